@@ -1,0 +1,62 @@
+# Every target sets up what it needs: a virtual environment from the hashed lock, nothing else assumed but
+# Python >= 3.11, Node 20 with npm, and git.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+SEEDS  ?=
+LONG   ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test unit check format sim crash bench mutants lock clean
+
+help:  ## what can be made
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+$(STAMP): requirements/dev.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "plait needs Python 3.11 or newer; $$($(PYTHON) --version) found. Try: make PYTHON=python3.12" >&2; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+demo: $(STAMP)  ## a simulated batch, from start to merged branch
+	@$(BIN)/python -m plait.testing.demo
+
+test: check unit sim mutants  ## everything CI runs
+
+unit: $(STAMP)
+	$(BIN)/pytest -n 2
+
+check: $(STAMP)  ## format, lint, types, imports
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+format: $(STAMP)  ## put the code in order
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+sim: $(STAMP)  ## simulated batches with crashes; LONG=1 for a million records and more
+	$(BIN)/python -m plait.testing.sim $(if $(LONG),--long) $(if $(SEEDS),--seeds $(SEEDS))
+
+crash: $(STAMP)  ## the journal's writer killed and its files damaged; LONG=1 for more
+	PLAIT_CRASH_LONG=$(LONG) $(BIN)/pytest -n 2 tests/crash
+
+bench: $(STAMP)  ## ratios against a floor in the same run; a table and bench/results/*.json
+	$(BIN)/python -m bench
+
+mutants: $(STAMP)  ## deliberate defects, each of which the simulator must catch
+	$(BIN)/python -m plait.testing.mutants
+
+lock: $(STAMP)  ## compile the hashed locks anew from pyproject.toml
+	$(PYTHON) -m venv $(VENV)/lock && $(VENV)/lock/bin/python -m pip install --quiet uv
+	$(VENV)/lock/bin/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --no-emit-index-url \
+	  --custom-compile-command "make lock" pyproject.toml -o requirements/run.txt
+	$(VENV)/lock/bin/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --no-emit-index-url \
+	  --custom-compile-command "make lock" --group dev pyproject.toml -o requirements/dev.txt
+
+clean:  ## remove what was made here
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build

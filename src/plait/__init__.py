@@ -1,0 +1,1 @@
+"""Many agents, one pull request."""

@@ -1,0 +1,166 @@
+"""Events to JSON and back. What was written once is read for ever: old versions are lifted, newer ones refused.
+
+The names on the left of `KINDS` are on disk. They are never renamed and never given a new meaning; a change of shape
+raises `VERSION` and adds one upcaster, which lifts the plain JSON of the version before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any, cast
+
+import msgspec
+
+from plait.core import decisions, reports, requests
+from plait.core.errors import WorldError
+from plait.core.events import Event, Record
+
+VERSION = 1
+
+# JSON as it was written by an older version: its shape is known to the upcaster alone, hence Any.
+Json = dict[str, Any]
+Upcaster = Callable[[str, Json], tuple[str, Json]]
+
+# UPCASTERS[v] turns an event of version v into one of version v + 1.
+UPCASTERS: Mapping[int, Upcaster] = {}
+
+KINDS: Mapping[str, type[Event]] = {
+    "submit": requests.Submit,
+    "cancel-batch": requests.CancelBatch,
+    "cancel-task": requests.CancelTask,
+    "pause": requests.Pause,
+    "unpause": requests.Unpause,
+    "approve": requests.Approve,
+    "retry": requests.Retry,
+    "drop": requests.Drop,
+    "feedback": requests.Feedback,
+    "stop": requests.Stop,
+    "resume": requests.Resume,
+    "change-settings": requests.ChangeSettings,
+    "change-engine-settings": requests.ChangeEngineSettings,
+    "request-granted": decisions.RequestGranted,
+    "request-refused": decisions.RequestRefused,
+    "attempt-started": decisions.AttemptStarted,
+    "attempt-ending": decisions.AttemptEnding,
+    "step-passed": decisions.StepPassed,
+    "retry-granted": decisions.RetryGranted,
+    "backoff-ended": decisions.BackoffEnded,
+    "answer-awaited": decisions.AnswerAwaited,
+    "task-ended": decisions.TaskEnded,
+    "task-interrupted": decisions.TaskInterrupted,
+    "phase-opened": decisions.PhaseOpened,
+    "merge-started": decisions.MergeStarted,
+    "rebuild-started": decisions.RebuildStarted,
+    "gate-started": decisions.GateStarted,
+    "gate-ending": decisions.GateEnding,
+    "breaker-opened": decisions.BreakerOpened,
+    "breaker-closed": decisions.BreakerClosed,
+    "limit-raised": decisions.LimitRaised,
+    "batch-paused": decisions.BatchPaused,
+    "batch-unpaused": decisions.BatchUnpaused,
+    "batch-halted": decisions.BatchHalted,
+    "batch-ended": decisions.BatchEnded,
+    "deadlines-moved": decisions.DeadlinesMoved,
+    "attempt-launched": reports.AttemptLaunched,
+    "attempt-active": reports.AttemptActive,
+    "attempt-used": reports.AttemptUsed,
+    "attempt-phase": reports.AttemptPhase,
+    "attempt-session": reports.AttemptSession,
+    "attempt-asked": reports.AttemptAsked,
+    "attempt-exited": reports.AttemptExited,
+    "attempt-lost": reports.AttemptLost,
+    "merge-done": reports.MergeDone,
+    "merge-conflicted": reports.MergeConflicted,
+    "merge-failed": reports.MergeFailed,
+    "rebuild-done": reports.RebuildDone,
+    "gate-done": reports.GateDone,
+    "gate-lost": reports.GateLost,
+    "rate-limited": reports.RateLimited,
+    "pressure-changed": reports.PressureChanged,
+    "clock-jumped": reports.ClockJumped,
+    "engine-taken": reports.EngineTaken,
+    "engine-released": reports.EngineReleased,
+}
+
+_NAMES: Mapping[type[Event], str] = {cls: kind for kind, cls in KINDS.items()}
+_encoder = msgspec.json.Encoder()
+
+
+class NewerFormatError(WorldError):
+    """Written by a newer plait: reading it with this one could lose what it means."""
+
+
+class UnreadableEventError(WorldError):
+    """Not an event that any version of plait wrote."""
+
+
+class Line(msgspec.Struct, frozen=True):
+    """A record as one line of JSON, for histories and exports."""
+
+    seq: int
+    at: float
+    v: int
+    kind: str
+    event: msgspec.Raw
+
+
+@cache
+def _decoder(cls: type[Event]) -> msgspec.json.Decoder[Event]:
+    return msgspec.json.Decoder(cls)
+
+
+def kind_of(event: Event) -> str:
+    return _NAMES[type(event)]
+
+
+def encode(event: Event) -> bytes:
+    return _encoder.encode(event)
+
+
+def decode(
+    kind: str,
+    data: bytes,
+    version: int = VERSION,
+    *,
+    upcasters: Mapping[int, Upcaster] = UPCASTERS,
+    newest: int = VERSION,
+) -> Event:
+    """Raise NewerFormatError or UnreadableEventError; nothing else comes out of bad data."""
+    if version > newest:
+        raise NewerFormatError(
+            f"this was written by a newer plait (record format {version}; this one knows {newest})",
+            hint="upgrade plait, or use the version that wrote it",
+        )
+    try:
+        if version < newest:
+            kind, data = _lift(kind, data, version, upcasters, newest)
+        return _decoder(KINDS[kind]).decode(data)
+    except KeyError as error:
+        raise UnreadableEventError(
+            f"no record of kind {kind!r} is known (record format {version})"
+        ) from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise UnreadableEventError(f"a record of kind {kind!r} can't be read: {error}") from error
+
+
+def _lift(
+    kind: str, data: bytes, version: int, upcasters: Mapping[int, Upcaster], newest: int
+) -> tuple[str, bytes]:
+    shape: Json = msgspec.json.decode(data, type=dict)
+    for step in range(version, newest):
+        kind, shape = upcasters[step](kind, shape)
+    return kind, msgspec.json.encode(shape)
+
+
+def dump(record: Record) -> bytes:
+    event = msgspec.Raw(encode(record.event))
+    return _encoder.encode(Line(record.seq, record.at, VERSION, kind_of(record.event), event))
+
+
+def load(line: bytes) -> Record:
+    try:
+        read = msgspec.json.decode(line, type=Line)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise UnreadableEventError(f"not a record: {error}") from error
+    return Record(read.seq, read.at, decode(read.kind, bytes(cast("bytes", read.event)), read.v))

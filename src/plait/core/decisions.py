@@ -1,0 +1,220 @@
+"""What the core decides. A decision carries its outcome, so that new code never reinterprets old history.
+
+Instants that follow from an earlier record are written out (`RetryGranted.at`); those that count from the decision
+itself are lengths (`AttemptStarted.timeout`), and the record's own time completes them: the core reads no clock.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from plait.core.settings import Spend
+from plait.core.status import BatchStatus, Category, EndWhy, PauseCause, TaskStatus
+from plait.core.task import Attempt, Step
+
+
+@dataclass(frozen=True, slots=True)
+class RequestGranted:
+    """`tasks` are the ones it applies to: the approved one, the ones that a retry takes up again."""
+
+    request: str
+    tasks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RequestRefused:
+    request: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptStarted:
+    """Start it. `base` is the commit its workspace is made from; `session` the agent's session to go on with."""
+
+    attempt: Attempt
+    agent: str
+    provider: str
+    timeout: float
+    idle_timeout: float
+    slots: int = 1
+    reserve: Spend = Spend()
+    base: str = ""
+    session: str | None = None
+    feedback: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptEnding:
+    """Ask a running attempt to end; it has ended when the world reports so."""
+
+    attempt: Attempt
+    why: EndWhy
+    now: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StepPassed:
+    attempt: Attempt
+    then: Step
+
+
+@dataclass(frozen=True, slots=True)
+class RetryGranted:
+    """Go back to step `then`, not before `at`. Only a counted one uses up one of the task's retries."""
+
+    batch: str
+    task: str
+    then: Step
+    at: float
+    category: Category
+    why: str
+    counted: bool
+    feedback: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BackoffEnded:
+    batch: str
+    task: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerAwaited:
+    """The agent asked something that only a person can answer."""
+
+    batch: str
+    task: str
+    question: str
+
+
+@dataclass(frozen=True, slots=True)
+class TaskEnded:
+    """A terminal status with a reason a person can read; `by` is the task that caused it, where one did."""
+
+    batch: str
+    task: str
+    status: TaskStatus
+    reason: str
+    category: Category | None = None
+    by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskInterrupted:
+    """A stop ended its attempt; resuming makes that step again."""
+
+    batch: str
+    task: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseOpened:
+    batch: str
+    phase: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class MergeStarted:
+    """Merge `tip` onto the batch branch, whose head must be `onto`."""
+
+    batch: str
+    task: str
+    n: int
+    tip: str
+    onto: str
+
+
+@dataclass(frozen=True, slots=True)
+class RebuildStarted:
+    """Make the batch branch anew from its base without the changes of these tasks."""
+
+    batch: str
+    n: int
+    without: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GateStarted:
+    """Run the gate on `commit`: the first `size` merges of the batch (none: the base itself)."""
+
+    batch: str
+    n: int
+    commit: str
+    size: int
+    timeout: float
+
+
+@dataclass(frozen=True, slots=True)
+class GateEnding:
+    batch: str
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class BreakerOpened:
+    """Start nothing with this provider until then, and afterwards at most `limit` at once."""
+
+    provider: str
+    until: float
+    limit: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class BreakerClosed:
+    provider: str
+
+
+@dataclass(frozen=True, slots=True)
+class LimitRaised:
+    """`limit` None: the provider is trusted with any number again."""
+
+    provider: str
+    limit: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class BatchPaused:
+    batch: str
+    cause: PauseCause
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class BatchUnpaused:
+    batch: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class BatchHalted:
+    """Tasks that have not started will not: a failure stops this batch (`by` is the task that failed)."""
+
+    batch: str
+    by: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class BatchEnded:
+    batch: str
+    status: BatchStatus
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeadlinesMoved:
+    """The clock jumped: running attempts keep the time they had left."""
+
+    by: float
+
+
+AboutRequest = RequestGranted | RequestRefused
+AboutAttempt = AttemptStarted | AttemptEnding | StepPassed
+AboutTask = RetryGranted | BackoffEnded | AnswerAwaited | TaskEnded | TaskInterrupted
+AboutLine = MergeStarted | RebuildStarted | GateStarted | GateEnding
+AboutLimit = BreakerOpened | BreakerClosed | LimitRaised | DeadlinesMoved
+AboutBatch = PhaseOpened | BatchPaused | BatchUnpaused | BatchHalted | BatchEnded
+Decision = AboutRequest | AboutAttempt | AboutTask | AboutLine | AboutLimit | AboutBatch

@@ -1,0 +1,51 @@
+"""The Plan: the checked, immutable graph of a batch's tasks. `graph.build` makes it; nothing else should."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from plait.core.task import Origin, Phase, Task
+
+
+class Severity(StrEnum):
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something a person should know about a plan; an error means that there is no plan."""
+
+    severity: Severity
+    message: str
+    at: Origin | None = None
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Tasks that name one file: they run one after another, in no fixed order."""
+
+    file: str
+    tasks: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Everything is in the order of `tasks`, and tasks are named by their place in it.
+
+    `needs[i]` are the places task i waits for; `holds[i]` the files and groups it takes as a whole at its start and
+    keeps until it is merged; `ranks[i]` the length in seconds of the longest path from its start to the end.
+    """
+
+    tasks: tuple[Task, ...]
+    needs: tuple[tuple[int, ...], ...]
+    holds: tuple[tuple[str, ...], ...]
+    ranks: tuple[float, ...]
+    phases: tuple[Phase, ...] = ()
+
+    def brief(self) -> Plan:
+        """The plan as the journal keeps it: without the texts that only agents read."""
+        return replace(self, tasks=tuple(replace(task, body="", run=None, env=()) for task in self.tasks))

@@ -1,0 +1,185 @@
+"""What the world tells. Reports may come late, twice, or about things long over; none of that is an error."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from plait.core.settings import Spend
+from plait.core.status import Category
+from plait.core.task import Attempt
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How an attempt ended. `retry_after` counts from the exit, `retry_at` is an instant; the later one holds."""
+
+    category: Category
+    exit_code: int | None = None
+    detail: str = ""
+    spend: Spend = Spend()
+    session: str | None = None
+    retry_after: float | None = None
+    retry_at: float | None = None
+    tip: str | None = None
+    files: tuple[str, ...] = ()
+    question: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptLaunched:
+    attempt: Attempt
+    pid: int | None = None
+    workspace: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptActive:
+    """It showed a sign of life; whoever watches reports this seldom, well within the idle timeout."""
+
+    attempt: Attempt
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptUsed:
+    """What this attempt has spent so far, in all."""
+
+    attempt: Attempt
+    spend: Spend
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptPhase:
+    attempt: Attempt
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptSession:
+    attempt: Attempt
+    session: str
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptAsked:
+    """It waits for a person while it runs."""
+
+    attempt: Attempt
+    question: str
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptExited:
+    attempt: Attempt
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptLost:
+    """It is gone and left no exit status: its machine died, or somebody removed it."""
+
+    attempt: Attempt
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class MergeDone:
+    batch: str
+    task: str
+    n: int
+    commit: str
+
+
+@dataclass(frozen=True, slots=True)
+class MergeConflicted:
+    batch: str
+    task: str
+    n: int
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MergeFailed:
+    """Merging itself went wrong (a lock, a full disk): nobody's change is to blame."""
+
+    batch: str
+    task: str
+    n: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    task: str
+    commit: str
+
+
+@dataclass(frozen=True, slots=True)
+class Clash:
+    task: str
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RebuildDone:
+    """The new line of merges, in its old order, and the tasks whose change no longer applies."""
+
+    batch: str
+    n: int
+    line: tuple[Merged, ...]
+    clashes: tuple[Clash, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GateDone:
+    batch: str
+    n: int
+    passed: bool
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GateLost:
+    batch: str
+    n: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class RateLimited:
+    """A provider refuses until then, seen outside any exit: by a running attempt or by another engine."""
+
+    provider: str
+    until: float
+
+
+@dataclass(frozen=True, slots=True)
+class PressureChanged:
+    """`why` says what the machine is short of; None: it has room again."""
+
+    why: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ClockJumped:
+    """The wall clock moved by this much more than time passed (sleep, a set clock); may be negative."""
+
+    by: float
+
+
+@dataclass(frozen=True, slots=True)
+class EngineTaken:
+    pid: int
+    host: str = ""
+    version: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineReleased:
+    pid: int
+
+
+AttemptSign = AttemptLaunched | AttemptActive | AttemptUsed | AttemptPhase | AttemptSession | AttemptAsked
+AttemptOver = AttemptExited | AttemptLost
+LineReport = MergeDone | MergeConflicted | MergeFailed | RebuildDone | GateDone | GateLost
+MachineReport = RateLimited | PressureChanged | ClockJumped | EngineTaken | EngineReleased
+Report = AttemptSign | AttemptOver | LineReport | MachineReport

@@ -1,0 +1,129 @@
+"""What people ask for. A request is a fact when it arrives; whether it is granted is a decision of its own.
+
+Each carries an id chosen by the front that sends it: a second copy changes nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from plait.core.plan import Plan
+from plait.core.settings import EngineSettings, Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Submit:
+    """Run this plan. `seed` is where every jitter of the batch comes from."""
+
+    id: str
+    batch: str
+    plan: Plan
+    settings: Settings
+    base: str = ""
+    branch: str = ""
+    seed: int = 0
+    sources: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CancelBatch:
+    id: str
+    batch: str
+
+
+@dataclass(frozen=True, slots=True)
+class CancelTask:
+    id: str
+    batch: str
+    task: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Start nothing new; what runs goes on."""
+
+    id: str
+    batch: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unpause:
+    id: str
+    batch: str
+
+
+@dataclass(frozen=True, slots=True)
+class Approve:
+    """Let a task of a queue start: the one named, else the one whose turn it is."""
+
+    id: str
+    batch: str
+    task: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """Take up a task that has ended, and with it those that were blocked by it alone."""
+
+    id: str
+    batch: str
+    task: str
+    agent: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """Go on without this task; what it merged is taken out of the batch branch."""
+
+    id: str
+    batch: str
+    task: str
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """A new attempt with these words, or the answer to the question a task waits on."""
+
+    id: str
+    batch: str
+    task: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Start nothing, end what runs (`now`: without grace) and keep it resumable."""
+
+    id: str
+    batch: str
+    now: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Resume:
+    """Go on with a stopped or paused batch: interrupted steps again, done tasks not."""
+
+    id: str
+    batch: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeSettings:
+    """Take the named fields from `settings`; the others stay, so that two people can change different things."""
+
+    id: str
+    batch: str
+    settings: Settings
+    fields: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeEngineSettings:
+    id: str
+    settings: EngineSettings
+    fields: tuple[str, ...]
+
+
+TaskRequest = CancelTask | Retry | Drop | Feedback
+BatchRequest = CancelBatch | Pause | Unpause | Approve | Stop | Resume | ChangeSettings
+Request = Submit | BatchRequest | TaskRequest | ChangeEngineSettings

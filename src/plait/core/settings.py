@@ -1,0 +1,170 @@
+"""What a person can set, for a batch and for the engine, with the defaults."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from enum import StrEnum
+from typing import Self
+
+
+class Mode(StrEnum):
+    PARALLEL = "parallel"
+    QUEUE = "queue"
+
+
+class Order(StrEnum):
+    CRITICAL_PATH = "critical-path"
+    QUICK_FIRST = "quick-first"
+    FIFO = "fifo"
+
+
+class OnConflict(StrEnum):
+    SKIP = "skip"
+    FAIL = "fail"
+    REPAIR = "repair"
+
+
+class Isolation(StrEnum):
+    WORKTREE = "worktree"
+    IN_PLACE = "in-place"
+
+
+@dataclass(frozen=True, slots=True)
+class Spend:
+    """Money in millionths of a dollar (whole numbers add up exactly) and tokens."""
+
+    microusd: int = 0
+    tokens: int = 0
+
+    def __add__(self, other: Spend) -> Spend:
+        return Spend(self.microusd + other.microusd, self.tokens + other.tokens)
+
+    def __sub__(self, other: Spend) -> Spend:
+        return Spend(self.microusd - other.microusd, self.tokens - other.tokens)
+
+    def __bool__(self) -> bool:
+        return bool(self.microusd or self.tokens)
+
+    def at_least(self, other: Spend) -> Spend:
+        return Spend(max(self.microusd, other.microusd), max(self.tokens, other.tokens))
+
+    def __str__(self) -> str:
+        parts = []
+        if self.microusd or not self.tokens:
+            parts.append(f"${self.microusd / 1e6:.2f}")
+        if self.tokens:
+            parts.append(f"{self.tokens:,} tokens")
+        return " and ".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """An upper bound; None leaves that side unbounded."""
+
+    microusd: int | None = None
+    tokens: int | None = None
+
+    def allows(self, spend: Spend) -> bool:
+        money_fits = self.microusd is None or spend.microusd <= self.microusd
+        return money_fits and (self.tokens is None or spend.tokens <= self.tokens)
+
+    def share(self, parts: int) -> Spend:
+        return Spend((self.microusd or 0) // parts, (self.tokens or 0) // parts)
+
+    def __str__(self) -> str:
+        return str(Spend(self.microusd or 0, self.tokens or 0))
+
+
+@dataclass(frozen=True, slots=True)
+class Backoff:
+    """Waiting before a transient failure is tried again: base x factor^(tries so far), never over cap."""
+
+    base: float = 10.0
+    factor: float = 2.0
+    cap: float = 900.0
+    jitter: float = 0.25
+
+    def delay(self, tries: int, chance: float) -> float:
+        """`chance` in [0, 1) spreads the delay over [1 - jitter, 1 + jitter) of its length."""
+        exponent = min(max(tries, 1) - 1, 64)
+        plain = min(self.cap, self.base * self.factor**exponent)
+        return plain * (1 + self.jitter * (2 * chance - 1))
+
+
+class _Patchable:
+    __slots__ = ()
+
+    def patched(self, other: Self, names: tuple[str, ...]) -> Self:
+        """These settings with the named fields taken from `other`."""
+        return replace(self, **{name: getattr(other, name) for name in names})  # type: ignore[type-var]
+
+    @classmethod
+    def unknown(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        known = {field.name for field in fields(cls)}  # type: ignore[arg-type]
+        return tuple(name for name in names if name not in known)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings(_Patchable):
+    """One batch's settings. `agents` serve the tasks that name none; `max_parallel = 0` means no limit."""
+
+    agents: tuple[str, ...] = ("shell",)
+    providers: tuple[tuple[str, str], ...] = ()
+    max_parallel: int = 4
+    mode: Mode = Mode.PARALLEL
+    auto_approve: bool = False
+    order: Order = Order.CRITICAL_PATH
+    isolation: Isolation = Isolation.WORKTREE
+    verify: str | None = None
+    gate: str | None = None
+    timeout: float = 3600.0
+    idle_timeout: float = 1800.0
+    verify_timeout: float = 1800.0
+    gate_timeout: float = 3600.0
+    retries: int = 2
+    repairs: int = 2
+    backoff: Backoff = Backoff()
+    stop_on_fail: bool = False
+    on_conflict: OnConflict = OnConflict.SKIP
+    phase_gate: float = 0.8
+    budget: Budget | None = None
+    reserve: Spend | None = None
+
+    def provider(self, agent: str) -> str:
+        return next((provider for name, provider in self.providers if name == agent), agent)
+
+    def problem(self) -> str | None:
+        """The first thing wrong with these settings, in words for a person."""
+        checks = (
+            (bool(self.agents), "agents must name at least one agent"),
+            (self.max_parallel >= 0, f"max_parallel must be 0 (no limit) or more, not {self.max_parallel}"),
+            (self.retries >= 0, f"retries must be 0 or more, not {self.retries}"),
+            (self.repairs >= 0, f"repairs must be 0 or more, not {self.repairs}"),
+            (self.timeout > 0, f"timeout must be more than 0, not {self.timeout:g}"),
+            (self.idle_timeout > 0, f"idle_timeout must be more than 0, not {self.idle_timeout:g}"),
+            (self.verify_timeout > 0, f"verify_timeout must be more than 0, not {self.verify_timeout:g}"),
+            (self.gate_timeout > 0, f"gate_timeout must be more than 0, not {self.gate_timeout:g}"),
+            (0 <= self.phase_gate <= 1, f"phase_gate must lie between 0 and 1, not {self.phase_gate:g}"),
+            (
+                self.gate is None or self.isolation is Isolation.WORKTREE,
+                "a gate runs on the merged result, and in-place batches merge nothing: use worktrees or drop the gate",
+            ),
+        )
+        return next((message for holds, message in checks if not holds), None)
+
+
+@dataclass(frozen=True, slots=True)
+class EngineSettings(_Patchable):
+    """Limits over all batches of one engine; 0 means no limit."""
+
+    parallel_limit: int = 4
+    agent_limits: tuple[tuple[str, int], ...] = ()
+
+    def agent_limit(self, agent: str) -> int:
+        return next((limit for name, limit in self.agent_limits if name == agent), 0)
+
+    def problem(self) -> str | None:
+        if self.parallel_limit < 0:
+            return f"parallel_limit must be 0 (no limit) or more, not {self.parallel_limit}"
+        bad = next(((name, limit) for name, limit in self.agent_limits if limit < 0), None)
+        return f"the limit of agent {bad[0]} must be 0 (no limit) or more, not {bad[1]}" if bad else None

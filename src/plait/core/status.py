@@ -1,0 +1,96 @@
+"""Where tasks and batches can be, and why attempts fail."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class TaskStatus(StrEnum):
+    QUEUED = "queued"
+    WAITING = "waiting"
+    RUNNING = "running"
+    VERIFYING = "verifying"
+    MERGING = "merging"
+    DONE = "done"
+    FAILED = "failed"
+    TIMED_OUT = "timed_out"
+    BLOCKED = "blocked"
+    SKIPPED = "skipped"
+    CONFLICTED = "conflicted"
+    CANCELLED = "cancelled"
+    INTERRUPTED = "interrupted"
+
+    @property
+    def terminal(self) -> bool:
+        """An interrupted task is not terminal: resuming takes it up again, and its dependents wait for that."""
+        return self in _TERMINAL
+
+
+_TERMINAL = frozenset(
+    {
+        TaskStatus.DONE,
+        TaskStatus.FAILED,
+        TaskStatus.TIMED_OUT,
+        TaskStatus.BLOCKED,
+        TaskStatus.SKIPPED,
+        TaskStatus.CONFLICTED,
+        TaskStatus.CANCELLED,
+    }
+)
+
+
+class BatchStatus(StrEnum):
+    PENDING = "pending"
+    RUNNING = "running"
+    PAUSED = "paused"
+    MERGING = "merging"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+    @property
+    def terminal(self) -> bool:
+        return self in {BatchStatus.COMPLETED, BatchStatus.FAILED, BatchStatus.CANCELLED}
+
+
+class Category(StrEnum):
+    """How an attempt ended, in the words the retry policy reads."""
+
+    OK = "ok"
+    TASK = "task"
+    VERIFY = "verify"
+    EMPTY = "empty"
+    RATE_LIMIT = "rate_limit"
+    QUOTA = "quota"
+    AUTH = "auth"
+    OVERLOADED = "overloaded"
+    NETWORK = "network"
+    CONTEXT = "context"
+    USAGE = "usage"
+    KILLED = "killed"
+    LOST = "lost"
+    TIMEOUT = "timeout"
+    IDLE = "idle"
+    QUESTION = "question"
+    CONFLICT = "conflict"
+    MERGE = "merge"
+    GATE = "gate"
+
+
+class EndWhy(StrEnum):
+    """Why plait itself asks a running attempt to end."""
+
+    CANCEL = "cancel"
+    DROP = "drop"
+    BLOCKED = "blocked"
+    STOP = "stop"
+    TIMEOUT = "timeout"
+    IDLE = "idle"
+    FEEDBACK = "feedback"
+
+
+class PauseCause(StrEnum):
+    PERSON = "person"
+    STOP = "stop"
+    BUDGET = "budget"
+    GATE = "gate"

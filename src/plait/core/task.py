@@ -1,0 +1,102 @@
+"""Task and Attempt: what is to be done, and one try at it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where something was said."""
+
+    file: str
+    line: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}" if self.line else self.file
+
+
+class NeedKind(StrEnum):
+    NEED = "need"
+    CHAIN = "chain"
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """An edge: the task that carries it starts only after `on` is done."""
+
+    on: str
+    kind: NeedKind = NeedKind.NEED
+    reason: str = ""
+    at: Origin | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One piece of work. `weight` and `estimate` are expected duration and only order the ready tasks.
+
+    `body`, `run` and `env` are for the agent, not for decisions: a journalled plan goes without them (`Plan.brief`).
+    """
+
+    id: str
+    title: str = ""
+    body: str = ""
+    needs: tuple[Need, ...] = ()
+    touches: tuple[str, ...] = ()
+    conflicts_with: tuple[str, ...] = ()
+    exclusive: str | None = None
+    phase: str | None = None
+    gating: bool = True
+    priority: int = 1
+    weight: float = 1.0
+    estimate: float | None = None
+    slots: int = 1
+    allow_empty: bool = False
+    agent: str | None = None
+    model: str | None = None
+    verify: str | None = None
+    timeout: float | None = None
+    retries: int | None = None
+    run: str | None = None
+    env: tuple[tuple[str, str], ...] = ()
+    origin: Origin | None = None
+
+
+class Step(StrEnum):
+    """One stage of a task. Attempts are made at write and verify; merging is the batch's own work."""
+
+    WRITE = "write"
+    VERIFY = "verify"
+    MERGE = "merge"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Attempt:
+    """One try at one step of a task. Its name is its identity: starting it twice starts it once."""
+
+    batch: str
+    task: str
+    step: Step
+    n: int
+
+    def __str__(self) -> str:
+        return f"{self.batch}/{self.task}/{self.step}-{self.n}"
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """A stage of a source. It opens when enough of every phase in `after` is done; a gate, not a set of edges.
+
+    `total` counts the gating tasks of the whole source; `settled` those that were done or skipped before this
+    batch; the rest of them are in the batch or will not run. `opens_with` names a task whose completion alone opens it.
+    """
+
+    key: str
+    title: str = ""
+    after: tuple[str, ...] = ()
+    total: int = 0
+    settled: int = 0
+    opens_with: str | None = None
+    at: Origin | None = None
+    reason: str = field(default="")
