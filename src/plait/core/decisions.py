@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from plait.core.settings import Spend
+from plait.core.settings import NO_SPEND, Spend
 from plait.core.status import BatchStatus, Category, EndWhy, PauseCause, TaskStatus
 from plait.core.task import Attempt, Step
 
@@ -37,7 +37,7 @@ class AttemptStarted:
     timeout: float
     idle_timeout: float
     slots: int = 1
-    reserve: Spend = Spend()
+    reserve: Spend = NO_SPEND
     base: str = ""
     session: str | None = None
     feedback: str = ""

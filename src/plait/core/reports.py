@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from plait.core.settings import Spend
+from plait.core.settings import NO_SPEND, Spend
 from plait.core.status import Category
 from plait.core.task import Attempt
 
@@ -16,7 +16,7 @@ class Outcome:
     category: Category
     exit_code: int | None = None
     detail: str = ""
-    spend: Spend = Spend()
+    spend: Spend = NO_SPEND
     session: str | None = None
     retry_after: float | None = None
     retry_at: float | None = None

@@ -57,6 +57,9 @@ class Spend:
         return " and ".join(parts)
 
 
+NO_SPEND = Spend()
+
+
 @dataclass(frozen=True, slots=True)
 class Budget:
     """An upper bound; None leaves that side unbounded."""

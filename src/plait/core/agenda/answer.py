@@ -1,0 +1,125 @@
+"""Every request gets one answer: granted, or refused with a reason that names the state it met."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import assert_never
+
+from plait.core.agenda.answer_submit import why_not_submit
+from plait.core.agenda.answer_task import answer_for_task
+from plait.core.agenda.choose import affordable, choices
+from plait.core.agenda.due import Due, now
+from plait.core.decisions import AboutRequest, RequestGranted, RequestRefused
+from plait.core.requests import (
+    Approve,
+    BatchRequest,
+    CancelBatch,
+    CancelTask,
+    ChangeEngineSettings,
+    ChangeSettings,
+    Drop,
+    Feedback,
+    Pause,
+    Request,
+    Resume,
+    Retry,
+    Stop,
+    Submit,
+    Unpause,
+)
+from plait.core.settings import EngineSettings, Mode, Settings
+from plait.core.state import BatchState, State
+from plait.core.status import PauseCause
+
+
+def owed(state: State) -> Iterator[Due]:
+    for request in state.unanswered.values():
+        yield now(_answer(state, request))
+
+
+def _answer(state: State, request: Request) -> AboutRequest:
+    if isinstance(request, Submit):
+        return _granted_unless(request, why_not_submit(state, request))
+    if isinstance(request, ChangeEngineSettings):
+        why = _why_not_change(state.settings, request.settings, request.fields)
+        return _granted_unless(request, why)
+    batch = state.batches.get(request.batch)
+    if batch is None:
+        return RequestRefused(request.id, f"there is no batch {request.batch}")
+    if isinstance(request, CancelTask | Retry | Drop | Feedback):
+        task = batch.task(request.task)
+        if task is None:
+            return RequestRefused(request.id, f"batch {batch.id} has no task {request.task}")
+        return answer_for_task(batch, task, request)
+    if batch.ended is not None:
+        return RequestRefused(request.id, f"batch {batch.id} is {batch.ended.value}")
+    if isinstance(request, Approve):
+        return _answer_approve(state, batch, request)
+    return _granted_unless(request, _why_not(state, batch, request))
+
+
+def _granted_unless(request: Request, why: str | None) -> AboutRequest:
+    return RequestGranted(request.id) if why is None else RequestRefused(request.id, why)
+
+
+def _why_not(state: State, batch: BatchState, request: BatchRequest) -> str | None:
+    match request:
+        case CancelBatch():
+            return f"batch {batch.id} is being cancelled already" if batch.cancelled else None
+        case Pause():
+            return f"batch {batch.id} is paused already: {batch.paused.why}" if batch.paused else None
+        case Unpause():
+            stopped = batch.paused is not None and batch.paused.cause is PauseCause.STOP
+            return f"batch {batch.id} was stopped: resume it" if stopped else _why_not_go_on(state, batch)
+        case Resume():
+            return _why_not_go_on(state, batch)
+        case Stop():
+            done = batch.stopping and (batch.stop_now or not request.now)
+            return f"batch {batch.id} is stopped already" if done else None
+        case ChangeSettings():
+            if "isolation" in request.fields and request.settings.isolation is not batch.settings.isolation:
+                return "the isolation of a batch can't be changed once it is submitted"
+            return _why_not_change(batch.settings, request.settings, request.fields)
+        case Approve():
+            return None
+        case _:
+            assert_never(request)
+
+
+def _why_not_go_on(state: State, batch: BatchState) -> str | None:
+    if batch.paused is None:
+        return f"batch {batch.id} is not paused"
+    broke = batch.paused.cause is PauseCause.BUDGET and not any(
+        affordable(batch, choice) for choice in choices(state, batch)
+    )
+    return batch.paused.why if broke else None
+
+
+def _why_not_change(
+    old: Settings | EngineSettings, new: Settings | EngineSettings, names: tuple[str, ...]
+) -> str | None:
+    unknown = old.unknown(names)
+    if unknown:
+        return f"there is no setting {unknown[0]}"
+    if isinstance(old, Settings) and isinstance(new, Settings):
+        return old.patched(new, names).problem()
+    assert isinstance(old, EngineSettings)
+    assert isinstance(new, EngineSettings)
+    return old.patched(new, names).problem()
+
+
+def _answer_approve(state: State, batch: BatchState, request: Approve) -> AboutRequest:
+    if batch.settings.mode is not Mode.QUEUE or batch.settings.auto_approve:
+        return RequestRefused(request.id, f"batch {batch.id} needs no approval")
+    if request.task is not None:
+        task = batch.task(request.task)
+        if task is None:
+            return RequestRefused(request.id, f"batch {batch.id} has no task {request.task}")
+        waits = task.status is None and not task.approved
+        why = None if waits else f"{request.task} does not wait for approval"
+        return RequestRefused(request.id, why) if why else RequestGranted(request.id, (request.task,))
+    head = min(state.ready.heads(batch.id), key=lambda entry: entry.key, default=None)
+    waiting = batch.tasks[head.ref[1]] if head is not None else None
+    if waiting is None or waiting.approved or waiting.started:
+        return RequestRefused(request.id, "nothing waits for approval now")
+    return RequestGranted(request.id, (waiting.task.id,))

@@ -1,0 +1,32 @@
+"""A plan comes from a front: it is checked once more before anything is built on it."""
+
+from __future__ import annotations
+
+from graphlib import CycleError, TopologicalSorter
+
+from plait.core.plan import Plan
+from plait.core.requests import Submit
+from plait.core.state import State
+
+
+def why_not_submit(state: State, request: Submit) -> str | None:
+    if request.batch in state.batches:
+        return f"there is a batch {request.batch} already"
+    return request.settings.problem() or _why_not_sound(request.plan)
+
+
+def _why_not_sound(plan: Plan) -> str | None:
+    count = len(plan.tasks)
+    if not count:
+        return "the plan has no tasks"
+    if len({task.id for task in plan.tasks}) != count:
+        return "two tasks of the plan have the same id"
+    if not len(plan.needs) == len(plan.holds) == len(plan.ranks) == count:
+        return "the plan does not fit its tasks"
+    if not all(0 <= need < count for needs in plan.needs for need in needs):
+        return "the plan needs a task that it does not hold"
+    try:
+        TopologicalSorter(dict(enumerate(plan.needs))).prepare()
+    except CycleError:
+        return "the plan's needs form a cycle"
+    return None

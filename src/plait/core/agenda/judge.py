@@ -1,0 +1,162 @@
+"""Every exit, every conflict and every failed merge is judged once: on to the next step, again, or over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from plait.core.agenda.due import Due, now
+from plait.core.decisions import AnswerAwaited, Decision, RetryGranted, StepPassed, TaskEnded, TaskInterrupted
+from plait.core.owed import Owed
+from plait.core.policy import (
+    LOSSES,
+    MERGE_TRIES,
+    RESPONSES,
+    Response,
+    delay,
+    final_status,
+    retries,
+    words,
+)
+from plait.core.reports import Outcome
+from plait.core.settings import Isolation, OnConflict
+from plait.core.state import AttemptState, BatchState, State, TaskState
+from plait.core.status import Category, EndWhy, TaskStatus
+from plait.core.task import Step
+
+
+def owed(state: State) -> Iterator[Due]:
+    for batch in state.open.values():
+        for place in batch.owed[Owed.JUDGE]:
+            yield now(_judge(state, batch, batch.tasks[place]))
+
+
+def _judge(state: State, batch: BatchState, task: TaskState) -> Decision:
+    if task.clash is not None:
+        return _judge_clash(state, batch, task, task.clash)
+    if task.merge_error is not None:
+        return _judge_merge(state, batch, task, task.merge_error)
+    attempt = task.unjudged
+    assert attempt is not None
+    assert attempt.outcome is not None
+    return _judge_exit(batch, task, attempt, attempt.outcome)
+
+
+def _judge_exit(batch: BatchState, task: TaskState, attempt: AttemptState, outcome: Outcome) -> Decision:
+    if task.redo:
+        return _again(
+            batch, task, attempt, Step.WRITE, outcome.category, "a person gave feedback", counted=False
+        )
+    category = _category(batch, task, attempt, outcome)
+    if category is Category.OK:
+        return _passed(batch, task, attempt)
+    if attempt.ending is EndWhy.STOP:
+        if batch.stopping:
+            return TaskInterrupted(batch.id, task.task.id, "stopped by request")
+        return _again(
+            batch, task, attempt, attempt.name.step, outcome.category, "it was stopped", counted=False
+        )
+    return _failed(batch, task, attempt, outcome, category)
+
+
+def _category(batch: BatchState, task: TaskState, attempt: AttemptState, outcome: Outcome) -> Category:
+    """What the exit means here: plait's own reasons to end it first, then emptiness, then what a check says."""
+    category = outcome.category
+    writing = attempt.name.step is Step.WRITE
+    worktree = batch.settings.isolation is Isolation.WORKTREE
+    if category is Category.OK and writing and worktree and outcome.tip is None:
+        category = Category.EMPTY
+    if category is Category.EMPTY and task.task.allow_empty:
+        category = Category.OK
+    if category is Category.OK:
+        return category
+    if attempt.ending in {EndWhy.TIMEOUT, EndWhy.IDLE}:
+        category = Category.TIMEOUT if attempt.ending is EndWhy.TIMEOUT else Category.IDLE
+    if writing or category in {Category.LOST, Category.KILLED}:
+        return category
+    return Category.VERIFY
+
+
+def _passed(batch: BatchState, task: TaskState, attempt: AttemptState) -> Decision:
+    if attempt.name.step is Step.WRITE and (task.task.verify or batch.settings.verify):
+        return StepPassed(attempt.name, Step.VERIFY)
+    if batch.settings.isolation is Isolation.IN_PLACE:
+        return TaskEnded(batch.id, task.task.id, TaskStatus.DONE, "done in place")
+    if task.tip is None:
+        return TaskEnded(batch.id, task.task.id, TaskStatus.DONE, "done; there was nothing to change")
+    return StepPassed(attempt.name, Step.MERGE)
+
+
+def _failed(
+    batch: BatchState, task: TaskState, attempt: AttemptState, outcome: Outcome, category: Category
+) -> Decision:
+    response = RESPONSES.get(category, Response.NEVER)
+    step = attempt.name.step if category in {Category.LOST, Category.KILLED} else Step.WRITE
+    why = words(category, outcome.detail)
+    if response is Response.ASK:
+        return AnswerAwaited(
+            batch.id, task.task.id, outcome.question or outcome.detail or "the agent waits for an answer"
+        )
+    if response is Response.LIMIT:
+        return _again(batch, task, attempt, Step.WRITE, category, why, counted=False)
+    if response is Response.LOST and task.losses < LOSSES:
+        wait = delay(batch, task, task.losses + 1)
+        return _again(batch, task, attempt, step, category, why, counted=False, wait=wait)
+    if response is Response.NEVER or task.tries >= retries(batch, task):
+        return _over(batch, task, category, why)
+    if response is Response.FEEDBACK:
+        return _again(batch, task, attempt, Step.WRITE, category, why, counted=True, feedback=why)
+    wait = max(delay(batch, task, task.tries + 1), _asked_wait(attempt, outcome))
+    return _again(batch, task, attempt, step, category, why, counted=True, wait=wait)
+
+
+def _asked_wait(attempt: AttemptState, outcome: Outcome) -> float:
+    ended = attempt.ended_at or 0.0
+    return max(outcome.retry_after or 0.0, (outcome.retry_at or ended) - ended)
+
+
+def _again(  # noqa: PLR0913, PLR0917 - the parts of one decision
+    batch: BatchState,
+    task: TaskState,
+    attempt: AttemptState,
+    then: Step,
+    category: Category,
+    why: str,
+    *,
+    counted: bool,
+    wait: float = 0.0,
+    feedback: str = "",
+) -> RetryGranted:
+    at = (attempt.ended_at or 0.0) + wait
+    return RetryGranted(batch.id, task.task.id, then, at, category, why, counted, feedback)
+
+
+def _over(batch: BatchState, task: TaskState, category: Category, why: str) -> TaskEnded:
+    tries = sum(task.numbers.get(step, 0) for step in (Step.WRITE, Step.VERIFY))
+    reason = f"{why} (after {tries} attempts)" if tries > 1 else why
+    return TaskEnded(batch.id, task.task.id, final_status(category), reason, category)
+
+
+def _judge_clash(state: State, batch: BatchState, task: TaskState, files: tuple[str, ...]) -> Decision:
+    why = words(Category.CONFLICT, ", ".join(files))
+    repairable = batch.settings.on_conflict is OnConflict.REPAIR and task.repairs < batch.settings.repairs
+    if repairable and not batch.cancelled:
+        feedback = f"Merging your change conflicted in {', '.join(files)}. Make it again on the new base."
+        return RetryGranted(
+            batch.id,
+            task.task.id,
+            Step.WRITE,
+            state.now,
+            Category.CONFLICT,
+            why,
+            counted=False,
+            feedback=feedback,
+        )
+    return TaskEnded(batch.id, task.task.id, TaskStatus.CONFLICTED, why, Category.CONFLICT)
+
+
+def _judge_merge(state: State, batch: BatchState, task: TaskState, error: str) -> Decision:
+    if task.merge_failures >= MERGE_TRIES:
+        return _over(batch, task, Category.MERGE, words(Category.MERGE, error))
+    at = state.now + delay(batch, task, task.merge_failures + 1)
+    why = words(Category.MERGE, error)
+    return RetryGranted(batch.id, task.task.id, Step.MERGE, at, Category.MERGE, why, counted=False)

@@ -1,0 +1,28 @@
+"""Room for one more attempt: in the batch, and in the engine as a whole."""
+
+from __future__ import annotations
+
+from plait.core.state import BatchState, State
+from plait.core.task import Task
+
+
+def clamped(state: State, batch: BatchState, task: Task) -> int:
+    """A task that asks for more than a limit takes all of it."""
+    wanted = max(1, task.slots)
+    for limit in (state.settings.parallel_limit, batch.settings.max_parallel):
+        wanted = min(wanted, limit) if limit else wanted
+    return wanted
+
+
+def room_in_engine(state: State, slots: int) -> bool:
+    limit = state.settings.parallel_limit
+    return not limit or state.slots + slots <= limit
+
+
+def room_in_batch(batch: BatchState, slots: int) -> bool:
+    limit = batch.settings.max_parallel
+    return not limit or batch.slots + slots <= limit
+
+
+def may_start(state: State, batch: BatchState) -> bool:
+    return batch.paused is None and state.pressure is None

@@ -1,0 +1,44 @@
+"""What an exit teaches: what agents cost and take, and how patient providers are."""
+
+from __future__ import annotations
+
+from plait.core.reports import Outcome
+from plait.core.state import AttemptState, Breaker, Experience, Refusal, State, TaskState
+from plait.core.status import Category
+
+REMEMBERED = 20
+
+
+def learn(state: State, task: TaskState, attempt: AttemptState, outcome: Outcome) -> None:
+    if outcome.category is Category.RATE_LIMIT:
+        _note_refusal(state, attempt, outcome)
+        return
+    known = state.experience.setdefault(attempt.agent, Experience())
+    if outcome.category is not Category.LOST:
+        known.spends = (*known.spends, attempt.used)[-REMEMBERED:]
+    if outcome.category is Category.OK and attempt.ended_at is not None:
+        pace = (attempt.ended_at - attempt.started_at) / max(task.task.weight, 0.01)
+        known.paces = (*known.paces, pace)[-REMEMBERED:]
+        _note_success(state.breakers.get(attempt.provider))
+
+
+def _note_success(breaker: Breaker | None) -> None:
+    if breaker is not None:
+        breaker.streak = 0
+        if breaker.limit is not None:
+            breaker.credit += 1
+
+
+def _note_refusal(state: State, attempt: AttemptState, outcome: Outcome) -> None:
+    at = attempt.ended_at or state.now
+    said = [
+        instant for instant in (outcome.retry_at, outcome.retry_after and at + outcome.retry_after) if instant
+    ]
+    note_refusal(state, Refusal(attempt.provider, at, max(said, default=None), attempt.started_at))
+
+
+def note_refusal(state: State, refusal: Refusal) -> None:
+    """An open breaker that lasts long enough has answered it already."""
+    breaker = state.breakers.get(refusal.provider)
+    if breaker is None or breaker.until is None or (refusal.until or 0.0) > breaker.until:
+        state.refusals.append(refusal)

@@ -1,0 +1,97 @@
+"""The index of what is owed: each task stands in exactly one place of it, by its own facts."""
+
+from __future__ import annotations
+
+from plait.core.owed import Owed
+from plait.core.ready import Entry, Key
+from plait.core.settings import Isolation, Mode, Order
+from plait.core.state import BatchState, State, TaskState
+from plait.core.status import TaskStatus
+from plait.core.task import Step, Task
+
+UNIT = 600.0  # seconds that a task of weight 1 is taken to last, until history knows better
+
+
+def duration(task: Task) -> float:
+    return task.estimate if task.estimate is not None else task.weight * UNIT
+
+
+def owed(batch: BatchState, task: TaskState) -> Owed:
+    if condemned(task):
+        return _owed_to_condemned(task)
+    if task.status is not None or task.interrupted is not None:
+        return Owed.NOTHING
+    if task.unjudged is not None or task.clash is not None or task.merge_error is not None:
+        return Owed.JUDGE
+    if task.alive:
+        must_end = task.redo and any(attempt.ending is None for attempt in task.alive.values())
+        return Owed.END if must_end else Owed.NOTHING
+    if task.merging is not None or task.not_before is not None or task.question is not None:
+        return Owed.NOTHING
+    if task.merged:
+        ungated = batch.settings.gate is not None and task.line_place >= batch.gated
+        return Owed.NOTHING if ungated else Owed.FINISH
+    if task.step is not Step.WRITE:
+        return Owed.VERIFY if task.step is Step.VERIFY else Owed.MERGE
+    return Owed.NOTHING if task.pending or task.closed else Owed.START
+
+
+def condemned(task: TaskState) -> bool:
+    """It will end, whatever its attempts say: by request, or because what it needs is lost."""
+    if task.doom is not None:
+        return True
+    return task.lost > 0 and (task.status is None or task.status is TaskStatus.DONE)
+
+
+def _owed_to_condemned(task: TaskState) -> Owed:
+    if any(attempt.ending is None for attempt in task.alive.values()):
+        return Owed.END
+    return Owed.NOTHING if task.alive or task.merging is not None else Owed.SETTLE
+
+
+def place(state: State, batch: BatchState, task: TaskState) -> None:
+    """Put the task where its facts say; to be called after every change of them."""
+    now = owed(batch, task)
+    if now is task.owed:
+        return
+    if task.owed is Owed.START:
+        state.ready.discard((batch.id, task.place))
+    elif task.owed is not Owed.NOTHING:
+        batch.owed[task.owed].discard(task.place)
+    if now is Owed.START:
+        state.ready.add(Entry((batch.id, task.place), task.lane, key(batch, task), task.tokens))
+    elif now is not Owed.NOTHING:
+        batch.owed[now].add(task.place)
+    task.owed = now
+
+
+def key(batch: BatchState, task: TaskState) -> Key:
+    """The order among the ready: what was begun first, then what people call urgent, then the batch's order."""
+    begun = 0 if task.started else 1
+    if batch.settings.mode is Mode.QUEUE or batch.settings.order is Order.FIFO:
+        return (begun, 0, 0.0, task.place)
+    if batch.settings.order is Order.QUICK_FIRST:
+        return (begun, task.task.priority, duration(task.task), task.place)
+    return (begun, task.task.priority, -batch.plan.ranks[task.place], task.place)
+
+
+def tokens(batch: BatchState, holds: tuple[str, ...]) -> tuple[str, ...]:
+    """A group is one for the engine; a file is one for each target branch, which in-place batches share."""
+    shared = batch.settings.isolation is Isolation.IN_PLACE
+    return tuple(
+        token
+        if token.startswith("group:") or (shared and token.startswith("file:"))
+        else f"{batch.id}|{token}"
+        for token in holds
+    )
+
+
+def relane(state: State, batch: BatchState, task: TaskState, agents: tuple[str, ...]) -> None:
+    """Give the task's choice of agents and its place in the order anew, after settings changed."""
+    waiting = task.owed is Owed.START
+    if waiting:
+        state.ready.discard((batch.id, task.place))
+        task.owed = Owed.NOTHING
+    task.lane = (batch.id, agents)
+    if waiting:
+        place(state, batch, task)

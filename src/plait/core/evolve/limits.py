@@ -1,0 +1,90 @@
+"""What bounds all batches: providers, the machine, the clock, the engine's own lease."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from plait.core.decisions import AboutLimit, BreakerClosed, BreakerOpened, DeadlinesMoved, LimitRaised
+from plait.core.evolve.experience import note_refusal
+from plait.core.reports import (
+    ClockJumped,
+    EngineReleased,
+    EngineTaken,
+    MachineReport,
+    PressureChanged,
+    RateLimited,
+)
+from plait.core.state import AttemptState, Breaker, Refusal, State
+
+
+def decided(state: State, at: float, decision: AboutLimit) -> None:
+    match decision:
+        case BreakerOpened():
+            _open(state, at, decision)
+        case BreakerClosed():
+            breaker = state.breakers.get(decision.provider)
+            if breaker is not None and breaker.until is not None:
+                state.reopenings.discard((breaker.until, decision.provider))
+                breaker.until = None
+        case LimitRaised():
+            breaker = state.breakers.setdefault(decision.provider, Breaker())
+            breaker.limit = decision.limit
+            breaker.credit = max(0, breaker.credit - 1) if decision.limit is not None else 0
+        case DeadlinesMoved():
+            _move_deadlines(state, decision.by)
+        case _:
+            assert_never(decision)
+
+
+def reported(state: State, at: float, report: MachineReport) -> None:
+    match report:
+        case RateLimited():
+            note_refusal(state, Refusal(report.provider, at, report.until, at))
+        case PressureChanged():
+            state.pressure = report.why
+        case ClockJumped():
+            state.jump += report.by
+        case EngineTaken():
+            state.engine = report
+        case EngineReleased():
+            state.engine = None
+        case _:
+            assert_never(report)
+
+
+def _open(state: State, at: float, decision: BreakerOpened) -> None:
+    breaker = state.breakers.setdefault(decision.provider, Breaker())
+    if breaker.until is not None:
+        state.reopenings.discard((breaker.until, decision.provider))
+    else:
+        breaker.opened_at = at
+        breaker.streak += 1
+        breaker.peak = max(breaker.peak, state.providers.get(decision.provider, 0) + 1)
+    breaker.until, breaker.limit, breaker.why = decision.until, decision.limit, decision.why
+    breaker.credit = 0
+    state.reopenings.add((decision.until, decision.provider))
+    state.refusals = [
+        refusal
+        for refusal in state.refusals
+        if refusal.provider != decision.provider or (refusal.until or 0.0) > decision.until
+    ]
+
+
+def _move_deadlines(state: State, by: float) -> None:
+    state.jump = 0.0
+    for batch in state.open.values():
+        for attempt in batch.alive.values():
+            _move(state, attempt, by)
+        if batch.gate is not None:
+            state.gate_deadlines.discard((batch.gate.deadline, batch.id, batch.gate.n))
+            batch.gate.deadline += by
+            if not batch.gate.ending:
+                state.gate_deadlines.add((batch.gate.deadline, batch.id, batch.gate.n))
+
+
+def _move(state: State, attempt: AttemptState, by: float) -> None:
+    state.deadlines.discard((attempt.expires, attempt.name))
+    attempt.deadline += by
+    attempt.quiet_since += by
+    if attempt.ending is None:
+        state.deadlines.add((attempt.expires, attempt.name))

@@ -1,0 +1,157 @@
+"""The line of merges that makes the batch branch: merging, rebuilding, gating."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from plait.core.decisions import AboutLine, GateEnding, GateStarted, MergeStarted, RebuildStarted
+from plait.core.evolve.index import place
+from plait.core.evolve.settle import settle, want
+from plait.core.reports import (
+    GateDone,
+    GateLost,
+    LineReport,
+    MergeConflicted,
+    MergeDone,
+    MergeFailed,
+    RebuildDone,
+)
+from plait.core.state import BatchState, GateState, LineEntry, State, TaskState
+from plait.core.status import TaskStatus
+from plait.core.task import Step
+
+
+def decided(state: State, at: float, decision: AboutLine) -> None:
+    batch = state.batches.get(decision.batch)
+    if batch is None:
+        return
+    match decision:
+        case MergeStarted():
+            _start_merge(state, batch, decision)
+        case RebuildStarted():
+            batch.rebuilds = decision.n
+            batch.rebuild = (decision.n, decision.without)
+        case GateStarted():
+            batch.gates = decision.n
+            batch.gate = GateState(decision.n, decision.size, at + decision.timeout, decision.commit)
+            state.gate_deadlines.add((batch.gate.deadline, batch.id, decision.n))
+        case GateEnding():
+            if batch.gate is not None and batch.gate.n == decision.n:
+                batch.gate.ending = True
+                state.gate_deadlines.discard((batch.gate.deadline, batch.id, decision.n))
+        case _:
+            assert_never(decision)
+
+
+def reported(state: State, _at: float, report: LineReport) -> None:
+    batch = state.batches.get(report.batch)
+    if batch is None:
+        return
+    match report:
+        case MergeDone() | MergeConflicted() | MergeFailed():
+            _merge_over(state, batch, report)
+        case RebuildDone():
+            if batch.rebuild is not None and batch.rebuild[0] == report.n:
+                _rebuilt(state, batch, report)
+        case GateDone() | GateLost():
+            if batch.gate is not None and batch.gate.n == report.n:
+                _gate_over(state, batch, batch.gate, report)
+        case _:
+            assert_never(report)
+
+
+def _start_merge(state: State, batch: BatchState, decision: MergeStarted) -> None:
+    task = batch.task(decision.task)
+    if task is not None:
+        task.numbers[Step.MERGE] = task.merging = decision.n
+        batch.merging = task.place
+        place(state, batch, task)
+
+
+def _merge_over(state: State, batch: BatchState, report: MergeDone | MergeConflicted | MergeFailed) -> None:
+    task = batch.task(report.task)
+    if task is None or task.merging != report.n:
+        return
+    task.merging = batch.merging = None
+    match report:
+        case MergeDone():
+            _join(batch, task, task.life, report.commit)
+        case MergeConflicted():
+            task.clash = report.files
+        case MergeFailed():
+            task.merge_error = report.why
+        case _:
+            assert_never(report)
+    want(batch, task)
+    place(state, batch, task)
+
+
+def _join(batch: BatchState, task: TaskState, life: int, commit: str) -> None:
+    task.merged_life, task.line_place, task.commit = life, len(batch.line), commit
+    batch.line.append(LineEntry(task.place, life, commit))
+    batch.head = commit
+
+
+def _rebuilt(state: State, batch: BatchState, report: RebuildDone) -> None:
+    """Take the new line; what is known of the gate holds up to the first merge that is gone."""
+    old, batch.line = batch.line, []
+    batch.head, batch.rebuild = batch.base, None
+    lives = {entry.place: entry.life for entry in old}
+    for entry in old:
+        gone = batch.tasks[entry.place]
+        gone.merged_life, gone.line_place, gone.commit = None, -1, None
+    for merged in report.line:
+        task = batch.task(merged.task)
+        if task is not None and task.place in lives:
+            _join(batch, task, lives[task.place], merged.commit)
+    _forget_gates(batch, old)
+    for clash in report.clashes:
+        task = batch.task(clash.task)
+        if task is not None and task.place in lives:
+            _clash(state, batch, task, clash.files)
+    for entry in old:
+        want(batch, batch.tasks[entry.place])
+        place(state, batch, batch.tasks[entry.place])
+
+
+def _forget_gates(batch: BatchState, old: list[LineEntry]) -> None:
+    pairs = zip(old, batch.line, strict=False)
+    same = next((size for size, (was, now) in enumerate(pairs) if was.place != now.place), len(batch.line))
+    batch.gated = min(batch.gated, same)
+    if batch.bad is not None and batch.bad > same:
+        batch.bad = None
+    if batch.gate is not None and batch.gate.size > same:
+        batch.gate.stale = True
+
+
+def _clash(state: State, batch: BatchState, task: TaskState, files: tuple[str, ...]) -> None:
+    """Its change is no longer in the branch, so it is not done, whatever it was before."""
+    if task.status not in (None, TaskStatus.DONE):
+        return
+    if task.status is not None:
+        settle(state, batch, task, None)
+    task.clash = files
+
+
+def _gate_over(state: State, batch: BatchState, gate: GateState, report: GateDone | GateLost) -> None:
+    state.gate_deadlines.discard((gate.deadline, batch.id, gate.n))
+    batch.gate = None
+    if gate.stale:
+        return
+    if isinstance(report, GateLost):
+        batch.gate_losses += 1
+        return
+    batch.gate_losses = 0
+    if report.passed:
+        _gate_passed(state, batch, gate.size)
+    elif gate.size == 0:
+        batch.base_bad = report.detail or "it failed"
+    else:
+        batch.bad = gate.size
+
+
+def _gate_passed(state: State, batch: BatchState, size: int) -> None:
+    batch.base_good = True  # the empty line, or one that begins with it
+    before, batch.gated = batch.gated, max(batch.gated, size)
+    for entry in batch.line[before : batch.gated]:
+        place(state, batch, batch.tasks[entry.place])

@@ -1,0 +1,70 @@
+"""A granted plan becomes a batch."""
+
+from __future__ import annotations
+
+from plait.core.evolve.index import place, tokens
+from plait.core.evolve.phases import review
+from plait.core.requests import Submit
+from plait.core.state import BatchState, PhaseState, State, TaskState
+from plait.core.task import NeedKind, Task
+
+
+def open_batch(state: State, at: float, request: Submit) -> None:
+    batch = BatchState(
+        id=request.batch,
+        plan=request.plan,
+        settings=request.settings,
+        base=request.base,
+        branch=request.branch,
+        seed=request.seed,
+        order=len(state.batches),
+        submitted_at=at,
+        head=request.base,
+        unsettled=len(request.plan.tasks),
+    )
+    state.batches[batch.id] = state.open[batch.id] = batch
+    _add_tasks(batch)
+    _add_phases(batch)
+    for task in batch.tasks:
+        place(state, batch, task)
+
+
+def choice(batch: BatchState, task: Task) -> tuple[str, ...]:
+    """The agents a task may be given to."""
+    return (task.agent,) if task.agent else batch.settings.agents
+
+
+def _add_tasks(batch: BatchState) -> None:
+    plan = batch.plan
+    for position, (task, needs, holds) in enumerate(zip(plan.tasks, plan.needs, plan.holds, strict=True)):
+        lane = (batch.id, choice(batch, task))
+        batch.tasks.append(TaskState(task, position, tokens(batch, holds), lane, pending=len(needs)))
+        batch.index[task.id] = position
+    for position, needs in enumerate(plan.needs):
+        for need in needs:
+            batch.tasks[need].dependents.append(position)
+
+
+def _add_phases(batch: BatchState) -> None:
+    for phase in batch.plan.phases:
+        gated = bool(phase.after) or phase.opens_with is not None
+        batch.phases[phase.key] = PhaseState(phase, settled=phase.settled, open=not gated)
+        if phase.opens_with in batch.index:
+            batch.openers.setdefault(batch.index[phase.opens_with], []).append(phase.key)
+    for state in batch.phases.values():
+        for earlier in state.phase.after:
+            if earlier in batch.phases:
+                batch.phases[earlier].watchers.append(state.phase.key)
+    for task in batch.tasks:
+        joined = batch.phases.get(task.task.phase or "")
+        if joined is not None:
+            joined.members.append(task.place)
+            joined.live += task.task.gating
+            task.closed = not joined.open and not says_its_needs(task.task)
+    for state in batch.phases.values():
+        review(batch, state)
+
+
+def says_its_needs(task: Task) -> bool:
+    """A task with explicit needs is not held by its phase's gate: it has said what it waits for."""
+    return any(need.kind is NeedKind.NEED for need in task.needs)

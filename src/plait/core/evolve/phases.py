@@ -1,0 +1,64 @@
+"""Phases: how far each one is, and which of those that wait can be opened or never will be."""
+
+from __future__ import annotations
+
+from plait.core.state import BatchState, PhaseState, TaskState
+from plait.core.status import TaskStatus
+
+_PASSED = (TaskStatus.DONE, TaskStatus.SKIPPED)
+
+
+def count_phase(
+    batch: BatchState, task: TaskState, before: TaskStatus | None, after: TaskStatus | None
+) -> None:
+    phase = batch.phases.get(task.task.phase or "")
+    if phase is not None and task.task.gating:
+        phase.settled += (after in _PASSED) - (before in _PASSED)
+        phase.live += (after is None) - (before is None)
+        for watcher in phase.watchers:
+            review(batch, batch.phases[watcher])
+    for name in batch.openers.get(task.place, ()):
+        review(batch, batch.phases[name])
+
+
+def review(batch: BatchState, phase: PhaseState) -> None:
+    """Note whether this phase can be opened now, or can never be."""
+    name = phase.phase.key
+    batch.openable.pop(name, None)
+    batch.hopeless.pop(name, None)
+    if phase.open:
+        return
+    if can_open(batch, phase):
+        batch.openable[name] = None
+    elif is_hopeless(batch, phase):
+        batch.hopeless[name] = None
+
+
+def can_open(batch: BatchState, phase: PhaseState) -> bool:
+    opener = batch.task(phase.phase.opens_with) if phase.phase.opens_with else None
+    if opener is not None and (opener.status is None or opener.status is TaskStatus.DONE):
+        return opener.status is TaskStatus.DONE
+    earlier = [batch.phases[name] for name in phase.phase.after if name in batch.phases]
+    if all(reached(batch, other) for other in earlier):
+        return opener is None or not strict(batch)
+    return not strict(batch) and all(other.live == 0 for other in earlier)
+
+
+def is_hopeless(batch: BatchState, phase: PhaseState) -> bool:
+    """Only a strict gate can close for good: the others open when nothing earlier is left to run."""
+    if not strict(batch):
+        return False
+    opener = batch.task(phase.phase.opens_with) if phase.phase.opens_with else None
+    if opener is not None:
+        return opener.status is not None and opener.status is not TaskStatus.DONE
+    earlier = (batch.phases[name] for name in phase.phase.after if name in batch.phases)
+    return any(other.settled + other.live < other.phase.total for other in earlier)
+
+
+def reached(batch: BatchState, phase: PhaseState) -> bool:
+    # A whole number of tasks is compared, so that 4 of 5 meets 0.8 whatever the binary fraction.
+    return phase.settled >= phase.phase.total * batch.settings.phase_gate - 1e-9
+
+
+def strict(batch: BatchState) -> bool:
+    return batch.settings.phase_gate >= 1.0

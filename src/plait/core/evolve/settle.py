@@ -1,0 +1,92 @@
+"""A task's end, and its return from it: the counters of dependents, phases and the batch follow."""
+
+from __future__ import annotations
+
+from plait.core.evolve.index import place
+from plait.core.evolve.phases import count_phase
+from plait.core.state import BatchState, State, TaskState
+from plait.core.status import TaskStatus
+from plait.core.task import Step
+
+
+def settle(state: State, batch: BatchState, task: TaskState, status: TaskStatus | None) -> None:
+    """Give the task this terminal status, or (None) take it back into the batch."""
+    before = task.status
+    task.status = status
+    _count(batch, before, status)
+    _tell_dependents(state, batch, task, before, status)
+    if batch.phases:
+        count_phase(batch, task, before, status)
+    if status is not None:
+        _put_down(state, batch, task)
+    want(batch, task)
+    place(state, batch, task)
+
+
+def want(batch: BatchState, task: TaskState) -> None:
+    """Note whether what the task merged still belongs into the batch branch."""
+    wanted = task.merged and (task.status is None or task.status is TaskStatus.DONE)
+    if task.merged_life is not None and not wanted:
+        batch.unwanted[task.place] = None
+    else:
+        batch.unwanted.pop(task.place, None)
+
+
+def reopen(state: State, batch: BatchState, task: TaskState) -> None:
+    """Begin another life: nothing that happened in the last one counts against it."""
+    task.life += 1
+    task.step = Step.WRITE
+    task.tries = task.losses = task.repairs = task.merge_failures = 0
+    task.not_before = task.question = task.interrupted = task.doom = task.base = task.tip = task.commit = None
+    task.category = task.by = task.ended_at = task.started_at = None
+    task.reason = ""
+    settle(state, batch, task, None)
+    reopen_batch(state, batch)
+
+
+def reopen_batch(state: State, batch: BatchState) -> None:
+    if batch.ended is not None:
+        batch.ended = batch.ended_at = None
+        batch.reason = ""
+        batch.cancelled = False
+        state.open[batch.id] = batch
+
+
+def _count(batch: BatchState, before: TaskStatus | None, after: TaskStatus | None) -> None:
+    for status, change in ((before, -1), (after, 1)):
+        if status is None:
+            batch.unsettled += change
+        else:
+            batch.tally[status] = batch.tally.get(status, 0) + change
+
+
+def _tell_dependents(
+    state: State, batch: BatchState, task: TaskState, before: TaskStatus | None, after: TaskStatus | None
+) -> None:
+    pending = (before is TaskStatus.DONE) - (after is TaskStatus.DONE)
+    lost = _lost(after) - _lost(before)
+    if not pending and not lost:
+        return
+    for dependent in task.dependents:
+        other = batch.tasks[dependent]
+        other.pending += pending
+        other.lost += lost
+        place(state, batch, other)
+
+
+def _lost(status: TaskStatus | None) -> int:
+    return int(status is not None and status is not TaskStatus.DONE)
+
+
+def _put_down(state: State, batch: BatchState, task: TaskState) -> None:
+    """Nothing of an ended task is under way any more: its tokens and its workspace are free."""
+    if task.not_before is not None:
+        state.backoffs.discard((task.not_before, batch.id, task.place))
+    task.doom = task.unjudged = task.clash = task.merge_error = task.not_before = task.question = None
+    task.interrupted = task.retry = None
+    task.redo = False
+    task.feedback = ""
+    if task.started:
+        task.started = False
+        batch.active -= 1
+        state.ready.release((batch.id, task.place), task.tokens)

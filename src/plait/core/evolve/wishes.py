@@ -1,0 +1,155 @@
+"""Requests: a fact when they arrive, an effect when they are granted."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from plait.core.decisions import AboutRequest, RequestGranted
+from plait.core.evolve.index import place, relane
+from plait.core.evolve.open import choice, open_batch
+from plait.core.evolve.phases import review
+from plait.core.evolve.settle import reopen, reopen_batch
+from plait.core.requests import (
+    Approve,
+    BatchRequest,
+    CancelBatch,
+    CancelTask,
+    ChangeEngineSettings,
+    ChangeSettings,
+    Drop,
+    Feedback,
+    Pause,
+    Request,
+    Resume,
+    Retry,
+    Stop,
+    Submit,
+    TaskRequest,
+    Unpause,
+)
+from plait.core.state import BatchState, Doom, Paused, State, TaskState
+from plait.core.status import EndWhy, PauseCause, TaskStatus
+from plait.core.task import Step
+
+
+def arrive(state: State, _at: float, request: Request) -> None:
+    if request.id not in state.seen:
+        state.seen.add(request.id)
+        state.unanswered[request.id] = request
+
+
+def answer(state: State, at: float, decision: AboutRequest) -> None:
+    request = state.unanswered.pop(decision.request, None)
+    if request is None or not isinstance(decision, RequestGranted):
+        return
+    if isinstance(request, Submit):
+        if request.batch not in state.batches:
+            open_batch(state, at, request)
+        return
+    if isinstance(request, ChangeEngineSettings):
+        state.settings = state.settings.patched(request.settings, request.fields)
+        return
+    batch = state.batches.get(request.batch)
+    if batch is None:
+        return
+    tasks = [task for name in decision.tasks if (task := batch.task(name)) is not None]
+    if isinstance(request, CancelTask | Retry | Drop | Feedback):
+        _grant_for_task(state, batch, request, tasks)
+    else:
+        _grant_for_batch(state, batch, request, tasks)
+
+
+def _grant_for_batch(state: State, batch: BatchState, request: BatchRequest, tasks: list[TaskState]) -> None:
+    match request:
+        case CancelBatch():
+            _cancel(state, batch)
+        case Pause():
+            batch.paused = Paused(PauseCause.PERSON, "paused by request")
+        case Unpause() | Resume():
+            _go_on(state, batch)
+        case Approve():
+            for task in tasks:
+                task.approved = True
+        case Stop():
+            batch.paused = Paused(PauseCause.STOP, "stopped by request")
+            batch.stopping = True
+            batch.stop_now = request.now
+        case ChangeSettings():
+            _change(state, batch, request)
+        case _:
+            assert_never(request)
+
+
+def _grant_for_task(state: State, batch: BatchState, request: TaskRequest, tasks: list[TaskState]) -> None:
+    """`tasks` begins with the one the request names; a retry takes up the others with it."""
+    if not tasks:
+        return
+    task = tasks[0]
+    match request:
+        case CancelTask():
+            task.doom = Doom(TaskStatus.CANCELLED, EndWhy.CANCEL, "cancelled by request")
+        case Drop():
+            task.doom = Doom(TaskStatus.SKIPPED, EndWhy.DROP, "dropped by request")
+            reopen_batch(state, batch)
+        case Retry():
+            _take_up(state, batch, tasks)
+            if request.agent is not None:
+                relane(state, batch, task, (request.agent,))
+        case Feedback():
+            _listen(state, batch, request.text, tasks)
+        case _:
+            assert_never(request)
+    place(state, batch, task)
+
+
+def _cancel(state: State, batch: BatchState) -> None:
+    batch.cancelled = True
+    batch.stopping = False
+    batch.paused = None
+    for task in batch.tasks:
+        if task.status is None:
+            task.doom = Doom(TaskStatus.CANCELLED, EndWhy.CANCEL, "cancelled with its batch")
+            place(state, batch, task)
+
+
+def _go_on(state: State, batch: BatchState) -> None:
+    batch.paused = None
+    batch.stopping = batch.stop_now = False
+    batch.gate_losses = 0
+    if batch.base_bad is not None:
+        batch.base_bad = batch.bad = None
+    for task in batch.tasks:
+        if task.interrupted is not None:
+            task.interrupted = None
+            place(state, batch, task)
+
+
+def _take_up(state: State, batch: BatchState, tasks: list[TaskState]) -> None:
+    tasks[0].approved = True
+    for task in tasks:
+        if batch.failure == task.task.id:
+            batch.failure = batch.halted = None
+        reopen(state, batch, task)
+
+
+def _listen(state: State, batch: BatchState, text: str, tasks: list[TaskState]) -> None:
+    task = tasks[0]
+    if task.status is not None:
+        _take_up(state, batch, tasks)
+    task.feedback = f"{task.feedback}\n\n{text}" if task.feedback else text
+    task.question = None
+    if task.alive:
+        task.redo = True
+    elif task.unjudged is None:
+        task.step = Step.WRITE
+
+
+def _change(state: State, batch: BatchState, request: ChangeSettings) -> None:
+    before = batch.settings
+    batch.settings = before.patched(request.settings, request.fields)
+    for phase in batch.phases.values():
+        review(batch, phase)
+    for task in batch.tasks:
+        chosen = task.lane[1] if task.lane[1] != before.agents else choice(batch, task.task)
+        relane(state, batch, task, chosen)
+        place(state, batch, task)

@@ -1,0 +1,84 @@
+"""A glob: `*`, `?` and `[ab]` stay within a name; `**` between slashes stands for any folders, or none."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_WILD = re.compile(r"[*?\[]")
+_PIECE = re.compile(r"(?P<star>\*+)|(?P<one>\?)|\[(?P<no>!?)(?P<of>[^/\]]+)\]|(?P<plain>[^*?\[]+|\[)")
+
+
+def is_glob(path: str) -> bool:
+    return _WILD.search(path) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Glob:
+    """`prefix` is the text before the first wildcard, `folder` the folder that all it matches lies in."""
+
+    text: str
+    prefix: str
+    folder: str
+    whole: re.Pattern[str]
+    above: re.Pattern[str]
+
+    def matches(self, path: str) -> bool:
+        return self.whole.fullmatch(path) is not None
+
+    def reaches(self, folder: str) -> bool:
+        """Could it match anything inside this folder?"""
+        return self.above.fullmatch(f"/{folder}") is not None
+
+
+def parse(text: str) -> Glob:
+    prefix = _WILD.split(text, maxsplit=1)[0]
+    said = text.split("/")
+    names = [name for place, name in enumerate(said) if name != "**" or said[place - 1 : place] != ["**"]]
+    return Glob(text, prefix, prefix.rpartition("/")[0], re.compile(_whole(names)), re.compile(_above(names)))
+
+
+def _whole(names: list[str]) -> str:
+    *folders, last = names
+    crossed = "".join("(?:[^/]+/)*" if name == "**" else f"{_name(name)}/" for name in folders)
+    return crossed + (".+" if last == "**" else _name(last))
+
+
+def _above(names: list[str]) -> str:
+    """Matches each folder, with a slash before every name, in which the rest of the names could still be found."""
+    pattern = ""
+    for place, name in reversed(list(enumerate(names))):
+        if name == "**":
+            pattern = "(?:/.*)?"
+        elif place < len(names) - 1:
+            pattern = f"(?:/{_name(name)}{pattern})?"
+    return pattern
+
+
+def _name(name: str) -> str:
+    """The pattern of one name. What lies between two stars is found once and for all, so that no name takes long."""
+    runs = [""]
+    for piece in _PIECE.finditer(name):
+        if piece["star"]:
+            runs.append("")
+        else:
+            runs[-1] += _piece(piece)
+    first, *between = runs
+    last = f"[^/]*{between.pop()}" if between else ""
+    return first + "".join(f"(?>[^/]*?{run})" for run in between) + last
+
+
+def _piece(found: re.Match[str]) -> str:
+    if found["one"]:
+        return "[^/]"
+    if found["plain"]:
+        return re.escape(found["plain"])
+    ranges = re.sub(r"(.)-(.)|(.)", _range, found["of"], flags=re.DOTALL)
+    return f"[^/{ranges}]" if found["no"] else f"(?!/)[{ranges}]"
+
+
+def _range(found: re.Match[str]) -> str:
+    low, high, single = found.groups()
+    if single is not None:
+        return re.escape(single)
+    return f"{re.escape(low)}-{re.escape(high)}" if low <= high else "".join(map(re.escape, (low, "-", high)))

@@ -1,0 +1,104 @@
+"""Overlap of files, folders and globs, put as tokens: two touches overlap exactly when they share one.
+
+A path stands for one file; if it ends in a slash, or the plan names something beneath it, it is a folder and stands
+for all that lies in it. A glob stands for what it matches. The wider takes the tokens of the narrower, never the other
+way round: two files of one folder must not meet. Two globs count as overlapping unless their prefixes exclude each
+other; they meet in tokens of their own, for a prefix says nothing about files and folders.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Collection, Iterator
+
+from plait.core.globs import Glob, is_glob, parse
+
+FILE = "file:"
+GLOB = "glob:"
+ROOT = "."
+
+
+def normal(said: str) -> str | None:
+    """One spelling for each path; a folder keeps its slash. None if it is empty or lies outside the repository."""
+    names: list[str] = []
+    for name in said.split("/"):
+        if name == "..":
+            if not names:
+                return None
+            names.pop()
+        elif name not in {"", "."}:
+            names.append(name)
+    if not said or said.startswith("/"):
+        return None
+    folder = said.endswith(("/", "/.", "/.."))
+    path = "/".join(names)
+    if not folder:
+        return path or f"{ROOT}/"
+    return f"{path}/**" if is_glob(path) else f"{path or ROOT}/"
+
+
+def tokens(touches: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """The tokens of each touch, all of them in their normal spelling."""
+    globs = [parse(touch) for touch in touches if is_glob(touch)]
+    paths = {touch.removesuffix("/") for touch in touches if not is_glob(touch)}
+    inside = _inside(paths, globs)
+    taken = {path: [FILE + path, *(FILE + touch for touch in touches)] for path, touches in inside.items()}
+    if globs:
+        folders = inside.keys() | {touch[:-1] for touch in touches if touch.endswith("/")}
+        taken |= _by_globs(globs, sorted(paths - folders), sorted(folders))
+    return {
+        touch: tuple(taken[path]) if (path := touch.removesuffix("/")) in taken else (FILE + path,)
+        for touch in touches
+    }
+
+
+def _inside(paths: Collection[str], globs: list[Glob]) -> dict[str, list[str]]:
+    """For each named path that turns out to be a folder, the named paths and globs that lie in it."""
+    inside: dict[str, list[str]] = {}
+    named: dict[str, list[str]] = {}  # the named paths among a folder and the folders around it
+    for touch, folder in _homes(paths, globs):
+        if folder not in named:
+            named[folder] = [around for around in _around(folder) if around in paths]
+        for around in named[folder]:
+            inside.setdefault(around, []).append(touch)
+    return inside
+
+
+def _homes(paths: Collection[str], globs: list[Glob]) -> Iterator[tuple[str, str]]:
+    for path in paths:
+        if path != ROOT:
+            yield path, path.rpartition("/")[0]
+    for glob in globs:
+        yield glob.text, glob.folder
+
+
+def _around(folder: str) -> Iterator[str]:
+    while folder:
+        yield folder
+        folder = folder.rpartition("/")[0]
+    yield ROOT
+
+
+def _by_globs(globs: list[Glob], files: list[str], folders: list[str]) -> dict[str, list[str]]:
+    prefixes = sorted({glob.prefix for glob in globs})
+    return {
+        glob.text: [
+            FILE + glob.text,
+            *(FILE + path for path in _beginning(glob.prefix, files) if glob.matches(path)),
+            # A folder that the whole glob lies in holds the glob's token already.
+            *(FILE + path for path in folders if not _lies_in(glob, path) and glob.reaches(path)),
+            *(GLOB + prefix for prefix in _beginning(glob.prefix, prefixes)),
+        ]
+        for glob in globs
+    }
+
+
+def _beginning(prefix: str, names: list[str]) -> Iterator[str]:
+    for place in range(bisect_left(names, prefix), len(names)):
+        if not names[place].startswith(prefix):
+            return
+        yield names[place]
+
+
+def _lies_in(glob: Glob, folder: str) -> bool:
+    return folder == ROOT or f"{glob.folder}/".startswith(f"{folder}/")

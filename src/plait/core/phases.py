@@ -1,0 +1,134 @@
+"""Phases of a plan: checked, and seen as a graph in which every phase has a gate and an end."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+
+from plait.core import cycles
+from plait.core.needs import Outside, Row, UnknownNeeds, refused, said, source
+from plait.core.plan import Problem, Severity
+from plait.core.task import NeedKind, Phase, Task
+
+
+def held(task: Task) -> bool:
+    """A task waits for its phase to open unless it says itself what it needs (whether or not that is finished)."""
+    return task.phase is not None and all(need.kind is not NeedKind.NEED for need in task.needs)
+
+
+def check(
+    phases: Sequence[Phase], tasks: Sequence[Task], index: Mapping[str, int], outside: Outside
+) -> tuple[tuple[Phase, ...], list[Problem]]:
+    """The phases as the plan keeps them: totals cover the tasks at hand, and `opens_with` is a task of the plan.
+
+    A phase that opens with a finished task is open: it keeps neither `opens_with` nor `after`.
+    """
+    keys = {phase.key: place for place, phase in enumerate(phases)}
+    problems = [*_strangers(tasks, keys), *_disorder(phases, keys)]
+    counted = Counter(task.phase for task in tasks if task.gating)
+    checked = []
+    for phase in phases:
+        phase, found = _opening(phase, index, outside)  # noqa: PLW2901 - the same phase, put right
+        problems += found
+        checked.append(replace(phase, total=max(phase.total, phase.settled + counted[phase.key])))
+    return tuple(checked), problems
+
+
+def _strangers(tasks: Sequence[Task], keys: Mapping[str, int]) -> list[Problem]:
+    first = {
+        task.phase: task for task in reversed(tasks) if task.phase is not None and task.phase not in keys
+    }
+    return [
+        Problem(Severity.ERROR, f"{task.id} is part of phase {phase}, which is not there", task.origin)
+        for phase, task in first.items()
+    ]
+
+
+def _disorder(phases: Sequence[Phase], keys: Mapping[str, int]) -> list[Problem]:
+    """Phases of one name, phases after unknown ones, phases that wait for one another."""
+    problems = [
+        Problem(Severity.ERROR, f"there are two phases called {phase.key}", phase.at, "Rename one of them.")
+        for place, phase in enumerate(phases)
+        if keys[phase.key] != place
+    ]
+    problems += [
+        Problem(Severity.ERROR, f"phase {phase.key} comes after phase {key}, which is not there", phase.at)
+        for phase in phases
+        for key in phase.after
+        if key not in keys
+    ]
+    rows = [tuple(keys[key] for key in phase.after if key in keys) for phase in phases]
+
+    def name(place: int) -> str:
+        return f"phase {phases[place].key}"
+
+    def edge(place: int, before: int) -> cycles.Said:
+        return _waits(phases[place], name(before)), phases[place].at
+
+    return problems + cycles.report(rows, name, edge, what="phases")
+
+
+def _waits(phase: Phase, what: str) -> str:
+    return f"phase {phase.key} waits for {what}{source(phase.at, phase.reason)}"
+
+
+def _opening(phase: Phase, index: Mapping[str, int], outside: Outside) -> tuple[Phase, list[Problem]]:
+    task = phase.opens_with
+    if task is None or task in index:
+        return phase, []
+    if task in outside.finished:
+        return replace(phase, opens_with=None, after=()), []
+    what = f"phase {phase.key} opens with {task}"
+    if task in outside.known:
+        message = f"{what}, which is neither finished nor selected: it waits for the earlier phases"
+        return replace(phase, opens_with=None), [Problem(Severity.INFO, message, phase.at)]
+    if outside.unknown is UnknownNeeds.FAIL:
+        return phase, [refused(what, task, chain(index, outside.known, outside.finished), phase.at)]
+    message = f"{what}, which no source knows: taken as finished, so the phase is open"
+    return replace(phase, opens_with=None, after=()), [Problem(Severity.INFO, message, phase.at)]
+
+
+def gated(
+    tasks: Sequence[Task], needs: Sequence[Row], phases: Sequence[Phase], *, early: bool = False
+) -> list[Row]:
+    """The needs, then two rows for each phase: its gate (the ends it waits for) and its end (the tasks it counts).
+
+    A gate waits for all of the earlier tasks here, so a plan that is in order like this runs to its end whatever
+    share of them is asked for and however they end. `early` shows the gates that one task opens opened by it.
+    """
+    gate = {phase.key: len(tasks) + 2 * place for place, phase in enumerate(phases)}
+    counted: dict[str, list[int]] = {phase.key: [] for phase in phases}
+    rows = list(needs)
+    for place, task in enumerate(tasks):
+        if task.phase is not None and held(task):
+            rows[place] = (*needs[place], gate[task.phase])
+        if task.phase is not None and task.gating:
+            counted[task.phase].append(place)
+    openers = {task.id: place for place, task in enumerate(tasks)} if early else {}
+    for phase in phases:
+        opener = openers.get(phase.opens_with or "")
+        rows.append(tuple(gate[key] + 1 for key in phase.after) if opener is None else (opener,))
+        rows.append(tuple(counted[phase.key]))
+    return rows
+
+
+def contradictions(tasks: Sequence[Task], needs: Sequence[Row], phases: Sequence[Phase]) -> list[Problem]:
+    """Tasks that need, in the end, what their own phase must come before."""
+    size = len(tasks)
+
+    def name(place: int) -> str:
+        return tasks[place].id if place < size else f"phase {phases[(place - size) // 2].key}"
+
+    def edge(place: int, before: int) -> cycles.Said:
+        if place < size and before < size:
+            return said(tasks[place], tasks[before].id)
+        if place >= size and before >= size:
+            phase = phases[(place - size) // 2]
+            return _waits(phase, name(before)), phase.at
+        task, phase_name = (tasks[place], name(before)) if place < size else (tasks[before], name(place))
+        return f"{task.id} is part of {phase_name}", task.origin
+
+    hint = "Take the need out, or say what the later task itself needs: then it does not wait for its phase."
+    return cycles.report(gated(tasks, needs, phases), name, edge, what="tasks and phases", hint=hint)

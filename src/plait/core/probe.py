@@ -1,0 +1,41 @@
+"""After a restart: which decisions are on disk while their result is not.
+
+For each of them the world is asked first. What has a result is reported, what is under way is adopted, and what never
+began is performed again; performing is idempotent, so asking too much does no harm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from plait.core.decisions import (
+    AttemptEnding,
+    Decision,
+    GateEnding,
+    GateStarted,
+    MergeStarted,
+    RebuildStarted,
+)
+from plait.core.state import BatchState, State
+from plait.core.task import Step
+
+
+def outstanding(state: State) -> list[Decision]:
+    return [decision for batch in state.open.values() for decision in _of_batch(batch)]
+
+
+def _of_batch(batch: BatchState) -> Iterator[Decision]:
+    for attempt in batch.alive.values():
+        yield attempt.decision
+        if attempt.ending is not None:
+            yield AttemptEnding(attempt.name, attempt.ending, attempt.ending_now)
+    if batch.merging is not None:
+        task = batch.tasks[batch.merging]
+        yield MergeStarted(batch.id, task.task.id, task.numbers[Step.MERGE], task.tip or "", batch.head)
+    if batch.rebuild is not None:
+        yield RebuildStarted(batch.id, *batch.rebuild)
+    if batch.gate is not None:
+        gate = batch.gate
+        yield GateStarted(batch.id, gate.n, gate.commit, gate.size, batch.settings.gate_timeout)
+        if gate.ending:
+            yield GateEnding(batch.id, gate.n)

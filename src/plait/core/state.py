@@ -1,0 +1,277 @@
+"""State: the fold of all records. Only `evolve` changes it.
+
+The indexes in it (what each task is owed, who is ready, who holds what, the timers) are derived: a recount from the
+tasks' own facts gives the same, and a property compares them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from plait.core.decisions import AttemptStarted
+from plait.core.owed import Owed
+from plait.core.plan import Plan
+from plait.core.ready import Lane, Ready
+from plait.core.reports import EngineTaken, Outcome
+from plait.core.requests import Request
+from plait.core.settings import NO_SPEND, EngineSettings, Settings, Spend
+from plait.core.sorted import Sorted
+from plait.core.status import BatchStatus, Category, EndWhy, PauseCause, TaskStatus
+from plait.core.task import Attempt, Phase, Step, Task
+
+
+@dataclass(slots=True)
+class AttemptState:
+    decision: AttemptStarted
+    started_at: float
+    deadline: float
+    quiet_since: float
+    session: str | None = None
+    used: Spend = NO_SPEND
+    phase: str = ""
+    question: str | None = None
+    pid: int | None = None
+    workspace: str = ""
+    ending: EndWhy | None = None
+    ending_now: bool = False
+    ended_at: float | None = None
+    outcome: Outcome | None = None
+
+    @property
+    def name(self) -> Attempt:
+        return self.decision.attempt
+
+    @property
+    def agent(self) -> str:
+        return self.decision.agent
+
+    @property
+    def provider(self) -> str:
+        return self.decision.provider
+
+    @property
+    def expires(self) -> float:
+        return min(self.deadline, self.quiet_since + self.decision.idle_timeout)
+
+    @property
+    def claim(self) -> Spend:
+        """What it may still cost the batch: its reserve, or what it has spent when that is more."""
+        return self.decision.reserve.at_least(self.used)
+
+
+@dataclass(frozen=True, slots=True)
+class Doom:
+    """How a task will end as soon as nothing of it runs any more."""
+
+    status: TaskStatus
+    why: EndWhy
+    reason: str
+    by: str | None = None
+
+
+@dataclass(slots=True)
+class TaskState:
+    task: Task
+    place: int
+    tokens: tuple[str, ...]
+    lane: Lane
+    dependents: list[int] = field(default_factory=list)
+    # What holds it back.
+    pending: int = 0  # needs that are not done
+    lost: int = 0  # needs that ended otherwise
+    closed: bool = False  # by its phase
+    not_before: float | None = None
+    question: str | None = None
+    approved: bool = False
+    interrupted: str | None = None
+    # Where it is.
+    step: Step = Step.WRITE
+    life: int = 1  # a retry by a person begins another
+    started: bool = False  # in this life: it holds its tokens and its workspace
+    alive: dict[Attempt, AttemptState] = field(default_factory=dict)
+    unjudged: AttemptState | None = None
+    merging: int | None = None
+    merged_life: int | None = None  # the life whose change is in the batch branch
+    line_place: int = -1
+    clash: tuple[str, ...] | None = None
+    merge_error: str | None = None
+    doom: Doom | None = None
+    redo: bool = False  # words arrived for which the running attempt must make room
+    owed: Owed = Owed.NOTHING
+    # What it has been through.
+    numbers: dict[Step, int] = field(default_factory=dict)
+    tries: int = 0
+    losses: int = 0
+    repairs: int = 0
+    merge_failures: int = 0
+    last: AttemptState | None = None
+    last_write: AttemptState | None = None
+    retry: tuple[Category, str] | None = None  # why it goes again
+    feedback: str = ""
+    base: str | None = None
+    tip: str | None = None
+    commit: str | None = None
+    spent: Spend = NO_SPEND
+    started_at: float | None = None
+    # How it ended.
+    status: TaskStatus | None = None
+    reason: str = ""
+    category: Category | None = None
+    by: str | None = None
+    ended_at: float | None = None
+
+    @property
+    def merged(self) -> bool:
+        return self.merged_life == self.life
+
+
+@dataclass(slots=True)
+class PhaseState:
+    phase: Phase
+    members: list[int] = field(default_factory=list)
+    watchers: list[str] = field(default_factory=list)  # the phases that wait for this one
+    settled: int = 0  # gating tasks of the source that are done or skipped
+    live: int = 0  # gating tasks of the batch that have not ended
+    open: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Paused:
+    cause: PauseCause
+    why: str
+
+
+@dataclass(slots=True)
+class GateState:
+    n: int
+    size: int
+    deadline: float
+    commit: str
+    ending: bool = False
+    stale: bool = False  # the line has changed under it: its result means nothing any more
+
+
+@dataclass(frozen=True, slots=True)
+class LineEntry:
+    place: int
+    life: int
+    commit: str
+
+
+@dataclass(slots=True)
+class BatchState:
+    id: str
+    plan: Plan
+    settings: Settings
+    base: str
+    branch: str
+    seed: int
+    order: int  # of submission
+    submitted_at: float
+    head: str
+    tasks: list[TaskState] = field(default_factory=list)
+    index: dict[str, int] = field(default_factory=dict)
+    phases: dict[str, PhaseState] = field(default_factory=dict)
+    openers: dict[int, list[str]] = field(default_factory=dict)  # the phases that one task's completion opens
+    openable: dict[str, None] = field(default_factory=dict)
+    hopeless: dict[str, None] = field(default_factory=dict)
+    owed: dict[Owed, Sorted[int]] = field(default_factory=lambda: {owed: Sorted() for owed in Owed})
+    # What people and failures did to it.
+    paused: Paused | None = None
+    stopping: bool = False
+    stop_now: bool = False
+    halted: str | None = None
+    failure: str | None = None  # the first task that failed
+    cancelled: bool = False
+    # What is under way.
+    alive: dict[Attempt, AttemptState] = field(default_factory=dict)
+    slots: int = 0
+    claims: Spend = NO_SPEND
+    spent: Spend = NO_SPEND
+    active: int = 0
+    agents_used: dict[str, int] = field(default_factory=dict)
+    merging: int | None = None
+    # The line of merges that makes the batch branch, and its gate.
+    line: list[LineEntry] = field(default_factory=list)
+    unwanted: dict[int, None] = field(default_factory=dict)
+    rebuild: tuple[int, tuple[str, ...]] | None = None
+    rebuilds: int = 0
+    gate: GateState | None = None
+    gates: int = 0
+    gate_losses: int = 0
+    gated: int = 0  # so many merges are known to be good together
+    bad: int | None = None  # so many are known to be bad
+    base_good: bool = False
+    base_bad: str | None = None
+    # How far it is.
+    unsettled: int = 0
+    tally: dict[TaskStatus, int] = field(default_factory=dict)
+    started_at: float | None = None
+    ended: BatchStatus | None = None
+    reason: str = ""
+    ended_at: float | None = None
+
+    def task(self, name: str) -> TaskState | None:
+        place = self.index.get(name)
+        return None if place is None else self.tasks[place]
+
+
+@dataclass(slots=True)
+class Breaker:
+    """What is known of a provider's patience."""
+
+    until: float | None = None  # open until then
+    limit: int | None = None  # at most so many at once since it last refused
+    peak: int = 0  # how many were at work when it refused
+    opened_at: float = 0.0
+    why: str = ""
+    streak: int = 0  # refusals since the last success
+    credit: int = 0  # successes that have not raised the limit yet
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A provider said "not now", and no breaker has been opened for it yet."""
+
+    provider: str
+    at: float
+    until: float | None
+    began: float  # when the refused attempt started
+
+
+@dataclass(slots=True)
+class Experience:
+    """What an agent's last attempts cost and took, for reserves and estimates."""
+
+    spends: tuple[Spend, ...] = ()
+    paces: tuple[float, ...] = ()  # seconds per unit of weight
+
+
+@dataclass(slots=True)
+class State:
+    seq: int = 0
+    now: float = 0.0  # of the newest record
+    settings: EngineSettings = field(default_factory=EngineSettings)
+    engine: EngineTaken | None = None
+    batches: dict[str, BatchState] = field(default_factory=dict)
+    open: dict[str, BatchState] = field(default_factory=dict)
+    seen: set[str] = field(default_factory=set)
+    unanswered: dict[str, Request] = field(default_factory=dict)
+    ready: Ready = field(default_factory=Ready)
+    slots: int = 0
+    agents: dict[str, int] = field(default_factory=dict)  # attempts alive per agent
+    providers: dict[str, int] = field(default_factory=dict)
+    breakers: dict[str, Breaker] = field(default_factory=dict)
+    refusals: list[Refusal] = field(default_factory=list)
+    pressure: str | None = None
+    jump: float = 0.0
+    experience: dict[str, Experience] = field(default_factory=dict)
+    # Timers, soonest first.
+    deadlines: Sorted[tuple[float, Attempt]] = field(default_factory=Sorted)
+    backoffs: Sorted[tuple[float, str, int]] = field(default_factory=Sorted)
+    reopenings: Sorted[tuple[float, str]] = field(default_factory=Sorted)
+    gate_deadlines: Sorted[tuple[float, str, int]] = field(default_factory=Sorted)
+
+    def find(self, attempt: Attempt) -> AttemptState | None:
+        batch = self.batches.get(attempt.batch)
+        return None if batch is None else batch.alive.get(attempt)
