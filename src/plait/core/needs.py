@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import StrEnum
@@ -35,6 +35,21 @@ class Outside:
     unknown: UnknownNeeds = UnknownNeeds.DONE
     ignore_needs: bool = False
 
+    def refuse(
+        self, what: str, on: str, at: Origin | None, index: Iterable[str], *, suggest: bool = True
+    ) -> Problem:
+        """The error for an unknown id, with the nearest one that exists."""
+        near = suggest and get_close_matches(on, islice(self._ids(index), _CANDIDATES), n=1)
+        hint = (
+            f"Did you mean {near[0]}?"
+            if near
+            else "Correct the id, or take it as finished: --unknown-needs done."
+        )
+        return Problem(Severity.ERROR, f"{what}, which no source knows", at, hint)
+
+    def _ids(self, index: Iterable[str]) -> Iterator[str]:
+        return chain(index, sorted(self.known), sorted(self.finished))
+
 
 def resolve(tasks: Sequence[Task], index: Mapping[str, int]) -> tuple[list[Row], Missing]:
     """For each task the places it needs, sorted and without doubles; and, by id, who needs a task that is not in the plan."""
@@ -63,8 +78,7 @@ def judge(missing: Missing, index: Mapping[str, int], outside: Outside) -> list[
         elif outside.unknown is UnknownNeeds.DONE:
             problems.append(_taken_as_done(f"{who} {on}", at))
         else:
-            candidates = chain(index, outside.known, outside.finished) if suggestions > 0 else ()
-            problems.append(refused(f"{who} {on}", on, candidates, at))
+            problems.append(outside.refuse(f"{who} {on}", on, at, index, suggest=suggestions > 0))
             suggestions -= 1
     return problems
 
@@ -84,17 +98,6 @@ def _unselected(on: str, who: str, at: Origin | None, outside: Outside) -> Probl
 def _taken_as_done(what: str, at: Origin | None) -> Problem:
     hint = "With --unknown-needs fail this would be an error."
     return Problem(Severity.INFO, f"{what}, which no source knows: taken as finished", at, hint)
-
-
-def refused(what: str, on: str, candidates: Iterable[str], at: Origin | None) -> Problem:
-    """The error for an unknown id, with the nearest one that exists."""
-    near = get_close_matches(on, islice(candidates, _CANDIDATES), n=1)
-    hint = (
-        f"Did you mean {near[0]}?"
-        if near
-        else "Correct the id, or take it as finished: --unknown-needs done."
-    )
-    return Problem(Severity.ERROR, f"{what}, which no source knows", at, hint)
 
 
 def said(task: Task, on: str) -> tuple[str, Origin | None]:

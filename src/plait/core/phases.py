@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 
 from plait.core import cycles
-from plait.core.needs import Outside, Row, UnknownNeeds, refused, said, source
+from plait.core.needs import Outside, Row, UnknownNeeds, said, source
 from plait.core.plan import Problem, Severity
 from plait.core.task import NeedKind, Phase, Task
 
@@ -85,7 +84,7 @@ def _opening(phase: Phase, index: Mapping[str, int], outside: Outside) -> tuple[
         message = f"{what}, which is neither finished nor selected: it waits for the earlier phases"
         return replace(phase, opens_with=None), [Problem(Severity.INFO, message, phase.at)]
     if outside.unknown is UnknownNeeds.FAIL:
-        return phase, [refused(what, task, chain(index, outside.known, outside.finished), phase.at)]
+        return phase, [outside.refuse(what, task, phase.at, index)]
     message = f"{what}, which no source knows: taken as finished, so the phase is open"
     return replace(phase, opens_with=None, after=()), [Problem(Severity.INFO, message, phase.at)]
 

@@ -41,8 +41,23 @@ class Ready:
         self._parked: dict[str, dict[Lane, Sorted[tuple[Key, Ref]]]] = {}
         self._holder: dict[str, Ref] = {}
 
+    def __len__(self) -> int:
+        return len(self._entries)
+
     def __contains__(self, ref: Ref) -> bool:
         return ref in self._entries
+
+    def copy(self) -> Ready:
+        twin = Ready()
+        twin._entries, twin._under, twin._holder = dict(self._entries), dict(self._under), dict(self._holder)
+        twin._free = {lane: free.copy() for lane, free in self._free.items()}
+        twin._lanes = {batch: dict(lanes) for batch, lanes in self._lanes.items()}
+        twin._best = {token: dict(best) for token, best in self._best.items()}
+        twin._parked = {
+            token: {lane: parked.copy() for lane, parked in lanes.items()}
+            for token, lanes in self._parked.items()
+        }
+        return twin
 
     def holder(self, token: str) -> Ref | None:
         return self._holder.get(token)
@@ -54,12 +69,9 @@ class Ready:
             if first is not None:
                 yield self._entries[first[1]]
 
-    def ahead(self, entry: Entry) -> str | None:
-        """The token a parked entry waits for."""
-        return self._under.get(entry.ref)
-
-    def entry(self, ref: Ref) -> Entry | None:
-        return self._entries.get(ref)
+    def waits_for(self, ref: Ref) -> str | None:
+        """The token a parked entry waits for; None when it is free."""
+        return self._under.get(ref)
 
     def add(self, entry: Entry) -> None:
         self._entries[entry.ref] = entry

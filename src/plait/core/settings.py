@@ -98,8 +98,9 @@ class _Patchable:
     __slots__ = ()
 
     def patched(self, other: Self, names: tuple[str, ...]) -> Self:
-        """These settings with the named fields taken from `other`."""
-        return replace(self, **{name: getattr(other, name) for name in names})  # type: ignore[type-var]
+        """These settings with the named fields taken from `other`; a name from an older version is passed over."""
+        known = {name: getattr(other, name) for name in names if hasattr(other, name)}
+        return replace(self, **known)  # type: ignore[type-var]
 
     @classmethod
     def unknown(cls, names: tuple[str, ...]) -> tuple[str, ...]:

@@ -41,6 +41,10 @@ def _lost_needs(batch: BatchState, task: TaskState) -> set[int]:
     return {place for place in batch.plan.needs[task.place] if batch.tasks[place].status not in lost}
 
 
+def _root(task: TaskState) -> str:
+    return task.by if task.status is TaskStatus.BLOCKED and task.by else task.task.id
+
+
 def _halted_by(batch: BatchState, task: TaskState) -> list[TaskState]:
     if batch.halted is None or batch.failure != task.task.id:
         return []
@@ -84,7 +88,10 @@ def _why_not_listen(batch: BatchState, task: TaskState, request: Feedback) -> st
 
 def _why_not_take_up(batch: BatchState, task: TaskState) -> str | None:
     if task.lost:
-        return f"{task.task.id} is {task.status}: retry {task.by or 'what it needs'} instead"
+        causes = {
+            cause: None for place in sorted(_lost_needs(batch, task)) if (cause := _root(batch.tasks[place]))
+        }
+        return f"{task.task.id} is {task.status}: retry {', '.join(causes)} instead"
     if task.status is not TaskStatus.DONE:
         return None
     others = (batch.tasks[place] for place in task.dependents)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import reduce
 
 from plait.core.agenda.breaker import allows
 from plait.core.ready import Entry, Lane
@@ -11,6 +12,7 @@ from plait.core.settings import NO_SPEND, Mode, Spend
 from plait.core.state import BatchState, State, TaskState
 
 SHARES = 10  # without history, an attempt is taken to cost a tenth of the budget
+ENOUGH = 3  # so many attempts are a history
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +43,9 @@ def reserve(state: State, batch: BatchState, agent: str) -> Spend:
     if budget is None:
         return NO_SPEND
     known = state.experience.get(agent)
-    if known is not None and known.spends:
-        return Spend(
-            max(spend.microusd for spend in known.spends), max(spend.tokens for spend in known.spends)
-        )
-    return batch.settings.reserve or budget.share(SHARES)
+    spends = known.spends if known is not None else ()
+    prior = (batch.settings.reserve or budget.share(SHARES)) if len(spends) < ENOUGH else NO_SPEND
+    return reduce(Spend.at_least, spends, prior)
 
 
 def _by_key(entry: Entry) -> tuple[int, int, float, int]:

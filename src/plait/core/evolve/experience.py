@@ -19,11 +19,12 @@ def learn(state: State, task: TaskState, attempt: AttemptState, outcome: Outcome
     if outcome.category is Category.OK and attempt.ended_at is not None:
         pace = (attempt.ended_at - attempt.started_at) / max(task.task.weight, 0.01)
         known.paces = (*known.paces, pace)[-REMEMBERED:]
-        _note_success(state.breakers.get(attempt.provider))
+        _note_success(state.breakers.get(attempt.provider), attempt)
 
 
-def _note_success(breaker: Breaker | None) -> None:
-    if breaker is not None:
+def _note_success(breaker: Breaker | None, attempt: AttemptState) -> None:
+    """What began before the last refusal says nothing about the time after it."""
+    if breaker is not None and attempt.started_at >= breaker.opened_at:
         breaker.streak = 0
         if breaker.limit is not None:
             breaker.credit += 1

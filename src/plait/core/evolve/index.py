@@ -9,6 +9,7 @@ from plait.core.state import BatchState, State, TaskState
 from plait.core.status import TaskStatus
 from plait.core.task import Step, Task
 
+LOCAL = "\0"  # between a batch and its token: neither an id nor a file name can hold it
 UNIT = 600.0  # seconds that a task of weight 1 is taken to last, until history knows better
 
 
@@ -81,7 +82,7 @@ def tokens(batch: BatchState, holds: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(
         token
         if token.startswith("group:") or (shared and token.startswith("file:"))
-        else f"{batch.id}|{token}"
+        else f"{batch.id}{LOCAL}{token}"
         for token in holds
     )
 

@@ -1,0 +1,52 @@
+"""A twin of the state, to run ahead in: whatever happens to it does not touch the original."""
+
+from __future__ import annotations
+
+from copy import copy
+
+from plait.core.state import AttemptState, BatchState, State, TaskState
+
+
+def fork(state: State) -> State:
+    """Batches that have ended are shared: nothing changes them."""
+    twin = copy(state)
+    twin.open = {name: _fork_batch(batch) for name, batch in state.open.items()}
+    twin.batches = state.batches | twin.open
+    twin.seen = set(state.seen)
+    twin.unanswered = dict(state.unanswered)
+    twin.ready = state.ready.copy()
+    twin.agents, twin.providers = dict(state.agents), dict(state.providers)
+    twin.breakers = {name: copy(breaker) for name, breaker in state.breakers.items()}
+    twin.experience = {name: copy(known) for name, known in state.experience.items()}
+    twin.refusals = list(state.refusals)
+    twin.deadlines, twin.backoffs = state.deadlines.copy(), state.backoffs.copy()
+    twin.reopenings, twin.gate_deadlines = state.reopenings.copy(), state.gate_deadlines.copy()
+    return twin
+
+
+def _fork_batch(batch: BatchState) -> BatchState:
+    twin = copy(batch)
+    attempts = {id(attempt): copy(attempt) for attempt in batch.alive.values()}
+    twin.alive = {name: attempts[id(attempt)] for name, attempt in batch.alive.items()}
+    twin.tasks = [_fork_task(task, attempts) for task in batch.tasks]
+    twin.phases = {name: copy(phase) for name, phase in batch.phases.items()}
+    twin.openable, twin.hopeless, twin.unwanted = (
+        dict(batch.openable),
+        dict(batch.hopeless),
+        dict(batch.unwanted),
+    )
+    twin.owed = {owed: places.copy() for owed, places in batch.owed.items()}
+    twin.agents_used, twin.tally = dict(batch.agents_used), dict(batch.tally)
+    twin.line = list(batch.line)
+    twin.gate = copy(batch.gate)
+    return twin
+
+
+def _fork_task(task: TaskState, attempts: dict[int, AttemptState]) -> TaskState:
+    """Attempts that are over never change again and are shared; the living ones are this twin's own."""
+    twin = copy(task)
+    twin.alive = {name: attempts[id(attempt)] for name, attempt in task.alive.items()}
+    twin.numbers = dict(task.numbers)
+    twin.last = attempts.get(id(task.last), task.last)
+    twin.last_write = attempts.get(id(task.last_write), task.last_write)
+    return twin

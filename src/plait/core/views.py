@@ -1,0 +1,130 @@
+"""What people and programs see: a fold of the state, without a clock, the same for every front."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from plait.core.explain import standing
+from plait.core.settings import Mode, Settings, Spend
+from plait.core.state import BatchState, State, TaskState
+from plait.core.status import BatchStatus, Category, TaskStatus
+from plait.core.task import Origin, Step
+
+
+@dataclass(frozen=True, slots=True)
+class TaskView:
+    id: str
+    title: str
+    status: TaskStatus
+    reason: str
+    category: Category | None
+    by: str | None
+    agent: str | None
+    attempt: int
+    phase: str | None
+    session: str | None
+    workspace: str
+    error: str | None
+    started_at: float | None
+    ended_at: float | None
+    retry_at: float | None
+    cost: Spend
+    commit: str | None
+    origin: Origin | None
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How many tasks stand where; the counts sum to `total`."""
+
+    total: int
+    counts: tuple[tuple[TaskStatus, int], ...]
+
+    @property
+    def percentage(self) -> int:
+        ended = sum(count for status, count in self.counts if status.terminal)
+        return 100 * ended // self.total if self.total else 100
+
+
+@dataclass(frozen=True, slots=True)
+class BatchView:
+    id: str
+    status: BatchStatus
+    reason: str
+    mode: Mode
+    branch: str
+    base: str
+    head: str
+    settings: Settings
+    created_at: float
+    started_at: float | None
+    ended_at: float | None
+    cost: Spend
+    progress: Progress
+    tasks: tuple[TaskView, ...]
+
+
+def task_view(state: State, batch: BatchState, task: TaskState) -> TaskView:
+    status, reason = standing(state, batch, task)
+    last = task.last
+    failed = status.terminal and status is not TaskStatus.DONE
+    return TaskView(
+        id=task.task.id,
+        title=task.task.title,
+        status=status,
+        reason=reason,
+        category=task.category,
+        by=task.by,
+        agent=task.last_write.agent if task.last_write else task.task.agent,
+        attempt=task.numbers.get(Step.WRITE, 0),
+        phase=last.phase if last is not None and last.name in task.alive and last.phase else None,
+        session=task.last_write.session if task.last_write else None,
+        workspace=last.workspace if last is not None else "",
+        error=reason if failed else None,
+        started_at=task.started_at,
+        ended_at=task.ended_at,
+        retry_at=task.not_before,
+        cost=task.spent,
+        commit=task.commit,
+        origin=task.task.origin,
+    )
+
+
+def batch_view(state: State, batch: BatchState) -> BatchView:
+    status, reason = batch_standing(batch)
+    tasks = tuple(task_view(state, batch, task) for task in batch.tasks)
+    return BatchView(
+        id=batch.id,
+        status=status,
+        reason=reason,
+        mode=batch.settings.mode,
+        branch=batch.branch,
+        base=batch.base,
+        head=batch.head,
+        settings=batch.settings,
+        created_at=batch.submitted_at,
+        started_at=batch.started_at,
+        ended_at=batch.ended_at,
+        cost=batch.spent,
+        progress=_progress(tasks),
+        tasks=tasks,
+    )
+
+
+def batch_standing(batch: BatchState) -> tuple[BatchStatus, str]:
+    if batch.ended is not None:
+        return batch.ended, batch.reason
+    if batch.paused is not None:
+        return BatchStatus.PAUSED, batch.paused.why
+    if batch.started_at is None:
+        return BatchStatus.PENDING, "nothing has started yet"
+    if not batch.alive and all(task.status is not None or task.step is Step.MERGE for task in batch.tasks):
+        return BatchStatus.MERGING, "only merging and the gate are left"
+    return BatchStatus.RUNNING, f"{len(batch.alive)} at work, {batch.unsettled} of {len(batch.tasks)} to go"
+
+
+def _progress(tasks: tuple[TaskView, ...]) -> Progress:
+    counts = dict.fromkeys(TaskStatus, 0)
+    for task in tasks:
+        counts[task.status] += 1
+    return Progress(len(tasks), tuple(counts.items()))

@@ -1,0 +1,123 @@
+"""The indexes of a State, counted anew from the tasks' own facts: what `evolve` keeps up must be the same."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from plait.core.evolve.index import condemned, key, owed
+from plait.core.evolve.phases import can_open, is_hopeless
+from plait.core.owed import Owed
+from plait.core.settings import NO_SPEND
+from plait.core.sorted import Sorted
+from plait.core.state import BatchState, State
+from plait.core.status import TaskStatus
+from plait.core.task import Step
+
+
+def differences(state: State) -> list[str]:
+    """What the indexes say and a recount doesn't; empty when all is well."""
+    found = [*_of_engine(state)]
+    for batch in state.batches.values():
+        found += [f"{batch.id}: {difference}" for difference in _of_batch(state, batch)]
+    return found
+
+
+def _differ(name: str, kept: object, counted: object) -> Iterator[str]:
+    if kept != counted:
+        yield f"{name} is {kept!r}, counted {counted!r}"
+
+
+def _of_engine(state: State) -> Iterator[str]:
+    alive = [attempt for batch in state.batches.values() for attempt in batch.alive.values()]
+    writing = [attempt for attempt in alive if attempt.name.step is Step.WRITE]
+    yield from _differ("slots", state.slots, sum(attempt.decision.slots for attempt in alive))
+    agents = Counter(attempt.agent for attempt in writing)
+    yield from _differ("agents", {name: n for name, n in state.agents.items() if n}, dict(agents))
+    providers = Counter(attempt.provider for attempt in writing)
+    yield from _differ("providers", {name: n for name, n in state.providers.items() if n}, dict(providers))
+    running = Sorted((attempt.expires, attempt.name) for attempt in alive if attempt.ending is None)
+    yield from _differ("deadlines", state.deadlines, running)
+    waits = Sorted(
+        (task.not_before, batch.id, task.place)
+        for batch in state.batches.values()
+        for task in batch.tasks
+        if task.not_before is not None
+    )
+    yield from _differ("backoffs", state.backoffs, waits)
+    opens = Sorted(
+        (breaker.until, name) for name, breaker in state.breakers.items() if breaker.until is not None
+    )
+    yield from _differ("reopenings", state.reopenings, opens)
+    open_ids = {batch.id for batch in state.batches.values() if batch.ended is None}
+    yield from _differ("open", set(state.open), open_ids)
+    yield from _of_ready(state)
+
+
+def _of_ready(state: State) -> Iterator[str]:
+    """Free is exactly: no token held by another, none wanted by a better free one of the same lane."""
+    entries, held = {}, {}
+    for batch in state.batches.values():
+        for task in batch.tasks:
+            ref = (batch.id, task.place)
+            if task.owed is Owed.START:
+                entries[ref] = (task.lane, key(batch, task), task.tokens)
+            if task.started:
+                held.update(dict.fromkeys(task.tokens, ref))
+    heads: dict[object, object] = {}
+    wanted: set[tuple[object, str]] = set()
+    for ref, (lane, _, tokens) in sorted(entries.items(), key=lambda item: item[1][1]):
+        blocked = any(held.get(token, ref) != ref or (lane, token) in wanted for token in tokens)
+        yield from _differ(f"{ref} is parked", state.ready.waits_for(ref) is not None, blocked)
+        if not blocked:
+            heads.setdefault(lane, ref)
+            wanted.update((lane, token) for token in tokens)
+    kept = {entry.lane: entry.ref for batch in state.batches for entry in state.ready.heads(batch)}
+    yield from _differ("heads", kept, heads)
+    yield from _differ("the ready", len(state.ready), len(entries))
+
+
+def _of_batch(state: State, batch: BatchState) -> Iterator[str]:
+    yield from _of_tasks(batch)
+    alive = {name: attempt for task in batch.tasks for name, attempt in task.alive.items()}
+    yield from _differ("alive", batch.alive, alive)
+    yield from _differ("slots", batch.slots, sum(attempt.decision.slots for attempt in alive.values()))
+    claims = (attempt.claim for attempt in alive.values() if attempt.name.step is Step.WRITE)
+    yield from _differ("claims", batch.claims, sum(claims, NO_SPEND))
+    yield from _differ("spent", batch.spent, sum((task.spent for task in batch.tasks), NO_SPEND))
+    yield from _differ("active", batch.active, sum(task.started for task in batch.tasks))
+    yield from _differ("unsettled", batch.unsettled, sum(task.status is None for task in batch.tasks))
+    tally = Counter(task.status for task in batch.tasks if task.status is not None)
+    yield from _differ("tally", {status: n for status, n in batch.tally.items() if n}, dict(tally))
+    yield from _of_line(batch)
+    for name, phase in batch.phases.items():
+        openable = not phase.open and can_open(batch, phase)
+        yield from _differ(f"phase {name} can be opened", name in batch.openable, openable)
+        hopeless = not phase.open and not openable and is_hopeless(batch, phase)
+        yield from _differ(f"phase {name} is hopeless", name in batch.hopeless, hopeless)
+    if batch.id in state.open:
+        for kind in (Owed.END, Owed.SETTLE, Owed.JUDGE, Owed.VERIFY, Owed.MERGE, Owed.FINISH):
+            places = Sorted(task.place for task in batch.tasks if owed(batch, task) is kind)
+            yield from _differ(kind.name, batch.owed[kind], places)
+
+
+def _of_tasks(batch: BatchState) -> Iterator[str]:
+    for task in batch.tasks:
+        statuses = [batch.tasks[need].status for need in batch.plan.needs[task.place]]
+        name = task.task.id
+        yield from _differ(f"{name}: pending", task.pending, sum(s is not TaskStatus.DONE for s in statuses))
+        lost = sum(s is not None and s is not TaskStatus.DONE for s in statuses)
+        yield from _differ(f"{name}: lost", task.lost, lost)
+        yield from _differ(f"{name}: owed", task.owed, owed(batch, task))
+        if task.status is not None and task.status is not TaskStatus.DONE and task.doom is None:
+            yield from _differ(f"{name}: condemned", condemned(task), False)  # noqa: FBT003
+
+
+def _of_line(batch: BatchState) -> Iterator[str]:
+    for position, entry in enumerate(batch.line):
+        task = batch.tasks[entry.place]
+        yield from _differ(f"{task.task.id}: its place in the line", task.line_place, position)
+        wanted = task.life == entry.life and task.status in {None, TaskStatus.DONE}
+        yield from _differ(f"{task.task.id} is unwanted", entry.place in batch.unwanted, not wanted)
+    head = batch.line[-1].commit if batch.line else batch.base
+    yield from _differ("head", batch.head, head)

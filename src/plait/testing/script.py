@@ -1,0 +1,178 @@
+"""A hand-written course of events, for tests that read like a specification.
+
+    script = Script("a", needs("b", "a"))
+    script.exits("a", Category.TASK)
+    assert script.status("b") == "waiting"
+
+Every call is one moment, a second after the last one unless `wait` is used; the indexes are recounted each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from plait.core.decisions import AttemptStarted, Decision, GateStarted, MergeStarted, RebuildStarted
+from plait.core.drive import decide, take
+from plait.core.events import Event, Record
+from plait.core.evolve import evolve
+from plait.core.explain import explain, standing
+from plait.core.graph import build
+from plait.core.reports import (
+    AttemptExited,
+    GateDone,
+    MergeConflicted,
+    Merged,
+    MergeDone,
+    Outcome,
+    RebuildDone,
+    Report,
+)
+from plait.core.requests import Request, Submit
+from plait.core.settings import Settings
+from plait.core.state import BatchState, State, TaskState
+from plait.core.status import Category
+from plait.core.task import Need, NeedKind, Phase, Task
+from plait.testing.recount import differences
+
+BATCH = "b1"
+
+
+def needs(name: str, *others: str, kind: NeedKind = NeedKind.NEED) -> Task:
+    return Task(name, needs=tuple(Need(other, kind) for other in others))
+
+
+class Script:
+    def __init__(
+        self,
+        *tasks: Task | str,
+        settings: Settings | None = None,
+        phases: tuple[Phase, ...] = (),
+        start: bool = True,
+    ) -> None:
+        self.state = State()
+        self.records: list[Record] = []
+        self.now = 1000.0
+        self._requests = 0
+        self.merges = True  # answer every merge and rebuild at once
+        if start:
+            self.submit(*tasks, settings=settings, phases=phases)
+
+    def submit(
+        self,
+        *tasks: Task | str,
+        settings: Settings | None = None,
+        phases: tuple[Phase, ...] = (),
+        batch: str = BATCH,
+    ) -> list[Decision]:
+        named = [Task(task) if isinstance(task, str) else task for task in tasks]
+        checked = build(named, phases=phases)
+        assert checked.plan is not None, checked.problems
+        return self.ask(lambda name: Submit(name, batch, checked.plan, settings or Settings(), base="base"))  # type: ignore[arg-type]  # asserted
+
+    def ask(self, make: Callable[[str], Request]) -> list[Decision]:
+        self._requests += 1
+        return self.happen(make(f"r{self._requests}"))
+
+    def happen(self, *events: Request | Report) -> list[Decision]:
+        """Fold these and all that follows at once; the decisions made are returned."""
+        self.now += 1
+        return self._fold(*events)
+
+    def wait(self, seconds: float) -> list[Decision]:
+        """Let time pass as an engine does: waking whenever something is due."""
+        until, decided = self.now + seconds, list[Decision]()
+        while True:
+            _, wake = decide(self.state, self.now)
+            if wake is None or wake > until:
+                self.now = until
+                return decided + self._fold()
+            self.now = max(self.now, wake)
+            decided += self._fold()
+
+    def exits(
+        self, name: str, category: Category = Category.OK, batch: str = BATCH, **outcome: object
+    ) -> list[Decision]:
+        """The task's running attempt exits; a good one leaves a commit named after the task."""
+        task = self.task(name, batch)
+        attempt = next(iter(task.alive))
+        told = Outcome(category, tip=f"tip-{name}" if category is Category.OK else None)
+        return self.happen(AttemptExited(attempt, replace(told, **outcome)))  # type: ignore[arg-type]  # a test's own words
+
+    def batch(self, name: str = BATCH) -> BatchState:
+        return self.state.batches[name]
+
+    def task(self, name: str, batch: str = BATCH) -> TaskState:
+        found = self.batch(batch).task(name)
+        assert found is not None
+        return found
+
+    def status(self, name: str, batch: str = BATCH) -> str:
+        return standing(self.state, self.batch(batch), self.task(name, batch))[0].value
+
+    def why(self, name: str, batch: str = BATCH) -> str:
+        return explain(self.state, self.batch(batch), self.task(name, batch))
+
+    def running(self) -> list[str]:
+        return [attempt.task for batch in self.state.open.values() for attempt in batch.alive]
+
+    def replayed(self) -> State:
+        state = State()
+        for record in self.records:
+            evolve(state, record)
+        return state
+
+    def _fold(self, *events: Event) -> list[Decision]:
+        decided: list[Decision] = []
+        incoming: list[Event] = list(events)
+        while True:
+            self.records += take(self.state, incoming, self.now)  # type: ignore[arg-type]  # requests and reports only
+            records, _ = decide(self.state, self.now)
+            self.records += records
+            assert differences(self.state) == []
+            made: list[Decision] = [record.event for record in records]  # type: ignore[misc]  # decide makes decisions
+            decided += made
+            incoming = [report for decision in made if (report := self._answer(decision)) is not None]
+            if not incoming:
+                return decided
+
+    def _answer(self, decision: Decision) -> Report | None:
+        if not self.merges:
+            return None
+        match decision:
+            case MergeStarted():
+                return MergeDone(
+                    decision.batch, decision.task, decision.n, f"{decision.onto}+{decision.task}"
+                )
+            case RebuildStarted():
+                return self.rebuilt(decision)
+            case _:
+                return None
+
+    def rebuilt(self, decision: RebuildStarted) -> RebuildDone:
+        batch = self.batch(decision.batch)
+        head, line = batch.base, list[Merged]()
+        for entry in batch.line:
+            name = batch.tasks[entry.place].task.id
+            if name not in decision.without:
+                head = f"{head}+{name}"
+                line.append(Merged(name, head))
+        return RebuildDone(batch.id, decision.n, tuple(line))
+
+    def gate(self, passed: bool) -> list[Decision]:  # noqa: FBT001 - it reads as said
+        gate = self.batch().gate
+        assert gate is not None
+        return self.happen(GateDone(BATCH, gate.n, passed))
+
+    def conflict(self, name: str, *files: str) -> list[Decision]:
+        merging = self.task(name).merging
+        assert merging is not None
+        return self.happen(MergeConflicted(BATCH, name, merging, files))
+
+
+def started(decisions: list[Decision]) -> list[str]:
+    return [decision.attempt.task for decision in decisions if isinstance(decision, AttemptStarted)]
+
+
+def gates(decisions: list[Decision]) -> list[int]:
+    return [decision.size for decision in decisions if isinstance(decision, GateStarted)]

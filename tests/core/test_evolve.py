@@ -1,0 +1,115 @@
+"""evolve is total and deterministic, and its indexes are what a recount gives, whatever the list of facts holds."""
+
+from __future__ import annotations
+
+import typing
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from plait import codec
+from plait.core import decisions, reports, requests
+from plait.core.agenda import agenda
+from plait.core.events import Event, Record
+from plait.core.evolve import HANDLERS, evolve
+from plait.core.fork import fork
+from plait.core.plan import Plan
+from plait.core.requests import Submit
+from plait.core.settings import EngineSettings, Settings
+from plait.core.state import State
+from plait.core.status import Category
+from plait.core.task import Attempt, Phase, Step, Task
+from plait.core.views import batch_view
+from plait.testing.script import Script, needs
+
+IDS = st.sampled_from(["a", "b", "c", "b1", "b2", "zz", "one", "r1", "r2", "r3", "shell"])
+SMALL = st.integers(0, 4)
+PLANS = st.sampled_from(
+    [
+        Plan((Task("a"), Task("b")), ((), (0,)), ((), ("file:x",)), (2.0, 1.0)),
+        Plan(
+            (Task("a", phase="one"), Task("b", phase="two"), Task("c", touches=("x",))),
+            ((), (), (0,)),
+            (("file:x",), (), ("file:x",)),
+            (2.0, 1.0, 1.0),
+            (Phase("one", total=1), Phase("two", after=("one",), total=1)),
+        ),
+    ]
+)
+
+
+def strategy(event: type[Event]) -> st.SearchStrategy[Event]:
+    """Any event of this type, with ids from a small pool so that they meet."""
+    hints = typing.get_type_hints(event)
+    special: dict[str, st.SearchStrategy[object]] = {
+        "plan": PLANS,
+        "settings": st.builds(EngineSettings)
+        if event is requests.ChangeEngineSettings
+        else st.builds(Settings, gate=st.sampled_from([None, "g"])),
+        "fields": st.sampled_from(
+            [(), ("max_parallel",), ("gate",), ("order",), ("agents",), ("parallel_limit",)]
+        ),
+        "attempt": st.builds(Attempt, IDS, IDS, st.sampled_from(Step), SMALL),
+        "tasks": st.lists(IDS, max_size=3).map(tuple),
+        "outcome": st.builds(reports.Outcome, st.sampled_from(Category), tip=st.none() | st.just("t")),
+        "line": st.lists(st.builds(reports.Merged, IDS, IDS), max_size=3).map(tuple),
+        "clashes": st.lists(st.builds(reports.Clash, IDS, st.just(("x",))), max_size=2).map(tuple),
+    }
+    plain: dict[object, st.SearchStrategy[object]] = {str: IDS, int: SMALL, float: st.floats(0, 1000)}
+    chosen = {name: special.get(name, plain.get(hint, st.nothing())) for name, hint in hints.items()}
+    return st.builds(event, **{name: made for name, made in chosen.items() if not made.is_empty})  # type: ignore[arg-type]
+
+
+EVENTS = st.one_of([strategy(event) for event in codec.KINDS.values()])
+
+
+HISTORIES = st.lists(EVENTS, max_size=30)
+
+
+def fold(events: list[Event]) -> State:
+    state = State()
+    plan = Plan((Task("a"), Task("b")), ((), (0,)), ((), ()), (2.0, 1.0))
+    begun: list[Event] = [Submit("r0", "b1", plan, Settings())]
+    for seq, event in enumerate([*begun, decisions.RequestGranted("r0"), *events], 1):
+        evolve(state, Record(seq, float(seq), event))
+    return state
+
+
+@settings(max_examples=400, deadline=None)
+@given(HISTORIES)
+def test_no_list_of_facts_makes_it_fail(events: list[Event]) -> None:
+    state = fold(events)
+    list(agenda(state))
+    for batch in state.batches.values():
+        batch_view(state, batch)
+
+
+@settings(max_examples=50, deadline=None)
+@given(HISTORIES)
+def test_the_same_facts_give_the_same_agenda(events: list[Event]) -> None:
+    assert list(agenda(fold(events))) == list(agenda(fold(events)))
+
+
+def test_every_kind_of_event_has_a_handler() -> None:
+    assert set(HANDLERS) == set(codec.KINDS.values())
+
+
+@pytest.mark.parametrize("kind", sorted(codec.KINDS))
+def test_the_strategy_reaches_every_kind(kind: str) -> None:
+    assert not strategy(codec.KINDS[kind]).is_empty
+
+
+def test_a_fork_is_the_same_and_independent() -> None:
+    script = Script("a", needs("b", "a"), "c", settings=Settings(verify="v"))
+    script.exits("a")
+    before = list(agenda(script.state))
+    twin = fork(script.state)
+    assert list(agenda(twin)) == before
+    view = batch_view(script.state, script.batch())
+    for decided in (
+        reports.AttemptExited(name, reports.Outcome(Category.OK, tip="t"))
+        for name in list(twin.batches["b1"].alive)
+    ):
+        evolve(twin, Record(twin.seq + 1, twin.now + 1, decided))
+    assert batch_view(script.state, script.batch()) == view
+    assert list(agenda(script.state)) == before

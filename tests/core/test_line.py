@@ -1,0 +1,218 @@
+"""The line of merges: conflicts, the gate and its bisection, rebuilding."""
+
+from __future__ import annotations
+
+from plait.core.decisions import BatchPaused, GateEnding, MergeStarted, RebuildStarted, TaskEnded
+from plait.core.reports import Clash, GateDone, GateLost, MergeDone, MergeFailed, Merged, RebuildDone
+from plait.core.requests import Drop, Resume, Stop, Unpause
+from plait.core.settings import Backoff, Mode, OnConflict, Settings
+from plait.core.status import Category, PauseCause, TaskStatus
+from plait.testing.script import BATCH, Script, gates, needs, started
+
+GATED = Settings(gate="make check", max_parallel=0)
+
+
+def merging(script: Script) -> list[str]:
+    return [task.task.id for task in script.batch().tasks if task.merging is not None]
+
+
+def test_merges_happen_one_at_a_time_in_the_plans_order() -> None:
+    script = Script("a", "b", "c")
+    script.merges = False
+    for name in "cba":
+        script.exits(name)
+    assert merging(script) == ["c"]
+    assert script.why("b") == "b is merging: its turn to be merged comes after c"
+    decisions = script.happen(MergeDone(BATCH, "c", 1, "base+c"))
+    assert MergeStarted(BATCH, "a", 1, "tip-a", "base+c") in decisions
+
+
+def test_a_conflict_is_skipped_and_the_others_go_on() -> None:
+    script = Script("a", "b")
+    script.merges = False
+    script.exits("a")
+    script.conflict("a", "src/app.py")
+    assert script.why("a") == "a is conflicted: its change conflicts with what was merged before: src/app.py"
+    assert script.running() == ["b"]
+
+
+def test_a_conflict_can_fail_the_batch() -> None:
+    settings = Settings(on_conflict=OnConflict.FAIL, mode=Mode.QUEUE, auto_approve=True)
+    script = Script("a", "b", needs("c", "a"), settings=settings)
+    script.merges = False
+    script.exits("a")
+    script.conflict("a", "x")
+    assert script.why("b") == "b is skipped: the batch stopped because a conflicted"
+    assert script.why("c") == "c is blocked: needs a, which conflicted"
+
+
+def test_a_conflict_can_be_repaired_on_the_new_base() -> None:
+    script = Script("a", "b", settings=Settings(on_conflict=OnConflict.REPAIR, repairs=1))
+    script.exits("b")
+    script.merges = False
+    script.exits("a")
+    again = script.conflict("a", "x.py")
+    assert started(again) == ["a"]
+    alive = next(iter(script.task("a").alive.values())).decision
+    assert (alive.base, alive.feedback) == (
+        "base+b",
+        "Merging your change conflicted in x.py. Make it again on the new base.",
+    )
+    script.exits("a")
+    script.conflict("a", "x.py")
+    assert script.status("a") == "conflicted"
+
+
+def test_a_merge_that_goes_wrong_is_tried_again_and_then_given_up() -> None:
+    script = Script("a", settings=Settings(backoff=Backoff(base=10, jitter=0)))
+    script.merges = False
+    script.exits("a")
+    for n in (1, 2, 3):
+        script.happen(MergeFailed(BATCH, "a", n, "disk full"))
+        assert (
+            script.why("a") == "a is merging: it is merged again soon, because merging went wrong: disk full"
+        )
+        script.wait(1000)
+    script.happen(MergeFailed(BATCH, "a", 4, "disk full"))
+    assert script.why("a") == "a is failed: merging went wrong: disk full"
+
+
+def test_done_means_gated_where_there_is_a_gate() -> None:
+    script = Script("a", needs("b", "a"), settings=GATED)
+    assert gates(script.exits("a")) == [1]
+    assert script.why("a") == "a is merging: the gate runs on the merged result"
+    assert script.status("b") == "waiting"
+    script.gate(passed=True)
+    assert script.status("a") == "done"
+    assert script.running() == ["b"]
+
+
+def test_one_gate_covers_what_was_merged_meanwhile() -> None:
+    script = Script("a", "b", "c", settings=GATED)
+    script.exits("a")
+    assert gates(script.exits("b")) == []
+    script.exits("c")
+    assert script.why("b") == "b is merging: merged; the gate is next"
+    assert gates(script.gate(passed=True)) == [3]
+    script.gate(passed=True)
+    assert script.batch().ended == "completed"
+
+
+def test_bisection_finds_the_guilty_task_and_the_rest_stay() -> None:
+    script = Script("a", "b", "c", "d", needs("e", "c"), settings=GATED)
+    script.merges = False
+    for name in "abcd":
+        script.exits(name)
+    script.merges = True
+    script.happen(MergeDone(BATCH, "a", 1, "base+a"))
+    asked = []
+    while script.batch().gate is not None and script.task("c").status is None:
+        size = script.batch().gate.size
+        asked.append(size)
+        script.gate(passed=size < 3)
+    assert asked == [4, 2, 3]
+    assert script.why("c") == "c is failed: the gate failed with its change"
+    assert script.why("e") == "e is blocked: needs c, which failed"
+    assert script.batch().head == "base+a+b+d"
+    script.gate(passed=True)
+    assert [script.status(name) for name in "abd"] == ["done", "done", "done"]
+
+
+def test_a_gate_that_fails_without_any_change_asks_a_person() -> None:
+    script = Script("a", settings=GATED)
+    script.exits("a")
+    assert gates(script.gate(passed=False)) == [0]
+    decisions = script.gate(passed=False)
+    assert [d.cause for d in decisions if isinstance(d, BatchPaused)] == [PauseCause.GATE]
+    assert gates(script.ask(lambda name: Unpause(name, BATCH))) == [1]
+    script.gate(passed=True)
+    assert script.status("a") == "done"
+
+
+def test_a_first_task_is_guilty_only_when_the_base_is_good() -> None:
+    script = Script("a", settings=GATED)
+    script.exits("a")
+    script.gate(passed=False)
+    decisions = script.gate(passed=True)
+    assert [(d.task, d.category) for d in decisions if isinstance(d, TaskEnded)] == [("a", Category.GATE)]
+    assert script.batch().head == "base"
+
+
+def test_a_lost_gate_runs_again_and_asks_a_person_after_three() -> None:
+    script = Script("a", settings=GATED)
+    script.exits("a")
+    for n in (1, 2):
+        assert gates(script.happen(GateLost(BATCH, n, "its machine died"))) == [1]
+    decisions = script.happen(GateLost(BATCH, 3, "its machine died"))
+    assert [d.why for d in decisions if isinstance(d, BatchPaused)] == ["the gate was lost 3 times in a row"]
+
+
+def test_a_gate_ends_at_its_deadline() -> None:
+    script = Script("a", settings=Settings(gate="make", gate_timeout=60))
+    script.exits("a")
+    assert script.wait(61) == [GateEnding(BATCH, 1)]
+
+
+def test_a_stop_ends_the_gate_and_resuming_runs_it_again() -> None:
+    script = Script("a", settings=GATED)
+    script.exits("a")
+    assert GateEnding(BATCH, 1) in script.ask(lambda name: Stop(name, BATCH))
+    assert gates(script.happen(GateLost(BATCH, 1, "stopped"))) == []
+    assert gates(script.ask(lambda name: Resume(name, BATCH))) == [1]
+
+
+def test_a_gate_whose_line_changed_under_it_means_nothing() -> None:
+    script = Script("a", "b", settings=GATED)
+    script.merges = False
+    script.exits("b")
+    script.happen(MergeDone(BATCH, "b", 1, "base+b"))
+    script.merges = True
+    script.exits("a")  # the gate runs on base+b
+    script.ask(lambda name: Drop(name, BATCH, "b"))
+    assert script.batch().gate is not None
+    assert script.batch().gate.ending
+    decisions = script.happen(GateDone(BATCH, 1, passed=False))
+    assert gates(decisions) == [1]
+    assert script.batch().head == "base+a"
+
+
+def test_a_drop_gates_what_is_left_again() -> None:
+    script = Script("a", "b", settings=GATED)
+    script.exits("a")
+    script.gate(passed=True)
+    script.exits("b")
+    script.gate(passed=True)
+    assert script.batch().ended == "completed"
+    assert gates(script.ask(lambda name: Drop(name, BATCH, "a"))) == [1]
+    script.gate(passed=True)
+    assert script.batch().ended == "completed"
+
+
+def test_a_change_that_no_longer_applies_after_a_drop_is_a_conflict() -> None:
+    script = Script("a", "b")
+    script.exits("a")
+    script.exits("b")
+    script.merges = False
+    assert RebuildStarted(BATCH, 1, ("a",)) in script.ask(lambda name: Drop(name, BATCH, "a"))
+    script.happen(RebuildDone(BATCH, 1, (), (Clash("b", ("x.py",)),)))
+    assert script.task("b").status is TaskStatus.CONFLICTED
+    assert script.batch().head == "base"
+
+
+def test_nothing_is_merged_or_started_while_the_branch_is_rebuilt() -> None:
+    script = Script("a", "b", "c", "d", settings=Settings(max_parallel=3))
+    script.exits("a")
+    script.merges = False
+    script.ask(lambda name: Drop(name, BATCH, "a"))
+    assert started(script.exits("b")) == []
+    assert script.why("b") == "b is merging: the batch branch is being made anew without a"
+    decisions = script.happen(RebuildDone(BATCH, 1, ()))
+    assert merging(script) == ["b"]
+    assert started(decisions) in (["d"], [])
+
+
+def test_a_late_rebuild_report_changes_nothing() -> None:
+    script = Script("a")
+    script.exits("a")
+    script.happen(RebuildDone(BATCH, 9, (Merged("a", "elsewhere"),)))
+    assert script.batch().head == "base+a"

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+from hypothesis import settings, strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from plait.core.ready import Entry, Ready
+
+TOKENS = st.lists(st.sampled_from("abcde"), unique=True, max_size=3).map(tuple)
+LANES = st.sampled_from([("batch", ("x",)), ("batch", ("x", "y")), ("other", ("x",))])
+
+
+class ReadyMachine(RuleBasedStateMachine):
+    """Against the law said plainly: in order, free is whoever meets no held token and no better free rival."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ready = Ready()
+        self.waiting: dict[tuple[str, int], Entry] = {}
+        self.holding: dict[tuple[str, int], Entry] = {}
+        self.next = 0
+
+    @rule(lane=LANES, rank=st.integers(0, 3), tokens=TOKENS)
+    def add(self, lane: tuple[str, tuple[str, ...]], rank: int, tokens: tuple[str, ...]) -> None:
+        entry = Entry((lane[0], self.next), lane, (1, rank, 0.0, self.next), tokens)
+        self.next += 1
+        self.waiting[entry.ref] = entry
+        self.ready.add(entry)
+
+    @rule(data=st.data())
+    def add_again_while_holding(self, data: st.DataObject) -> None:
+        idle = sorted(ref for ref in self.holding if ref not in self.waiting)
+        if idle:
+            entry = self.holding[data.draw(st.sampled_from(idle))]
+            self.waiting[entry.ref] = entry
+            self.ready.add(entry)
+
+    @rule(data=st.data())
+    def discard(self, data: st.DataObject) -> None:
+        if self.waiting:
+            ref = data.draw(st.sampled_from(sorted(self.waiting)))
+            del self.waiting[ref]
+            self.ready.discard(ref)
+
+    @rule(data=st.data())
+    def take(self, data: st.DataObject) -> None:
+        free = sorted(entry.ref for batch in ("batch", "other") for entry in self.ready.heads(batch))
+        if free:
+            entry = self.waiting.pop(data.draw(st.sampled_from(free)))
+            self.holding[entry.ref] = entry
+            self.ready.take(entry.ref, entry.tokens)
+
+    @rule(data=st.data())
+    def release(self, data: st.DataObject) -> None:
+        idle = sorted(ref for ref in self.holding if ref not in self.waiting)
+        if idle:
+            entry = self.holding.pop(data.draw(st.sampled_from(idle)))
+            self.ready.release(entry.ref, entry.tokens)
+
+    @invariant()
+    def agrees_with_the_law(self) -> None:
+        held = {token: ref for ref, entry in self.holding.items() for token in entry.tokens}
+        wanted: set[tuple[object, str]] = set()
+        heads: dict[object, Entry] = {}
+        for entry in sorted(self.waiting.values(), key=lambda entry: entry.key):
+            rivals = any((entry.lane, token) in wanted for token in entry.tokens)
+            free = not rivals and all(held.get(token, entry.ref) == entry.ref for token in entry.tokens)
+            assert (self.ready.waits_for(entry.ref) is None) == free
+            if free:
+                heads.setdefault(entry.lane, entry)
+                wanted.update((entry.lane, token) for token in entry.tokens)
+        kept = {entry.lane: entry for batch in ("batch", "other") for entry in self.ready.heads(batch)}
+        assert kept == heads
+        assert len(self.ready) == len(self.waiting)
+
+
+ReadyMachine.TestCase.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
+test_ready = ReadyMachine.TestCase
+
+
+def test_a_copy_is_independent() -> None:
+    ready = Ready()
+    for n in range(3):
+        ready.add(Entry(("b", n), ("b", ("x",)), (1, 0, 0.0, n), ("file",)))
+    twin = ready.copy()
+    twin.take(("b", 0), ("file",))
+    twin.release(("b", 0), ("file",))
+    assert [entry.ref for entry in ready.heads("b")] == [("b", 0)]
+    assert [entry.ref for entry in twin.heads("b")] == [("b", 1)]

@@ -1,0 +1,255 @@
+"""What people can ask for in every state, and what they are told when it can't be done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from plait.core.decisions import (
+    AttemptEnding,
+    AttemptStarted,
+    Decision,
+    RebuildStarted,
+    RequestGranted,
+    RequestRefused,
+)
+from plait.core.plan import Plan
+from plait.core.reports import MergeDone
+from plait.core.requests import (
+    Approve,
+    CancelBatch,
+    CancelTask,
+    ChangeEngineSettings,
+    ChangeSettings,
+    Drop,
+    Feedback,
+    Pause,
+    Request,
+    Resume,
+    Retry,
+    Stop,
+    Submit,
+    Unpause,
+)
+from plait.core.settings import EngineSettings, Isolation, Mode, Settings
+from plait.core.status import Category, EndWhy
+from plait.core.task import Attempt, Step, Task
+from plait.testing.script import BATCH, Script, needs, started
+
+NO_RETRY = Settings(retries=0)
+
+
+def refusal(decisions: list[Decision]) -> str:
+    answers = [decision for decision in decisions if isinstance(decision, RequestGranted | RequestRefused)]
+    assert len(answers) == 1
+    return answers[0].why if isinstance(answers[0], RequestRefused) else ""
+
+
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        (lambda name: Pause(name, "zz"), "there is no batch zz"),
+        (lambda name: CancelTask(name, BATCH, "zz"), "batch b1 has no task zz"),
+        (lambda name: Approve(name, BATCH), "batch b1 needs no approval"),
+        (lambda name: Unpause(name, BATCH), "batch b1 is not paused"),
+        (lambda name: Resume(name, BATCH), "batch b1 is not paused"),
+        (lambda name: Retry(name, BATCH, "a"), "a has not ended"),
+        (lambda name: Feedback(name, BATCH, "a", " "), "the feedback is empty"),
+        (lambda name: ChangeSettings(name, BATCH, Settings(), ("speed",)), "there is no setting speed"),
+        (
+            lambda name: ChangeSettings(name, BATCH, Settings(max_parallel=-1), ("max_parallel",)),
+            "max_parallel must be 0 (no limit) or more, not -1",
+        ),
+        (
+            lambda name: ChangeSettings(name, BATCH, Settings(isolation=Isolation.IN_PLACE), ("isolation",)),
+            "the isolation of a batch can't be changed once it is submitted",
+        ),
+        (
+            lambda name: ChangeEngineSettings(
+                name, EngineSettings(agent_limits=(("x", -2),)), ("agent_limits",)
+            ),
+            "the limit of agent x must be 0 (no limit) or more, not -2",
+        ),
+        (lambda name: Submit(name, BATCH, Plan((), (), (), ()), Settings()), "there is a batch b1 already"),
+        (lambda name: Submit(name, "b2", Plan((), (), (), ()), Settings()), "the plan has no tasks"),
+        (
+            lambda name: Submit(name, "b2", Plan((Task("x"),), ((0,),), ((),), (1.0,)), Settings()),
+            "the plan's needs form a cycle",
+        ),
+        (
+            lambda name: Submit(name, "b2", Plan((Task("x"),), ((7,),), ((),), (1.0,)), Settings()),
+            "the plan needs a task that it does not hold",
+        ),
+        (
+            lambda name: Submit(
+                name,
+                "b2",
+                Plan((Task("x"),), ((),), ((),), (1.0,)),
+                Settings(gate="make", isolation=Isolation.IN_PLACE),
+            ),
+            "a gate runs on the merged result, and in-place batches merge nothing: use worktrees or drop the gate",
+        ),
+    ],
+)
+def test_what_can_not_be_done_is_refused_with_the_reason(make: Callable[[str], Request], why: str) -> None:
+    assert refusal(Script("a").ask(make)) == why
+
+
+def test_a_second_copy_of_a_request_changes_nothing() -> None:
+    script = Script("a")
+    script.happen(Pause("same", BATCH))
+    before = len(script.records)
+    assert script.happen(Pause("same", BATCH)) == []
+    assert len(script.records) == before
+
+
+def test_a_cancelled_task_ends_when_its_attempt_has_ended_and_never_becomes_done() -> None:
+    script = Script("a", needs("b", "a"))
+    decisions = script.ask(lambda name: CancelTask(name, BATCH, "a"))
+    assert AttemptEnding(Attempt(BATCH, "a", Step.WRITE, 1), EndWhy.CANCEL) in decisions
+    assert script.why("a") == "a is running: attempt 1 is being ended, because it was cancelled"
+    script.exits("a")  # it finished all the same
+    assert script.why("a") == "a is cancelled: cancelled by request"
+    assert script.why("b") == "b is blocked: needs a, which was cancelled"
+
+
+def test_a_task_cancelled_while_it_is_merged_is_taken_out_of_the_branch() -> None:
+    script = Script("a", "b")
+    script.merges = False
+    script.exits("a")
+    script.ask(lambda name: CancelTask(name, BATCH, "a"))
+    assert script.status("a") == "merging"
+    decisions = script.happen(MergeDone(BATCH, "a", 1, "base+a"))
+    assert RebuildStarted(BATCH, 1, ("a",)) in decisions
+    assert script.status("a") == "cancelled"
+
+
+def test_cancelling_a_batch_ends_everything_that_has_not_ended() -> None:
+    script = Script("a", "b", "c", settings=Settings(max_parallel=2))
+    script.exits("a")
+    script.ask(lambda name: CancelBatch(name, BATCH))
+    for name in script.running():
+        script.exits(name, Category.KILLED)
+    assert [script.status(name) for name in "abc"] == ["done", "cancelled", "cancelled"]
+    assert script.batch().ended == "cancelled"
+    assert refusal(script.ask(lambda name: CancelBatch(name, BATCH))) == "batch b1 is cancelled"
+
+
+def test_a_stop_keeps_everything_resumable() -> None:
+    script = Script("a", "b", settings=Settings(max_parallel=1))
+    script.ask(lambda name: Stop(name, BATCH))
+    script.exits("a", Category.KILLED)
+    assert script.why("a") == "a is interrupted: stopped by request; resume the batch to go on"
+    assert script.status("b") == "waiting"
+    assert refusal(script.ask(lambda name: Unpause(name, BATCH))) == "batch b1 was stopped: resume it"
+    decisions = script.ask(lambda name: Resume(name, BATCH))
+    write = next(decision for decision in decisions if isinstance(decision, AttemptStarted))
+    assert (write.attempt.task, write.attempt.n) == ("a", 2)
+    assert script.task("a").tries == 0
+
+
+def test_a_second_stop_asks_for_no_grace() -> None:
+    script = Script("a")
+    script.ask(lambda name: Stop(name, BATCH))
+    decisions = script.ask(lambda name: Stop(name, BATCH, now=True))
+    assert AttemptEnding(Attempt(BATCH, "a", Step.WRITE, 1), EndWhy.STOP, now=True) in decisions
+
+
+def test_work_that_finished_while_it_was_stopped_is_not_done_again() -> None:
+    script = Script("a", settings=Settings(verify="make test"))
+    script.ask(lambda name: Stop(name, BATCH))
+    assert started(script.exits("a")) == []
+    decisions = script.ask(lambda name: Resume(name, BATCH))
+    assert [d.attempt.step for d in decisions if isinstance(d, AttemptStarted)] == [Step.VERIFY]
+
+
+def test_resuming_before_the_stopped_attempt_has_ended_makes_the_step_again() -> None:
+    script = Script("a")
+    script.ask(lambda name: Stop(name, BATCH))
+    script.ask(lambda name: Resume(name, BATCH))
+    assert started(script.exits("a", Category.KILLED)) == ["a"]
+    assert script.task("a").tries == 0
+
+
+def test_a_retry_takes_up_the_task_and_those_it_blocked() -> None:
+    script = Script("a", needs("b", "a"), "x", needs("c", "b", "x"), settings=NO_RETRY)
+    script.exits("a", Category.TASK)
+    script.exits("x", Category.TASK)
+    assert script.batch().ended == "failed"
+    granted = script.ask(lambda name: Retry(name, BATCH, "a", agent="codex"))
+    assert RequestGranted("r2", ("a", "b")) in granted
+    assert next(d.agent for d in granted if isinstance(d, AttemptStarted)) == "codex"
+    assert script.status("c") == "blocked"
+    assert refusal(script.ask(lambda name: Retry(name, BATCH, "c"))) == "c is blocked: retry x instead"
+    script.exits("a")
+    script.exits("b")
+    assert script.batch().ended == "failed"
+
+
+def test_a_retry_takes_up_what_its_failure_halted() -> None:
+    script = Script("a", "b", settings=Settings(max_parallel=1, retries=0, stop_on_fail=True))
+    script.exits("a", Category.TASK)
+    assert script.status("b") == "skipped"
+    script.ask(lambda name: Retry(name, BATCH, "a"))
+    script.exits("a")
+    script.exits("b")
+    assert script.batch().ended == "completed"
+
+
+def test_dropping_a_done_task_takes_it_and_what_builds_on_it_out() -> None:
+    script = Script("a", needs("b", "a"), "c")
+    for name in ("a", "b", "c"):
+        script.exits(name)
+    assert script.batch().ended == "completed"
+    assert script.batch().head == "base+a+b+c"
+    script.ask(lambda name: Drop(name, BATCH, "a"))
+    assert [script.status(name) for name in "abc"] == ["skipped", "blocked", "done"]
+    assert script.batch().head == "base+c"
+    assert script.batch().ended == "failed"
+
+
+def test_a_dropped_failure_does_not_fail_the_batch() -> None:
+    script = Script("a", "b", settings=NO_RETRY)
+    script.exits("a", Category.TASK)
+    script.exits("b")
+    assert script.batch().ended == "failed"
+    script.ask(lambda name: Drop(name, BATCH, "a"))
+    assert script.batch().ended == "completed"
+
+
+def test_a_done_task_can_be_done_again_until_others_build_on_it() -> None:
+    script = Script("a", needs("b", "a"), settings=Settings(mode=Mode.QUEUE))
+    script.ask(lambda name: Approve(name, BATCH, "a"))
+    script.exits("a")
+    decisions = script.ask(lambda name: Feedback(name, BATCH, "a", "shorter, please"))
+    assert script.batch().line == []
+    write = next(decision for decision in decisions if isinstance(decision, AttemptStarted))
+    assert (write.base, write.feedback) == ("base", "shorter, please")
+    script.exits("a")
+    script.ask(lambda name: Approve(name, BATCH))
+    assert script.running() == ["b"]
+    why = refusal(script.ask(lambda name: Retry(name, BATCH, "a")))
+    assert why == "a is done, and b builds on it: drop it instead"
+
+
+def test_approval_is_for_what_waits_for_it() -> None:
+    script = Script("a", "b", settings=Settings(mode=Mode.QUEUE))
+    script.ask(lambda name: Approve(name, BATCH))
+    assert refusal(script.ask(lambda name: Approve(name, BATCH))) == ""  # the next one, in advance
+    assert refusal(script.ask(lambda name: Approve(name, BATCH))) == "nothing waits for approval now"
+    assert refusal(script.ask(lambda name: Approve(name, BATCH, "a"))) == "a does not wait for approval"
+    assert started(script.exits("a")) == ["b"]
+
+
+def test_a_changed_setting_leaves_the_others_alone() -> None:
+    script = Script("a", settings=Settings(retries=7))
+    script.ask(lambda name: ChangeSettings(name, BATCH, Settings(max_parallel=9), ("max_parallel",)))
+    assert (script.batch().settings.max_parallel, script.batch().settings.retries) == (9, 7)
+
+
+def test_a_changed_choice_of_agents_holds_for_what_has_not_started() -> None:
+    script = Script("a", "b", Task("c", agent="aider"), settings=Settings(max_parallel=1))
+    script.ask(lambda name: ChangeSettings(name, BATCH, Settings(agents=("codex",)), ("agents",)))
+    agents = [d.agent for name in "ab" for d in script.exits(name) if isinstance(d, AttemptStarted)]
+    assert agents == ["codex", "aider"]

@@ -1,0 +1,283 @@
+"""What happens after an attempt has ended: again, later, never, or on to the next step."""
+
+from __future__ import annotations
+
+import pytest
+
+from plait.core.decisions import (
+    AttemptEnding,
+    AttemptStarted,
+    BreakerClosed,
+    BreakerOpened,
+    LimitRaised,
+    RetryGranted,
+    TaskEnded,
+)
+from plait.core.reports import (
+    AttemptActive,
+    AttemptExited,
+    AttemptLost,
+    AttemptSession,
+    AttemptUsed,
+    ClockJumped,
+    Outcome,
+    RateLimited,
+)
+from plait.core.requests import ChangeSettings, Feedback, Unpause
+from plait.core.settings import Backoff, Budget, Settings, Spend
+from plait.core.status import Category, EndWhy
+from plait.core.task import Attempt, Step, Task
+from plait.testing.script import BATCH, Script, needs, started
+
+STEADY = Backoff(base=10, factor=2, cap=100, jitter=0)
+
+
+def granted(decisions: list[object]) -> RetryGranted:
+    return next(decision for decision in decisions if isinstance(decision, RetryGranted))
+
+
+def test_a_transient_failure_waits_longer_each_time_and_then_fails_for_good() -> None:
+    script = Script("a", settings=Settings(backoff=STEADY, retries=2))
+    for wait in (10, 20):
+        retry = granted([*script.exits("a", Category.NETWORK, detail="no route")])
+        assert retry.at == script.now + wait
+        assert script.why("a") == "a is waiting: it goes again soon, because the network failed: no route"
+        assert started(script.wait(wait - 0.5)) == []
+        assert started(script.wait(1)) == ["a"]
+    script.exits("a", Category.NETWORK, detail="no route")
+    assert script.why("a") == "a is failed: the network failed: no route (after 3 attempts)"
+
+
+def test_what_the_provider_asks_for_is_waited_for() -> None:
+    script = Script("a", settings=Settings(backoff=STEADY))
+    assert granted([*script.exits("a", Category.OVERLOADED, retry_after=77.0)]).at == script.now + 77
+    script = Script("a", settings=Settings(backoff=STEADY))
+    assert granted([*script.exits("a", Category.OVERLOADED, retry_at=5000.0)]).at == 5000.0
+
+
+def test_jitter_spreads_the_delays_and_replays_the_same() -> None:
+    settings = Settings(backoff=Backoff(base=100, jitter=0.5))
+    script = Script(*"abcd", settings=settings)
+    waits = [granted([*script.exits(name, Category.NETWORK)]).at - script.now for name in "abcd"]
+    assert len(set(waits)) == 4
+    assert all(50 <= wait < 150 for wait in waits)
+    again = Script(*"abcd", settings=settings)
+    assert [granted([*again.exits(name, Category.NETWORK)]).at - again.now for name in "abcd"] == waits
+
+
+@pytest.mark.parametrize("category", [Category.AUTH, Category.QUOTA, Category.USAGE, Category.CONTEXT])
+def test_what_can_not_succeed_is_not_tried_again(category: Category) -> None:
+    script = Script("a")
+    script.exits("a", category)
+    assert script.status("a") == "failed"
+
+
+def test_a_task_may_have_its_own_retries() -> None:
+    script = Script(Task("a", retries=0), settings=Settings(retries=5))
+    script.exits("a", Category.TASK)
+    assert script.status("a") == "failed"
+
+
+def test_a_failed_verification_goes_back_at_once_with_what_was_wrong() -> None:
+    script = Script("a", settings=Settings(verify="make test"))
+    assert [
+        decision.attempt.step for decision in script.exits("a") if isinstance(decision, AttemptStarted)
+    ] == [Step.VERIFY]
+    assert script.status("a") == "verifying"
+    again = script.exits("a", Category.VERIFY, detail="2 tests failed")
+    write = next(decision for decision in again if isinstance(decision, AttemptStarted))
+    assert (write.attempt.step, write.attempt.n) == (Step.WRITE, 2)
+    assert write.feedback == "verification failed: 2 tests failed"
+
+
+def test_a_retry_goes_on_in_the_agents_session_and_workspace() -> None:
+    script = Script("a", "b", settings=Settings(verify="make test", agents=("claude",)))
+    script.happen(AttemptSession(Attempt(BATCH, "a", Step.WRITE, 1), "s-1"))
+    script.exits("b")
+    script.exits("b")  # merged: the branch has moved on
+    script.exits("a")
+    again = script.exits("a", Category.VERIFY)
+    write = next(decision for decision in again if isinstance(decision, AttemptStarted))
+    assert (write.session, write.base) == ("s-1", "base")
+
+
+def test_an_empty_change_is_no_success_unless_the_task_allows_it() -> None:
+    script = Script("a", settings=Settings(retries=0))
+    script.exits("a", tip=None)
+    assert script.why("a") == "a is failed: nothing was changed"
+    script = Script(Task("a", allow_empty=True))
+    script.exits("a", tip=None)
+    assert script.why("a") == "a is done: done; there was nothing to change"
+
+
+def test_a_lost_attempt_uses_up_no_retry_a_few_times() -> None:
+    script = Script("a", settings=Settings(retries=0, backoff=STEADY))
+    for n in (1, 2, 3):
+        retry = granted([*script.happen(AttemptLost(Attempt(BATCH, "a", Step.WRITE, n), "its machine died"))])
+        assert not retry.counted
+        script.wait(100)
+    script.happen(AttemptLost(Attempt(BATCH, "a", Step.WRITE, 4), "its machine died"))
+    assert script.why("a") == "a is failed: the attempt was lost: its machine died (after 4 attempts)"
+
+
+def test_reports_that_come_late_or_twice_change_nothing() -> None:
+    script = Script("a", "b", settings=Settings(max_parallel=1))
+    script.exits("a")
+    before = script.status("b")
+    gone = Attempt(BATCH, "a", Step.WRITE, 1)
+    assert (
+        script.happen(
+            AttemptExited(gone, Outcome(Category.TASK)), AttemptLost(gone, "?"), AttemptActive(gone)
+        )
+        == []
+    )
+    assert script.status("a") == "done"
+    assert script.status("b") == before
+
+
+def test_a_question_waits_for_a_person_and_the_answer_goes_with_the_next_attempt() -> None:
+    script = Script("a")
+    script.exits("a", Category.QUESTION, question="which port?")
+    assert script.why("a") == "a is waiting: it asked: which port? (answer with feedback)"
+    decisions = script.ask(lambda name: Feedback(name, BATCH, "a", "8080"))
+    write = next(decision for decision in decisions if isinstance(decision, AttemptStarted))
+    assert write.feedback == "8080"
+
+
+def test_feedback_ends_the_running_attempt_and_goes_with_the_next() -> None:
+    script = Script("a")
+    decisions = script.ask(lambda name: Feedback(name, BATCH, "a", "use tabs"))
+    assert AttemptEnding(Attempt(BATCH, "a", Step.WRITE, 1), EndWhy.FEEDBACK) in decisions
+    write = next(
+        decision for decision in script.exits("a", Category.KILLED) if isinstance(decision, AttemptStarted)
+    )
+    assert (write.attempt.n, write.feedback) == (2, "use tabs")
+    assert script.task("a").tries == 0
+
+
+def test_an_attempt_ends_at_its_deadline_and_the_task_times_out() -> None:
+    script = Script("a", settings=Settings(timeout=60, idle_timeout=600, retries=0))
+    assert script.wait(59) == []
+    assert script.wait(2) == [AttemptEnding(Attempt(BATCH, "a", Step.WRITE, 1), EndWhy.TIMEOUT)]
+    assert script.why("a") == "a is running: attempt 1 is being ended, because its time is up"
+    script.exits("a", Category.KILLED)
+    assert script.status("a") == "timed_out"
+
+
+def test_an_attempt_that_finished_while_it_was_ended_is_taken() -> None:
+    script = Script("a", settings=Settings(timeout=60))
+    script.wait(61)
+    script.exits("a")
+    assert script.status("a") == "done"
+
+
+def test_signs_of_life_put_off_the_idle_timeout_but_not_the_deadline() -> None:
+    script = Script("a", settings=Settings(timeout=100, idle_timeout=30))
+    for _ in range(3):
+        assert script.wait(25) == []
+        script.happen(AttemptActive(Attempt(BATCH, "a", Step.WRITE, 1)))
+    assert script.wait(30) == [AttemptEnding(Attempt(BATCH, "a", Step.WRITE, 1), EndWhy.TIMEOUT)]
+    script = Script("a", settings=Settings(timeout=100, idle_timeout=30))
+    assert script.wait(31) == [AttemptEnding(Attempt(BATCH, "a", Step.WRITE, 1), EndWhy.IDLE)]
+
+
+def test_a_suspended_machine_times_nothing_out() -> None:
+    script = Script("a", settings=Settings(timeout=60))
+    script.now += 3600
+    script.happen(ClockJumped(3600))
+    assert script.wait(57) == []
+    assert script.wait(2) == [AttemptEnding(Attempt(BATCH, "a", Step.WRITE, 1), EndWhy.TIMEOUT)]
+
+
+LIMITED = Settings(agents=("claude",), providers=(("claude", "anthropic"),), max_parallel=4, retries=0)
+
+
+def test_a_rate_limit_opens_a_breaker_and_uses_up_no_retry() -> None:
+    script = Script(*"abcdef", settings=LIMITED)
+    decisions = script.exits("a", Category.RATE_LIMIT, retry_after=300.0)
+    opened = next(decision for decision in decisions if isinstance(decision, BreakerOpened))
+    assert (opened.provider, opened.until, opened.limit) == ("anthropic", script.now + 300, 2)
+    assert started(decisions) == []
+    assert script.why("a") == "a is waiting: anthropic takes no more work for now (the provider refused)"
+    assert script.task("a").tries == 0
+    assert started(script.exits("b")) == []
+    waited = script.wait(301)
+    assert BreakerClosed("anthropic") in waited
+    assert started(waited) == []  # two are still at work, and two is what it is given now
+
+
+def test_after_a_refusal_concurrency_is_halved_and_grows_back() -> None:
+    script = Script(*"abcdefgh", settings=LIMITED)
+    for name in "abcd":
+        script.exits(name, Category.RATE_LIMIT, retry_after=60.0)
+    assert script.running() == []
+    assert script.state.breakers["anthropic"].limit == 2
+    script.wait(61)
+    assert len(script.running()) == 2
+    raised = [d for name in script.running() for d in script.exits(name) if isinstance(d, LimitRaised)]
+    assert [decision.limit for decision in raised] == [3, None]
+    assert len(script.running()) == 4
+
+
+def test_a_provider_that_does_not_say_when_is_asked_less_and_less() -> None:
+    script = Script("a", settings=LIMITED)
+    waits = []
+    for _ in range(3):
+        script.exits("a", Category.RATE_LIMIT)
+        waits.append((script.state.breakers["anthropic"].until or 0) - script.now)
+        script.wait(waits[-1] + 1)
+    assert waits[0] < waits[1] < waits[2]
+
+
+def test_another_engine_may_tell_of_a_limit() -> None:
+    script = Script("a", "b", settings=Settings(max_parallel=1))
+    script.happen(RateLimited("shell", script.now + 100))
+    assert started(script.exits("a")) == []
+    assert started(script.wait(100)) == ["b"]
+
+
+def test_another_agent_takes_the_tasks_of_a_limited_one() -> None:
+    script = Script("a", settings=Settings(agents=("claude", "codex")))
+    decisions = script.exits("a", Category.RATE_LIMIT, retry_after=999.0)
+    assert next(decision.agent for decision in decisions if isinstance(decision, AttemptStarted)) == "codex"
+
+
+def test_what_runs_is_reserved_so_that_a_budget_is_not_overrun() -> None:
+    settings = Settings(budget=Budget(microusd=10_000_000), reserve=Spend(4_000_000), max_parallel=4)
+    script = Script("a", "b", "c", settings=settings)
+    assert script.running() == ["a", "b"]
+    assert script.why("c") == "c is waiting: it may cost $4.00, and $8.00 of $10.00 is spent or reserved"
+    script.happen(AttemptUsed(Attempt(BATCH, "a", Step.WRITE, 1), Spend(6_000_000)))
+    assert started(script.exits("b", spend=Spend(1_000_000))) == []
+    # What the agent took lately is what the next attempt may cost: 1 + 6 + 6 would be too much.
+    script.exits("a", spend=Spend(6_000_000))
+    assert script.batch().paused is not None
+    assert script.why("c") == (
+        "c is waiting: the batch is paused: $7.00 of $10.00 is spent, and c may cost $6.00: raise the budget to go on"
+    )
+    refused = script.ask(lambda name: Unpause(name, BATCH))
+    assert "raise the budget" in str(refused)
+    more = Settings(budget=Budget(microusd=13_000_000))
+    assert started(script.ask(lambda name: ChangeSettings(name, BATCH, more, ("budget",)))) == ["c"]
+
+
+def test_a_dependent_is_blocked_with_the_cause_and_independents_go_on() -> None:
+    script = Script("a", needs("b", "a"), needs("c", "b"), "d", settings=Settings(retries=0))
+    decisions = script.exits("a", Category.TASK)
+    ends = {
+        decision.task: (decision.status, decision.by)
+        for decision in decisions
+        if isinstance(decision, TaskEnded)
+    }
+    assert ends == {"a": ("failed", None), "b": ("blocked", "a"), "c": ("blocked", "a")}
+    assert script.why("c") == "c is blocked: needs b, which is blocked by a"
+    assert script.running() == ["d"]
+
+
+def test_stop_on_fail_skips_what_has_not_started_and_lets_the_rest_finish() -> None:
+    script = Script("a", "b", "c", settings=Settings(max_parallel=2, retries=0, stop_on_fail=True))
+    script.exits("a", Category.TASK)
+    assert script.why("c") == "c is skipped: the batch stopped because a failed"
+    script.exits("b")
+    assert script.status("b") == "done"
+    assert script.batch().ended == "failed"
