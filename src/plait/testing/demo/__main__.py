@@ -107,11 +107,11 @@ class Show:
             self.live.update(frame(state, BATCH, self.now), refresh=True)
             return
         for line in changes(self.seen, batch_view(state, state.batches[BATCH]), BEGIN, self.now):
-            self.console.print(line, highlight=False, soft_wrap=self.live is None)
+            self.console.print(line, highlight=False, soft_wrap=True)
 
     def _say(self, words: str) -> None:
         printer = self.live.console if self.live is not None else self.console
-        printer.print(words, style="bold", highlight=False, soft_wrap=True)
+        printer.print(words, style="bold", highlight=False, soft_wrap=self.live is None)
 
 
 def main() -> None:

@@ -1,0 +1,50 @@
+"""What people see of a batch."""
+
+from __future__ import annotations
+
+from plait.core.requests import CancelBatch, Pause
+from plait.core.settings import Settings, Spend
+from plait.core.status import BatchStatus, Category, TaskStatus
+from plait.core.views import batch_view
+from plait.testing.script import BATCH, Script, needs
+
+
+def test_the_counts_sum_to_the_total() -> None:
+    script = Script("a", "b", needs("c", "a"), needs("d", "b"), settings=Settings(retries=0, max_parallel=2))
+    script.exits("a", Category.AUTH)
+    view = batch_view(script.state, script.batch())
+    counts = {status: count for status, count in view.progress.counts if count}
+    assert counts == {TaskStatus.FAILED: 1, TaskStatus.BLOCKED: 1, TaskStatus.RUNNING: 1, TaskStatus.WAITING: 1}
+    assert sum(counts.values()) == view.progress.total == 4
+    assert view.progress.percentage == 50
+
+
+def test_a_batch_says_where_it_is() -> None:
+    script = Script("a", "b", settings=Settings(max_parallel=1))
+
+    def status() -> BatchStatus:
+        return batch_view(script.state, script.batch()).status
+
+    assert status() is BatchStatus.RUNNING
+    script.ask(lambda name: Pause(name, BATCH))
+    assert status() is BatchStatus.PAUSED
+    script.ask(lambda name: CancelBatch(name, BATCH))
+    assert status() is BatchStatus.RUNNING  # asked for, not done yet
+    script.exits("a", Category.KILLED)
+    assert status() is BatchStatus.CANCELLED
+
+
+def test_a_batch_that_only_merges_says_so() -> None:
+    script = Script("a")
+    script.merges = False
+    script.exits("a")
+    assert batch_view(script.state, script.batch()).status is BatchStatus.MERGING
+
+
+def test_a_task_shows_its_cost_its_commit_and_its_error() -> None:
+    script = Script("a", "b")
+    script.exits("a", spend=Spend(1_500_000, 20))
+    script.exits("b", Category.AUTH, detail="no key")
+    a, b = batch_view(script.state, script.batch()).tasks
+    assert (str(a.cost), a.commit, a.error) == ("$1.50 and 20 tokens", "base+a", None)
+    assert (b.error, b.category, b.attempt) == ("the agent is not logged in: no key", Category.AUTH, 1)
