@@ -5,7 +5,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from plait.core.ready import Entry, Ready
 
-TOKENS = st.lists(st.sampled_from("abcde"), unique=True, max_size=3).map(tuple)
+TOKENS = st.lists(st.sampled_from("abcd"), unique=True, max_size=3).map(tuple)
 LANES = st.sampled_from([("batch", ("x",)), ("batch", ("x", "y")), ("other", ("x",))])
 
 
@@ -73,7 +73,7 @@ class ReadyMachine(RuleBasedStateMachine):
         assert len(self.ready) == len(self.waiting)
 
 
-ReadyMachine.TestCase.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
+ReadyMachine.TestCase.settings = settings(max_examples=300, stateful_step_count=50, deadline=None)
 test_ready = ReadyMachine.TestCase
 
 

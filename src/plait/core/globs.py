@@ -35,7 +35,8 @@ def parse(text: str) -> Glob:
     prefix = _WILD.split(text, maxsplit=1)[0]
     said = text.split("/")
     names = [name for place, name in enumerate(said) if name != "**" or said[place - 1 : place] != ["**"]]
-    return Glob(text, prefix, prefix.rpartition("/")[0], re.compile(_whole(names)), re.compile(_above(names)))
+    whole, above = (re.compile(pattern, re.DOTALL) for pattern in (_whole(names), _above(names)))
+    return Glob(text, prefix, prefix.rpartition("/")[0], whole, above)
 
 
 def _whole(names: list[str]) -> str:

@@ -1,7 +1,7 @@
 """Holds: the tokens a task takes as a whole at its start and keeps until it is merged.
 
-`file:PATH` and `glob:PREFIX` come from what it touches (see overlap), `group:NAME` from its exclusive group,
-`pair:A|B` from a conflict with one other task.
+`file:PATH` comes from what it touches (see overlap), `group:NAME` from its exclusive group, `pair:A|B` from a conflict
+with one other task.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
 from plait.core.needs import Outside, Row
-from plait.core.overlap import FILE, GLOB, normal, tokens
+from plait.core.overlap import FILE, normal, tokens
 from plait.core.plan import Problem, Severity
 from plait.core.task import Task
 
@@ -78,9 +78,7 @@ def _outsiders(tasks: Sequence[Task], normals: Mapping[str, str | None]) -> Iter
 
 def file_of(token: str) -> str | None:
     """The file, folder or glob that a token stands for, as people write it."""
-    if token.startswith(FILE):
-        return token[len(FILE) :]
-    return f"{token[len(GLOB) :]}*" if token.startswith(GLOB) else None
+    return token.removeprefix(FILE).removesuffix("/") if token.startswith(FILE) else None
 
 
 def crowds(held: Sequence[Hold], needs: Sequence[Row]) -> list[Problem]:

@@ -3,7 +3,8 @@
 A path stands for one file; if it ends in a slash, or the plan names something beneath it, it is a folder and stands
 for all that lies in it. A glob stands for what it matches. The wider takes the tokens of the narrower, never the other
 way round: two files of one folder must not meet. Two globs count as overlapping unless their prefixes exclude each
-other; they meet in tokens of their own, for a prefix says nothing about files and folders.
+other; they meet in tokens of their own (`src/a*/`: no path is spelled like that), for a prefix says nothing about
+files and folders.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from collections.abc import Collection, Iterator
 from plait.core.globs import Glob, is_glob, parse
 
 FILE = "file:"
-GLOB = "glob:"
 ROOT = "."
 
 
@@ -87,7 +87,7 @@ def _by_globs(globs: list[Glob], files: list[str], folders: list[str]) -> dict[s
             *(FILE + path for path in _beginning(glob.prefix, files) if glob.matches(path)),
             # A folder that the whole glob lies in holds the glob's token already.
             *(FILE + path for path in folders if not _lies_in(glob, path) and glob.reaches(path)),
-            *(GLOB + prefix for prefix in _beginning(glob.prefix, prefixes)),
+            *(f"{FILE}{prefix}*/" for prefix in _beginning(glob.prefix, prefixes)),
         ]
         for glob in globs
     }

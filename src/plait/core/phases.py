@@ -36,9 +36,10 @@ def check(
 
 
 def _strangers(tasks: Sequence[Task], keys: Mapping[str, int]) -> list[Problem]:
-    first = {
-        task.phase: task for task in reversed(tasks) if task.phase is not None and task.phase not in keys
-    }
+    first: dict[str, Task] = {}
+    for task in tasks:
+        if task.phase is not None and task.phase not in keys:
+            first.setdefault(task.phase, task)
     return [
         Problem(Severity.ERROR, f"{task.id} is part of phase {phase}, which is not there", task.origin)
         for phase, task in first.items()
@@ -66,7 +67,7 @@ def _disorder(phases: Sequence[Phase], keys: Mapping[str, int]) -> list[Problem]
     def edge(place: int, before: int) -> cycles.Said:
         return _waits(phases[place], name(before)), phases[place].at
 
-    return problems + cycles.report(rows, name, edge, what="phases")
+    return problems + cycles.report(rows, name, edge, what="phases", hint="Let one of them come first.")
 
 
 def _waits(phase: Phase, what: str) -> str:
@@ -94,8 +95,8 @@ def gated(
 ) -> list[Row]:
     """The needs, then two rows for each phase: its gate (the ends it waits for) and its end (the tasks it counts).
 
-    A gate waits for all of the earlier tasks here, so a plan that is in order like this runs to its end whatever
-    share of them is asked for and however they end. `early` shows the gates that one task opens opened by it.
+    A gate waits here for the task that opens it and for all of the earlier ones, so a plan that is in order like this
+    runs to its end whatever share of them is asked for and however they end. `early`: a task that opens it is enough.
     """
     gate = {phase.key: len(tasks) + 2 * place for place, phase in enumerate(phases)}
     counted: dict[str, list[int]] = {phase.key: [] for phase in phases}
@@ -105,10 +106,12 @@ def gated(
             rows[place] = (*needs[place], gate[task.phase])
         if task.phase is not None and task.gating:
             counted[task.phase].append(place)
-    openers = {task.id: place for place, task in enumerate(tasks)} if early else {}
+    openers = {phase.opens_with for phase in phases}
+    index = {task.id: place for place, task in enumerate(tasks) if task.id in openers}
     for phase in phases:
-        opener = openers.get(phase.opens_with or "")
-        rows.append(tuple(gate[key] + 1 for key in phase.after) if opener is None else (opener,))
+        opener = (index[phase.opens_with],) if phase.opens_with in index else ()
+        ends = tuple(gate[key] + 1 for key in phase.after)
+        rows.append(opener if early and opener else opener + ends)
         rows.append(tuple(counted[phase.key]))
     return rows
 
@@ -123,7 +126,7 @@ def contradictions(tasks: Sequence[Task], needs: Sequence[Row], phases: Sequence
     def edge(place: int, before: int) -> cycles.Said:
         if place < size and before < size:
             return said(tasks[place], tasks[before].id)
-        if place >= size and before >= size:
+        if place >= size and (place - size) % 2 == 0:
             phase = phases[(place - size) // 2]
             return _waits(phase, name(before)), phase.at
         task, phase_name = (tasks[place], name(before)) if place < size else (tasks[before], name(place))

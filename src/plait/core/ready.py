@@ -29,6 +29,9 @@ class Entry:
     tokens: tuple[str, ...]
 
 
+_NOBODY: Sorted[tuple[Key, Ref]] = Sorted()
+
+
 class Ready:
     __slots__ = ("_best", "_entries", "_free", "_holder", "_lanes", "_parked", "_under")
 
@@ -81,7 +84,7 @@ class Ready:
         entry = self._entries.pop(ref, None)
         if entry is None:
             return
-        token = self._under.pop(ref, None)
+        token = self._under.get(ref)
         if token is not None:
             self._unpark(entry, token)
         else:
@@ -139,16 +142,16 @@ class Ready:
         return self._best.get(token, {}).get(entry.lane)
 
     def _heirs(self, lane: Lane, tokens: Iterable[str]) -> list[Entry]:
-        """Of each token that nobody holds or wants, the best parked entries up to the first that can be free."""
+        """Of each token that nobody holds, the best parked entry that can be free, if none better wants it already."""
         heirs = []
         for token in tokens:
-            while token not in self._holder and lane not in self._best.get(token, {}):
-                first = self._parked.get(token, {}).get(lane, Sorted()).first()
-                if first is None:
+            while token not in self._holder:
+                first = self._parked.get(token, {}).get(lane, _NOBODY).first()
+                rival = self._best.get(token, {}).get(lane)
+                if first is None or (rival is not None and rival.key < first[0]):
                     break
                 entry = self._entries[first[1]]
                 self._unpark(entry, token)
-                del self._under[entry.ref]
                 obstacle = self._obstacle(entry)
                 if obstacle is None:
                     heirs.append(entry)
@@ -181,6 +184,7 @@ class Ready:
         self._parked.setdefault(token, {}).setdefault(entry.lane, Sorted()).add((entry.key, entry.ref))
 
     def _unpark(self, entry: Entry, token: str) -> None:
+        del self._under[entry.ref]
         lanes = self._parked[token]
         lanes[entry.lane].discard((entry.key, entry.ref))
         if not lanes[entry.lane]:

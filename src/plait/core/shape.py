@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from graphlib import CycleError, TopologicalSorter
+from graphlib import TopologicalSorter
 from itertools import chain
 
 from plait.core.holds import file_of
 from plait.core.needs import Row
-from plait.core.overlap import FILE
 from plait.core.phases import gated
 from plait.core.plan import Conflict, Plan
 from plait.core.task import Need, Task
@@ -17,15 +16,8 @@ from plait.core.task import Need, Task
 
 def waves(plan: Plan) -> list[list[str]]:
     """Ids by distance: each task one wave after the last of its needs and, if its phase holds it, of what opens that."""
-    if not plan.phases:
-        levels = _levels(plan.needs, len(plan.tasks))
-    else:
-        try:
-            levels = _levels(gated(plan.tasks, plan.needs, plan.phases, early=True), len(plan.tasks))
-        except (
-            CycleError
-        ):  # the task that opens a phase waits for that phase: the earlier phases will open it
-            levels = _levels(gated(plan.tasks, plan.needs, plan.phases), len(plan.tasks))
+    rows = gated(plan.tasks, plan.needs, plan.phases, early=True) if plan.phases else plan.needs
+    levels = _levels(rows, len(plan.tasks))
     found: list[list[str]] = [[] for _ in range(max(levels, default=-1) + 1)]
     for task, level in zip(plan.tasks, levels, strict=True):
         found[level].append(task.id)
@@ -77,10 +69,11 @@ def conflicts(plan: Plan) -> list[Conflict]:
         for token in hold:
             if token in shared:
                 shared[token].append(task.id)
-    named = {tuple(tasks) for token, tasks in shared.items() if token.startswith(FILE)}
-    found = [
+    # Where globs meet is worth a line only if no file, folder or glob says the same of the same tasks.
+    named = {tuple(tasks) for token, tasks in shared.items() if not token.endswith("/")}
+    found = {
         Conflict(file_of(token) or token, tuple(tasks))
         for token, tasks in shared.items()
-        if token.startswith(FILE) or tuple(tasks) not in named
-    ]
-    return sorted(found, key=lambda conflict: conflict.file)
+        if not token.endswith("/") or tuple(tasks) not in named
+    }
+    return sorted(found, key=lambda conflict: (conflict.file, conflict.tasks))

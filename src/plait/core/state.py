@@ -80,6 +80,7 @@ class TaskState:
     pending: int = 0  # needs that are not done
     lost: int = 0  # needs that ended otherwise
     closed: bool = False  # by its phase
+    chosen: str | None = None  # the agent a person chose for it
     not_before: float | None = None
     question: str | None = None
     approved: bool = False

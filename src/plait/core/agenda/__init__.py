@@ -34,9 +34,9 @@ from plait.core.state import State
 
 RULES = (
     clock.owed,
-    answer.owed,
     breaker.owed,
     judge.owed,
+    answer.owed,
     stop.owed,
     block.owed,
     halt.owed,

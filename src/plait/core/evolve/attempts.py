@@ -181,7 +181,7 @@ def _claim(state: State, attempt: AttemptState, spend: Spend) -> None:
 def _hear(state: State, at: float, attempt: AttemptState) -> None:
     if attempt.ending is None:
         state.deadlines.discard((attempt.expires, attempt.name))
-        attempt.quiet_since = at
+        attempt.quiet_since = at - state.jump  # a jump that is not worked in yet will move it
         state.deadlines.add((attempt.expires, attempt.name))
 
 

@@ -39,7 +39,8 @@ def _note_refusal(state: State, attempt: AttemptState, outcome: Outcome) -> None
 
 
 def note_refusal(state: State, refusal: Refusal) -> None:
-    """An open breaker that lasts long enough has answered it already."""
+    """A breaker that stays open long enough has answered it already."""
     breaker = state.breakers.get(refusal.provider)
-    if breaker is None or breaker.until is None or (refusal.until or 0.0) > breaker.until:
+    until = breaker.until if breaker is not None and breaker.until is not None else 0.0
+    if until <= refusal.at or until < (refusal.until or 0.0):
         state.refusals.append(refusal)

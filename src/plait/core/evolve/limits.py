@@ -54,9 +54,10 @@ def reported(state: State, at: float, report: MachineReport) -> None:
 
 def _open(state: State, at: float, decision: BreakerOpened) -> None:
     breaker = state.breakers.setdefault(decision.provider, Breaker())
+    lasting = breaker.until is not None and breaker.until > at
     if breaker.until is not None:
         state.reopenings.discard((breaker.until, decision.provider))
-    else:
+    if not lasting:
         breaker.opened_at = at
         breaker.streak += 1
         breaker.peak = max(breaker.peak, state.providers.get(decision.provider, 0) + 1)

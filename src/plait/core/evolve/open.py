@@ -29,9 +29,10 @@ def open_batch(state: State, at: float, request: Submit) -> None:
         place(state, batch, task)
 
 
-def choice(batch: BatchState, task: Task) -> tuple[str, ...]:
-    """The agents a task may be given to."""
-    return (task.agent,) if task.agent else batch.settings.agents
+def choice(batch: BatchState, task: Task, chosen: str | None = None) -> tuple[str, ...]:
+    """The agents a task may be given to: the one a person chose, its own, else the batch's."""
+    one = chosen or task.agent
+    return (one,) if one else batch.settings.agents
 
 
 def _add_tasks(batch: BatchState) -> None:

@@ -93,8 +93,8 @@ def _grant_for_task(state: State, batch: BatchState, request: TaskRequest, tasks
             reopen_batch(state, batch)
         case Retry():
             _take_up(state, batch, tasks)
-            if request.agent is not None:
-                relane(state, batch, task, (request.agent,))
+            task.chosen = request.agent or task.chosen
+            relane(state, batch, task, choice(batch, task.task, task.chosen))
         case Feedback():
             _listen(state, batch, request.text, tasks)
         case _:
@@ -140,16 +140,14 @@ def _listen(state: State, batch: BatchState, text: str, tasks: list[TaskState]) 
     task.question = None
     if task.alive:
         task.redo = True
-    elif task.unjudged is None:
+    else:
         task.step = Step.WRITE
 
 
 def _change(state: State, batch: BatchState, request: ChangeSettings) -> None:
-    before = batch.settings
-    batch.settings = before.patched(request.settings, request.fields)
+    batch.settings = batch.settings.patched(request.settings, request.fields)
     for phase in batch.phases.values():
         review(batch, phase)
     for task in batch.tasks:
-        chosen = task.lane[1] if task.lane[1] != before.agents else choice(batch, task.task)
-        relane(state, batch, task, chosen)
+        relane(state, batch, task, choice(batch, task.task, task.chosen))
         place(state, batch, task)

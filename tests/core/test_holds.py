@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+from plait.core.graph import Checked, build
+from plait.core.task import Need, Origin, Task
+
+
+def held(*tasks: Task) -> dict[str, tuple[str, ...]]:
+    plan = build(tasks).plan
+    assert plan is not None
+    return {task.id: tokens for task, tokens in zip(plan.tasks, plan.holds, strict=True)}
+
+
+def told(checked: Checked) -> list[str]:
+    return [f"{p.severity} {p.at or '-'}: {p.message}" for p in checked.problems]
+
+
+def test_a_task_that_shares_nothing_holds_nothing() -> None:
+    assert held(Task("1")) == {"1": ()}
+
+
+def test_the_same_file_in_two_spellings_is_one_token() -> None:
+    assert held(Task("1", touches=("./src//a.py", "src/a.py")), Task("2", touches=("src/a.py",))) == {
+        "1": ("file:src/a.py",),
+        "2": ("file:src/a.py",),
+    }
+
+
+def test_a_folder_meets_its_files_but_they_do_not_meet_one_another() -> None:
+    assert held(
+        Task("1", touches=("src",)), Task("2", touches=("src/a",)), Task("3", touches=("src/b",))
+    ) == {
+        "1": ("file:src", "file:src/a", "file:src/b"),
+        "2": ("file:src/a",),
+        "3": ("file:src/b",),
+    }
+
+
+def test_an_exclusive_group_and_a_conflict_are_tokens_too() -> None:
+    assert held(Task("2", exclusive="db", conflicts_with=("1",)), Task("1", exclusive="db"), Task("3")) == {
+        "2": ("group:db", "pair:1|2"),
+        "1": ("group:db", "pair:1|2"),
+        "3": (),
+    }
+
+
+def test_two_conflicts_of_one_task_do_not_keep_the_others_apart() -> None:
+    assert held(Task("1", conflicts_with=("2", "3")), Task("2"), Task("3", conflicts_with=("1",))) == {
+        "1": ("pair:1|2", "pair:1|3"),
+        "2": ("pair:1|2",),
+        "3": ("pair:1|3",),
+    }
+
+
+def test_a_conflict_with_a_task_outside_the_plan_holds_nothing_and_an_unknown_one_is_said() -> None:
+    at = Origin("tasks/1.md", 4)
+    checked = build([Task("1", conflicts_with=("1", "2", "3", "4"), origin=at)], known=["2"], finished=["3"])
+
+    assert checked.plan is not None
+    assert checked.plan.holds == ((),)
+    assert told(checked) == ["warning tasks/1.md:4: 1 conflicts with 4, which no source knows"]
+
+
+def test_paths_outside_the_repository_are_ignored_and_said() -> None:
+    at = Origin("tasks/1.md", 4)
+    checked = build([Task("1", touches=("/etc/hosts", "../x", "src/a.py", ""), origin=at)])
+
+    assert checked.plan is not None
+    assert checked.plan.holds == (("file:src/a.py",),)
+    assert told(checked) == [
+        "warning tasks/1.md:4: 1 touches /etc/hosts, which is not in the repository: ignored",
+        "warning tasks/1.md:4: 1 touches ../x, which is not in the repository: ignored",
+        "warning tasks/1.md:4: 1 touches a file without a name, which is not in the repository: ignored",
+    ]
+
+
+def sharing(many: int, of: int, *files: str, chained: bool = False) -> Checked:
+    needs = [(Need(f"{place - 1}"),) if chained and place else () for place in range(of)]
+    return build(
+        [Task(f"{place}", needs=needs[place], touches=files * (place < many)) for place in range(of)]
+    )
+
+
+def test_one_file_that_keeps_many_tasks_in_line_is_said() -> None:
+    assert told(sharing(6, 20, "src/app.py")) == [
+        "warning -: src/app.py keeps 6 of 20 tasks one after another"
+    ]
+
+
+def test_several_such_files_are_one_warning() -> None:
+    assert told(sharing(6, 20, "b.py", "a.py", "c.py")) == [
+        "warning -: a.py keeps 6 of 20 tasks one after another, and so do 2 more files"
+    ]
+    assert told(sharing(6, 20, "a.py", "b.py")) == [
+        "warning -: a.py keeps 6 of 20 tasks one after another, and so does another file"
+    ]
+
+
+def test_few_tasks_a_small_share_or_a_chain_that_is_in_line_anyway_are_not_worth_a_word() -> None:
+    assert told(sharing(4, 4, "src/app.py")) == []
+    assert told(sharing(5, 20, "src/app.py")) == []
+    assert told(sharing(6, 20, "src/app.py", chained=True)) == []
