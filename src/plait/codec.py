@@ -106,8 +106,8 @@ class Line(msgspec.Struct, frozen=True):
 
 
 @cache
-def _decoder(cls: type[Event]) -> msgspec.json.Decoder[Event]:
-    return msgspec.json.Decoder(cls)
+def _decoder(kind: str) -> msgspec.json.Decoder[Event]:
+    return msgspec.json.Decoder(KINDS[kind])
 
 
 def kind_of(event: Event) -> str:
@@ -135,7 +135,7 @@ def decode(
     try:
         if version < newest:
             kind, data = _lift(kind, data, version, upcasters, newest)
-        return _decoder(KINDS[kind]).decode(data)
+        return _decoder(kind).decode(data)
     except KeyError as error:
         raise UnreadableEventError(
             f"no record of kind {kind!r} is known (record format {version})"

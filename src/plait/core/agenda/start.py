@@ -18,7 +18,7 @@ from plait.core.task import Attempt, Step
 
 
 def owed(state: State) -> Iterator[Due]:
-    if state.pressure is not None or not room_in_engine(state, 1):
+    if not room_in_engine(state, 1):
         return
     for batch in sorted(state.open.values(), key=_fewest_first):
         if not may_start(state, batch) or not line_stands(batch) or not room_in_batch(batch, 1):
