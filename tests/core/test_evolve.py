@@ -57,7 +57,7 @@ def strategy(event: type[Event]) -> st.SearchStrategy[Event]:
     }
     plain: dict[object, st.SearchStrategy[object]] = {str: IDS, int: SMALL, float: st.floats(0, 1000)}
     chosen = {name: special.get(name, plain.get(hint, st.nothing())) for name, hint in hints.items()}
-    return st.builds(event, **{name: made for name, made in chosen.items() if not made.is_empty})  # type: ignore[arg-type]
+    return st.builds(event, **{name: made for name, made in chosen.items() if not made.is_empty})
 
 
 EVENTS = st.one_of([strategy(event) for event in codec.KINDS.values()])

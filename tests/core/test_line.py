@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from plait.core.decisions import BatchPaused, GateEnding, MergeStarted, RebuildStarted, TaskEnded
-from plait.core.reports import Clash, GateDone, GateLost, MergeDone, MergeFailed, Merged, RebuildDone
+from plait.core.reports import Clash, GateDone, GateLost, Merged, MergeDone, MergeFailed, RebuildDone
 from plait.core.requests import Drop, Resume, Stop, Unpause
 from plait.core.settings import Backoff, Mode, OnConflict, Settings
 from plait.core.status import Category, PauseCause, TaskStatus
@@ -106,10 +106,9 @@ def test_bisection_finds_the_guilty_task_and_the_rest_stay() -> None:
     script.merges = True
     script.happen(MergeDone(BATCH, "a", 1, "base+a"))
     asked = []
-    while script.batch().gate is not None and script.task("c").status is None:
-        size = script.batch().gate.size
-        asked.append(size)
-        script.gate(passed=size < 3)
+    while (gate := script.batch().gate) is not None and script.task("c").status is None:
+        asked.append(gate.size)
+        script.gate(passed=gate.size < 3)
     assert asked == [4, 2, 3]
     assert script.why("c") == "c is failed: the gate failed with its change"
     assert script.why("e") == "e is blocked: needs c, which failed"
@@ -169,8 +168,9 @@ def test_a_gate_whose_line_changed_under_it_means_nothing() -> None:
     script.merges = True
     script.exits("a")  # the gate runs on base+b
     script.ask(lambda name: Drop(name, BATCH, "b"))
-    assert script.batch().gate is not None
-    assert script.batch().gate.ending
+    gate = script.batch().gate
+    assert gate is not None
+    assert gate.ending
     decisions = script.happen(GateDone(BATCH, 1, passed=False))
     assert gates(decisions) == [1]
     assert script.batch().head == "base+a"

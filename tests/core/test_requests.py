@@ -32,9 +32,9 @@ from plait.core.requests import (
     Submit,
     Unpause,
 )
-from plait.core.settings import EngineSettings, Isolation, Mode, Settings
+from plait.core.settings import Budget, EngineSettings, Isolation, Mode, Settings, Spend
 from plait.core.status import Category, EndWhy
-from plait.core.task import Attempt, Step, Task
+from plait.core.task import Attempt, Need, Step, Task
 from plait.testing.script import BATCH, Script, needs, started
 
 NO_RETRY = Settings(retries=0)
@@ -253,3 +253,36 @@ def test_a_changed_choice_of_agents_holds_for_what_has_not_started() -> None:
     script.ask(lambda name: ChangeSettings(name, BATCH, Settings(agents=("codex",)), ("agents",)))
     agents = [d.agent for name in "ab" for d in script.exits(name) if isinstance(d, AttemptStarted)]
     assert agents == ["codex", "aider"]
+
+
+def test_an_attempt_that_plait_ended_for_a_reason_that_is_gone_costs_no_retry() -> None:
+    script = Script("a", needs("b", "a"), settings=NO_RETRY)
+    script.exits("a")
+    script.ask(lambda name: Drop(name, BATCH, "a"))
+    assert script.why("b") == "b is running: attempt 1 is being ended, because what it needs was lost"
+    script.ask(lambda name: Retry(name, BATCH, "a"))
+    script.exits("b", Category.KILLED)
+    script.exits("a")
+    assert script.running() == ["b"]
+    assert script.task("b").tries == 0
+
+
+def test_a_task_whose_need_is_done_again_does_not_hold_what_the_need_wants() -> None:
+    a, b = Task("a", touches=("x",)), Task("b", needs=(Need("a"),), touches=("x",))
+    script = Script(a, b)
+    script.exits("a")
+    script.ask(lambda name: Drop(name, BATCH, "a"))
+    script.ask(lambda name: Retry(name, BATCH, "a"))
+    script.exits("b", Category.KILLED)
+    assert script.running() == ["a"]
+    script.exits("a")
+    script.exits("b")
+    assert script.batch().ended == "completed"
+
+
+def test_a_pause_for_money_ends_when_what_it_was_for_is_gone() -> None:
+    settings = Settings(budget=Budget(microusd=10), reserve=Spend(20), gate="make")
+    script = Script("a", settings=settings)
+    assert script.batch().paused is not None
+    script.ask(lambda name: CancelTask(name, BATCH, "a"))
+    assert script.batch().ended == "failed"

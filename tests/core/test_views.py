@@ -14,7 +14,12 @@ def test_the_counts_sum_to_the_total() -> None:
     script.exits("a", Category.AUTH)
     view = batch_view(script.state, script.batch())
     counts = {status: count for status, count in view.progress.counts if count}
-    assert counts == {TaskStatus.FAILED: 1, TaskStatus.BLOCKED: 1, TaskStatus.RUNNING: 1, TaskStatus.WAITING: 1}
+    assert counts == {
+        TaskStatus.FAILED: 1,
+        TaskStatus.BLOCKED: 1,
+        TaskStatus.RUNNING: 1,
+        TaskStatus.WAITING: 1,
+    }
     assert sum(counts.values()) == view.progress.total == 4
     assert view.progress.percentage == 50
 

@@ -7,7 +7,7 @@ from typing import assert_never
 
 from plait.core.agenda.answer_submit import why_not_submit
 from plait.core.agenda.answer_task import answer_for_task
-from plait.core.agenda.choose import affordable, choices
+from plait.core.agenda.budget import short
 from plait.core.agenda.due import Due, now
 from plait.core.decisions import AboutRequest, RequestGranted, RequestRefused
 from plait.core.requests import (
@@ -89,10 +89,7 @@ def _why_not(state: State, batch: BatchState, request: BatchRequest) -> str | No
 def _why_not_go_on(state: State, batch: BatchState) -> str | None:
     if batch.paused is None:
         return f"batch {batch.id} is not paused"
-    broke = batch.paused.cause is PauseCause.BUDGET and not any(
-        affordable(batch, choice) for choice in choices(state, batch)
-    )
-    return batch.paused.why if broke else None
+    return short(state, batch) if batch.paused.cause is PauseCause.BUDGET else None
 
 
 def _why_not_change(

@@ -14,15 +14,16 @@ from plait.core.status import PauseCause
 def owed(state: State) -> Iterator[Due]:
     for batch in state.open.values():
         if batch.paused is not None and batch.paused.cause is PauseCause.BUDGET:
-            if any(affordable(batch, choice) for choice in choices(state, batch)):
-                yield now(BatchUnpaused(batch.id, "the budget allows the next task"))
+            if short(state, batch) is None:
+                yield now(BatchUnpaused(batch.id, "the budget is not in the way any more"))
         elif batch.settings.budget is not None and batch.paused is None and not batch.alive:
-            why = _short(state, batch)
+            why = short(state, batch)
             if why is not None:
                 yield now(BatchPaused(batch.id, PauseCause.BUDGET, why))
 
 
-def _short(state: State, batch: BatchState) -> str | None:
+def short(state: State, batch: BatchState) -> str | None:
+    """Why the budget keeps the batch from going on; None when it doesn't."""
     wanted = list(choices(state, batch))
     if not wanted or any(affordable(batch, choice) for choice in wanted):
         return None

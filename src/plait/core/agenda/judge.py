@@ -23,6 +23,9 @@ from plait.core.state import AttemptState, BatchState, State, TaskState
 from plait.core.status import Category, EndWhy, TaskStatus
 from plait.core.task import Step
 
+# plait ended the attempt for its own reasons: what its exit says is not the agent's doing.
+_OURS = frozenset({EndWhy.STOP, EndWhy.CANCEL, EndWhy.DROP, EndWhy.BLOCKED, EndWhy.FEEDBACK})
+
 
 def owed(state: State) -> Iterator[Due]:
     for batch in state.open.values():
@@ -49,12 +52,11 @@ def _judge_exit(batch: BatchState, task: TaskState, attempt: AttemptState, outco
     category = _category(batch, task, attempt, outcome)
     if category is Category.OK:
         return _passed(batch, task, attempt)
-    if attempt.ending is EndWhy.STOP:
-        if batch.stopping:
-            return TaskInterrupted(batch.id, task.task.id, "stopped by request")
-        return _again(
-            batch, task, attempt, attempt.name.step, outcome.category, "it was stopped", counted=False
-        )
+    if attempt.ending is EndWhy.STOP and batch.stopping:
+        return TaskInterrupted(batch.id, task.task.id, "stopped by request")
+    if attempt.ending in _OURS:
+        why = "it was ended for a reason that is gone"
+        return _again(batch, task, attempt, attempt.name.step, outcome.category, why, counted=False)
     return _failed(batch, task, attempt, outcome, category)
 
 

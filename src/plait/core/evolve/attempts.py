@@ -225,6 +225,8 @@ def _end_backoff(state: State, batch: BatchState, task: TaskState) -> None:
 
 
 def _end(state: State, at: float, batch: BatchState, task: TaskState, decision: TaskEnded) -> None:
+    if not decision.status.terminal:
+        return
     task.reason, task.category, task.by = decision.reason, decision.category, decision.by
     task.ended_at = at
     if decision.status in _FAILURES and batch.failure is None:

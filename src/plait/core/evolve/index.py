@@ -27,14 +27,14 @@ def owed(batch: BatchState, task: TaskState) -> Owed:
     if task.alive:
         must_end = task.redo and any(attempt.ending is None for attempt in task.alive.values())
         return Owed.END if must_end else Owed.NOTHING
-    if task.merging is not None or task.not_before is not None or task.question is not None:
+    if task.merging is not None or task.not_before is not None or task.question is not None or task.pending:
         return Owed.NOTHING
     if task.merged:
         ungated = batch.settings.gate is not None and task.line_place >= batch.gated
         return Owed.NOTHING if ungated else Owed.FINISH
     if task.step is not Step.WRITE:
         return Owed.VERIFY if task.step is Step.VERIFY else Owed.MERGE
-    return Owed.NOTHING if task.pending or task.closed else Owed.START
+    return Owed.NOTHING if task.closed else Owed.START
 
 
 def condemned(task: TaskState) -> bool:
@@ -52,6 +52,8 @@ def _owed_to_condemned(task: TaskState) -> Owed:
 
 def place(state: State, batch: BatchState, task: TaskState) -> None:
     """Put the task where its facts say; to be called after every change of them."""
+    if task.pending and task.started:
+        _step_back(state, batch, task)
     now = owed(batch, task)
     if now is task.owed:
         return
@@ -64,6 +66,22 @@ def place(state: State, batch: BatchState, task: TaskState) -> None:
     elif now is not Owed.NOTHING:
         batch.owed[now].add(task.place)
     task.owed = now
+
+
+def _step_back(state: State, batch: BatchState, task: TaskState) -> None:
+    """What it needs is to be done again: it holds nothing meanwhile, or the need might wait for a file it holds."""
+    under_way = task.alive or task.merging is not None or task.merged or task.unjudged is not None
+    if not under_way and task.clash is None and task.merge_error is None:
+        task.step, task.base = Step.WRITE, None
+        put_down(state, batch, task)
+
+
+def put_down(state: State, batch: BatchState, task: TaskState) -> None:
+    """Its tokens and its workspace are free."""
+    if task.started:
+        task.started = False
+        batch.active -= 1
+        state.ready.release((batch.id, task.place), task.tokens)
 
 
 def key(batch: BatchState, task: TaskState) -> Key:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from plait.core.evolve.index import place, tokens
 from plait.core.evolve.phases import review
+from plait.core.phases import held
 from plait.core.requests import Submit
 from plait.core.state import BatchState, PhaseState, State, TaskState
-from plait.core.task import NeedKind, Task
+from plait.core.task import Task
 
 
 def open_batch(state: State, at: float, request: Submit) -> None:
@@ -61,11 +62,6 @@ def _add_phases(batch: BatchState) -> None:
         if joined is not None:
             joined.members.append(task.place)
             joined.live += task.task.gating
-            task.closed = not joined.open and not says_its_needs(task.task)
+            task.closed = not joined.open and held(task.task)
     for state in batch.phases.values():
         review(batch, state)
-
-
-def says_its_needs(task: Task) -> bool:
-    """A task with explicit needs is not held by its phase's gate: it has said what it waits for."""
-    return any(need.kind is NeedKind.NEED for need in task.needs)

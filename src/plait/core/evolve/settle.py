@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plait.core.evolve.index import place
+from plait.core.evolve.index import place, put_down
 from plait.core.evolve.phases import count_phase
 from plait.core.state import BatchState, State, TaskState
 from plait.core.status import TaskStatus
@@ -18,7 +18,7 @@ def settle(state: State, batch: BatchState, task: TaskState, status: TaskStatus 
     if batch.phases:
         count_phase(batch, task, before, status)
     if status is not None:
-        _put_down(state, batch, task)
+        _close(state, batch, task)
     want(batch, task)
     place(state, batch, task)
 
@@ -78,15 +78,12 @@ def _lost(status: TaskStatus | None) -> int:
     return int(status is not None and status is not TaskStatus.DONE)
 
 
-def _put_down(state: State, batch: BatchState, task: TaskState) -> None:
-    """Nothing of an ended task is under way any more: its tokens and its workspace are free."""
+def _close(state: State, batch: BatchState, task: TaskState) -> None:
+    """Nothing of an ended task is under way or waits any more."""
     if task.not_before is not None:
         state.backoffs.discard((task.not_before, batch.id, task.place))
     task.doom = task.unjudged = task.clash = task.merge_error = task.not_before = task.question = None
     task.interrupted = task.retry = None
     task.redo = False
     task.feedback = ""
-    if task.started:
-        task.started = False
-        batch.active -= 1
-        state.ready.release((batch.id, task.place), task.tokens)
+    put_down(state, batch, task)

@@ -1,0 +1,115 @@
+"""What was written once is read for ever; what is newer or no record at all is refused, never guessed at."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, strategies as st
+
+from plait import codec
+from plait.codec import Json, NewerFormatError, UnreadableEventError
+from plait.core.decisions import RetryGranted, TaskEnded
+from plait.core.events import Event, Record
+from plait.core.plan import Plan
+from plait.core.reports import AttemptExited, Outcome
+from plait.core.requests import Pause, Submit
+from plait.core.settings import Backoff, Budget, Settings, Spend
+from plait.core.status import Category, TaskStatus
+from plait.core.task import Attempt, Need, NeedKind, Origin, Phase, Step, Task
+
+TASK = Task(
+    "a",
+    "Ä title",
+    needs=(Need("b", NeedKind.CHAIN, "said so", Origin("TODO.md", 3)),),
+    touches=("src/x.py",),
+    phase="one",
+    estimate=1.5,
+    env=(("K", "V"),),
+)
+EVENTS: list[Event] = [
+    Submit(
+        "r",
+        "b1",
+        Plan((TASK,), ((),), (("file:src/x.py",),), (2.5,), (Phase("one", total=1),)),
+        Settings(budget=Budget(5), reserve=Spend(1, 2), backoff=Backoff(1, 2, 3, 0)),
+        seed=7,
+    ),
+    AttemptExited(
+        Attempt("b1", "a", Step.WRITE, 2), Outcome(Category.RATE_LIMIT, retry_after=0.1, files=("x",))
+    ),
+    RetryGranted("b1", "a", Step.WRITE, 1800000000.123456, Category.NETWORK, "why", counted=True),
+    TaskEnded("b1", "a", TaskStatus.DONE, "merged"),
+]
+
+
+@pytest.mark.parametrize("event", EVENTS, ids=codec.kind_of)
+def test_an_event_comes_back_as_it_was(event: Event) -> None:
+    assert codec.decode(codec.kind_of(event), codec.encode(event)) == event
+
+
+@given(st.integers(1, 2**53), st.floats(allow_nan=False, allow_infinity=False), st.sampled_from(EVENTS))
+def test_a_record_comes_back_as_it_was(seq: int, at: float, event: Event) -> None:
+    record = Record(seq, at, event)
+    assert codec.load(codec.dump(record)) == record
+
+
+def test_the_names_on_disk_are_told_apart() -> None:
+    assert len(set(codec.KINDS.values())) == len(codec.KINDS)
+
+
+def test_a_newer_format_is_refused() -> None:
+    with pytest.raises(
+        NewerFormatError, match=r"written by a newer plait \(record format 2; this one knows 1\)"
+    ) as caught:
+        codec.decode("pause", b'{"id":"r","batch":"b"}', version=2)
+    assert caught.value.hint == "upgrade plait, or use the version that wrote it"
+
+
+@given(
+    st.sampled_from(sorted(codec.KINDS)) | st.text(),
+    st.binary() | st.from_type(dict[str, int]).map(lambda d: json.dumps(d).encode()),
+)
+def test_no_bytes_raise_anything_else(kind: str, data: bytes) -> None:
+    try:
+        codec.decode(kind, data)
+    except UnreadableEventError as error:
+        assert "kind" in error.message  # noqa: PT017 - either is right, and nothing else
+
+
+@given(st.binary())
+def test_no_line_raises_anything_else(line: bytes) -> None:
+    with pytest.raises(UnreadableEventError):
+        codec.load(line)
+
+
+def test_deep_nesting_is_refused() -> None:
+    with pytest.raises(UnreadableEventError):
+        codec.decode("submit", b"[" * 200_000)
+
+
+def test_a_field_added_later_has_its_default_in_old_records() -> None:
+    event = codec.decode("task-ended", b'{"batch":"b","task":"a","status":"done","reason":"merged"}')
+    assert event == TaskEnded("b", "a", TaskStatus.DONE, "merged")
+
+
+def test_old_versions_are_lifted_step_by_step() -> None:
+    def to_two(kind: str, shape: Json) -> tuple[str, Json]:
+        return kind, {"batch": shape.pop("run"), **shape}
+
+    def to_three(kind: str, shape: Json) -> tuple[str, Json]:
+        return {"halt": "pause"}.get(kind, kind), shape
+
+    lifted = codec.decode("halt", b'{"id":"r","run":"b"}', 1, upcasters={1: to_two, 2: to_three}, newest=3)
+    assert lifted == Pause("r", "b")
+
+
+def test_every_older_version_has_an_upcaster() -> None:
+    assert sorted(codec.UPCASTERS) == list(range(1, codec.VERSION))
+
+
+def test_a_brief_plan_holds_nothing_that_only_agents_read() -> None:
+    task = Task("a", body="the secret is 1234", run="rm -rf /", env=(("TOKEN", "5678"),))
+    plan = Plan((task,), ((),), ((),), (1.0,)).brief()
+    written = codec.encode(Submit("r", "b", plan, Settings()))
+    assert not any(secret in written for secret in (b"1234", b"rm -rf", b"5678"))
