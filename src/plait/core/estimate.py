@@ -20,7 +20,6 @@ from plait.core.decisions import (
     TaskEnded,
 )
 from plait.core.drive import decide, take
-from plait.core.evolve.index import duration
 from plait.core.fork import fork
 from plait.core.probe import outstanding
 from plait.core.reports import AttemptExited, GateDone, Merged, MergeDone, Outcome, RebuildDone, Report
@@ -46,7 +45,7 @@ def guess(state: State, task: Task, agent: str) -> float:
     known = state.experience.get(agent)
     if task.estimate is None and known is not None and known.paces:
         return median(known.paces) * task.weight
-    return duration(task)
+    return task.expected
 
 
 def forecast(state: State, batch_id: str, now: float) -> Forecast:

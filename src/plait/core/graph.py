@@ -15,8 +15,6 @@ from plait.core.task import Phase, Task
 
 __all__ = ["Checked", "UnknownNeeds", "build"]
 
-_SECONDS_PER_WEIGHT = 600.0
-
 
 @dataclass(frozen=True, slots=True)
 class Checked:
@@ -54,7 +52,7 @@ def build(  # noqa: PLR0913 - what the source knows, what the person asked for, 
         problems += contradictions(tasks, needs, phases)
     if ordered is None or _failed(problems):
         return Checked(None, tuple(problems))
-    ranks = _ranks(ordered, needs, [(durations or _duration)(task) for task in tasks])
+    ranks = _ranks(ordered, needs, [durations(task) if durations else task.expected for task in tasks])
     return Checked(Plan(tuple(tasks), tuple(needs), tuple(held), tuple(ranks), phases), tuple(problems))
 
 
@@ -93,10 +91,6 @@ def _cycles(tasks: Sequence[Task], needs: Sequence[Row]) -> list[Problem]:
 
 def _failed(problems: Sequence[Problem]) -> bool:
     return any(problem.severity is Severity.ERROR for problem in problems)
-
-
-def _duration(task: Task) -> float:
-    return task.weight * _SECONDS_PER_WEIGHT if task.estimate is None else task.estimate
 
 
 def _ranks(ordered: Sequence[int], needs: Sequence[Row], durations: Sequence[float]) -> list[float]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+SECONDS_PER_WEIGHT = 600.0
+
 
 @dataclass(frozen=True, slots=True)
 class Origin:
@@ -61,6 +63,11 @@ class Task:
     run: str | None = None
     env: tuple[tuple[str, str], ...] = ()
     origin: Origin | None = None
+
+    @property
+    def expected(self) -> float:
+        """Seconds it is taken to last, until history knows better."""
+        return self.weight * SECONDS_PER_WEIGHT if self.estimate is None else self.estimate
 
 
 class Step(StrEnum):

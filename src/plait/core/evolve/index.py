@@ -7,14 +7,9 @@ from plait.core.ready import Entry, Key
 from plait.core.settings import Isolation, Mode, Order
 from plait.core.state import BatchState, State, TaskState
 from plait.core.status import TaskStatus
-from plait.core.task import Step, Task
+from plait.core.task import Step
 
 LOCAL = "\0"  # between a batch and its token: neither an id nor a file name can hold it
-UNIT = 600.0  # seconds that a task of weight 1 is taken to last, until history knows better
-
-
-def duration(task: Task) -> float:
-    return task.estimate if task.estimate is not None else task.weight * UNIT
 
 
 def owed(batch: BatchState, task: TaskState) -> Owed:
@@ -90,7 +85,7 @@ def key(batch: BatchState, task: TaskState) -> Key:
     if batch.settings.mode is Mode.QUEUE or batch.settings.order is Order.FIFO:
         return (begun, 0, 0.0, task.place)
     if batch.settings.order is Order.QUICK_FIRST:
-        return (begun, task.task.priority, duration(task.task), task.place)
+        return (begun, task.task.priority, task.task.expected, task.place)
     return (begun, task.task.priority, -batch.plan.ranks[task.place], task.place)
 
 
