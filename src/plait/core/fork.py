@@ -8,10 +8,13 @@ from plait.core.state import AttemptState, BatchState, State, TaskState
 
 
 def fork(state: State) -> State:
-    """Batches that have ended are shared: nothing changes them."""
+    """Batches that have ended are shared, unless a request is on its way that may open them again."""
     twin = copy(state)
-    twin.open = {name: _fork_batch(batch) for name, batch in state.open.items()}
-    twin.batches = state.batches | twin.open
+    asked = {getattr(request, "batch", "") for request in state.unanswered.values()}
+    living = {name: batch for name, batch in state.batches.items() if name in state.open or name in asked}
+    own = {name: _fork_batch(batch) for name, batch in living.items()}
+    twin.batches = state.batches | own
+    twin.open = {name: own[name] for name in state.open}
     twin.seen = set(state.seen)
     twin.unanswered = dict(state.unanswered)
     twin.ready = state.ready.copy()
