@@ -14,6 +14,10 @@ class JournalError(WorldError):
     """Something stands between plait and its journal."""
 
 
+class JournalMissingError(JournalError):
+    """Nothing has been written here yet."""
+
+
 class JournalBusyError(JournalError):
     """Another process holds the journal's lease: it has one writer."""
 
@@ -38,8 +42,12 @@ class JournalGapError(JournalError):
     """The records to append do not follow the journal's last one; nothing was written."""
 
 
+class InboxError(WorldError):
+    """Something stands between a front and the inbox; the request was not left there."""
+
+
 class JournalReader(Protocol):
-    """The list of facts, for whoever shows them."""
+    """The list of facts, for whoever shows them. It belongs to the thread that opened it."""
 
     @property
     def id(self) -> str:
@@ -49,7 +57,7 @@ class JournalReader(Protocol):
         """The seq of the newest record, 0 when there is none."""
 
     def read(self, after: int = 0) -> Iterator[Record]:
-        """Every record with a greater seq that is durable now, in order."""
+        """Every record with a greater seq that is durable now, in order; what comes later, a later call reads."""
 
     def wait(self, after: int, timeout: float) -> bool:
         """Return True as soon as there is a record with a greater seq, False when the time is over."""
@@ -77,12 +85,15 @@ class Inbox(Protocol):
         """Durable on return. A second copy (the same id) is ignored, even after the first was taken."""
 
     def pending(self) -> Sequence[Request]:
-        """What has not been taken yet, in the order it arrived."""
+        """What has not been taken yet, in the order it arrived; one that can't be read costs itself only."""
+
+    def aside(self) -> Mapping[str, str]:
+        """Why some requests, by id, can't be read (damaged, or from a newer plait). They are kept, and skipped."""
 
     def taken(self, ids: Sequence[str]) -> None:
-        """These are in the journal now."""
+        """These are in the journal now (or, set aside, not wanted any more): forget them, but know their ids."""
 
     def wait(self, timeout: float) -> bool:
-        """Return True as soon as something is pending, False when the time is over."""
+        """Return True as soon as something is pending that can be read, False when the time is over."""
 
     def close(self) -> None: ...

@@ -1,0 +1,177 @@
+"""From what SQLite and the operating system say to what a person should be told."""
+
+from __future__ import annotations
+
+import errno
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from plait.ports import (
+    InboxError,
+    JournalBusyError,
+    JournalCorruptError,
+    JournalError,
+    JournalFullError,
+    JournalNewerError,
+    JournalReadOnlyError,
+)
+
+_DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+_READ_ONLY = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH, sqlite3.SQLITE_CANTOPEN}
+_BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}
+_SAME = {
+    errno.ENOSPC: sqlite3.SQLITE_FULL,
+    errno.EDQUOT: sqlite3.SQLITE_FULL,
+    errno.EACCES: sqlite3.SQLITE_READONLY,
+    errno.EPERM: sqlite3.SQLITE_READONLY,
+    errno.EROFS: sqlite3.SQLITE_READONLY,
+}
+
+
+def primary(error: sqlite3.Error) -> int:
+    """The result code without its extension, 0 where the Python module itself complains."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
+
+
+def corrupt(path: Path, what: str) -> JournalCorruptError:
+    return JournalCorruptError(
+        f"the journal {path} is damaged: {what}",
+        hint="it was left as it is; restore it from a backup, or move it and the files named like it away "
+        "to begin a new one (batches are forgotten, their branches stay)",
+    )
+
+
+def foreign(path: Path, what: str) -> JournalCorruptError:
+    return JournalCorruptError(
+        f"{path} is not a plait journal: {what}",
+        hint="it was left as it is; move it away, or keep plait's state somewhere else",
+    )
+
+
+def newer(path: Path, what: str) -> JournalNewerError:
+    return JournalNewerError(
+        f"the journal {path} was written by a newer plait ({what})",
+        hint="it was left as it is; upgrade plait, or use the version that wrote it",
+    )
+
+
+def full(path: Path) -> JournalFullError:
+    return JournalFullError(
+        f"the disk has no room for the journal {path}: nothing was added to it",
+        hint="free some space and start plait again; it goes on where it stopped",
+    )
+
+
+def read_only(path: Path, what: str) -> JournalReadOnlyError:
+    return JournalReadOnlyError(
+        f"the journal {path} can't be written: {what}",
+        hint="check the owner and the mode of the file and its folder, and whether the disk is mounted read-only",
+    )
+
+
+@contextmanager
+def of_reading(path: Path) -> Iterator[None]:
+    """Whatever a read brings up is damage, except where the file can't be reached at all."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise _of_read(path, error) from error
+    except UnicodeDecodeError as error:
+        raise _malformed(path) from error
+    except OSError as error:
+        raise _unreachable(path, error) from error
+
+
+@contextmanager
+def of_writing(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise _of_write(path, error) from error
+    except UnicodeDecodeError as error:
+        raise _malformed(path) from error
+    except OSError as error:
+        raise _of_system(path, error) from error
+
+
+@contextmanager
+def of_inbox(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise _of_inbox(path, primary(error), error) from error
+    except OSError as error:
+        raise _of_inbox(path, _SAME.get(error.errno or 0, sqlite3.SQLITE_IOERR), error) from error
+
+
+def _of_read(path: Path, error: sqlite3.Error) -> JournalError:
+    code = primary(error)
+    if code in _BUSY:
+        return _busy(path, error)
+    if code == sqlite3.SQLITE_NOTADB:
+        return foreign(path, "it is no SQLite database")
+    too_short = getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_IOERR_SHORT_READ
+    if code in {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR} and not too_short:
+        return _unreachable(path, error)
+    return corrupt(path, f"SQLite says: {error}")
+
+
+def _of_write(path: Path, error: sqlite3.Error) -> JournalError:
+    code = primary(error)
+    if code == sqlite3.SQLITE_FULL:
+        return full(path)
+    if code in _READ_ONLY:
+        return read_only(path, str(error))
+    if code in _DAMAGED:
+        return corrupt(path, f"SQLite says: {error}")
+    if code in _BUSY:
+        return _busy(path, error)
+    return _unreachable(path, error)
+
+
+def _of_system(path: Path, error: OSError) -> JournalError:
+    match _SAME.get(error.errno or 0):
+        case sqlite3.SQLITE_FULL:
+            return full(path)
+        case sqlite3.SQLITE_READONLY:
+            return read_only(path, f"{error.strerror} ({error.filename})")
+        case _:
+            return _unreachable(path, error)
+
+
+def _of_inbox(path: Path, code: int, error: Exception) -> InboxError:
+    if code == sqlite3.SQLITE_FULL:
+        what, hint = "is on a disk without room", "free some space and ask again"
+    elif code in _READ_ONLY:
+        what, hint = "can't be written", "check the owner and the mode of the file and its folder"
+    elif code in _BUSY:
+        what, hint = "stayed locked", "close whatever else has it open (a database browser?) and ask again"
+    elif code == sqlite3.SQLITE_IOERR:
+        what, hint = "can't be used", "look at the disk and the system's log, then ask again"
+    else:
+        what, hint = (
+            "is damaged",
+            "move it away: plait makes a new one; then ask again for what was still in it",
+        )
+    return InboxError(f"the inbox {path} {what} ({error})", hint=hint)
+
+
+def _malformed(path: Path) -> JournalCorruptError:
+    """SQLite quotes the damaged name of a table or a column, and Python can't read the message."""
+    return corrupt(path, "SQLite says: malformed database schema")
+
+
+def _busy(path: Path, error: Exception) -> JournalBusyError:
+    return JournalBusyError(
+        f"the journal {path} is locked by another program ({error})",
+        hint="close whatever else has it open (a database browser?) and try again",
+    )
+
+
+def _unreachable(path: Path, error: Exception) -> JournalError:
+    return JournalError(
+        f"the journal {path} can't be used: {error}",
+        hint="look at the disk and the system's log, then try again",
+    )

@@ -1,0 +1,184 @@
+"""A journal written: by one process, one commit per append, durable when it returns."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from uuid import uuid4
+
+from plait import codec
+from plait.adapters.sqlite import chain, faults, files, lock, wal
+from plait.adapters.sqlite.examine import examine, examine_presence
+from plait.adapters.sqlite.reader import SqliteReader
+from plait.adapters.sqlite.schema import (
+    ADD_RECORD,
+    BEGIN,
+    FOUND,
+    JOURNAL,
+    JOURNAL_ID,
+    MOVE_HEAD,
+    SCHEMA,
+    SET,
+    TOUCH,
+    UNSET,
+)
+from plait.core.events import Record
+from plait.ports import JournalError, JournalGapError
+
+# How far the WAL grows before it is carried over into the journal: SQLite's own default.
+WAL_LIMIT = 1000 * wal.FRAME_SIZE
+
+
+def open_writer(path: Path) -> SqliteJournal:
+    """Open the journal, make it where there is none, or refuse and change nothing."""
+    held = lock.take(path)
+    try:
+        with faults.of_writing(path):
+            examine_presence(path)
+            if path.exists():
+                examine(path)
+            else:
+                files.bear(path, JOURNAL_ID, JOURNAL, _found)
+            return SqliteJournal(path, _connect(path), held)
+    except BaseException:
+        held.release()
+        raise
+
+
+# A row as it goes in: the text of `kind` comes out as bytes.
+NewRow = tuple[int, float, int, str, bytes, bytes]
+
+
+def _found(connection: files.Connection) -> None:
+    id_ = uuid4().hex
+    head = chain.Head(id_, SCHEMA, 0, chain.genesis(id_), chain.digest_of_settings({}))
+    connection.execute(FOUND, (head.id, head.schema, head.last, head.tip, head.settings, head.seal))
+
+
+def _connect(path: Path) -> files.Connection:
+    connection = files.connect(path, "mode=rw")
+    try:
+        files.durable(connection)
+        # What wal.py relies on: a checkpoint is ours to begin, and only whole transactions get into the WAL.
+        connection.execute("PRAGMA wal_autocheckpoint = 0")
+        connection.execute("PRAGMA cache_spill = OFF")
+        # The WAL's end may be what a crash left; nothing is written behind that.
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        # SQLite opens a file that can't be written without a word, and lets a transaction begin.
+        connection.execute(BEGIN)
+        connection.execute(TOUCH)
+        connection.execute("ROLLBACK")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+class SqliteJournal(SqliteReader):
+    """A Journal. Use it from the thread that opened it, and in no forked child."""
+
+    def __init__(self, path: Path, connection: files.Connection, held: lock.Lock) -> None:
+        try:
+            super().__init__(path, connection)
+            self._end = self._head()
+        except BaseException:
+            connection.close()
+            raise
+        self._lock: lock.Lock | None = held
+        self._checkpoint_at = WAL_LIMIT
+        self._uncertain = False
+
+    def append(self, records: Sequence[Record]) -> None:
+        if not records:
+            return
+        rows, end = self._follow(records)
+        with self._transaction(end):
+            self._db.executemany(ADD_RECORD, rows)
+        self._checkpoint_if_due()
+
+    def save_settings(self, changes: Mapping[str, str | None]) -> None:
+        if not changes:
+            return
+        merged = {**self.settings(), **changes}
+        kept = {name: value for name, value in merged.items() if value is not None}
+        end = replace(self._end, settings=chain.digest_of_settings(kept))
+        with self._transaction(end):
+            for name, value in changes.items():
+                if value is None:
+                    self._db.execute(UNSET, (name,))
+                else:
+                    self._db.execute(SET, (name, value))
+        self._checkpoint_if_due()
+
+    def close(self) -> None:
+        if self._lock is None:
+            return
+        with suppress(sqlite3.Error):
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        super().close()
+        self._lock.release()
+        self._lock = None
+
+    def _follow(self, records: Sequence[Record]) -> tuple[list[NewRow], chain.Head]:
+        seq, tip = self._end.last, self._end.tip
+        rows: list[NewRow] = []
+        for record in records:
+            seq += 1
+            if record.seq != seq:
+                raise self._gap(record, seq)
+            kind, event = codec.kind_of(record.event), codec.encode(record.event)
+            tip = chain.link(tip, (seq, record.at, codec.VERSION, kind.encode(), event))
+            rows.append((seq, record.at, codec.VERSION, kind, event, tip))
+        return rows, replace(self._end, last=seq, tip=tip)
+
+    @contextmanager
+    def _transaction(self, end: chain.Head) -> Iterator[None]:
+        """All or nothing. `end` is the head it leads to."""
+        if self._uncertain:
+            raise self._unsure()
+        try:
+            with faults.of_writing(self._path):
+                self._db.execute(BEGIN)
+                yield
+                self._db.execute(MOVE_HEAD, (end.last, end.tip, end.settings, end.seal))
+                self._db.execute("COMMIT")
+            self._end = end
+        except BaseException as error:
+            self._give_up(error)
+            raise
+
+    def _give_up(self, error: BaseException) -> None:
+        """Nothing was kept, unless the disk failed: then only a new opening can tell what has reached it."""
+        with suppress(sqlite3.Error):
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+        cause = error.__cause__
+        self._uncertain = isinstance(cause, sqlite3.Error) and faults.primary(cause) == sqlite3.SQLITE_IOERR
+        if not self._uncertain:
+            self._end = self._head()
+
+    def _checkpoint_if_due(self) -> None:
+        """What was appended is safe already, so a checkpoint that can't be made now is none of the caller's trouble."""
+        wal_size = files.size(files.wal_of(self._path))
+        if wal_size < self._checkpoint_at:
+            return
+        self._checkpoint_at = wal_size + WAL_LIMIT
+        with suppress(sqlite3.Error), files.impatient(self._db):
+            (busy, _, _) = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            if not busy:
+                self._checkpoint_at = WAL_LIMIT
+
+    def _gap(self, record: Record, expected: int) -> JournalGapError:
+        return JournalGapError(
+            f"record {record.seq} does not follow the journal's last one: {expected} is next in {self._path}",
+            hint="another engine may have written meanwhile; read the journal again",
+        )
+
+    def _unsure(self) -> JournalError:
+        return JournalError(
+            f"the journal {self._path} had a disk error: whether its last append was kept is not known",
+            hint="look at the disk and the system's log, then start plait again: it reads what is there",
+        )

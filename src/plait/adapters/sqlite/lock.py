@@ -1,0 +1,109 @@
+"""One writer: a lock that the operating system gives back when its holder dies, however it dies.
+
+The lock belongs to the open file, so a process forked without exec shares it: nobody forks while writing a journal.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from plait.adapters.sqlite import faults, files
+from plait.ports import JournalBusyError
+
+# A reader that asks whether anybody writes holds the lock for an instant; a writer waits that long for it.
+PATIENCE = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    fd: int
+
+    def release(self) -> None:
+        os.ftruncate(self.fd, 0)
+        os.close(self.fd)
+
+
+def beside(path: Path) -> Path:
+    return path.with_name(f"{path.name}.lock")
+
+
+def take(path: Path) -> Lock:
+    """Raise JournalBusyError, naming the process that has it."""
+    with faults.of_writing(path):
+        fd = _open(path)
+    deadline = time.monotonic() + PATIENCE
+    while not _try(fd, fcntl.LOCK_EX):
+        holder = _holder(fd)
+        if (holder and _lives(holder)) or time.monotonic() > deadline:
+            os.close(fd)
+            raise _busy(path, holder)
+        time.sleep(0.005)
+    os.ftruncate(fd, 0)
+    os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
+    return Lock(fd)
+
+
+@contextmanager
+def held(path: Path) -> Iterator[None]:
+    """Wait for as long as it takes; for what is over in a moment."""
+    fd = _open(path)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(fd)
+
+
+def taken(path: Path) -> bool:
+    """Whether somebody writes this journal now."""
+    try:
+        fd = os.open(beside(path), os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        return not _try(fd, fcntl.LOCK_SH)
+    finally:
+        os.close(fd)
+
+
+def _open(path: Path) -> int:
+    files.make_folder(path.parent)
+    return os.open(beside(path), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+
+def _try(fd: int, kind: int) -> bool:
+    try:
+        fcntl.flock(fd, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _holder(fd: int) -> int | None:
+    """None while a writer is about to write its name, or has died without one."""
+    text = os.pread(fd, 32, 0).strip()
+    return int(text) if text.isdigit() else None
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _busy(path: Path, holder: int | None) -> JournalBusyError:
+    who = f"process {holder}" if holder else "another process"
+    return JournalBusyError(
+        f"the journal {path} is being written by {who}",
+        hint="a journal has one writer: ask the engine that runs already, or stop it first",
+    )

@@ -1,0 +1,1 @@
+"""The simulator and the contract suites: shipped, so that plugins can be held to the same laws."""

@@ -1,0 +1,132 @@
+"""What an Inbox must do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from threading import Event as Flag, Thread
+
+import pytest
+from hypothesis import given, strategies as st
+
+from plait.core.requests import Pause, Request, Unpause
+from plait.ports import Inbox
+from plait.testing.contracts.journal import QUIETLY
+from plait.testing.contracts.strategies import requests
+
+FreshInbox = Callable[[], Inbox]
+Again = Callable[[Inbox], Inbox]
+
+ONE, TWO, THREE = Pause("1", "b"), Unpause("2", "b"), Pause("3", "b")
+
+
+class InboxContract:
+    """Provide `fresh`, which makes a new, empty inbox each time, and `again`, which opens the same one once more."""
+
+    @pytest.fixture
+    def fresh(self) -> FreshInbox:
+        raise NotImplementedError
+
+    @pytest.fixture
+    def again(self) -> Again:
+        raise NotImplementedError
+
+    @pytest.fixture
+    def inbox(self, fresh: FreshInbox) -> Inbox:
+        return fresh()
+
+    @pytest.fixture
+    def other(self, inbox: Inbox, again: Again) -> Iterator[Inbox]:
+        with closing(again(inbox)) as other:
+            yield other
+
+    def test_a_new_one_is_empty(self, inbox: Inbox) -> None:
+        assert list(inbox.pending()) == []
+        assert not inbox.wait(timeout=0)
+        assert inbox.aside() == {}
+
+    def test_requests_come_out_in_the_order_they_arrived(self, inbox: Inbox, other: Inbox) -> None:
+        for request in (TWO, ONE, THREE):
+            inbox.put(request)
+        assert list(other.pending()) == [TWO, ONE, THREE]
+
+    def test_a_request_is_pending_until_it_is_taken(self, inbox: Inbox, other: Inbox) -> None:
+        inbox.put(ONE)
+        inbox.put(TWO)
+        assert list(other.pending()) == list(other.pending()) == [ONE, TWO]
+        other.taken(["1"])
+        inbox.put(THREE)
+        assert list(inbox.pending()) == [TWO, THREE]
+        other.taken(["3", "2"])
+        other.taken([])
+        assert list(inbox.pending()) == []
+
+    def test_a_second_copy_is_ignored(self, inbox: Inbox, other: Inbox) -> None:
+        inbox.put(ONE)
+        inbox.put(TWO)
+        other.put(ONE)
+        inbox.put(Pause("2", "another batch"))
+        assert list(inbox.pending()) == [ONE, TWO]
+
+    def test_a_second_copy_is_ignored_even_after_the_first_was_taken(
+        self, inbox: Inbox, other: Inbox
+    ) -> None:
+        inbox.put(ONE)
+        other.taken(["1"])
+        inbox.put(ONE)
+        assert list(inbox.pending()) == []
+
+    def test_an_id_that_was_never_here_can_be_taken(self, inbox: Inbox) -> None:
+        """An engine says so after a crash, about what its journal holds."""
+        inbox.taken(["1", "1"])
+        inbox.put(ONE)
+        assert list(inbox.pending()) == []
+
+    def test_waiting_ends_at_once_when_something_is_pending(self, inbox: Inbox) -> None:
+        inbox.put(ONE)
+        assert inbox.wait(timeout=0)
+        inbox.taken(["1"])
+        assert not inbox.wait(timeout=0.02)
+
+    def test_waiting_ends_when_something_arrives(self, inbox: Inbox, again: Again) -> None:
+        waiting, seen = Flag(), list[Request]()
+
+        def engine() -> None:
+            mine = again(inbox)
+            waiting.set()
+            while len(seen) < 2:
+                assert mine.wait(timeout=30)
+                new = mine.pending()
+                seen.extend(new)
+                mine.taken([request.id for request in new])
+            mine.close()
+
+        thread = Thread(target=engine)
+        thread.start()
+        assert waiting.wait(timeout=30)
+        inbox.put(ONE)
+        inbox.put(TWO)
+        thread.join()
+        assert seen == [ONE, TWO]
+
+    def test_closing_twice_is_closing(self, inbox: Inbox) -> None:
+        inbox.close()
+        inbox.close()
+
+    def test_what_was_put_is_what_is_pending(self, fresh: FreshInbox) -> None:
+        @QUIETLY
+        @given(st.lists(requests, max_size=9), st.integers(0, 9))
+        def check(asked: list[Request], split: int) -> None:
+            inbox = fresh()
+            for request in asked[:split]:
+                inbox.put(request)
+            taken = {request.id for request in inbox.pending()}
+            inbox.taken(sorted(taken))
+            for request in asked:
+                inbox.put(request)
+            first = {request.id: request for request in reversed(asked) if request.id not in taken}
+            order = list(dict.fromkeys(request.id for request in asked if request.id not in taken))
+            assert list(inbox.pending()) == [first[each] for each in order]
+            inbox.close()
+
+        check()

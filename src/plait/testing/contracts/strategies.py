@@ -1,0 +1,28 @@
+"""Simple events by chance."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from plait.core.decisions import TaskEnded
+from plait.core.events import Event
+from plait.core.reports import AttemptActive, EngineTaken
+from plait.core.requests import Feedback, Pause, Request
+from plait.core.status import TaskStatus
+from plait.core.task import Attempt, Step
+
+_words = st.text(max_size=20)
+_attempts = st.builds(Attempt, _words, _words, st.sampled_from(Step), st.integers(1, 9))
+
+requests: st.SearchStrategy[Request] = st.one_of(
+    st.builds(Pause, id=_words, batch=_words),
+    st.builds(Feedback, id=_words, batch=_words, task=_words, text=st.text(max_size=500)),
+)
+events: st.SearchStrategy[Event] = st.one_of(
+    st.builds(EngineTaken, st.integers(0, 2**53), _words, _words),
+    st.builds(AttemptActive, _attempts),
+    st.builds(TaskEnded, _words, _words, st.sampled_from(TaskStatus), st.text(max_size=5_000)),
+    requests,
+)
+times = st.floats(allow_nan=False)
+facts = st.tuples(times, events)

@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from plait.adapters.memory import MemoryInbox
+from plait.adapters.sqlite import SqliteInbox, open_inbox
+from plait.ports import Inbox
+from plait.testing.contracts.inbox import Again, FreshInbox, InboxContract
+
+
+class TestMemoryInbox(InboxContract):
+    @pytest.fixture
+    def fresh(self) -> FreshInbox:
+        return MemoryInbox
+
+    @pytest.fixture
+    def again(self) -> Again:
+        return lambda inbox: inbox
+
+
+class TestSqliteInbox(InboxContract):
+    @pytest.fixture
+    def fresh(self, tmp_path: Path) -> Iterator[FreshInbox]:
+        made: list[SqliteInbox] = []
+
+        def make() -> Inbox:
+            made.append(open_inbox(tmp_path / str(len(made)) / "inbox.db"))
+            return made[-1]
+
+        yield make
+        for inbox in made:
+            inbox.close()
+
+    @pytest.fixture
+    def again(self) -> Again:
+        def open_again(inbox: Inbox) -> Inbox:
+            assert isinstance(inbox, SqliteInbox)
+            return open_inbox(inbox._path)
+
+        return open_again

@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from plait.adapters.memory import MemoryJournal
+from plait.adapters.sqlite import SqliteJournal, SqliteReader, open_reader, open_writer
+from plait.ports import Journal, JournalReader
+from plait.testing.contracts.journal import Fresh, JournalContract, ReaderOf
+
+
+class TestMemoryJournal(JournalContract):
+    @pytest.fixture
+    def fresh(self) -> Fresh:
+        return MemoryJournal
+
+    @pytest.fixture
+    def reader_of(self) -> ReaderOf:
+        return lambda journal: journal
+
+
+class TestSqliteJournal(JournalContract):
+    @pytest.fixture
+    def fresh(self, tmp_path: Path) -> Iterator[Fresh]:
+        made: list[SqliteJournal] = []
+
+        def make() -> Journal:
+            made.append(open_writer(tmp_path / str(len(made)) / "journal.db"))
+            return made[-1]
+
+        yield make
+        for journal in made:
+            journal.close()
+
+    @pytest.fixture
+    def reader_of(self) -> ReaderOf:
+        def open_one(journal: Journal) -> JournalReader:
+            assert isinstance(journal, SqliteReader)
+            return open_reader(journal._path)
+
+        return open_one

@@ -1,0 +1,188 @@
+"""Disks that are full, read-only or broken: a typed error, and nothing of the failed append."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from subprocess import Popen
+from tempfile import mkdtemp
+
+import pytest
+
+from plait.adapters.sqlite import open_inbox, open_reader, open_writer
+from plait.adapters.sqlite.files import wal_of
+from plait.core.requests import Feedback, Pause
+from plait.ports import InboxError, JournalError, JournalFullError, JournalReadOnlyError
+from plait.testing.contracts.samples import records
+
+Child = Callable[..., Popen[str]]
+
+NOBODY = 65534
+
+
+@contextmanager
+def nobody() -> Iterator[None]:
+    """Root may write everywhere, so be somebody else for a while; anybody else is that already."""
+    if os.geteuid():
+        yield
+        return
+    os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+@pytest.fixture
+def public() -> Iterator[Path]:
+    """A folder that everybody can get to."""
+    folder = Path(mkdtemp())
+    folder.chmod(0o755)
+    yield folder
+    folder.chmod(0o755)
+    shutil.rmtree(folder)
+
+
+def test_a_full_disk(path: Path) -> None:
+    with closing(open_writer(path)) as journal:
+        journal.append(records(1, 10))
+        (pages,) = journal._db.execute("PRAGMA page_count").fetchone()
+        journal._db.execute(f"PRAGMA max_page_count = {pages}")
+        with pytest.raises(JournalFullError) as full:
+            journal.append(records(11, 900))
+        assert str(full.value) == (
+            f"the disk has no room for the journal {path}: nothing was added to it\n"
+            "  free some space and start plait again; it goes on where it stopped"
+        )
+        assert list(journal.read()) == records(1, 10)
+
+        journal._db.execute("PRAGMA max_page_count = 100000")
+        journal.append(records(11, 900))
+        with closing(open_reader(path)) as reader:
+            assert list(reader.read()) == records(1, 900)
+
+
+def test_a_failed_append_leaves_nothing_in_the_wal(path: Path) -> None:
+    with closing(open_writer(path)) as journal:
+        journal.append(records(1, 1))
+        before = wal_of(path).read_bytes()
+        (pages,) = journal._db.execute("PRAGMA page_count").fetchone()
+        journal._db.execute(f"PRAGMA max_page_count = {pages + 1_500}")
+        with pytest.raises(JournalFullError):
+            journal.append(records(2, 200_000))
+        assert wal_of(path).read_bytes() == before
+
+
+def test_an_inbox_on_a_full_disk(path: Path) -> None:
+    with closing(open_inbox(path)) as inbox:
+        inbox.put(Pause("1", "b"))
+        (pages,) = inbox._db.execute("PRAGMA page_count").fetchone()
+        inbox._db.execute(f"PRAGMA max_page_count = {pages}")
+        with pytest.raises(InboxError) as full:
+            inbox.put(Feedback("2", "b", "t", "long " * 5_000))
+        assert str(full.value) == (
+            f"the inbox {path} is on a disk without room (database or disk is full)\n  free some space and ask again"
+        )
+        inbox.put(Pause("3", "b"))
+        assert list(inbox.pending()) == [Pause("1", "b"), Pause("3", "b")]
+
+
+def test_a_disk_that_is_really_full(tmp_path: Path, child: Child) -> None:
+    """The same with a small file system of its own, where one may be mounted."""
+    mount = f"mount -t tmpfs -o size=400k none '{tmp_path}'"
+    through = ("unshare", "--user", "--map-root-user", "--mount", "sh", "-c")
+    tried = subprocess.run(["env", *through, mount], check=False, capture_output=True)
+    if tried.returncode:
+        pytest.skip("mounting is not permitted here")
+    filling = child(
+        "fill", tmp_path / "state" / "journal.db", through=(*through, f'{mount} && exec "$@"', "sh")
+    )
+    assert filling.communicate()[0].split() == ["JournalFullError", "True", "True"]
+
+
+def test_a_disk_that_fails(path: Path) -> None:
+    """A limit on the size of files makes write(2) fail: SQLite can't know what has reached the disk."""
+    with closing(open_writer(path)) as journal:
+        journal.append(records(1, 2))
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (wal_of(path).stat().st_size, hard))
+        try:
+            with pytest.raises(JournalError, match="disk I/O error"):
+                journal.append(records(3, 4))
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        with pytest.raises(JournalError) as uncertain:
+            journal.append(records(3, 4))
+        assert str(uncertain.value) == (
+            f"the journal {path} had a disk error: whether its last append was kept is not known\n"
+            "  look at the disk and the system's log, then start plait again: it reads what is there"
+        )
+    with closing(open_writer(path)) as journal:
+        assert list(journal.read()) == records(1, 2)
+        journal.append(records(3, 4))
+
+
+def test_a_folder_that_cant_be_written(public: Path) -> None:
+    public.chmod(0o555)
+    path = public / "state" / "journal.db"
+    with nobody(), pytest.raises(JournalReadOnlyError) as refused:
+        open_writer(path)
+    assert str(refused.value) == (
+        f"the journal {path} can't be written: Permission denied ({path.parent})\n"
+        "  check the owner and the mode of the file and its folder, and whether the disk is mounted read-only"
+    )
+    with nobody(), pytest.raises(InboxError, match="can't be written"):
+        open_inbox(path)
+
+
+@pytest.mark.parametrize("folder_mode", [0o555, 0o777])
+def test_a_file_that_cant_be_written(public: Path, folder_mode: int) -> None:
+    path = public / "journal.db"
+    with closing(open_writer(path)) as journal:
+        journal.append(records(1, 3))
+    (public / "journal.db.lock").chmod(0o666)
+    path.chmod(0o444)
+    public.chmod(folder_mode)
+    before = path.read_bytes()
+    with nobody():
+        with pytest.raises(JournalReadOnlyError, match=r"can't be written: .*\n  check the owner"):
+            open_writer(path)
+        assert path.read_bytes() == before
+    assert {each.name for each in public.iterdir()} <= {
+        "journal.db",
+        "journal.db.lock",
+        "journal.db-shm",
+        "journal.db-wal",
+    }
+
+
+@pytest.mark.parametrize("what", ["journal.db", "."])
+def test_a_journal_that_cant_be_read(public: Path, what: str) -> None:
+    path = public / "journal.db"
+    with closing(open_writer(path)) as journal:
+        journal.append(records(1, 3))
+    (public / "journal.db.lock").chmod(0o666)
+    (public / what).chmod(0)
+    with nobody():
+        with pytest.raises(JournalError, match=r"can't be used: .*\n  look at the disk"):
+            open_reader(path)
+        with pytest.raises(JournalReadOnlyError, match="Permission denied"):
+            open_writer(path)
+
+
+def test_an_inbox_that_cant_be_written(public: Path) -> None:
+    path = public / "inbox.db"
+    open_inbox(path).close()
+    path.chmod(0o444)
+    public.chmod(0o777)
+    with nobody(), closing(open_inbox(path)) as inbox, pytest.raises(InboxError) as refused:
+        inbox.put(Pause("1", "b"))
+    assert str(refused.value) == (
+        f"the inbox {path} can't be written (attempt to write a readonly database)\n"
+        "  check the owner and the mode of the file and its folder"
+    )

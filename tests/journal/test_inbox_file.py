@@ -1,0 +1,160 @@
+"""The inbox's file: many processes at once, and requests that can't be read."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+from subprocess import Popen
+
+import pytest
+
+from plait import codec
+from plait.adapters.sqlite import chain, open_inbox
+from plait.core.requests import Pause, Request
+from plait.ports import InboxError
+
+Child = Callable[..., Popen[str]]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "state" / "inbox.db"
+
+
+def test_twenty_processes_ask_and_each_request_arrives_once(path: Path, child: Child) -> None:
+    processes, count = 20, 50
+    asking = [child("ask", path, who, count) for who in range(processes)]
+    expected = {f"{who}-{n}" for who in range(processes) for n in range(1, count // 2, 2)}
+    expected |= {f"all-{n}" for n in range(0, count // 2, 2)}
+    arrived: list[Request] = []
+    with closing(open_inbox(path)) as inbox:
+        while len(arrived) < len(expected):
+            assert inbox.wait(timeout=60)
+            new = inbox.pending()
+            arrived += new
+            inbox.taken([request.id for request in new])
+        for each in asking:
+            assert each.communicate()[0] == "done\n"
+        assert inbox.pending() == ()
+    ids = [request.id for request in arrived]
+    assert len(ids) == len(expected)
+    assert set(ids) == expected
+    for who in range(processes):
+        own = [int(id_.split("-")[1]) for id_ in ids if id_.startswith(f"{who}-")]
+        assert own == sorted(own), "each front's requests are in its order"
+
+
+def test_fifty_fronts_at_once_and_none_hears_of_a_lock(path: Path) -> None:
+    def front(who: int) -> None:
+        for number in range(4):
+            with closing(open_inbox(path)) as inbox:
+                inbox.put(Pause(f"{who}-{number}", "batch"))
+
+    with ThreadPoolExecutor(50) as fronts:
+        list(fronts.map(front, range(50)))
+    with closing(open_inbox(path)) as inbox:
+        assert len(inbox.pending()) == 200
+
+
+def put_raw(path: Path, id_: str, version: int, kind: str, body: bytes) -> None:
+    """As another plait would."""
+    check = chain.digest_of_request(id_, version, kind, body)
+    with closing(sqlite3.connect(path)) as db, db:
+        columns = 'id, version, kind, body, "check"'
+        db.execute(
+            f"INSERT INTO waiting ({columns}) VALUES (?, ?, ?, ?, ?)", (id_, version, kind, body, check)
+        )
+
+
+def test_a_request_that_cant_be_read_costs_itself_only(path: Path) -> None:
+    with closing(open_inbox(path)) as inbox:
+        inbox.put(Pause("first", "b"))
+        put_raw(path, "newer", codec.VERSION + 1, "pause", b'{"id":"newer"}')
+        put_raw(path, "unknown", codec.VERSION, "sing", b"{}")
+        put_raw(path, "torn", codec.VERSION, "pause", b'{"id":')
+        put_raw(path, "report", codec.VERSION, "engine-taken", b'{"pid":7}')
+        inbox.put(Pause("damaged", "b"))
+        with closing(sqlite3.connect(path)) as db, db:
+            db.execute("UPDATE waiting SET body = CAST(replace(body, 'b', 'c') AS BLOB) WHERE id = 'damaged'")
+        inbox.put(Pause("last", "b"))
+
+        assert list(inbox.pending()) == [Pause("first", "b"), Pause("last", "b")]
+        reasons = inbox.aside()
+        assert list(reasons) == ["newer", "unknown", "torn", "report", "damaged"]
+        assert "written by a newer plait" in reasons["newer"]
+        assert "no record of kind 'sing' is known" in reasons["unknown"]
+        assert "can't be read" in reasons["torn"]
+        assert reasons["report"] == "engine-taken is no request"
+        assert reasons["damaged"] == "it is damaged; ask again"
+
+
+def test_an_engine_does_not_wake_for_what_it_cant_read(path: Path) -> None:
+    with closing(open_inbox(path)) as inbox:
+        put_raw(path, "newer", codec.VERSION + 1, "pause", b"{}")
+        assert not inbox.wait(timeout=0.02)
+        inbox.put(Pause("1", "b"))
+        assert inbox.wait(timeout=0)
+        inbox.taken(["1", "newer"])
+        assert inbox.aside() == {}
+
+
+def test_taken_requests_leave_only_their_ids(path: Path) -> None:
+    with closing(open_inbox(path)) as inbox:
+        inbox.put(Pause("an id", "a secret batch"))
+        inbox.taken(["an id"])
+        inbox.put(Pause("an id", "a secret batch"))
+    with closing(sqlite3.connect(path)) as db:
+        assert db.execute("SELECT count(*) FROM waiting").fetchone() == (0,)
+        assert db.execute("SELECT id FROM taken").fetchall() == [("an id",)]
+
+
+def by_bytes(data: bytes) -> Callable[[Path], None]:
+    def spoil(path: Path) -> None:
+        path.parent.mkdir()
+        path.write_bytes(data)
+
+    return spoil
+
+
+def by_sql(statement: str) -> Callable[[Path], None]:
+    def spoil(path: Path) -> None:
+        open_inbox(path).close()
+        with closing(sqlite3.connect(path)) as db, db:
+            db.execute(statement)
+
+    return spoil
+
+
+LEFT = "it was left as it is; move it away"
+CASES = {
+    "empty": (by_bytes(b""), "the inbox {path} is not one of plait's: the file is empty", LEFT),
+    "text": (
+        by_bytes(b"dear diary\n" * 100),
+        "the inbox {path} is damaged (file is not a database)",
+        "move it away: plait makes a new one; then ask again for what was still in it",
+    ),
+    "foreign": (
+        by_sql("PRAGMA application_id = 7"),
+        "the inbox {path} is not one of plait's: it is a database of another program",
+        LEFT,
+    ),
+    "newer": (
+        by_sql("PRAGMA user_version = 2"),
+        "the inbox {path} was made by a newer plait (schema 2; this one knows 1)",
+        "upgrade plait, or use the version that made it",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_refusal_says_why_and_changes_nothing(path: Path, case: str) -> None:
+    spoil, message, hint = CASES[case]
+    spoil(path)
+    before = path.read_bytes()
+    with pytest.raises(InboxError) as refused:
+        open_inbox(path)
+    assert str(refused.value) == f"{message.format(path=path)}\n  {hint}"
+    assert path.read_bytes() == before

@@ -1,0 +1,129 @@
+"""One writer, many readers, in processes of their own."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from random import Random
+from subprocess import Popen
+from threading import Timer
+
+import pytest
+
+from plait.adapters.sqlite import journal as journal_module, lock, open_reader, open_writer, wal
+from plait.adapters.sqlite.files import wal_of
+from plait.ports import JournalBusyError
+from plait.testing.contracts.samples import records
+
+Child = Callable[..., Popen[str]]
+
+
+def test_a_second_writer_is_told_who_the_first_is(path: Path, child: Child) -> None:
+    first = child("hold", path)
+    assert first.stdout
+    assert first.stdout.readline() == "held\n"
+    with pytest.raises(JournalBusyError) as busy:
+        open_writer(path)
+    assert str(busy.value) == (
+        f"the journal {path} is being written by process {first.pid}\n"
+        "  a journal has one writer: ask the engine that runs already, or stop it first"
+    )
+    first.communicate()
+    open_writer(path).close()
+
+
+def test_death_gives_the_lock_back(path: Path, child: Child) -> None:
+    first = child("hold", path)
+    assert first.stdout
+    assert first.stdout.readline() == "held\n"
+    assert lock.taken(path)
+    first.kill()
+    first.wait()
+    assert not lock.taken(path)
+    open_writer(path).close()
+
+
+def test_a_refusal_gives_the_lock_back(path: Path) -> None:
+    path.parent.mkdir()
+    path.write_bytes(b"no journal")
+    for _ in range(2):
+        with pytest.raises(Exception, match="is not a plait journal"):
+            open_writer(path)
+    assert not lock.taken(path)
+
+
+def test_a_second_writer_in_the_same_process_is_refused_too(path: Path) -> None:
+    with closing(open_writer(path)), pytest.raises(JournalBusyError, match=str(os.getpid())):
+        open_writer(path)
+
+
+def test_a_reader_that_only_asks_keeps_no_writer_out(path: Path) -> None:
+    path.parent.mkdir()
+    fd = os.open(lock.beside(path), os.O_RDONLY | os.O_CREAT)
+    fcntl.flock(fd, fcntl.LOCK_SH)
+    asked = Timer(0.05, os.close, [fd])
+    asked.start()
+    open_writer(path).close()
+    asked.join()
+
+
+def test_readers_in_other_processes_see_each_record_once_and_in_order(
+    path: Path, child: Child, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Small enough for many checkpoints while they read.
+    monkeypatch.setattr(journal_module, "WAL_LIMIT", 10 * wal.FRAME_SIZE)
+    total, last, chance = 300, 0, Random(5)
+    with closing(open_writer(path)) as journal:
+        readers = [child("tail", path, total) for _ in range(3)]
+        for reader in readers:
+            assert reader.stdout
+            assert reader.stdout.readline() == "ready\n"
+        while last < total:
+            size = min(chance.randrange(1, 6), total - last)
+            journal.append(records(last + 1, last + size))
+            last += size
+        for reader in readers:
+            assert [int(line) for line in reader.communicate()[0].split()] == list(range(1, total + 1))
+            assert reader.returncode == 0
+
+
+def test_a_writer_begins_with_an_empty_wal(path: Path) -> None:
+    """What a crash left at its end would otherwise be behind new commits, and look like damage after the next crash."""
+    with closing(open_writer(path)) as journal:
+        for seq in range(1, 4):
+            journal.append(records(seq, seq))
+        left = path.read_bytes(), wal_of(path).read_bytes()
+    path.write_bytes(left[0])
+    wal_of(path).write_bytes(left[1][: -wal.FRAME_SIZE // 2])
+    with closing(open_writer(path)) as journal:
+        assert wal_of(path).stat().st_size == 0
+        assert list(journal.read()) == records(1, 2)
+
+
+def test_the_wal_stays_small(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journal_module, "WAL_LIMIT", 10 * wal.FRAME_SIZE)
+    with closing(open_writer(path)) as journal:
+        for seq in range(1, 40):
+            journal.append(records(seq, seq))
+            assert wal_of(path).stat().st_size < 12 * wal.FRAME_SIZE
+
+
+def test_a_reader_that_never_lets_go_keeps_nobody_from_appending(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal_module, "WAL_LIMIT", 4 * wal.FRAME_SIZE)
+    with closing(open_writer(path)) as journal:
+        journal.append(records(1, 1))
+        with closing(open_reader(path)) as reader:
+            reader._db.execute("BEGIN")
+            assert reader.last() == 1
+            for seq in range(2, 30):
+                journal.append(records(seq, seq))
+            assert reader.last() == 1
+            reader._db.execute("COMMIT")
+            assert list(reader.read()) == records(1, 29)
+        journal.append(records(30, 40))
+        assert wal_of(path).stat().st_size < 8 * wal.FRAME_SIZE
