@@ -1,0 +1,98 @@
+"""What an attempt will do, decided by its name alone: how long it takes, what it says, how it ends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+
+from plait.core.decisions import AttemptStarted
+from plait.core.settings import Spend
+from plait.core.status import Category
+from plait.core.task import Step
+from plait.testing.chance import Chance
+from plait.testing.weather import Weather
+
+NEVER = float("inf")
+
+_FAILURES = (
+    Category.TASK,
+    Category.TASK,
+    Category.TASK,
+    Category.EMPTY,
+    Category.OVERLOADED,
+    Category.NETWORK,
+    Category.KILLED,
+    Category.CONTEXT,
+    Category.USAGE,
+    Category.QUOTA,
+    Category.AUTH,
+)
+_SAID = frozenset({Category.OVERLOADED, Category.NETWORK})
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """Times are seconds since the launch. A script that `vanishes` ends without an exit status."""
+
+    launches_in: float
+    lasts: float
+    speaks_until: float
+    category: Category
+    spend: Spend
+    vanishes: bool = False
+    deaf: bool = False  # dies by the second, hard signal only
+    asks_at: float = NEVER
+    changes: bool = True  # leaves a commit behind
+    retry_after: float | None = None  # a failing provider may say when to come back
+    patience: float = 0.0  # when, as a share of its length, it calls its provider again
+
+
+def script_for(order: AttemptStarted, chance: Chance, weather: Weather) -> Script:
+    rng = chance.rng("attempt", order.attempt)
+    if order.attempt.step is Step.VERIFY:
+        return _verify_script(rng, weather)
+    return _write_script(rng, order, weather)
+
+
+def _write_script(rng: Random, order: AttemptStarted, weather: Weather) -> Script:
+    lasts = rng.choice((rng.uniform(1, 30), rng.uniform(10, 110)))
+    fails = rng.random() < weather.fail
+    category = rng.choice(_FAILURES) if fails else Category.OK
+    if rng.random() < weather.ask / 2:
+        category = Category.QUESTION
+    hangs = rng.random() < weather.hang
+    silent = hangs and rng.random() < 0.5
+    return Script(
+        launches_in=rng.uniform(0.05, 3.0),
+        lasts=NEVER if hangs else lasts,
+        speaks_until=lasts if silent or not hangs else NEVER,
+        category=category,
+        spend=_spend(rng, order, weather),
+        vanishes=rng.random() < weather.lost,
+        deaf=rng.random() < 0.3,
+        asks_at=lasts * rng.random() if rng.random() < weather.ask else NEVER,
+        changes=category is not Category.EMPTY and rng.random() > 0.04,
+        retry_after=rng.uniform(1, 300) if category in _SAID and rng.random() < 0.5 else None,
+        patience=rng.random(),
+    )
+
+
+def _verify_script(rng: Random, weather: Weather) -> Script:
+    lasts = rng.uniform(1, 50)
+    hangs = rng.random() < weather.hang / 2
+    return Script(
+        launches_in=rng.uniform(0.05, 1.0),
+        lasts=NEVER if hangs else lasts,
+        speaks_until=lasts,
+        category=Category.VERIFY if rng.random() < weather.verify_fail else Category.OK,
+        spend=Spend(),
+        vanishes=rng.random() < weather.lost,
+        deaf=rng.random() < 0.3,
+    )
+
+
+def _spend(rng: Random, order: AttemptStarted, weather: Weather) -> Spend:
+    """Often near what was set aside for it, sometimes far more: a reserve is a guess."""
+    share = rng.uniform(1.0, 2.5) if rng.random() < weather.overspend else rng.uniform(0.1, 1.0)
+    known = order.reserve or Spend(200_000, 4_000)
+    return Spend(int(known.microusd * share), int(known.tokens * share))

@@ -1,0 +1,156 @@
+"""Attempts from their start to the judgement of their end, and what the judgement makes of the task."""
+
+from __future__ import annotations
+
+from plait.core.decisions import (
+    AnswerAwaited,
+    AttemptEnding,
+    AttemptStarted,
+    BackoffEnded,
+    RetryGranted,
+    StepPassed,
+    TaskEnded,
+    TaskInterrupted,
+)
+from plait.core.reports import AttemptExited, AttemptLost, AttemptOver, AttemptSign, AttemptUsed, Outcome
+from plait.core.status import Category, TaskStatus
+from plait.core.task import Step
+from plait.testing.audit.book.book import Book, ProviderPage
+from plait.testing.audit.pages import AttemptPage, BatchPage, Exit, TaskPage
+
+FAILURES = frozenset({TaskStatus.FAILED, TaskStatus.TIMED_OUT, TaskStatus.CONFLICTED})
+
+
+def started(book: Book, at: float, event: AttemptStarted) -> None:
+    name = event.attempt
+    batch = book.batch(name.batch)
+    page = batch.tasks[name.task]
+    page.alive = book.alive[name] = AttemptPage(event, at, at)
+    page.numbers[name.step] = name.n
+    batch.slots += event.slots
+    book.slots += event.slots
+    if name.step is Step.WRITE:
+        book.agents[event.agent] = book.agents.get(event.agent, 0) + 1
+        book.at_work[event.provider] = book.at_work.get(event.provider, 0) + 1
+        page.active = page.begun = True
+        page.words = "" if page.words in event.feedback else page.words
+        for token in page.tokens:
+            book.holders[token] = (name.batch, name.task)
+
+
+def ending(book: Book, event: AttemptEnding) -> None:
+    page = book.alive.get(event.attempt)
+    if page is not None:
+        page.endings.append(event)
+
+
+def signed(book: Book, at: float, report: AttemptSign) -> None:
+    page = book.alive.get(report.attempt)
+    if page is None:
+        return
+    page.heard = at
+    if isinstance(report, AttemptUsed):
+        page.used = page.used.at_least(report.spend)
+
+
+def over(book: Book, at: float, report: AttemptOver) -> None:
+    """Of an attempt that is not alive nothing is learnt."""
+    attempt = book.alive.pop(report.attempt, None)
+    if attempt is None:
+        return
+    outcome = report.outcome if isinstance(report, AttemptExited) else Outcome(Category.LOST)
+    batch = book.batches[report.attempt.batch]
+    page = batch.tasks[report.attempt.task]
+    page.alive = None
+    page.exit = Exit(attempt, at, outcome)
+    batch.slots -= attempt.order.slots
+    book.slots -= attempt.order.slots
+    batch.spent += attempt.used.at_least(outcome.spend)
+    if report.attempt.step is Step.WRITE:
+        page.tip = outcome.tip or page.tip
+        book.agents[attempt.order.agent] -= 1
+        book.known_agents.add(attempt.order.agent)
+        book.at_work[attempt.order.provider] -= 1
+        if isinstance(report, AttemptLost) or outcome.category is not Category.RATE_LIMIT:
+            return
+        refused(book, at, attempt.order.provider, _said(at, outcome), began=attempt.started)
+
+
+def refused(book: Book, at: float, provider: str, until: float, *, began: float) -> None:
+    """A breaker that is open at that time and long enough has answered already."""
+    page = book.providers.setdefault(provider, ProviderPage())
+    page.fresh = page.fresh or page.opened_at is None or began >= page.opened_at
+    if page.open is None or page.open.until < until or page.open.until <= at:
+        page.said = max(until, page.said or until)
+
+
+def _said(at: float, outcome: Outcome) -> float:
+    return max(at + (outcome.retry_after or 0.0), outcome.retry_at or at)
+
+
+def passed(book: Book, event: StepPassed) -> None:
+    page = book.task(event.attempt.batch, event.attempt.task)
+    _judged(page)
+    page.step = event.then
+
+
+def granted(book: Book, event: RetryGranted) -> None:
+    page = book.task(event.batch, event.task)
+    _judged(page)
+    page.step, page.retry_at = event.then, event.at
+    if event.counted:
+        page.counted += 1
+    elif event.category is Category.LOST:
+        page.losses += 1
+    elif event.category is Category.CONFLICT:
+        page.repairs += 1
+    elif event.category is Category.MERGE:
+        page.merge_failures += 1
+
+
+def backoff_ended(book: Book, event: BackoffEnded) -> None:
+    book.task(event.batch, event.task).retry_at = None
+
+
+def awaited(book: Book, event: AnswerAwaited) -> None:
+    page = book.task(event.batch, event.task)
+    _judged(page)
+    page.asking = True
+
+
+def interrupted(book: Book, event: TaskInterrupted) -> None:
+    page = book.task(event.batch, event.task)
+    _judged(page)
+    page.interrupted = True
+
+
+def ended(book: Book, event: TaskEnded) -> None:
+    batch = book.batch(event.batch)
+    page = batch.tasks[event.task]
+    _judged(page)
+    page.ended = event
+    page.doom, page.retry_at, page.asking, page.interrupted = "", None, False, False
+    if event.status in FAILURES and batch.first_failure is None:
+        batch.first_failure = event.task
+    let_go(book, batch, page)
+
+
+def let_go(book: Book, batch: BatchPage, page: TaskPage) -> None:
+    page.active = False
+    for token in page.tokens:
+        if book.holders.get(token) == (batch.id, page.spec.id):
+            del book.holders[token]
+
+
+def step_back(book: Book, batch: BatchPage) -> None:
+    """A task whose need is to be done again begins anew after it, and holds nothing meanwhile."""
+    merged = {link.task for link in batch.line}
+    for name, page in batch.tasks.items():
+        if page.active and not page.under_way and name not in merged and not batch.needs_done(page):
+            page.step = Step.WRITE
+            let_go(book, batch, page)
+
+
+def _judged(page: TaskPage) -> None:
+    page.exit = page.trouble = None
+    page.redo = False

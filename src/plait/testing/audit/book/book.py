@@ -1,0 +1,69 @@
+"""One page per batch and task, and what bounds them all."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from plait.core.events import Record
+from plait.core.requests import Request
+from plait.core.settings import EngineSettings
+from plait.core.task import Attempt
+from plait.testing.audit.pages import AttemptPage, BatchPage, TaskPage
+from plait.testing.audit.violation import Violation
+
+if TYPE_CHECKING:
+    from plait.core.decisions import BreakerOpened
+
+Contents = Callable[[str], frozenset[str]]
+
+
+@dataclass(slots=True)
+class ProviderPage:
+    """`said` is the latest instant before which the provider asked not to be called, not yet answered by a breaker."""
+
+    open: BreakerOpened | None = None
+    limit: int | None = None
+    said: float | None = None
+    opened_at: float | None = None
+    fresh: bool = False  # somebody was refused who began after the breaker last opened
+
+
+@dataclass(slots=True)
+class Book:
+    contents: Contents
+    batches: dict[str, BatchPage] = field(default_factory=dict)
+    settings: EngineSettings = field(default_factory=EngineSettings)
+    requests: dict[str, Request] = field(default_factory=dict)  # not answered yet
+    seen: set[str] = field(default_factory=set)
+    alive: dict[Attempt, AttemptPage] = field(default_factory=dict)
+    slots: int = 0
+    agents: dict[str, int] = field(default_factory=dict)
+    known_agents: set[str] = field(default_factory=set)  # an attempt of theirs has ended
+    providers: dict[str, ProviderPage] = field(default_factory=dict)
+    at_work: dict[str, int] = field(default_factory=dict)  # write attempts alive per provider
+    holders: dict[str, tuple[str, str]] = field(default_factory=dict)
+    pressure: str | None = None
+    jump: float | None = None
+    story: deque[Record] = field(default_factory=lambda: deque(maxlen=60))
+
+    def batch(self, name: str) -> BatchPage:
+        page = self.batches.get(name)
+        if page is None:
+            raise self.violation("known", f"a decision about batch {name}, which nobody submitted")
+        return page
+
+    def task(self, batch: str, task: str) -> TaskPage:
+        page = self.batch(batch).tasks.get(task)
+        if page is None:
+            raise self.violation("known", f"a decision about {batch}/{task}, which is in no plan")
+        return page
+
+    def violation(
+        self, law: str, message: str, page: TaskPage | BatchPage | None = None, more: Iterable[Record] = ()
+    ) -> Violation:
+        """The last records of whom it concerns, then the newest ones of all."""
+        told = {record.seq: record for record in (*(page.story if page else ()), *self.story, *more)}
+        return Violation(law, message, [told[seq] for seq in sorted(told)][-70:])

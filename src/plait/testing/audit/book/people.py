@@ -1,0 +1,146 @@
+"""What granted requests do."""
+
+from __future__ import annotations
+
+from plait.core.decisions import RequestGranted, RequestRefused
+from plait.core.requests import (
+    Approve,
+    CancelBatch,
+    CancelTask,
+    ChangeEngineSettings,
+    ChangeSettings,
+    Drop,
+    Feedback,
+    Pause,
+    Request,
+    Resume,
+    Retry,
+    Stop,
+    Submit,
+    Unpause,
+)
+from plait.core.settings import Isolation
+from plait.core.status import PauseCause
+from plait.core.task import Step
+from plait.testing.audit.book.book import Book
+from plait.testing.audit.pages import BatchPage, TaskPage
+
+
+def arrived(book: Book, request: Request) -> None:
+    book.seen.add(request.id)
+    book.requests[request.id] = request
+
+
+def refused(book: Book, answer: RequestRefused) -> None:
+    del book.requests[answer.request]
+
+
+def granted(book: Book, answer: RequestGranted) -> None:
+    request = book.requests.pop(answer.request)
+    match request:
+        case Submit():
+            book.batches[request.batch] = _open(request)
+        case ChangeEngineSettings():
+            book.settings = book.settings.patched(request.settings, request.fields)
+        case CancelTask() | Retry() | Drop() | Feedback():
+            _about_task(book.batch(request.batch), request, answer.tasks)
+        case _:
+            _about_batch(book.batch(request.batch), request, answer.tasks)
+
+
+def _open(request: Submit) -> BatchPage:
+    plan = request.plan
+    shared = request.settings.isolation is Isolation.IN_PLACE
+    tasks = {}
+    for place, task in enumerate(plan.tasks):
+        needs = tuple(plan.tasks[need].id for need in plan.needs[place])
+        tokens = tuple(_token(request.batch, token, shared=shared) for token in plan.holds[place])
+        tasks[task.id] = TaskPage(task, place, needs, tokens)
+    phases = {phase.key: phase for phase in plan.phases}
+    opened = {phase.key for phase in plan.phases if not phase.after and phase.opens_with is None}
+    return BatchPage(request.batch, plan, request.settings, request.base, tasks, phases, opened)
+
+
+def _token(batch: str, token: str, *, shared: bool) -> str:
+    wide = token.startswith("group:") or (shared and token.startswith("file:"))
+    return token if wide else f"{batch}/{token}"
+
+
+def _about_batch(batch: BatchPage, request: Request, tasks: tuple[str, ...]) -> None:
+    match request:
+        case CancelBatch():
+            batch.cancelled, batch.paused = True, None
+            batch.stopping = batch.stop_now = False
+            for page in batch.tasks.values():
+                if page.ended is None:
+                    page.doom = "cancel"
+        case Pause():
+            batch.paused = PauseCause.PERSON
+        case Stop():
+            batch.paused, batch.stopping, batch.stop_now = PauseCause.STOP, True, request.now
+        case Unpause() | Resume():
+            _go_on(batch)
+        case Approve():
+            for name in tasks:
+                batch.tasks[name].approved = True
+        case ChangeSettings():
+            batch.settings = batch.settings.patched(request.settings, request.fields)
+        case _:
+            pass
+
+
+def _go_on(batch: BatchPage) -> None:
+    batch.paused = None
+    batch.stopping = batch.stop_now = batch.base_failed = False
+    batch.gate_losses = 0
+    for page in batch.tasks.values():
+        page.interrupted = False
+
+
+def _about_task(
+    batch: BatchPage, request: CancelTask | Retry | Drop | Feedback, tasks: tuple[str, ...]
+) -> None:
+    page = batch.tasks[request.task]
+    match request:
+        case CancelTask():
+            page.doom = "cancel"
+        case Drop():
+            page.doom = "drop"
+            _reopen(batch)
+        case Retry(agent=agent):
+            _take_up(batch, tasks)
+            if agent is not None:
+                page.agents = (agent,)
+        case Feedback():
+            _listen(batch, page, tasks, request.text)
+
+
+def _listen(batch: BatchPage, page: TaskPage, tasks: tuple[str, ...], text: str) -> None:
+    if page.ended is not None:
+        _take_up(batch, tasks)
+    page.asking = False
+    page.redo = page.redo or page.alive is not None
+    page.words = text
+    if page.alive is None and page.exit is None:
+        page.step = Step.WRITE
+
+
+def _take_up(batch: BatchPage, tasks: tuple[str, ...]) -> None:
+    """Another life for each of them: nothing of the last one counts."""
+    _reopen(batch)
+    batch.tasks[tasks[0]].approved = True
+    for name in tasks:
+        page = batch.tasks[name]
+        if batch.first_failure == name:
+            batch.first_failure, batch.halted = None, False
+        page.life += 1
+        page.ended = page.tip = page.retry_at = page.trouble = None
+        page.doom, page.words = "", ""
+        page.asking = page.interrupted = page.redo = page.begun = False
+        page.step = Step.WRITE
+        page.counted = page.losses = page.repairs = page.merge_failures = 0
+
+
+def _reopen(batch: BatchPage) -> None:
+    if batch.ended:
+        batch.ended = batch.cancelled = False

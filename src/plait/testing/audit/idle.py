@@ -1,0 +1,121 @@
+"""Work conservation: when the core rests, no task could be started that every limit allows.
+
+A task that wants several slots may hold others back while it waits for room, and so may money that runs out; only what
+no such reason can excuse is reported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from plait.core.decisions import AttemptStarted
+from plait.core.settings import Mode, Order
+from plait.core.task import Step
+from plait.testing.audit.book import Book
+from plait.testing.audit.pages import BatchPage, TaskPage
+
+UNIT = 600.0  # seconds that a task of weight 1 is taken to last
+
+
+def nobody_starves(book: Book) -> None:
+    limit = book.settings.parallel_limit
+    if book.pressure is not None or (limit and book.slots >= limit):
+        return
+    waiting = [found for batch in book.batches.values() if not batch.ended for found in _waiting(book, batch)]
+    if any(_slots(book, batch, page) > 1 for batch, page in waiting):
+        return
+    for batch, page in waiting:
+        if _has_room(batch) and _excused(batch) is None:
+            raise book.violation("starved", f"{batch.id}/{page.spec.id} could have its {page.step} now", page)
+
+
+def _waiting(book: Book, batch: BatchPage) -> Iterator[tuple[BatchPage, TaskPage]]:
+    """What could start now if only there were slots for it."""
+    if batch.paused is not None:
+        return
+    stands = batch.rebuild is None and not batch.unwanted()
+    ready = [page for page in batch.tasks.values() if _idle(batch, page)]
+    yield from ((batch, page) for page in ready if page.step is Step.VERIFY)
+    if not stands:
+        return
+    writers = [page for page in ready if page.step is Step.WRITE and _may_write(book, batch, page)]
+    if batch.settings.mode is Mode.QUEUE:
+        writers = _first_in_line(batch, writers)
+    yield from ((batch, page) for page in writers if _agent_free(book, batch, page))
+
+
+def in_order(book: Book, _at: float, event: AttemptStarted) -> None:
+    """Of the tasks of a batch that could start, the first one does. (Which of them money allows, only the core knows.)"""
+    batch = book.batch(event.attempt.batch)
+    if event.attempt.step is not Step.WRITE or batch.settings.budget is not None:
+        return
+    mine = rank(batch, batch.tasks[event.attempt.task])
+    for _, page in _waiting(book, batch):
+        if page.step is Step.WRITE and rank(batch, page) < mine:
+            message = f"{event.attempt} started before {page.spec.id}, whose turn it was"
+            raise book.violation("order", message, page)
+
+
+def rank(batch: BatchPage, page: TaskPage) -> tuple[bool, int, float, int]:
+    """What was begun goes first, then what is urgent, then by the batch's order."""
+    if batch.settings.mode is Mode.QUEUE or batch.settings.order is Order.FIFO:
+        return (not page.active, 0, 0.0, page.place)
+    if batch.settings.order is Order.QUICK_FIRST:
+        spec = page.spec
+        length = spec.estimate if spec.estimate is not None else spec.weight * UNIT
+    else:
+        length = -batch.plan.ranks[page.place]
+    return (not page.active, page.spec.priority, length, page.place)
+
+
+def _idle(batch: BatchPage, page: TaskPage) -> bool:
+    if page.ended is not None or page.alive is not None or page.merging is not None or page.doom:
+        return False
+    if page.retry_at is not None or page.asking or page.interrupted or not batch.needs_done(page):
+        return False
+    return all(link.task != page.spec.id or link.life != page.life for link in batch.line)
+
+
+def _may_write(book: Book, batch: BatchPage, page: TaskPage) -> bool:
+    phase = page.spec.phase
+    if phase in batch.phases and phase not in batch.opened and not page.says_its_needs:
+        return False
+    me = (batch.id, page.spec.id)
+    return all(book.holders.get(token, me) == me for token in page.tokens)
+
+
+def _first_in_line(batch: BatchPage, writers: list[TaskPage]) -> list[TaskPage]:
+    first = min(writers, key=lambda page: (not page.active, page.place), default=None)
+    if first is None or first.active:
+        return [first] if first else []
+    busy = any(page.active for page in batch.tasks.values())
+    return [] if busy or not (first.approved or batch.settings.auto_approve) else [first]
+
+
+def _agent_free(book: Book, batch: BatchPage, page: TaskPage) -> bool:
+    chosen = page.agents or ((page.spec.agent,) if page.spec.agent else batch.settings.agents)
+    return any(_has_capacity(book, agent, batch.settings.provider(agent)) for agent in chosen)
+
+
+def _has_capacity(book: Book, agent: str, provider: str) -> bool:
+    limit = book.settings.agent_limit(agent)
+    if limit and book.agents.get(agent, 0) >= limit:
+        return False
+    page = book.providers.get(provider)
+    if page is None:
+        return True
+    return page.open is None and (page.limit is None or book.at_work.get(provider, 0) < page.limit)
+
+
+def _slots(book: Book, batch: BatchPage, page: TaskPage) -> int:
+    limits = [limit for limit in (book.settings.parallel_limit, batch.settings.max_parallel) if limit]
+    return min([max(1, page.spec.slots), *limits])
+
+
+def _has_room(batch: BatchPage) -> bool:
+    return not batch.settings.max_parallel or batch.slots < batch.settings.max_parallel
+
+
+def _excused(batch: BatchPage) -> str | None:
+    """Money may keep a task waiting while others still run; when nothing runs, the batch must say that it waits."""
+    return "money" if batch.settings.budget is not None and batch.alive else None

@@ -1,0 +1,117 @@
+"""What is decided about a batch as a whole, and about providers."""
+
+from __future__ import annotations
+
+from plait.core.decisions import (
+    BatchEnded,
+    BatchPaused,
+    BatchUnpaused,
+    BreakerClosed,
+    BreakerOpened,
+    LimitRaised,
+    PhaseOpened,
+)
+from plait.core.status import PauseCause, TaskStatus
+from plait.testing.audit.book import Book
+from plait.testing.audit.pages import BatchPage
+
+
+def phase_opened(book: Book, _at: float, event: PhaseOpened) -> None:
+    batch = book.batch(event.batch)
+    if event.phase in batch.opened:
+        raise book.violation("twice", f"phase {event.phase} was opened twice", batch)
+    if not may_open(batch, event.phase):
+        raise book.violation("phase", f"phase {event.phase} opened too soon", batch)
+
+
+def may_open(batch: BatchPage, key: str) -> bool:
+    """Its opener is done; or enough of each earlier phase is, or, unless the gate is strict, nothing else can be."""
+    phase = batch.phases[key]
+    opener = batch.tasks.get(phase.opens_with or "")
+    if opener is not None and not opener.lost:
+        return opener.done
+    strict = batch.settings.phase_gate >= 1.0
+    late = [earlier for earlier in phase.after if not _reached(batch, earlier)]
+    if strict:
+        return opener is None and not late
+    # All of them or none: one phase that can still run keeps the gate shut for those that fell short.
+    return not late or not any(_could_run(batch, earlier) for earlier in phase.after)
+
+
+def _reached(batch: BatchPage, key: str) -> bool:
+    phase = batch.phases[key]
+    settled = phase.settled + sum(
+        page.status in {TaskStatus.DONE, TaskStatus.SKIPPED}
+        for page in batch.tasks.values()
+        if page.spec.phase == key and page.spec.gating
+    )
+    return settled >= phase.total * batch.settings.phase_gate - 1e-9
+
+
+def _could_run(batch: BatchPage, key: str) -> bool:
+    pages = (page for page in batch.tasks.values() if page.spec.phase == key and page.spec.gating)
+    return any(page.ended is None for page in pages)
+
+
+def paused(book: Book, _at: float, event: BatchPaused) -> None:
+    batch = book.batch(event.batch)
+    if batch.paused is not None or batch.ended:
+        raise book.violation(
+            "twice", f"{event.batch} was paused ({event.cause}) though it does not run", batch
+        )
+    if event.cause is PauseCause.BUDGET and (batch.settings.budget is None or batch.alive):
+        raise book.violation("budget", f"{event.batch} was paused for money without need", batch)
+    if event.cause is PauseCause.GATE and not batch.base_failed and batch.gate_losses < 3:
+        raise book.violation("gate", f"{event.batch} was paused for its gate without need", batch)
+
+
+def unpaused(book: Book, _at: float, event: BatchUnpaused) -> None:
+    batch = book.batch(event.batch)
+    if batch.paused is not PauseCause.BUDGET:
+        raise book.violation("paused", f"{event.batch} was unpaused by nobody ({batch.paused})", batch)
+
+
+def ended(book: Book, _at: float, event: BatchEnded) -> None:
+    batch = book.batch(event.batch)
+    if batch.ended:
+        raise book.violation("twice", f"{event.batch} ended twice", batch)
+    left = [page.spec.id for page in batch.tasks.values() if page.ended is None or page.alive or page.doom]
+    if left or batch.merging or batch.rebuild or batch.gate or batch.unwanted():
+        raise book.violation(
+            "batch-ended", f"{event.batch} ended with {left or 'its branch'} unfinished", batch
+        )
+    merged = {link.task for link in batch.line}
+    if not batch.in_place and book.contents(batch.head) != merged:
+        message = f"{event.batch} ended with {sorted(book.contents(batch.head))} in its branch"
+        raise book.violation("batch-ended", message, batch)
+    undermined = [page.spec.id for page in batch.tasks.values() if page.done and batch.lost_needs(page)]
+    if undermined:
+        raise book.violation(
+            "batch-ended", f"{event.batch} ended with {undermined} done without its needs", batch
+        )
+
+
+def breaker_opened(book: Book, at: float, event: BreakerOpened) -> None:
+    page = book.providers.get(event.provider)
+    if page is None or page.said is None:
+        raise book.violation("breaker", f"{event.provider} was shut out, but did not refuse")
+    if event.until < page.said - 1e-6 and event.until < at:
+        raise book.violation("breaker", f"{event.provider} said {page.said}, the breaker {event.until}")
+    if page.limit is not None and event.limit < page.limit and not page.fresh:
+        raise book.violation("breaker", f"one refusal of {event.provider} lowered its limit twice")
+    if event.limit < 1:
+        raise book.violation("breaker", f"{event.provider} would never be called again")
+
+
+def breaker_closed(book: Book, at: float, event: BreakerClosed) -> None:
+    page = book.providers.get(event.provider)
+    if page is None or page.open is None or at < page.open.until:
+        raise book.violation("breaker", f"the breaker of {event.provider} closed at {at}")
+
+
+def limit_raised(book: Book, _at: float, event: LimitRaised) -> None:
+    page = book.providers.get(event.provider)
+    if page is None or page.limit is None or page.open is not None:
+        raise book.violation("provider-limit", f"nothing limits {event.provider}")
+    if event.limit is not None and event.limit > page.limit + 1:
+        raise book.violation("provider-limit", f"{event.provider} went from {page.limit} to {event.limit}")

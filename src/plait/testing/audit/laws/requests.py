@@ -1,0 +1,71 @@
+"""Every request is answered once; a second copy changes nothing; what can't be meant is refused."""
+
+from __future__ import annotations
+
+from plait.core.decisions import RequestGranted, RequestRefused
+from plait.core.requests import (
+    CancelTask,
+    ChangeEngineSettings,
+    ChangeSettings,
+    Drop,
+    Feedback,
+    Request,
+    Retry,
+    Submit,
+)
+from plait.testing.audit.book import Book
+
+
+def arrived(book: Book, _at: float, request: Request) -> None:
+    if request.id in book.seen:
+        raise book.violation("request", f"request {request.id} was recorded twice")
+
+
+def granted(book: Book, _at: float, answer: RequestGranted) -> None:
+    request = _waiting(book, answer)
+    if isinstance(request, ChangeEngineSettings):
+        return
+    if isinstance(request, Submit):
+        if request.batch in book.batches:
+            raise book.violation("request", f"batch {request.batch} was opened twice")
+        return
+    batch = book.batch(request.batch)
+    unknown = [task for task in answer.tasks if task not in batch.tasks]
+    if unknown:
+        raise book.violation(
+            "request", f"request {request.id} was granted for {unknown}, which nobody knows", batch
+        )
+    if isinstance(request, CancelTask | Retry | Drop | Feedback):
+        _about_task(book, request, answer)
+    elif isinstance(request, ChangeSettings) and "isolation" in request.fields:
+        if request.settings.isolation is not batch.settings.isolation:
+            raise book.violation("request", f"the isolation of {batch.id} was changed under way", batch)
+    elif batch.ended:
+        raise book.violation("request", f"request {request.id} was granted for a batch that has ended", batch)
+
+
+def _about_task(book: Book, request: CancelTask | Retry | Drop | Feedback, answer: RequestGranted) -> None:
+    page = book.task(request.batch, request.task)
+    if not answer.tasks or answer.tasks[0] != request.task:
+        raise book.violation("request", f"request {request.id} was granted for {answer.tasks}", page)
+    if isinstance(request, CancelTask) and page.ended is not None:
+        raise book.violation("request", f"{request.task} was cancelled after it ended", page)
+    if isinstance(request, Retry) and page.ended is None:
+        raise book.violation("request", f"{request.task} is retried before it ended", page)
+    if isinstance(request, Retry | Feedback) and page.doom == "cancel":
+        raise book.violation("request", f"{request.task} is taken up while it is being cancelled", page)
+
+
+def refused(book: Book, _at: float, answer: RequestRefused) -> None:
+    request = _waiting(book, answer)
+    if not answer.why:
+        raise book.violation("request", f"request {request.id} was refused without a reason")
+
+
+def _waiting(book: Book, answer: RequestGranted | RequestRefused) -> Request:
+    request = book.requests.get(answer.request)
+    if request is None:
+        raise book.violation(
+            "request", f"request {answer.request} was answered, but does not wait for an answer"
+        )
+    return request

@@ -1,0 +1,104 @@
+"""When an attempt may start: its needs, its phase, its turn, and everything that holds it back by request."""
+
+from __future__ import annotations
+
+from plait.core.decisions import AttemptStarted
+from plait.core.settings import Mode
+from plait.core.task import Step
+from plait.testing.audit.book import Book
+from plait.testing.audit.pages import BatchPage, TaskPage
+from plait.testing.audit.violation import Violation
+
+
+def may_start(book: Book, at: float, event: AttemptStarted) -> None:
+    name = event.attempt
+    batch = book.batch(name.batch)
+    page = book.task(name.batch, name.task)
+    broken = (
+        _free(batch, page, at) or _named(page, event) or _allowed(book, batch, page) or _needed(batch, page)
+    )
+    if broken is None and name.step is Step.WRITE:
+        broken = _ready(batch, page) or _turn(batch, page) or _based(book, batch, page, event)
+    if broken is not None:
+        law, why = broken
+        raise _violation(book, page, law, f"{name} started {why}")
+
+
+def _violation(book: Book, page: TaskPage, law: str, message: str) -> Violation:
+    return book.violation(law, message, page)
+
+
+def _named(page: TaskPage, event: AttemptStarted) -> tuple[str, str] | None:
+    """Every attempt has a number of its own, and it is at the step the task has come to."""
+    if event.attempt.n != page.numbers.get(event.attempt.step, 0) + 1:
+        return "twice", f"after number {page.numbers.get(event.attempt.step, 0)} of that step"
+    if event.attempt.step is not page.step:
+        return "step", f"while the task is at {page.step}"
+    return None
+
+
+def _free(batch: BatchPage, page: TaskPage, at: float) -> tuple[str, str] | None:
+    """Nothing of the task is under way or undecided, and nobody has ended it."""
+    if page.alive is not None:
+        return "workspace", f"beside {page.alive.order.attempt}"
+    if page.ended is not None:
+        return "ended", f"though the task is {page.ended.status}"
+    if page.exit is not None or page.trouble is not None:
+        return "judged", "before the last exit was judged"
+    if page.merging is not None:
+        return "workspace", "while it is being merged"
+    if page.doom == "cancel":
+        return "cancelled", "though it was cancelled"
+    if page.doom or batch.lost_needs(page):
+        return "blocked", "though it will not go on"
+    if page.retry_at is not None or page.asking or page.interrupted:
+        return (
+            "waits",
+            f"while it waits (until {page.retry_at}, question {page.asking}, stopped {page.interrupted})",
+        )
+    if batch.ended:
+        return "ended", f"though its batch has ended ({at})"
+    return None
+
+
+def _allowed(book: Book, batch: BatchPage, page: TaskPage) -> tuple[str, str] | None:
+    if batch.paused is not None:
+        return "paused", f"though the batch is paused ({batch.paused})"
+    if book.pressure is not None:
+        return "pressure", f"though {book.pressure}"
+    if batch.halted and not page.begun and page.life == 1:
+        return "halted", "though a failure has halted the batch"
+    return None
+
+
+def _needed(batch: BatchPage, page: TaskPage) -> tuple[str, str] | None:
+    missing = [need for need in page.needs if not batch.tasks[need].done]
+    return ("needs", f"before {', '.join(missing)} was done") if missing else None
+
+
+def _ready(batch: BatchPage, page: TaskPage) -> tuple[str, str] | None:
+    phase = page.spec.phase
+    if phase in batch.phases and phase not in batch.opened and not page.says_its_needs:
+        return "phase", f"before phase {phase} opened"
+    if batch.rebuild is not None or batch.unwanted():
+        return "rebuild", "while the branch holds what is to be taken out"
+    return None
+
+
+def _turn(batch: BatchPage, page: TaskPage) -> tuple[str, str] | None:
+    if batch.settings.mode is not Mode.QUEUE or page.active:
+        return None
+    if any(other.active for other in batch.tasks.values()):
+        return "queue", "while another task of the queue is under way"
+    if not page.approved and not batch.settings.auto_approve:
+        return "approval", "without approval"
+    return None
+
+
+def _based(book: Book, batch: BatchPage, page: TaskPage, event: AttemptStarted) -> tuple[str, str] | None:
+    """Its workspace is made from a commit that contains what its needs have merged."""
+    if batch.in_place:
+        return None
+    merged = {link.task for link in batch.line}
+    absent = (set(page.needs) & merged) - book.contents(event.base)
+    return ("base", f"from {event.base}, which lacks {sorted(absent)}") if absent else None

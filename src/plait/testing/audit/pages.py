@@ -1,0 +1,171 @@
+"""What the records say about one attempt, one task, one batch: plain notes, kept apart from the core's own state."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from plait.core.decisions import AttemptEnding, AttemptStarted, GateStarted, RebuildStarted, TaskEnded
+from plait.core.events import Record
+from plait.core.plan import Plan
+from plait.core.reports import Outcome
+from plait.core.settings import NO_SPEND, Isolation, Settings, Spend
+from plait.core.status import Category, PauseCause, TaskStatus
+from plait.core.task import NeedKind, Phase, Step, Task
+
+
+@dataclass(slots=True)
+class AttemptPage:
+    order: AttemptStarted
+    started: float
+    heard: float
+    used: Spend = NO_SPEND
+    endings: list[AttemptEnding] = field(default_factory=list)
+
+    @property
+    def claim(self) -> Spend:
+        return self.order.reserve.at_least(self.used)
+
+    @property
+    def expires(self) -> float:
+        return min(self.started + self.order.timeout, self.heard + self.order.idle_timeout)
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """The end of an attempt that nothing has been decided about yet."""
+
+    attempt: AttemptPage
+    at: float
+    outcome: Outcome
+
+
+@dataclass(slots=True)
+class TaskPage:
+    spec: Task
+    place: int
+    needs: tuple[str, ...]
+    tokens: tuple[str, ...]
+    story: deque[Record] = field(default_factory=lambda: deque(maxlen=60))
+    step: Step = Step.WRITE
+    life: int = 1
+    begun: bool = False  # it was started in this life
+    active: bool = False  # from its first start until it ends: it holds its tokens
+    alive: AttemptPage | None = None
+    exit: Exit | None = None
+    trouble: Category | None = None  # a conflict or a failed merge that nothing has been decided about yet
+    trouble_at: float = 0.0
+    retry_at: float | None = None
+    asking: bool = False
+    interrupted: bool = False
+    approved: bool = False
+    redo: bool = False
+    words: str = ""  # feedback that no attempt has been given yet
+    doom: str = ""  # "cancel" or "drop", by a granted request; "halt"
+    agents: tuple[str, ...] = ()  # a person's choice for it
+    merging: int | None = None
+    tip: str | None = None
+    counted: int = 0
+    losses: int = 0
+    repairs: int = 0
+    merge_failures: int = 0
+    numbers: dict[Step, int] = field(default_factory=dict)
+    ended: TaskEnded | None = None
+
+    @property
+    def status(self) -> TaskStatus | None:
+        return self.ended.status if self.ended is not None else None
+
+    @property
+    def done(self) -> bool:
+        return self.ended is not None and self.ended.status is TaskStatus.DONE
+
+    @property
+    def lost(self) -> bool:
+        """It ended, and what needs it will never get it in this life."""
+        return self.ended is not None and self.ended.status is not TaskStatus.DONE
+
+    @property
+    def under_way(self) -> bool:
+        undecided = self.exit is not None or self.trouble is not None
+        return self.alive is not None or self.merging is not None or undecided
+
+    @property
+    def says_its_needs(self) -> bool:
+        return any(need.kind is NeedKind.NEED for need in self.spec.needs)
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One merge of the line; it belongs to the life of the task in which it was made."""
+
+    task: str
+    life: int
+    commit: str
+
+
+@dataclass(slots=True)
+class GatePage:
+    order: GateStarted
+    started: float
+    prefix: tuple[Link, ...]
+    stale: bool = False
+    ending: bool = False
+
+
+@dataclass(slots=True)
+class BatchPage:
+    id: str
+    plan: Plan
+    settings: Settings
+    base: str
+    tasks: dict[str, TaskPage]
+    phases: dict[str, Phase]
+    opened: set[str]
+    story: deque[Record] = field(default_factory=lambda: deque(maxlen=60))
+    paused: PauseCause | None = None
+    stopping: bool = False
+    stop_now: bool = False
+    halted: bool = False
+    first_failure: str | None = None
+    cancelled: bool = False
+    ended: bool = False
+    slots: int = 0
+    spent: Spend = NO_SPEND
+    merging: str | None = None
+    line: list[Link] = field(default_factory=list)
+    rebuild: RebuildStarted | None = None
+    gate: GatePage | None = None
+    gates: int = 0
+    rebuilds: int = 0
+    gated: int = 0  # the first so many of the line passed together
+    failed: dict[tuple[tuple[str, int], ...], None] = field(default_factory=dict)  # prefixes that did not
+    base_proved: bool = False
+    base_failed: bool = False
+    gate_losses: int = 0
+
+    @property
+    def head(self) -> str:
+        return self.line[-1].commit if self.line else self.base
+
+    @property
+    def in_place(self) -> bool:
+        return self.settings.isolation is Isolation.IN_PLACE
+
+    @property
+    def alive(self) -> list[AttemptPage]:
+        return [page.alive for page in self.tasks.values() if page.alive is not None]
+
+    def unwanted(self) -> list[str]:
+        """Tasks whose merge is in the line though it should not be."""
+        return [link.task for link in self.line if not self._wanted(link)]
+
+    def _wanted(self, link: Link) -> bool:
+        page = self.tasks[link.task]
+        return link.life == page.life and (page.ended is None or page.done)
+
+    def needs_done(self, page: TaskPage) -> bool:
+        return all(self.tasks[need].done for need in page.needs)
+
+    def lost_needs(self, page: TaskPage) -> list[TaskPage]:
+        return [other for need in page.needs if (other := self.tasks[need]).lost]

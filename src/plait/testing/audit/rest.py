@@ -1,0 +1,128 @@
+"""What must hold when the core says that nothing more is due: no debt is left, and no alarm is set too late."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from plait.core.settings import OnConflict
+from plait.core.status import TaskStatus
+from plait.core.task import Step
+from plait.testing.audit.book import Book
+from plait.testing.audit.laws.batches import may_open
+from plait.testing.audit.pages import BatchPage, TaskPage
+
+
+def no_debts(book: Book, at: float) -> None:
+    if book.requests:
+        raise book.violation("answered", f"nobody answered {sorted(book.requests)}")
+    if book.jump is not None:
+        raise book.violation("clock", f"the clock jumped by {book.jump} and no deadline moved")
+    for name, provider in book.providers.items():
+        if provider.said is not None:
+            raise book.violation("breaker", f"{name} refuses until {provider.said}, and no breaker opened")
+    for batch in book.batches.values():
+        if not batch.ended:
+            _batch(book, batch, at)
+
+
+def _batch(book: Book, batch: BatchPage, at: float) -> None:
+    for page in batch.tasks.values():
+        debt = _task(batch, page, at)
+        if debt is not None:
+            law, what = debt
+            raise book.violation(law, f"{batch.id}/{page.spec.id} {what}", page)
+    owed = _halt(batch) or _phase(batch) or _line(book, batch) or _end(batch)
+    if owed is not None:
+        raise book.violation("owed", f"batch {batch.id}: {owed}", batch)
+
+
+def _task(batch: BatchPage, page: TaskPage, at: float) -> tuple[str, str] | None:
+    if page.exit is not None or page.trouble is not None:
+        return "judged", "waits for a judgement that does not come"
+    if page.retry_at is not None and page.retry_at <= at:
+        return "backoff", f"waits for {page.retry_at}, which is past"
+    lost = (page.ended is None or page.done) and bool(batch.lost_needs(page))
+    if page.alive is not None:
+        unwanted = page.doom or lost or page.redo or batch.stopping
+        overdue = page.alive.expires < at
+        return (
+            ("ending", "runs on though it should not")
+            if (unwanted or overdue) and not page.alive.endings
+            else None
+        )
+    if page.merging is None and (page.doom or lost):
+        return "ended", "is over, and nobody ends it"
+    return None
+
+
+def _halt(batch: BatchPage) -> str | None:
+    failed = batch.tasks[batch.first_failure] if batch.first_failure else None
+    if failed is None or batch.halted or not failed.lost:
+        return None
+    conflict = failed.status is TaskStatus.CONFLICTED and batch.settings.on_conflict is OnConflict.FAIL
+    return f"{failed.spec.id} should have halted it" if conflict or batch.settings.stop_on_fail else None
+
+
+def _phase(batch: BatchPage) -> str | None:
+    closed = (key for key in batch.phases if key not in batch.opened)
+    ready = [key for key in closed if may_open(batch, key)]
+    return f"phase {ready[0]} should have opened" if ready else None
+
+
+def _line(book: Book, batch: BatchPage) -> str | None:
+    if batch.merging is not None or batch.rebuild is not None:
+        return None
+    if batch.unwanted():
+        return f"{batch.unwanted()} should be taken out of the branch"
+    ready = [page.spec.id for page in batch.tasks.values() if _can_merge(batch, page)]
+    if ready:
+        return f"{ready[0]} could be merged"
+    merged = [batch.tasks[link.task] for link in batch.line]
+    unfinished = {page.spec.id for page in merged if page.ended is None and batch.needs_done(page)}
+    if batch.settings.gate is None:
+        return f"{sorted(unfinished)} are merged, and not done" if unfinished else None
+    passed = {link.task for link in batch.line[: batch.gated]}
+    if unfinished & passed:
+        return f"{sorted(unfinished & passed)} passed the gate, and are not done"
+    idle = batch.gate is None and batch.paused is None and book.pressure is None and not batch.cancelled
+    return "the gate should run" if idle and batch.gated < len(batch.line) else None
+
+
+def _can_merge(batch: BatchPage, page: TaskPage) -> bool:
+    waits = page.retry_at is not None or page.asking or page.interrupted or page.doom
+    ready = page.ended is None and page.alive is None and batch.needs_done(page)
+    at_merge = page.step is Step.MERGE and ready and not waits
+    return at_merge and all(link.task != page.spec.id for link in batch.line)
+
+
+def _end(batch: BatchPage) -> str | None:
+    if any(page.ended is None for page in batch.tasks.values()):
+        return None
+    ungated = batch.settings.gate is not None and batch.gated < len(batch.line) and not batch.cancelled
+    if batch.gate is None and batch.merging is None and batch.rebuild is None and not ungated:
+        return "every task has ended, and it has not"
+    return None
+
+
+def alarms(book: Book, at: float, wake: float | None) -> None:
+    """The core asks to be woken for the next thing that time alone will bring."""
+    soonest = min(_upcoming(book), default=None)
+    if wake is not None and wake <= at:
+        raise book.violation("alarm", f"nothing is due at {at}, and it wants to be woken at {wake}")
+    if soonest is not None and (wake is None or wake > soonest[0] + 1e-6):
+        raise book.violation("alarm", f"{soonest[1]} is due at {soonest[0]}, but it sleeps until {wake}")
+
+
+def _upcoming(book: Book) -> Iterator[tuple[float, str]]:
+    for name, attempt in book.alive.items():
+        if not attempt.endings:
+            yield attempt.expires, f"the end of {name}"
+    for called, provider in book.providers.items():
+        if provider.open is not None:
+            yield provider.open.until, f"the breaker of {called}"
+    for batch in book.batches.values():
+        if batch.gate is not None and not batch.gate.ending:
+            yield batch.gate.started + batch.gate.order.timeout, f"the end of gate {batch.gate.order.n}"
+        for page in () if batch.ended else batch.tasks.values():
+            if page.retry_at is not None:
+                yield page.retry_at, f"another try of {page.spec.id}"

@@ -1,0 +1,29 @@
+"""Chance as a pure function of a seed and a name, so that what happens depends on neither timing nor crashes."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from random import Random
+
+_SPAN = float(1 << 64)
+
+
+class Chance:
+    """The same name gives the same luck, whenever and however often it is asked for."""
+
+    __slots__ = ("_key",)
+
+    def __init__(self, seed: int, *names: object) -> None:
+        self._key = ":".join(map(str, (seed, *names)))
+
+    def roll(self, *names: object) -> float:
+        """A number in [0, 1)."""
+        text = f"{self._key}:{':'.join(map(str, names))}"
+        return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big") / _SPAN
+
+    def happens(self, odds: float, *names: object) -> bool:
+        return odds > 0 and self.roll(*names) < odds
+
+    def rng(self, *names: object) -> Random:
+        """A stream of its own, for whoever needs many numbers in a fixed order."""
+        return Random(f"{self._key}:{':'.join(map(str, names))}")  # noqa: S311 - repeatable on purpose

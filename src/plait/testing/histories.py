@@ -1,0 +1,93 @@
+"""Golden histories: journals of earlier days, each with what it came to. New code must read the same out of them.
+
+`python -m plait.testing.histories FOLDER` writes new ones; the old ones are never written again.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from plait import codec
+from plait.core.events import Record
+from plait.core.evolve import evolve
+from plait.core.state import BatchState, State
+from plait.core.views import batch_view
+
+MOST_RECORDS = 450
+SEEDS = range(400)
+
+
+class TaskEnd(msgspec.Struct, frozen=True):
+    status: str
+    reason: str
+    attempts: int
+    microusd: int
+    tokens: int
+
+
+class BatchEnd(msgspec.Struct, frozen=True):
+    status: str
+    head: str
+    tasks: dict[str, TaskEnd]
+
+
+def replay(lines: Iterable[bytes]) -> State:
+    state = State()
+    for line in lines:
+        evolve(state, codec.load(line))
+    return state
+
+
+def outcome(state: State) -> dict[str, BatchEnd]:
+    """What a history came to: small enough to read, large enough that a change of meaning shows."""
+    return {name: _batch(state, batch) for name, batch in state.batches.items()}
+
+
+def _batch(state: State, batch: BatchState) -> BatchEnd:
+    view = batch_view(state, batch)
+    tasks = {
+        task.id: TaskEnd(task.status.value, task.reason, task.attempt, task.cost.microusd, task.cost.tokens)
+        for task in view.tasks
+    }
+    return BatchEnd(view.status.value, view.head, tasks)
+
+
+def write(folder: Path, name: str, records: Iterable[Record]) -> None:
+    lines = [codec.dump(record) for record in records]
+    (folder / f"{name}.jsonl").write_bytes(b"\n".join(lines) + b"\n")
+    told = msgspec.json.format(msgspec.json.encode(outcome(replay(lines))), indent=1)
+    (folder / f"{name}.outcome.json").write_bytes(told + b"\n")
+
+
+def _choose() -> dict[int, tuple[Record, ...]]:
+    """Few storms that together hold every kind of event: the one that adds the most kinds first."""
+    from plait.testing.run import run  # noqa: PLC0415 - only for writing new ones
+    from plait.testing.scenario import stormy  # noqa: PLC0415
+
+    journals = {seed: run(stormy(seed)).journal for seed in SEEDS}
+    kinds = {
+        seed: {codec.kind_of(record.event) for record in journal}
+        for seed, journal in journals.items()
+        if len(journal) <= MOST_RECORDS
+    }
+    missing, chosen = set(codec.KINDS), dict[int, tuple[Record, ...]]()
+    while missing and kinds:
+        seed = max(kinds, key=lambda seed: (len(kinds[seed] & missing), -seed))
+        if not kinds[seed] & missing:
+            break
+        chosen[seed] = journals[seed]
+        missing -= kinds.pop(seed)
+    return chosen
+
+
+def main(folder: str) -> None:
+    for seed, journal in _choose().items():
+        write(Path(folder), f"v{codec.VERSION}-storm-{seed}", journal)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,190 @@
+"""The batch branches: commits that know what is in them, merges, rebuilds and gates. Each job is done once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from plait.core.decisions import AttemptStarted, GateEnding, GateStarted, MergeStarted, RebuildStarted
+from plait.core.reports import (
+    Clash,
+    GateDone,
+    GateLost,
+    LineReport,
+    MergeConflicted,
+    Merged,
+    MergeDone,
+    MergeFailed,
+    RebuildDone,
+    Report,
+)
+from plait.testing.chance import Chance
+from plait.testing.timeline import Timeline
+from plait.testing.weather import Weather
+
+Change = tuple[str, str]  # a task and the tip that it left
+Order = MergeStarted | RebuildStarted | GateStarted
+
+
+@dataclass(slots=True)
+class Job:
+    order: Order
+    result: LineReport | None = None
+    dropped: bool = False
+
+
+class Integrator:
+    """`commits` maps every commit ever made to the changes in it."""
+
+    def __init__(
+        self, time: Timeline, chance: Chance, weather: Weather, send: Callable[[Report], None]
+    ) -> None:
+        self._time = time
+        self._chance = chance
+        self._weather = weather
+        self._send = send
+        self.commits: dict[str, frozenset[Change]] = {}
+        self._lines: dict[str, list[Merged]] = {}
+        self._tips: dict[str, str] = {}
+        self._bases: dict[str, str] = {}
+        self._jobs: dict[tuple[str, str, str, int], Job] = {}
+
+    def found(self, batch: str, base: str) -> None:
+        """A batch begins its branch at `base`."""
+        self.commits[base] = frozenset()
+        self._bases[batch] = base
+        self._lines[batch] = []
+
+    def tasks_in(self, commit: str) -> frozenset[str]:
+        return frozenset(task for task, _ in self.commits[commit])
+
+    def commit(self, order: AttemptStarted) -> str | None:
+        """The tip that a write attempt leaves; without a base it worked in place and leaves none."""
+        if not order.base:
+            return None
+        tip = str(order.attempt)
+        self.commits[tip] = self.commits[order.base] | {(order.attempt.task, tip)}
+        return tip
+
+    def head(self, batch: str) -> str:
+        line = self._lines[batch]
+        return line[-1].commit if line else self._bases[batch]
+
+    def perform(self, order: Order) -> None:
+        key = _key(order)
+        job = self._jobs.get(key)
+        if job is not None:
+            if job.result is not None:
+                self._send(job.result)
+            return
+        job = self._jobs[key] = Job(order)
+        rng = self._chance.rng("job", *key)
+        if isinstance(order, GateStarted):
+            hangs = rng.random() < self._weather.hang / 2 and not self._weather.calm
+            lasts = rng.uniform(5, 50)
+            if not hangs:
+                self._time.after(lasts, lambda: self._finish(job))
+        else:
+            self._time.after(rng.uniform(0.1, 4.0), lambda: self._finish(job))
+
+    def end_gate(self, ending: GateEnding) -> None:
+        job = self._jobs.get(("GateStarted", ending.batch, "", ending.n))
+        if job is None:
+            self._send(GateLost(ending.batch, ending.n, "it was never started"))
+        elif job.result is not None:
+            self._send(job.result)
+        else:
+            rng = self._chance.rng("gate-ending", ending.batch, ending.n)
+            self._time.after(rng.uniform(0.2, 8), lambda: self._end(job, lost=rng.random() < 0.3))
+
+    def probe(self, order: Order | GateEnding) -> LineReport | None:
+        key = ("GateStarted", order.batch, "", order.n) if isinstance(order, GateEnding) else _key(order)
+        job = self._jobs.get(key)
+        return job.result if job is not None else None
+
+    def interrupt(self, *, gates: bool) -> None:
+        """The engine died: git jobs under way are finished or undone by chance; gates only with the machine."""
+        for key, job in list(self._jobs.items()):
+            if job.result is not None or (isinstance(job.order, GateStarted) and not gates):
+                continue
+            if self._chance.happens(0.5, "interrupted", *key):
+                self._finish(job)
+            else:
+                job.dropped = True
+                del self._jobs[key]
+
+    def _end(self, job: Job, *, lost: bool) -> None:
+        if job.result is not None or job.dropped:
+            return
+        batch, n = job.order.batch, job.order.n
+        job.result = (
+            GateLost(batch, n, "killed") if lost else GateDone(batch, n, passed=False, detail="killed")
+        )
+        self._send(job.result)
+
+    def _finish(self, job: Job) -> None:
+        if job.result is not None or job.dropped:
+            return
+        match job.order:
+            case MergeStarted():
+                job.result = self._merge(job.order)
+            case RebuildStarted():
+                job.result = self._rebuild(job.order)
+            case GateStarted():
+                job.result = self._gate(job.order)
+        self._send(job.result)
+
+    def _merge(self, order: MergeStarted) -> LineReport:
+        batch, task, n = order.batch, order.task, order.n
+        if order.onto != self.head(batch):
+            return MergeFailed(batch, task, n, f"the branch is at {self.head(batch)}, not at {order.onto}")
+        if self._chance.happens(self._weather.merge_fail, "merge-fails", batch, task, n):
+            return MergeFailed(batch, task, n, "the disk is full")
+        names = (order.tip,) if self._weather.calm else (order.tip, order.onto)
+        if self._chance.happens(self._weather.conflict, "conflicts", *names):
+            return MergeConflicted(batch, task, n, ("src/api.py",))
+        commit = f"{batch}:{task}:m{n}"
+        self.commits[commit] = self.commits[order.onto] | {(task, order.tip)}
+        self._tips[commit] = order.tip
+        self._lines[batch].append(Merged(task, commit))
+        return MergeDone(batch, task, n, commit)
+
+    def _rebuild(self, order: RebuildStarted) -> RebuildDone:
+        batch, n = order.batch, order.n
+        line: list[Merged] = []
+        clashes = []
+        for old in self._lines[batch]:
+            if old.task in order.without:
+                continue
+            if self._chance.happens(self._weather.clash, "clashes", batch, n, old.task):
+                clashes.append(Clash(old.task, ("src/db.py",)))
+                continue
+            commit = f"{batch}:{old.task}:r{n}"
+            below = line[-1].commit if line else self._bases[batch]
+            tip = self._tips[commit] = self._tips[old.commit]
+            self.commits[commit] = self.commits[below] | {(old.task, tip)}
+            line.append(Merged(old.task, commit))
+        self._lines[batch] = line
+        return RebuildDone(batch, n, tuple(line), tuple(clashes))
+
+    def _gate(self, order: GateStarted) -> LineReport:
+        batch, n = order.batch, order.n
+        if self._chance.happens(self._weather.lost, "gate-lost", batch, n):
+            return GateLost(batch, n, "its machine died")
+        if self._chance.happens(self._weather.gate_flaky, "flaky", batch, n):
+            return GateDone(batch, n, passed=False, detail="flaky")
+        passed = not self.bad_base(batch) and not any(self.bad(tip) for _, tip in self.commits[order.commit])
+        return GateDone(batch, n, passed=passed, detail="" if passed else "tests fail")
+
+    def bad(self, tip: str) -> bool:
+        return self._chance.happens(self._weather.bad_tip, "bad", tip)
+
+    def bad_base(self, batch: str) -> bool:
+        """A base that fails its own gate is put right at some time: otherwise nothing could ever be done."""
+        early = self._time.now < self._weather.horizon / 2
+        return early and self._chance.happens(self._weather.bad_base, "bad-base", batch)
+
+
+def _key(order: Order) -> tuple[str, str, str, int]:
+    task = order.task if isinstance(order, MergeStarted) else ""
+    return (type(order).__name__, order.batch, task, order.n)

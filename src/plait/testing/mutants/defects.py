@@ -1,0 +1,229 @@
+"""The list. Each defect is one small change of one module's text; text that is not found once is an error."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Defect:
+    name: str
+    module: str  # below plait.core
+    old: str
+    new: str
+
+
+DEFECTS = (
+    Defect(
+        "a dependency is ignored",
+        "evolve.index",
+        "or task.question is not None or task.pending:",
+        "or task.question is not None:",
+    ),
+    Defect(
+        "a closed phase is ignored",
+        "evolve.index",
+        "return Owed.NOTHING if task.closed else Owed.START",
+        "return Owed.START",
+    ),
+    Defect("a slot is leaked", "evolve.attempts", "state.slots -= attempt.decision.slots", "pass"),
+    Defect(
+        "a heavy task counts as one slot",
+        "evolve.attempts",
+        "batch.slots += attempt.decision.slots",
+        "batch.slots += 1",
+    ),
+    Defect(
+        "there is no backoff", "policy", "return batch.settings.backoff.delay(tries, spread)", "return 0.0"
+    ),
+    Defect(
+        "a cancelled task becomes done",
+        "evolve.index",
+        "if task.doom is not None:\n        return True",
+        "if task.doom is not None and task.unjudged is None:\n        return True",
+    ),
+    Defect(
+        "nothing is probed after a restart",
+        "probe",
+        "return [decision for batch in state.open.values() for decision in _of_batch(batch)]",
+        "return []",
+    ),
+    Defect(
+        "a breaker never closes",
+        "agenda.breaker",
+        "for at, provider in state.reopenings:",
+        "for at, provider in ():",
+    ),
+    Defect(
+        "a breaker is not respected",
+        "agenda.choose",
+        "return free and allows(state, batch.settings.provider(agent))",
+        "return free",
+    ),
+    Defect(
+        "a breaker closes early",
+        "agenda.breaker",
+        "yield Due(at, BreakerClosed(provider))",
+        "yield Due(at - 30.0, BreakerClosed(provider))",
+    ),
+    Defect(
+        "the budget is counted after the fact",
+        "agenda.choose",
+        "budget.allows(batch.spent + batch.claims + choice.reserve)",
+        "budget.allows(batch.spent)",
+    ),
+    Defect(
+        "what runs is not reserved",
+        "agenda.choose",
+        "budget.allows(batch.spent + batch.claims + choice.reserve)",
+        "budget.allows(batch.spent + choice.reserve)",
+    ),
+    Defect(
+        "a held file is ignored",
+        "ready",
+        "if self._holder.get(token, entry.ref) != entry.ref:",
+        "if token == entry.ref[0]:",
+    ),
+    Defect(
+        "files are put down before the merge",
+        "evolve.attempts",
+        "task.unjudged = attempt\n",
+        "task.unjudged = attempt\n    state.ready.release((batch.id, task.place), task.tokens)\n",
+    ),
+    Defect(
+        "an exclusive group is one per batch",
+        "evolve.index",
+        'if token.startswith("group:") or (shared',
+        "if (shared",
+    ),
+    Defect(
+        "a permanent failure is tried again",
+        "policy",
+        "Category.AUTH: Response.NEVER",
+        "Category.AUTH: Response.BACKOFF",
+    ),
+    Defect(
+        "a rate limit uses up a retry",
+        "agenda.judge",
+        "return _again(batch, task, attempt, Step.WRITE, category, why, counted=False)",
+        "return _again(batch, task, attempt, Step.WRITE, category, why, counted=True)",
+    ),
+    Defect(
+        "one retry too many",
+        "agenda.judge",
+        "task.tries >= retries(batch, task)",
+        "task.tries > retries(batch, task)",
+    ),
+    Defect("lost attempts never count", "policy", "\nLOSSES = 3", "\nLOSSES = 300"),
+    Defect(
+        "dependents of a failure are not blocked",
+        "evolve.settle",
+        "return int(status is not None and status is not TaskStatus.DONE)",
+        "return 0",
+    ),
+    Defect(
+        "two merges at once",
+        "agenda.merge",
+        "if batch.merging is None and batch.owed[Owed.MERGE]",
+        "if batch.owed[Owed.MERGE]",
+    ),
+    Defect(
+        "done without the gate",
+        "evolve.index",
+        "batch.settings.gate is not None and task.line_place >= batch.gated",
+        "batch.settings.gate is None and task.line_place >= batch.gated",
+    ),
+    Defect(
+        "bisection blames a neighbour",
+        "agenda.gate",
+        "batch.line[bad - 1].place",
+        "batch.line[max(0, bad - 2)].place",
+    ),
+    Defect(
+        "what is dropped stays in the branch",
+        "agenda.rebuild",
+        "if batch.unwanted and batch.rebuild is None",
+        "if False and batch.rebuild is None",
+    ),
+    Defect(
+        "a pause is ignored",
+        "agenda.slots",
+        "return batch.paused is None and state.pressure is None",
+        "return state.pressure is None",
+    ),
+    Defect(
+        "memory pressure is ignored",
+        "agenda.slots",
+        "return batch.paused is None and state.pressure is None",
+        "return batch.paused is None",
+    ),
+    Defect(
+        "a stop leaves attempts running",
+        "agenda.stop",
+        "if batch.stopping:",
+        "if batch.stopping and not batch.alive:",
+    ),
+    Defect(
+        "a second copy of a request is another request",
+        "drive",
+        'if getattr(event, "id", None) not in state.seen',
+        "if event is not None",
+    ),
+    Defect(
+        "a suspended machine times everything out",
+        "evolve.limits",
+        "attempt.deadline += by",
+        "attempt.deadline += 0.0",
+    ),
+    Defect(
+        "a sign of life is not heard",
+        "evolve.attempts",
+        "attempt.quiet_since = at - state.jump",
+        "attempt.quiet_since += 0.0",
+    ),
+    Defect(
+        "a queue runs two at once",
+        "agenda.choose",
+        "return batch.active == 0 and (",
+        "return batch.active <= 1 and (",
+    ),
+    Defect(
+        "a queue asks nobody",
+        "agenda.choose",
+        "(task.approved or batch.settings.auto_approve)",
+        "(task.approved or not batch.settings.auto_approve)",
+    ),
+    Defect(
+        "a task starts without its needs' code",
+        "agenda.start",
+        "base=task.base if task.base is not None else batch.head",
+        "base=task.base if task.base is not None else batch.base",
+    ),
+    Defect(
+        "verification is forgotten",
+        "agenda.judge",
+        "and (task.task.verify or batch.settings.verify)",
+        "and task.task.verify",
+    ),
+    Defect(
+        "an agent's limit is ignored",
+        "agenda.choose",
+        "free = not limit or state.agents.get(agent, 0) < limit",
+        "free = not limit or state.agents.get(agent, 0) <= limit",
+    ),
+    Defect(
+        "stop-on-fail is forgotten", "agenda.halt", "(conflict or batch.settings.stop_on_fail)", "conflict"
+    ),
+    Defect(
+        "chance is left to chance",
+        "chance",
+        "(seed, *names)",
+        "(seed, *names, id(object()))",
+    ),
+    Defect(
+        "a worse task keeps a file from a better one",
+        "ready",
+        "if first is None or (rival is not None and rival.key < first[0]):",
+        "if first is None or rival is not None:",
+    ),
+)

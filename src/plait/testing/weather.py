@@ -1,0 +1,86 @@
+"""How rough the world is. Each number is a chance (per attempt, merge, gate, report …) or a rate per hour."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from random import Random
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Weather:
+    """`calm` means: outcomes depend on nothing but the seed and the attempt's name, and nobody meddles."""
+
+    calm: bool = False
+    horizon: float = 0.0  # seconds; afterwards nobody meddles and the skies clear, so that everything can end
+
+    fail: float = 0.0
+    hang: float = 0.0
+    lost: float = 0.0
+    ask: float = 0.0
+    verify_fail: float = 0.0
+    conflict: float = 0.0
+    merge_fail: float = 0.0
+    clash: float = 0.0
+    bad_tip: float = 0.0
+    bad_base: float = 0.0
+    gate_flaky: float = 0.0
+    late: float = 0.0
+    twice: float = 0.0
+    overspend: float = 0.0
+    nonsense: float = 0.0
+
+    windows: float = 0.0  # per hour and provider: it refuses everybody
+    crowded: float = 0.0  # the chance that a provider refuses all beyond a few at once
+    pressure: float = 0.0  # per hour
+    node_deaths: float = 0.0
+    machine_deaths: float = 0.0
+    jumps: float = 0.0
+    people: float = 0.0
+    crashes: float = 0.0  # per 1000 records
+
+
+CALM = Weather(calm=True, fail=0.2, hang=0.04, verify_fail=0.15, conflict=0.08, bad_tip=0.1, overspend=0.3)
+
+STORM = Weather(
+    horizon=4000.0,
+    fail=0.3,
+    hang=0.1,
+    lost=0.08,
+    ask=0.1,
+    verify_fail=0.3,
+    conflict=0.2,
+    merge_fail=0.12,
+    clash=0.15,
+    bad_tip=0.2,
+    bad_base=0.1,
+    gate_flaky=0.1,
+    late=0.15,
+    twice=0.1,
+    overspend=0.4,
+    nonsense=0.1,
+    windows=4.0,
+    crowded=0.5,
+    pressure=3.0,
+    node_deaths=1.5,
+    machine_deaths=0.7,
+    jumps=2.0,
+    people=90.0,
+    crashes=6.0,
+)
+
+
+def swarm(rng: Random) -> Weather:
+    """A storm of its own kind: some things never happen in it, others more often, so that rare mixtures occur."""
+    horizon = rng.choice((600.0, 1500.0, 4000.0))
+    knobs: dict[str, Any] = {name: _knob(rng, getattr(STORM, name)) for name in _KNOBS}
+    crashes = rng.choice((0.0, 3.0, 8.0, 20.0))
+    return replace(replace(STORM, **knobs), calm=False, horizon=horizon, crashes=crashes)
+
+
+def _knob(rng: Random, usual: float) -> float:
+    value = 0.0 if rng.random() < 0.35 else usual * rng.uniform(0.3, 1.8)
+    return min(value, 0.8) if usual <= 1 else value
+
+
+_KNOBS = tuple(field.name for field in fields(Weather) if field.name not in {"calm", "horizon", "crashes"})

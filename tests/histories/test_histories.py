@@ -1,0 +1,47 @@
+"""Journals of earlier days fold to what they came to then."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from plait import codec
+from plait.testing.histories import BatchEnd, outcome, replay
+
+HERE = Path(__file__).parent
+NAMES = sorted(path.stem for path in HERE.glob("*.jsonl"))
+
+
+def lines(name: str) -> list[bytes]:
+    return (HERE / f"{name}.jsonl").read_bytes().splitlines()
+
+
+def told(name: str) -> dict[str, BatchEnd]:
+    return msgspec.json.decode((HERE / f"{name}.outcome.json").read_bytes(), type=dict[str, BatchEnd])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_history_comes_to_the_same(name: str) -> None:
+    assert outcome(replay(lines(name))) == told(name)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name.startswith(f"v{codec.VERSION}-")])
+def test_this_version_writes_what_it_wrote(name: str) -> None:
+    assert [codec.dump(codec.load(line)) for line in lines(name)] == lines(name)
+
+
+def test_the_histories_hold_every_kind_of_event() -> None:
+    seen = {codec.kind_of(codec.load(line).event) for name in NAMES for line in lines(name)}
+    assert seen == set(codec.KINDS)
+
+
+@pytest.mark.parametrize("kind", ["task-ended", "retry-granted", "merge-done", "attempt-exited"])
+def test_a_change_of_meaning_would_show(kind: str) -> None:
+    """A history without one of its facts comes to something else: the comparison above is able to fail."""
+    for name in NAMES:
+        whole = lines(name)
+        without = [line for line in whole if codec.kind_of(codec.load(line).event) != kind]
+        if len(without) < len(whole):
+            assert outcome(replay(without)) != told(name)

@@ -1,0 +1,60 @@
+"""Storms, replayed record by record: the indexes are what a recount gives, and every task can say why."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from plait.core.agenda import agenda
+from plait.core.estimate import forecast
+from plait.core.events import Record
+from plait.core.evolve import evolve
+from plait.core.explain import explain, standing
+from plait.core.fork import fork
+from plait.core.state import State
+from plait.testing.recount import differences
+from plait.testing.run import run
+from plait.testing.scenario import stormy
+
+SEEDS = range(24)
+
+
+@cache
+def journal(seed: int) -> tuple[Record, ...]:
+    return run(stormy(seed)).journal
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_indexes_are_what_a_recount_gives(seed: int) -> None:
+    state = State()
+    for record in journal(seed):
+        evolve(state, record)
+        assert differences(state) == [], record
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_every_task_in_every_state_says_why(seed: int) -> None:
+    state = State()
+    for record in journal(seed):
+        evolve(state, record)
+        for batch in state.batches.values():
+            for task in batch.tasks:
+                _, reason = standing(state, batch, task)
+                assert reason.strip()
+                assert "\n" not in explain(state, batch, task)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_looking_ahead_changes_nothing(seed: int) -> None:
+    state = State()
+    for record in journal(seed):
+        evolve(state, record)
+        if record.seq % 40:
+            continue
+        before = list(agenda(state))
+        for name in state.batches:
+            forecast(state, name, record.at)
+        assert list(agenda(state)) == before
+        assert list(agenda(fork(state))) == before
+        assert differences(state) == []

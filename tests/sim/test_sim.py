@@ -1,0 +1,114 @@
+"""The simulator in its short form: `make sim` runs many more of the same."""
+
+from __future__ import annotations
+
+import pytest
+
+from plait.codec import dump
+from plait.core.decisions import AttemptStarted, BatchEnded
+from plait.core.reports import EngineReleased, EngineTaken
+from plait.testing.audit import Violation
+from plait.testing.chance import Chance
+from plait.testing.crashes import Never, Once, Random
+from plait.testing.errands import Errand, Tally, do, replay
+from plait.testing.report import table
+from plait.testing.run import run
+from plait.testing.scenario import calm, stormy
+from plait.testing.sim import main
+from plait.testing.timeline import Timeline
+
+SEEDS = range(12)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_no_law_is_broken_in_a_storm(seed: int) -> None:
+    journal = run(stormy(seed)).journal
+    assert isinstance(journal[-1].event, EngineReleased)
+    ended = {record.event.batch for record in journal if isinstance(record.event, BatchEnded)}
+    assert ended == {submit.batch for submit in stormy(seed).submits}
+
+
+@pytest.mark.parametrize("seed", [3, 6])
+def test_the_same_seed_gives_the_same_journal(seed: int) -> None:
+    first, second = run(stormy(seed)), run(stormy(seed))
+    assert list(map(dump, first.journal)) == list(map(dump, second.journal))
+
+
+def test_another_seed_gives_another_journal() -> None:
+    assert run(stormy(1)).journal != run(stormy(2)).journal
+
+
+@pytest.mark.parametrize("seed", [1, 4])
+def test_a_crash_after_any_record_changes_no_outcome(seed: int) -> None:
+    tally = do(Errand("crash", range(seed, seed + 1)))
+    assert not tally.violations
+    assert tally.crash_points == len(run(calm(seed), Never()).journal)
+
+
+def test_a_crash_loses_no_durable_record_and_brings_another_engine() -> None:
+    whole = run(calm(4), Never()).journal
+    point = len(whole) // 2
+    crashed = run(calm(4), Once(point)).journal
+    assert crashed[:point] == whole[:point]
+    assert sum(isinstance(record.event, EngineTaken) for record in crashed) == 2
+
+
+def test_no_attempt_is_started_twice_by_a_crash() -> None:
+    for point in range(5, 60, 9):
+        journal = run(calm(4), Once(point)).journal
+        started = [record.event.attempt for record in journal if isinstance(record.event, AttemptStarted)]
+        assert len(started) == len(set(started))
+
+
+def test_chance_depends_on_names_and_not_on_order() -> None:
+    one, two = Chance(7), Chance(7)
+    assert (one.roll("a"), one.roll("b")) == (two.roll("a"), two.roll("b"))
+    assert two.roll("b") == one.roll("b")
+    assert one.roll("a") != Chance(8).roll("a")
+    assert one.rng("x").random() == two.rng("x").random()
+
+
+def test_crashes_come_at_the_rate_that_was_asked_for() -> None:
+    crashes, length, deaths = Random(Chance(1), rate=20), 0, 0
+    while (length := crashes.after(length + 1) or 0) < 10_000:
+        deaths += 1
+    assert 150 < deaths < 250
+
+
+def test_equal_times_keep_their_order_and_infinity_never_comes() -> None:
+    time, seen = Timeline(), list[str]()
+    for when, what in ((2.0, "c"), (1.0, "a"), (1.0, "b"), (float("inf"), "never")):
+        time.at(when, lambda said=what: seen.append(said))  # type: ignore[misc]
+    while time.next() is not None:
+        time.step()
+    assert (seen, time.now) == (["a", "b", "c"], 2.0)
+
+
+def test_a_violation_is_counted_and_says_how_to_replay_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise Violation("needs", "b started before a")
+
+    monkeypatch.setattr("plait.testing.errands.run", broken)
+    tally = do(Errand("storm", range(41, 42)))
+    said = table(tally, 1.0, complete=False)
+    assert "needs: b started before a\n  replay: python -m plait.testing.sim --seed 41" in said
+    assert said.endswith("1 violation")
+    assert isinstance(replay("storm", 41, None)[1], Violation)
+
+
+def test_what_is_never_seen_is_said() -> None:
+    said = table(Tally(), 1.0, complete=True)
+    assert "never seen: submit, cancel-batch" in said
+    assert said.endswith("0 violations")
+
+
+def test_one_run_can_be_traced(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--seed", "4", "--kind", "calm", "--crash", "9", "--trace"]) == 0
+    out = capsys.readouterr().out
+    assert out.count("engine-taken") == 2
+    assert "no violation" in out.splitlines()[-1]
+
+
+def test_many_runs_end_in_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--seeds", "1-3"]) == 0
+    assert capsys.readouterr().out.rstrip().endswith("0 violations")
