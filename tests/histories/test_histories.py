@@ -40,8 +40,9 @@ def test_the_histories_hold_every_kind_of_event() -> None:
 @pytest.mark.parametrize("kind", ["task-ended", "retry-granted", "merge-done", "attempt-exited"])
 def test_a_change_of_meaning_would_show(kind: str) -> None:
     """A history without one of its facts comes to something else: the comparison above is able to fail."""
-    for name in NAMES:
-        whole = lines(name)
-        without = [line for line in whole if codec.kind_of(codec.load(line).event) != kind]
-        if len(without) < len(whole):
-            assert outcome(replay(without)) != told(name)
+
+    def shows(name: str) -> bool:
+        without = [line for line in lines(name) if codec.kind_of(codec.load(line).event) != kind]
+        return outcome(replay(without)) != told(name)
+
+    assert any(shows(name) for name in NAMES)

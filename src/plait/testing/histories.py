@@ -25,6 +25,7 @@ class TaskEnd(msgspec.Struct, frozen=True):
     status: str
     reason: str
     attempts: int
+    tries: int
     microusd: int
     tokens: int
 
@@ -50,14 +51,17 @@ def outcome(state: State) -> dict[str, BatchEnd]:
 def _batch(state: State, batch: BatchState) -> BatchEnd:
     view = batch_view(state, batch)
     tasks = {
-        task.id: TaskEnd(task.status.value, task.reason, task.attempt, task.cost.microusd, task.cost.tokens)
-        for task in view.tasks
+        task.id: TaskEnd(
+            task.status.value, task.reason, task.attempt, kept.tries, task.cost.microusd, task.cost.tokens
+        )
+        for task, kept in zip(view.tasks, batch.tasks, strict=True)
     }
     return BatchEnd(view.status.value, view.head, tasks)
 
 
 def write(folder: Path, name: str, records: Iterable[Record]) -> None:
-    lines = [codec.dump(record) for record in records]
+    # Read back once: a whole number where a fraction is meant is written as what it is.
+    lines = [codec.dump(codec.load(codec.dump(record))) for record in records]
     (folder / f"{name}.jsonl").write_bytes(b"\n".join(lines) + b"\n")
     told = msgspec.json.format(msgspec.json.encode(outcome(replay(lines))), indent=1)
     (folder / f"{name}.outcome.json").write_bytes(told + b"\n")

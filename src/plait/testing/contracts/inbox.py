@@ -11,8 +11,7 @@ from hypothesis import given, strategies as st
 
 from plait.core.requests import Pause, Request, Unpause
 from plait.ports import Inbox
-from plait.testing.contracts.journal import QUIETLY
-from plait.testing.contracts.strategies import requests
+from plait.testing.contracts.strategies import QUIETLY, requests
 
 FreshInbox = Callable[[], Inbox]
 Again = Callable[[Inbox], Inbox]
@@ -101,12 +100,13 @@ class InboxContract:
                 mine.taken([request.id for request in new])
             mine.close()
 
-        thread = Thread(target=engine)
+        thread = Thread(target=engine, daemon=True)
         thread.start()
         assert waiting.wait(timeout=30)
         inbox.put(ONE)
         inbox.put(TWO)
-        thread.join()
+        thread.join(timeout=10)
+        assert not thread.is_alive(), "it was not woken"
         assert seen == [ONE, TWO]
 
     def test_closing_twice_is_closing(self, inbox: Inbox) -> None:

@@ -8,13 +8,13 @@ from dataclasses import replace
 from threading import Event as Flag, Thread
 
 import pytest
-from hypothesis import HealthCheck, settings, strategies as st
+from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from plait.core.events import Event, Record
 from plait.ports import Journal, JournalGapError, JournalReader
 from plait.testing.contracts.samples import placed, records
-from plait.testing.contracts.strategies import facts
+from plait.testing.contracts.strategies import QUIETLY, facts
 
 Fresh = Callable[[], Journal]
 ReaderOf = Callable[[Journal], JournalReader]
@@ -114,12 +114,13 @@ class JournalContract:
                 seen.extend(reader.read(len(seen)))
             reader.close()
 
-        thread = Thread(target=tail)
+        thread = Thread(target=tail, daemon=True)
         thread.start()
         assert waiting.wait(timeout=30)
         journal.append(records(1, 1))
         journal.append(records(2, 3))
-        thread.join()
+        thread.join(timeout=10)
+        assert not thread.is_alive(), "it was not woken"
         assert seen == records(1, 3)
 
     def test_settings_are_set_changed_and_forgotten(self, journal: Journal, reader: JournalReader) -> None:
@@ -181,8 +182,3 @@ class JournalContract:
                 self.journal.close()
 
         run_state_machine_as_test(Model, settings=QUIETLY)
-
-
-QUIETLY = settings(
-    max_examples=15, stateful_step_count=15, deadline=None, suppress_health_check=list(HealthCheck)
-)

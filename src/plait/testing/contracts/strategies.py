@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, settings, strategies as st
 
 from plait.core.decisions import TaskEnded
 from plait.core.events import Event
@@ -10,6 +10,11 @@ from plait.core.reports import AttemptActive, EngineTaken
 from plait.core.requests import Feedback, Pause, Request
 from plait.core.status import TaskStatus
 from plait.core.task import Attempt, Step
+
+# Few examples, each of which may write to a disk.
+QUIETLY = settings(
+    max_examples=15, stateful_step_count=15, deadline=None, suppress_health_check=list(HealthCheck)
+)
 
 _words = st.text(max_size=20)
 _attempts = st.builds(Attempt, _words, _words, st.sampled_from(Step), st.integers(1, 9))
