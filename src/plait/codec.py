@@ -74,6 +74,7 @@ KINDS: Mapping[str, type[Event]] = {
     "merge-conflicted": reports.MergeConflicted,
     "merge-failed": reports.MergeFailed,
     "rebuild-done": reports.RebuildDone,
+    "rebuild-failed": reports.RebuildFailed,
     "gate-done": reports.GateDone,
     "gate-lost": reports.GateLost,
     "rate-limited": reports.RateLimited,

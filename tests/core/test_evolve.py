@@ -20,6 +20,7 @@ from plait.core.state import State
 from plait.core.status import Category
 from plait.core.task import Attempt, Phase, Step, Task
 from plait.core.views import batch_view
+from plait.testing.recount import differences
 from plait.testing.script import Script, needs
 
 IDS = st.sampled_from(["a", "b", "c", "b1", "b2", "zz", "one", "r1", "r2", "r3", "shell"])
@@ -34,6 +35,7 @@ PLANS = st.sampled_from(
             (2.0, 1.0, 1.0),
             (Phase("one", total=1), Phase("two", after=("one",), total=1)),
         ),
+        Plan((Task("a"), Task("b")), ((), (5,)), ((),), (2.0, 1.0)),  # what no plait would write
     ]
 )
 
@@ -80,6 +82,7 @@ def fold(events: list[Event]) -> State:
 def test_no_list_of_facts_makes_it_fail(events: list[Event]) -> None:
     state = fold(events)
     list(agenda(state))
+    assert differences(state) == []
     for batch in state.batches.values():
         batch_view(state, batch)
 

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from plait.core.decisions import BatchPaused, GateEnding, MergeStarted, RebuildStarted, TaskEnded
-from plait.core.reports import Clash, GateDone, GateLost, Merged, MergeDone, MergeFailed, RebuildDone
-from plait.core.requests import Drop, Resume, Stop, Unpause
+from plait.core.decisions import BatchPaused, Change, GateEnding, MergeStarted, RebuildStarted, TaskEnded
+from plait.core.reports import (
+    Clash,
+    GateDone,
+    GateLost,
+    Merged,
+    MergeDone,
+    MergeFailed,
+    RebuildDone,
+    RebuildFailed,
+)
+from plait.core.requests import CancelBatch, ChangeSettings, Drop, Resume, Retry, Stop, Unpause
 from plait.core.settings import Backoff, Mode, OnConflict, Settings
-from plait.core.status import Category, PauseCause, TaskStatus
+from plait.core.status import Category, EndWhy, PauseCause, TaskStatus
+from plait.core.task import Need, Task
 from plait.testing.script import BATCH, Script, gates, needs, started
 
 GATED = Settings(gate="make check", max_parallel=0)
@@ -24,7 +34,7 @@ def test_merges_happen_one_at_a_time_in_the_plans_order() -> None:
     assert merging(script) == ["c"]
     assert script.why("b") == "b is merging: its turn to be merged comes after c"
     decisions = script.happen(MergeDone(BATCH, "c", 1, "base+c"))
-    assert MergeStarted(BATCH, "a", 1, "tip-a", "base+c") in decisions
+    assert MergeStarted(BATCH, "a", 1, "base", "tip-a", "base+c") in decisions
 
 
 def test_a_conflict_is_skipped_and_the_others_go_on() -> None:
@@ -149,14 +159,14 @@ def test_a_lost_gate_runs_again_and_asks_a_person_after_three() -> None:
 def test_a_gate_ends_at_its_deadline() -> None:
     script = Script("a", settings=Settings(gate="make", gate_timeout=60))
     script.exits("a")
-    assert script.wait(61) == [GateEnding(BATCH, 1)]
+    assert script.wait(61) == [GateEnding(BATCH, 1, EndWhy.TIMEOUT)]
 
 
 def test_a_stop_ends_the_gate_and_resuming_runs_it_again() -> None:
     script = Script("a", settings=GATED)
     script.exits("a")
-    assert GateEnding(BATCH, 1) in script.ask(lambda name: Stop(name, BATCH))
-    assert gates(script.happen(GateLost(BATCH, 1, "stopped"))) == []
+    assert GateEnding(BATCH, 1, EndWhy.STOP) in script.ask(lambda name: Stop(name, BATCH))
+    assert gates(script.gate(passed=False)) == []  # that it was killed is nobody's fault
     assert gates(script.ask(lambda name: Resume(name, BATCH))) == [1]
 
 
@@ -193,14 +203,15 @@ def test_a_change_that_no_longer_applies_after_a_drop_is_a_conflict() -> None:
     script.exits("a")
     script.exits("b")
     script.merges = False
-    assert RebuildStarted(BATCH, 1, ("a",)) in script.ask(lambda name: Drop(name, BATCH, "a"))
+    decisions = script.ask(lambda name: Drop(name, BATCH, "a"))
+    assert RebuildStarted(BATCH, 1, ("a",), (Change("b", "base", "tip-b"),)) in decisions
     script.happen(RebuildDone(BATCH, 1, (), (Clash("b", ("x.py",)),)))
     assert script.task("b").status is TaskStatus.CONFLICTED
     assert script.batch().head == "base"
 
 
 def test_nothing_is_merged_or_started_while_the_branch_is_rebuilt() -> None:
-    script = Script("a", "b", "c", "d", settings=Settings(max_parallel=3))
+    script = Script(*"abcde", settings=Settings(max_parallel=3))
     script.exits("a")
     script.merges = False
     script.ask(lambda name: Drop(name, BATCH, "a"))
@@ -208,7 +219,7 @@ def test_nothing_is_merged_or_started_while_the_branch_is_rebuilt() -> None:
     assert script.why("b") == "b is merging: the batch branch is being made anew without a"
     decisions = script.happen(RebuildDone(BATCH, 1, ()))
     assert merging(script) == ["b"]
-    assert started(decisions) in (["d"], [])
+    assert started(decisions) == ["e"]
 
 
 def test_a_late_rebuild_report_changes_nothing() -> None:
@@ -216,3 +227,91 @@ def test_a_late_rebuild_report_changes_nothing() -> None:
     script.exits("a")
     script.happen(RebuildDone(BATCH, 9, (Merged("a", "elsewhere"),)))
     assert script.batch().head == "base+a"
+
+
+def test_a_rebuild_that_goes_wrong_is_tried_again_and_then_a_person_is_asked() -> None:
+    script = Script("a", "b")
+    script.exits("a")
+    script.merges = False
+    script.ask(lambda name: Drop(name, BATCH, "a"))
+    for n in (1, 2):
+        again = script.happen(RebuildFailed(BATCH, n, "disk full"))
+        assert [d.n for d in again if isinstance(d, RebuildStarted)] == [n + 1]
+    decisions = script.happen(RebuildFailed(BATCH, 3, "disk full"))
+    assert [d.cause for d in decisions if isinstance(d, BatchPaused)] == [PauseCause.BRANCH]
+    again = script.ask(lambda name: Unpause(name, BATCH))
+    assert [d.n for d in again if isinstance(d, RebuildStarted)] == [4]
+
+
+def test_the_base_is_known_to_be_good_only_by_itself() -> None:
+    script = Script("a", "b", settings=GATED)
+    script.exits("a")
+    script.gate(passed=True)
+    script.exits("b")
+    script.gate(passed=True)
+    script.ask(lambda name: Drop(name, BATCH, "a"))  # which may have mended what was broken before
+    assert gates(script.gate(passed=False)) == [0]
+
+
+def test_a_need_that_is_done_again_is_not_kept_waiting_by_a_merged_task() -> None:
+    settings = Settings(gate="g", on_conflict=OnConflict.REPAIR, max_parallel=0)
+    tasks = ("c", Task("a", touches=("x",)), Task("b", needs=(Need("a"),), touches=("x",)))
+    script = Script(*tasks, settings=settings)
+    for name in "cab":
+        script.exits(name)
+        if name != "b":
+            script.gate(passed=True)
+    script.merges = False
+    script.ask(lambda name: Drop(name, BATCH, "c"))
+    script.happen(RebuildDone(BATCH, 1, (Merged("b", "base+b"),), (Clash("a", ("x",)),)))
+    assert script.running() == ["a"]
+
+
+def test_a_clash_of_an_earlier_life_is_not_held_against_the_next() -> None:
+    script = Script("x", "a")
+    script.exits("x")
+    script.exits("a")
+    script.merges = False
+    script.ask(lambda name: Drop(name, BATCH, "x"))
+    script.ask(lambda name: Retry(name, BATCH, "a"))
+    script.happen(RebuildDone(BATCH, 1, (), (Clash("a", ("x.py",)),)))
+    assert script.running() == ["a"]
+
+
+def test_a_repair_that_changes_nothing_does_not_merge_the_old_change() -> None:
+    settings = Settings(on_conflict=OnConflict.REPAIR)
+    script = Script(Task("a", allow_empty=True), settings=settings)
+    script.merges = False
+    script.exits("a")
+    script.conflict("a", "x")
+    script.exits("a", tip=None)
+    assert script.why("a") == "a is done: done; there was nothing to change"
+
+
+def test_a_conflict_fails_the_batch_whatever_failed_before() -> None:
+    settings = Settings(on_conflict=OnConflict.FAIL, max_parallel=2, retries=0)
+    script = Script("a", "b", "c", "d", needs("e", "d"), settings=settings)
+    script.merges = False
+    script.exits("a", Category.TASK)
+    script.exits("b")
+    script.conflict("b", "x")
+    assert script.status("e") == "skipped"
+
+
+def test_cancelling_a_batch_ends_its_gate() -> None:
+    script = Script("a", "b", settings=GATED)
+    script.exits("a")
+    assert GateEnding(BATCH, 1, EndWhy.CANCEL) in script.ask(lambda name: CancelBatch(name, BATCH))
+    script.exits("b", Category.KILLED)
+    script.happen(GateDone(BATCH, 1, passed=False))
+    assert script.batch().ended == "cancelled"
+
+
+def test_a_gate_that_is_taken_away_is_not_waited_for() -> None:
+    script = Script("a", settings=GATED)
+    script.exits("a")
+    script.gate(passed=False)
+    script.gate(passed=False)
+    assert script.batch().paused is not None
+    script.ask(lambda name: ChangeSettings(name, BATCH, Settings(gate=None), ("gate",)))
+    assert script.batch().ended == "completed"

@@ -79,7 +79,7 @@ def refusal(decisions: list[Decision]) -> str:
         ),
         (
             lambda name: Submit(name, "b2", Plan((Task("x"),), ((7,),), ((),), (1.0,)), Settings()),
-            "the plan needs a task that it does not hold",
+            "the plan's parts do not belong together",
         ),
         (
             lambda name: Submit(
@@ -286,3 +286,50 @@ def test_a_pause_for_money_ends_when_what_it_was_for_is_gone() -> None:
     assert script.batch().paused is not None
     script.ask(lambda name: CancelTask(name, BATCH, "a"))
     assert script.batch().ended == "failed"
+
+
+def test_nothing_is_taken_up_while_its_batch_is_being_cancelled() -> None:
+    script = Script("a", "b", settings=Settings(gate="g", retries=0))
+    script.exits("a", Category.TASK)
+    script.ask(lambda name: CancelBatch(name, BATCH))
+    assert refusal(script.ask(lambda name: Retry(name, BATCH, "a"))) == "batch b1 is being cancelled"
+    script.exits("b", Category.KILLED)
+    assert script.batch().ended == "cancelled"
+    script.ask(lambda name: Drop(name, BATCH, "a"))
+    assert script.batch().ended == "cancelled"
+
+
+def test_a_stopped_batch_holds_nothing_that_another_one_wants() -> None:
+    in_place = Settings(isolation=Isolation.IN_PLACE)
+    script = Script(Task("a", touches=("x",)), settings=in_place)
+    script.ask(lambda name: Stop(name, BATCH))
+    script.exits("a", Category.KILLED)
+    assert started(script.submit(Task("b", touches=("x",)), settings=in_place, batch="b2")) == ["b"]
+    script.ask(lambda name: Resume(name, BATCH))
+    assert script.why("a") == "a is waiting: touches x, held by b of batch b2"
+
+
+def test_dropping_the_failure_that_halted_a_batch_lets_the_others_be_retried() -> None:
+    script = Script("a", "b", settings=Settings(max_parallel=1, retries=0, stop_on_fail=True))
+    script.exits("a", Category.TASK)
+    script.ask(lambda name: Drop(name, BATCH, "a"))
+    assert script.batch().ended == "failed"  # b was not done
+    script.ask(lambda name: Retry(name, BATCH, "b"))
+    script.exits("b")
+    assert script.batch().ended == "completed"
+
+
+def test_a_person_may_hold_a_batch_that_waits_for_money() -> None:
+    script = Script("a", settings=Settings(budget=Budget(microusd=1), reserve=Spend(2)))
+    assert refusal(script.ask(lambda name: Pause(name, BATCH))) == ""
+    more = Settings(budget=None)
+    assert started(script.ask(lambda name: ChangeSettings(name, BATCH, more, ("budget",)))) == []
+    assert started(script.ask(lambda name: Unpause(name, BATCH))) == ["a"]
+
+
+def test_settings_can_be_changed_before_an_ended_batch_is_taken_up_again() -> None:
+    script = Script("a", settings=NO_RETRY)
+    script.exits("a", Category.TASK)
+    script.ask(lambda name: ChangeSettings(name, BATCH, Settings(agents=("codex",)), ("agents",)))
+    decisions = script.ask(lambda name: Retry(name, BATCH, "a"))
+    assert next(d.agent for d in decisions if isinstance(d, AttemptStarted)) == "codex"

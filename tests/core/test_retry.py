@@ -15,12 +15,14 @@ from plait.core.decisions import (
 )
 from plait.core.reports import (
     AttemptActive,
+    AttemptAsked,
     AttemptExited,
     AttemptLost,
     AttemptSession,
     AttemptUsed,
     ClockJumped,
     Outcome,
+    PressureChanged,
     RateLimited,
 )
 from plait.core.requests import ChangeSettings, Feedback, Unpause
@@ -281,3 +283,106 @@ def test_stop_on_fail_skips_what_has_not_started_and_lets_the_rest_finish() -> N
     script.exits("b")
     assert script.status("b") == "done"
     assert script.batch().ended == "failed"
+
+
+def test_words_stay_with_the_task_until_an_attempt_with_them_has_passed() -> None:
+    script = Script("a", settings=Settings(backoff=STEADY, verify="v"))
+    script.ask(lambda name: Feedback(name, BATCH, "a", "use tabs"))
+    script.exits("a", Category.KILLED)
+    script.exits("a", Category.RATE_LIMIT, retry_after=5.0)
+    (again,) = [d for d in script.wait(10) if isinstance(d, AttemptStarted)]
+    assert again.feedback == "use tabs"
+    script.exits("a")
+    (after,) = [d for d in script.exits("a", Category.VERIFY, detail="red") if isinstance(d, AttemptStarted)]
+    assert after.feedback == "verification failed: red"
+
+
+def test_a_question_that_nobody_answered_in_time_is_still_a_question() -> None:
+    script = Script("a", settings=Settings(retries=0))
+    script.happen(AttemptAsked(Attempt(BATCH, "a", Step.WRITE, 1), "which port?"))
+    script.wait(1801)
+    script.exits("a", Category.KILLED)
+    assert script.why("a") == "a is waiting: it asked: which port? (answer with feedback)"
+
+
+def test_a_check_that_takes_too_long_says_so() -> None:
+    script = Script("a", settings=Settings(verify="v", verify_timeout=60, retries=0))
+    script.exits("a")
+    script.wait(61)
+    script.exits("a", Category.TASK)
+    assert script.why("a") == "a is failed: verification failed: it did not end in time"
+
+
+def test_a_provider_that_refuses_again_and_again_is_not_called_again_and_again() -> None:
+    script = Script("a", settings=LIMITED)
+    for _ in range(8):
+        script.exits("a", Category.RATE_LIMIT, retry_at=script.now - 100)
+        script.wait(1000)
+    script.exits("a", Category.RATE_LIMIT, retry_at=script.now - 100)
+    until = script.state.breakers["anthropic"].until
+    assert until is not None
+    assert until - script.now > 300
+
+
+def test_a_provider_is_not_given_up_for_ever() -> None:
+    script = Script("a", settings=LIMITED)
+    script.exits("a", Category.RATE_LIMIT, retry_at=1.7e12)
+    assert started(script.wait(9 * 86_400)) == ["a"]
+
+
+def test_a_clock_that_is_set_back_makes_nobody_wait_longer() -> None:
+    script = Script("a", "b", settings=Settings(backoff=STEADY, agents=("claude",), max_parallel=1))
+    script.exits("a", Category.NETWORK)
+    script.now -= 400
+    script.happen(ClockJumped(-400))
+    script.wait(30)
+    assert script.task("a").not_before is None
+    script.exits("b", Category.RATE_LIMIT, retry_after=60.0)
+    script.now -= 400
+    script.happen(ClockJumped(-400))
+    assert started(script.wait(120)) == ["a"]
+
+
+def test_what_was_begun_goes_on_while_there_is_no_money_for_more() -> None:
+    settings = Settings(budget=Budget(microusd=10), reserve=Spend(8), verify="v", gate="g")
+    script = Script("a", "b", settings=settings)
+    script.exits("a", spend=Spend(5))
+    assert script.status("a") == "verifying"
+    script.exits("a")
+    script.gate(passed=True)
+    assert script.status("a") == "done"
+    assert script.batch().paused is not None
+    assert script.status("b") == "waiting"
+
+
+def test_an_agent_that_can_be_paid_is_preferred_to_an_idle_one() -> None:
+    settings = Settings(
+        agents=("claude", "codex"), budget=Budget(microusd=19), reserve=Spend(1), max_parallel=1
+    )
+    script = Script(*"abcdefg", settings=settings)
+    for _ in range(4):
+        name = script.running()[0]
+        agent = next(iter(script.task(name).alive.values())).agent
+        script.exits(name, spend=Spend(6 if agent == "claude" else 1))
+    assert [a.agent for a in script.batch().alive.values()] == ["codex"]
+
+
+def test_a_batch_that_is_rejected_again_and_again_asks_a_person() -> None:
+    script = Script(*"abcd", settings=Settings(max_parallel=1))
+    script.exits("a", Category.AUTH, detail="no key")
+    script.exits("b", Category.AUTH, detail="no key")
+    assert script.running() == []
+    assert script.why("c") == (
+        "c is waiting: the batch is paused: 2 tasks in a row were rejected by the provider: "
+        "see why, mend it, and unpause"
+    )
+    assert started(script.ask(lambda name: Unpause(name, BATCH))) == ["c"]
+
+
+def test_a_check_that_is_taken_out_of_the_settings_is_not_waited_for() -> None:
+    script = Script("a", "b", settings=Settings(verify="v", max_parallel=1))
+    script.happen(PressureChanged("memory"))
+    script.exits("a")
+    script.ask(lambda name: ChangeSettings(name, BATCH, Settings(verify=None), ("verify",)))
+    script.happen(PressureChanged(None))
+    assert script.status("a") == "done"

@@ -87,7 +87,7 @@ def test_a_mutex_is_no_edge_when_the_holder_fails() -> None:
 def test_an_exclusive_group_is_one_for_all_batches() -> None:
     script = Script(Task("a", exclusive="db"))
     script.submit(Task("a", exclusive="db"), batch="b2")
-    assert script.why("a", "b2") == "a is waiting: is in the exclusive group db, held by a"
+    assert script.why("a", "b2") == "a is waiting: is in the exclusive group db, held by a of batch b1"
 
 
 def test_files_are_per_branch_and_shared_in_place() -> None:

@@ -29,7 +29,9 @@ class RequestRefused:
 
 @dataclass(frozen=True, slots=True)
 class AttemptStarted:
-    """Start it. `base` is the commit its workspace is made from; `session` the agent's session to go on with."""
+    """Start it. `base` is the commit its workspace is made from; `session` the agent's session to go on with;
+    `command` what is run where no agent is (verification).
+    """
 
     attempt: Attempt
     agent: str
@@ -39,6 +41,7 @@ class AttemptStarted:
     slots: int = 1
     reserve: Spend = NO_SPEND
     base: str = ""
+    command: str | None = None
     session: str | None = None
     feedback: str = ""
 
@@ -117,22 +120,33 @@ class PhaseOpened:
 
 @dataclass(frozen=True, slots=True)
 class MergeStarted:
-    """Merge `tip` onto the batch branch, whose head must be `onto`."""
+    """Merge the task's own change (`tip` against `base`) onto the batch branch, whose head must be `onto`."""
 
     batch: str
     task: str
     n: int
+    base: str
     tip: str
     onto: str
 
 
 @dataclass(frozen=True, slots=True)
+class Change:
+    """A task's own change: `tip` against `base`. Its history may hold other tasks' changes as well."""
+
+    task: str
+    base: str
+    tip: str
+
+
+@dataclass(frozen=True, slots=True)
 class RebuildStarted:
-    """Make the batch branch anew from its base without the changes of these tasks."""
+    """Make the batch branch anew from its base: `line` in this order, and nothing of `without`."""
 
     batch: str
     n: int
     without: tuple[str, ...]
+    line: tuple[Change, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,12 +158,14 @@ class GateStarted:
     commit: str
     size: int
     timeout: float
+    command: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class GateEnding:
     batch: str
     n: int
+    why: EndWhy
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from plait.core.agenda.breaker import allows
-from plait.core.agenda.choose import Choice, affordable, reserve
+from dataclasses import dataclass
+
+from plait.core.agenda.choose import Choice, affordable, reserve, why_busy
 from plait.core.agenda.phase import progress
 from plait.core.agenda.rebuild import line_stands
 from plait.core.agenda.slots import clamped, room_in_batch, room_in_engine
 from plait.core.evolve.index import LOCAL
 from plait.core.owed import Owed
+from plait.core.ready import Ref
 from plait.core.settings import Mode
 from plait.core.state import AttemptState, BatchState, State, TaskState
-from plait.core.status import EndWhy, TaskStatus
+from plait.core.status import EndWhy, TaskStatus, Waiting
 from plait.core.task import NeedKind, Step
 
 _ENDINGS = {
@@ -25,109 +27,127 @@ _ENDINGS = {
 }
 _NAMES_SHOWN = 3
 
+# What a task waits on, in a word and in a sentence.
+Why = tuple[Waiting, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a task stands; `on` says what it waits on where that is what keeps it."""
+
+    status: TaskStatus
+    reason: str
+    on: Waiting | None = None
+
 
 def explain(state: State, batch: BatchState, task: TaskState) -> str:
-    status, reason = standing(state, batch, task)
-    return f"{task.task.id} is {status.value.replace('_', ' ')}: {reason}"
+    stands = standing(state, batch, task)
+    return f"{task.task.id} is {stands.status.value.replace('_', ' ')}: {stands.reason}"
 
 
-def standing(state: State, batch: BatchState, task: TaskState) -> tuple[TaskStatus, str]:
-    """The task's status, and the reason for it in words."""
+def standing(state: State, batch: BatchState, task: TaskState) -> Standing:
     if task.status is not None:
-        return task.status, task.reason
+        return Standing(task.status, task.reason)
     if task.interrupted is not None:
-        return TaskStatus.INTERRUPTED, f"{task.interrupted}; resume the batch to go on"
+        reason = f"{task.interrupted}; resume the batch to go on"
+        return Standing(TaskStatus.INTERRUPTED, reason, Waiting.PAUSE)
     if task.alive:
         return _at_work(next(iter(task.alive.values())))
     if task.merging is None and task.doom is not None:
-        return TaskStatus.WAITING, task.doom.reason
+        return Standing(TaskStatus.WAITING, task.doom.reason)
     if task.merging is not None or task.merged or task.step is Step.MERGE:
-        return TaskStatus.MERGING, _merging(batch, task)
-    if task.step is Step.VERIFY and task.unjudged is None:
-        return TaskStatus.VERIFYING, _before_verify(state, batch, task)
+        return _merging(state, batch, task)
+    if task.step is Step.VERIFY and not task.unjudged:
+        on, reason = _own(batch, task) or _shared(state, batch) or _slots(state, batch, task)
+        return Standing(TaskStatus.VERIFYING, reason, on)
     return _waiting(state, batch, task)
 
 
-def _at_work(attempt: AttemptState) -> tuple[TaskStatus, str]:
+def _at_work(attempt: AttemptState) -> Standing:
     verifying = attempt.name.step is Step.VERIFY
     status = TaskStatus.VERIFYING if verifying else TaskStatus.RUNNING
     if attempt.ending is not None:
-        return status, f"attempt {attempt.name.n} is being ended, because {_ENDINGS[attempt.ending]}"
+        return Standing(
+            status, f"attempt {attempt.name.n} is being ended, because {_ENDINGS[attempt.ending]}"
+        )
     if attempt.question is not None:
-        return status, f"it asks: {attempt.question}"
+        return Standing(status, f"it asks: {attempt.question}", Waiting.ANSWER)
     doing = f" ({attempt.phase})" if attempt.phase else ""
     who = "the check" if verifying else attempt.agent
-    return status, f"attempt {attempt.name.n} by {who}{doing}"
+    return Standing(status, f"attempt {attempt.name.n} by {who}{doing}")
 
 
-def _merging(batch: BatchState, task: TaskState) -> str:
+def _merging(state: State, batch: BatchState, task: TaskState) -> Standing:
     if task.merging is not None:
-        return "it is being merged" + (f", and taken out again: {task.doom.reason}" if task.doom else "")
-    if task.not_before is not None and task.retry is not None:
-        return f"it is merged again soon, because {task.retry[1]}"
-    if not line_stands(batch):
-        gone = ", ".join(batch.tasks[place].task.id for place in batch.unwanted)
-        return f"the batch branch is being made anew without {gone or 'what was dropped'}"
-    if task.merged:
-        running = batch.gate is not None and not batch.gate.stale and task.line_place < batch.gate.size
-        return "the gate runs on the merged result" if running else "merged; the gate is next"
-    if batch.merging is not None:
-        return f"its turn to be merged comes after {batch.tasks[batch.merging].task.id}"
-    return "its turn to be merged comes next"
-
-
-def _before_verify(state: State, batch: BatchState, task: TaskState) -> str:
-    if task.not_before is not None and task.retry is not None:
-        return f"it is verified again soon, because {task.retry[1]}"
-    return _shared(state, batch) or _slots(state, batch, task)
-
-
-def _waiting(state: State, batch: BatchState, task: TaskState) -> tuple[TaskStatus, str]:
+        after = f", and taken out again: {task.doom.reason}" if task.doom else ""
+        return Standing(TaskStatus.MERGING, f"it is being merged{after}")
     own = _own(batch, task)
     if own is not None:
-        return TaskStatus.WAITING, own
-    if task.owed is not Owed.START:
-        return TaskStatus.QUEUED, "it is about to be judged"
+        return Standing(TaskStatus.MERGING, own[1], own[0])
+    if not line_stands(batch):
+        gone = ", ".join(batch.tasks[place].task.id for place in batch.unwanted)
+        reason = f"the batch branch is being made anew without {gone or 'what was dropped'}"
+        return Standing(TaskStatus.MERGING, reason, Waiting.BRANCH)
+    return _before_gate(state, batch, task) if task.merged else _before_merge(batch)
+
+
+def _before_merge(batch: BatchState) -> Standing:
+    if batch.merging is not None:
+        reason = f"its turn to be merged comes after {batch.tasks[batch.merging].task.id}"
+        return Standing(TaskStatus.MERGING, reason, Waiting.TURN)
+    return Standing(TaskStatus.MERGING, "its turn to be merged comes next", Waiting.TURN)
+
+
+def _before_gate(state: State, batch: BatchState, task: TaskState) -> Standing:
+    if batch.gate is not None and not batch.gate.stale and task.line_place < batch.gate.size:
+        return Standing(TaskStatus.MERGING, "the gate runs on the merged result")
+    held = _shared(state, batch) if batch.gate is None else None
+    if held is not None:
+        return Standing(TaskStatus.MERGING, f"merged; {held[1]}", held[0])
+    return Standing(TaskStatus.MERGING, "merged; the gate is next", Waiting.TURN)
+
+
+def _waiting(state: State, batch: BatchState, task: TaskState) -> Standing:
+    own = _own(batch, task)
+    if own is None and task.owed is not Owed.START:
+        return Standing(TaskStatus.QUEUED, "it is about to be judged")
     token = state.ready.waits_for((batch.id, task.place))
-    if token is not None:
-        return TaskStatus.WAITING, _token(state, token)
-    reason = (
-        _shared(state, batch)
+    if own is None and token is not None:
+        own = (Waiting.FILES, _token(state, batch, token))
+    why = (
+        own
+        or _shared(state, batch)
         or _queue(state, batch, task)
         or _agents(state, batch, task)
         or _money(state, batch, task)
     )
-    if reason is not None:
-        return TaskStatus.WAITING, reason
-    return TaskStatus.QUEUED, _slots(state, batch, task)
+    if why is not None:
+        return Standing(TaskStatus.WAITING, why[1], why[0])
+    on, reason = _slots(state, batch, task)
+    return Standing(TaskStatus.QUEUED, reason, on)
 
 
-def _own(batch: BatchState, task: TaskState) -> str | None:
+def _own(batch: BatchState, task: TaskState) -> Why | None:
     """What holds this task back and no other."""
     if task.question is not None:
-        return f"it asked: {task.question} (answer with feedback)"
+        return Waiting.ANSWER, f"it asked: {task.question} (answer with feedback)"
     if task.not_before is not None and task.retry is not None:
-        return f"it goes again soon, because {task.retry[1]}"
+        verbs = {Step.MERGE: "is merged", Step.VERIFY: "is verified", Step.WRITE: "goes"}
+        return Waiting.BACKOFF, f"it {verbs[task.step]} again soon, because {task.retry}"
     if task.pending:
-        return _needs(batch, task)
-    if task.closed:
-        return _phase(batch, task)
-    return None
+        return Waiting.NEEDS, _needs(batch, task)
+    return (Waiting.PHASE, _phase(batch, task)) if task.closed else None
 
 
 def _needs(batch: BatchState, task: TaskState) -> str:
-    waiting = {
-        batch.tasks[place].task.id
-        for place in batch.plan.needs[task.place]
-        if batch.tasks[place].status is not TaskStatus.DONE
-    }
-    said = [need for need in task.task.needs if need.on in waiting]
-    chained = [need for need in said if need.kind is NeedKind.CHAIN]
-    names = [need.on for need in said] or sorted(waiting)
+    needed = (batch.tasks[place] for place in batch.plan.needs[task.place])
+    missing = {other.task.id for other in needed if other.status is not TaskStatus.DONE}
+    said = [need for need in task.task.needs if need.on in missing]
+    names = list(dict.fromkeys(need.on for need in said)) or sorted(missing)
     shown = ", ".join(names[:_NAMES_SHOWN])
     more = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
-    if chained and len(chained) == len(said):
-        why = f" ({chained[0].reason})" if chained[0].reason else ""
+    if said and all(need.kind is NeedKind.CHAIN for need in said):
+        why = f" ({said[0].reason})" if said[0].reason else ""
         return f"comes after {shown}{more}{why}"
     return f"needs {shown}{more}"
 
@@ -140,78 +160,68 @@ def _phase(batch: BatchState, task: TaskState) -> str:
     return f"its phase {phase.key} is not open yet ({earlier})"
 
 
-def _token(state: State, token: str) -> str:
+def _token(state: State, batch: BatchState, token: str) -> str:
     kind, _, name = token.rpartition(LOCAL)[2].partition(":")
     holder = state.ready.holder(token)
-    held = f"held by {_name(state, holder)}" if holder is not None else "which another ready task gets first"
-    if kind == "group":
-        return f"is in the exclusive group {name}, {held}"
     if kind == "pair":
-        other = _name(state, holder) if holder is not None else name
-        return f"must not run beside {other}"
-    return f"touches {name}, {held}"
+        return f"must not run beside {_name(state, batch, holder) if holder is not None else name}"
+    held = "which another ready task gets first"
+    if holder is not None:
+        held = f"held by {_name(state, batch, holder)}"
+    return f"is in the exclusive group {name}, {held}" if kind == "group" else f"touches {name}, {held}"
 
 
-def _name(state: State, ref: tuple[str, int]) -> str:
-    return state.batches[ref[0]].tasks[ref[1]].task.id
+def _name(state: State, batch: BatchState, ref: Ref) -> str:
+    name = state.batches[ref[0]].tasks[ref[1]].task.id
+    return name if ref[0] == batch.id else f"{name} of batch {ref[0]}"
 
 
-def _shared(state: State, batch: BatchState) -> str | None:
+def _shared(state: State, batch: BatchState) -> Why | None:
     """What holds the whole batch back."""
     if batch.paused is not None:
-        return f"the batch is paused: {batch.paused.why}"
+        return Waiting.PAUSE, f"the batch is paused: {batch.paused.why}"
     if state.pressure is not None:
-        return f"the machine is short of room: {state.pressure}"
+        return Waiting.MEMORY, f"the machine is short of room: {state.pressure}"
     if not line_stands(batch):
-        return "the batch branch is being made anew"
+        return Waiting.BRANCH, "the batch branch is being made anew"
     return None
 
 
-def _queue(state: State, batch: BatchState, task: TaskState) -> str | None:
+def _queue(state: State, batch: BatchState, task: TaskState) -> Why | None:
     if batch.settings.mode is not Mode.QUEUE or task.started:
         return None
-    at_work = next((other.task.id for other in batch.tasks if other.started), None) if batch.active else None
-    if at_work is not None:
-        return f"its turn comes after {at_work}"
+    for place in batch.active:
+        return Waiting.TURN, f"its turn comes after {batch.tasks[place].task.id}"
     head = min(state.ready.heads(batch.id), key=lambda entry: entry.key)
     if head.ref[1] != task.place:
-        return f"its turn comes after {_name(state, head.ref)}"
+        return Waiting.TURN, f"its turn comes after {_name(state, batch, head.ref)}"
     approved = task.approved or batch.settings.auto_approve
-    return None if approved else "it waits for approval"
+    return None if approved else (Waiting.APPROVAL, "it waits for approval")
 
 
-def _agents(state: State, batch: BatchState, task: TaskState) -> str | None:
+def _agents(state: State, batch: BatchState, task: TaskState) -> Why | None:
     """Why none of its agents can take it now; None when one can."""
-    reasons = [_agent(state, batch, agent) for agent in task.lane[1]]
-    return None if None in reasons else "; ".join(reason for reason in reasons if reason)
-
-
-def _agent(state: State, batch: BatchState, agent: str) -> str | None:
-    provider = batch.settings.provider(agent)
-    breaker = state.breakers.get(provider)
-    if breaker is not None and breaker.until is not None:
-        return f"{provider} takes no more work for now ({breaker.why})"
-    if breaker is not None and not allows(state, provider):
-        return f"{provider} is given {breaker.limit} at once since its last refusal"
-    limit = state.settings.agent_limit(agent)
-    if limit and state.agents.get(agent, 0) >= limit:
-        return f"{agent} is busy ({limit} of {limit} at work)"
-    return None
-
-
-def _money(state: State, batch: BatchState, task: TaskState) -> str | None:
-    agent = task.lane[1][0]
-    choice = Choice(task, agent, reserve(state, batch, agent))
-    if affordable(batch, choice):
+    reasons = [why_busy(state, batch, agent) for agent in task.lane[1]]
+    if None in reasons:
         return None
-    return f"it may cost {choice.reserve}, and {batch.spent + batch.claims} of {batch.settings.budget} is spent or reserved"
+    return Waiting.LIMIT, "; ".join(dict.fromkeys(reason for reason in reasons if reason))
 
 
-def _slots(state: State, batch: BatchState, task: TaskState) -> str:
+def _money(state: State, batch: BatchState, task: TaskState) -> Why | None:
+    offers = [Choice(task, agent, reserve(state, batch, agent)) for agent in task.lane[1]]
+    if any(affordable(batch, offer) for offer in offers):
+        return None
+    spent = batch.spent + batch.claims
+    reason = f"it may cost {offers[0].reserve}, and {spent} of {batch.settings.budget} is spent or reserved"
+    return Waiting.BUDGET, reason
+
+
+def _slots(state: State, batch: BatchState, task: TaskState) -> Why:
     slots = clamped(state, batch, task.task)
     wanted = f" ({slots} wanted)" if slots > 1 else ""
     if not room_in_batch(batch, slots):
-        return f"{batch.slots} of the batch's {batch.settings.max_parallel} slots are taken{wanted}"
+        limit = batch.settings.max_parallel
+        return Waiting.SLOT, f"{batch.slots} of the batch's {limit} slots are taken{wanted}"
     if not room_in_engine(state, slots):
-        return f"{state.slots} of all {state.settings.parallel_limit} slots are taken{wanted}"
-    return "its turn comes next"
+        return Waiting.SLOT, f"{state.slots} of all {state.settings.parallel_limit} slots are taken{wanted}"
+    return Waiting.TURN, "its turn comes next"

@@ -23,7 +23,7 @@ def fork(state: State) -> State:
     twin.experience = {name: copy(known) for name, known in state.experience.items()}
     twin.refusals = list(state.refusals)
     twin.deadlines, twin.backoffs = state.deadlines.copy(), state.backoffs.copy()
-    twin.reopenings, twin.gate_deadlines = state.reopenings.copy(), state.gate_deadlines.copy()
+    twin.closings, twin.gate_deadlines = state.closings.copy(), state.gate_deadlines.copy()
     return twin
 
 
@@ -41,6 +41,7 @@ def _fork_batch(batch: BatchState) -> BatchState:
     twin.owed = {owed: places.copy() for owed, places in batch.owed.items()}
     twin.agents_used, twin.tally = dict(batch.agents_used), dict(batch.tally)
     twin.line = list(batch.line)
+    twin.active, twin.failures = dict(batch.active), dict(batch.failures)
     twin.gate = copy(batch.gate)
     return twin
 
@@ -49,6 +50,7 @@ def _fork_task(task: TaskState, attempts: dict[int, AttemptState]) -> TaskState:
     """Attempts that are over never change again and are shared; the living ones are this twin's own."""
     twin = copy(task)
     twin.alive = {name: attempts[id(attempt)] for name, attempt in task.alive.items()}
+    twin.unjudged = list(task.unjudged)
     twin.numbers = dict(task.numbers)
     twin.last = attempts.get(id(task.last), task.last)
     twin.last_write = attempts.get(id(task.last_write), task.last_write)

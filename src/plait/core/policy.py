@@ -61,6 +61,8 @@ WORDS: Mapping[Category, str] = {
 LOSSES = 3  # so many lost attempts are nobody's fault; after that they count
 MERGE_TRIES = 3
 GATE_LOSSES = 3
+REBUILD_TRIES = 3
+REJECTIONS = 2  # in a row: the provider will reject the next one too
 
 
 def words(category: Category, detail: str = "") -> str:
@@ -70,6 +72,11 @@ def words(category: Category, detail: str = "") -> str:
 
 def retries(batch: BatchState, task: TaskState) -> int:
     return task.task.retries if task.task.retries is not None else batch.settings.retries
+
+
+def check(batch: BatchState, task: TaskState) -> str | None:
+    """The command that verifies the task's change."""
+    return task.task.verify or batch.settings.verify
 
 
 def delay(batch: BatchState, task: TaskState, tries: int) -> float:

@@ -12,9 +12,7 @@ from plait.core.decisions import (
     AttemptEnding,
     Decision,
     GateEnding,
-    GateStarted,
     MergeStarted,
-    RebuildStarted,
 )
 from plait.core.state import BatchState, State
 from plait.core.task import Step
@@ -31,11 +29,11 @@ def _of_batch(batch: BatchState) -> Iterator[Decision]:
             yield AttemptEnding(attempt.name, attempt.ending, attempt.ending_now)
     if batch.merging is not None:
         task = batch.tasks[batch.merging]
-        yield MergeStarted(batch.id, task.task.id, task.numbers[Step.MERGE], task.tip or "", batch.head)
+        n = task.numbers[Step.MERGE]
+        yield MergeStarted(batch.id, task.task.id, n, task.base or "", task.tip or "", batch.head)
     if batch.rebuild is not None:
-        yield RebuildStarted(batch.id, *batch.rebuild)
+        yield batch.rebuild
     if batch.gate is not None:
-        gate = batch.gate
-        yield GateStarted(batch.id, gate.n, gate.commit, gate.size, batch.settings.gate_timeout)
-        if gate.ending:
-            yield GateEnding(batch.id, gate.n)
+        yield batch.gate.decision
+        if batch.gate.ending is not None:
+            yield GateEnding(batch.id, batch.gate.n, batch.gate.ending)

@@ -130,6 +130,15 @@ class RebuildDone:
 
 
 @dataclass(frozen=True, slots=True)
+class RebuildFailed:
+    """Rebuilding itself went wrong (a lock, a full disk): the branch is as it was."""
+
+    batch: str
+    n: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class GateDone:
     batch: str
     n: int
@@ -180,6 +189,6 @@ class EngineReleased:
 
 AttemptSign = AttemptLaunched | AttemptActive | AttemptUsed | AttemptPhase | AttemptSession | AttemptAsked
 AttemptOver = AttemptExited | AttemptLost
-LineReport = MergeDone | MergeConflicted | MergeFailed | RebuildDone | GateDone | GateLost
+LineReport = MergeDone | MergeConflicted | MergeFailed | RebuildDone | RebuildFailed | GateDone | GateLost
 MachineReport = RateLimited | PressureChanged | ClockJumped | EngineTaken | EngineReleased
 Report = AttemptSign | AttemptOver | LineReport | MachineReport

@@ -54,7 +54,7 @@ class Unpause:
 
 @dataclass(frozen=True, slots=True)
 class Approve:
-    """Let a task of a queue start: the one named, else the one whose turn it is."""
+    """Let a task of a queue start when its turn comes: the one named, else the one whose turn it is."""
 
     id: str
     batch: str

@@ -45,6 +45,10 @@ class Spend:
     def __bool__(self) -> bool:
         return bool(self.microusd or self.tokens)
 
+    @property
+    def sound(self) -> bool:
+        return self.microusd >= 0 and self.tokens >= 0
+
     def at_least(self, other: Spend) -> Spend:
         return Spend(max(self.microusd, other.microusd), max(self.tokens, other.tokens))
 
@@ -70,6 +74,10 @@ class Budget:
     def allows(self, spend: Spend) -> bool:
         money_fits = self.microusd is None or spend.microusd <= self.microusd
         return money_fits and (self.tokens is None or spend.tokens <= self.tokens)
+
+    @property
+    def sound(self) -> bool:
+        return (self.microusd or 0) >= 0 and (self.tokens or 0) >= 0
 
     def share(self, parts: int) -> Spend:
         return Spend((self.microusd or 0) // parts, (self.tokens or 0) // parts)
@@ -99,7 +107,8 @@ class _Patchable:
 
     def patched(self, other: Self, names: tuple[str, ...]) -> Self:
         """These settings with the named fields taken from `other`; a name from an older version is passed over."""
-        known = {name: getattr(other, name) for name in names if hasattr(other, name)}
+        unknown = self.unknown(names)
+        known = {name: getattr(other, name) for name in names if name not in unknown}
         return replace(self, **known)  # type: ignore[type-var]
 
     @classmethod
@@ -148,6 +157,12 @@ class Settings(_Patchable):
             (self.idle_timeout > 0, f"idle_timeout must be more than 0, not {self.idle_timeout:g}"),
             (self.verify_timeout > 0, f"verify_timeout must be more than 0, not {self.verify_timeout:g}"),
             (self.gate_timeout > 0, f"gate_timeout must be more than 0, not {self.gate_timeout:g}"),
+            (
+                self.backoff.base >= 0 and self.backoff.factor >= 1,
+                "a backoff must not become shorter each time",
+            ),
+            (self.budget is None or self.budget.sound, "a budget must not be negative"),
+            (self.reserve is None or self.reserve.sound, "a reserve must not be negative"),
             (0 <= self.phase_gate <= 1, f"phase_gate must lie between 0 and 1, not {self.phase_gate:g}"),
             (
                 self.gate is None or self.isolation is Isolation.WORKTREE,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from plait.core.decisions import AttemptStarted
+from plait.core.decisions import AttemptStarted, Change, GateStarted, RebuildStarted
 from plait.core.owed import Owed
 from plait.core.plan import Plan
 from plait.core.ready import Lane, Ready
@@ -88,9 +88,11 @@ class TaskState:
     # Where it is.
     step: Step = Step.WRITE
     life: int = 1  # a retry by a person begins another
+    fresh: bool = True  # nothing was written in this life yet
+    writes_before: int = 0  # attempts of earlier lives
     started: bool = False  # in this life: it holds its tokens and its workspace
     alive: dict[Attempt, AttemptState] = field(default_factory=dict)
-    unjudged: AttemptState | None = None
+    unjudged: list[AttemptState] = field(default_factory=list)
     merging: int | None = None
     merged_life: int | None = None  # the life whose change is in the batch branch
     line_place: int = -1
@@ -107,7 +109,7 @@ class TaskState:
     merge_failures: int = 0
     last: AttemptState | None = None
     last_write: AttemptState | None = None
-    retry: tuple[Category, str] | None = None  # why it goes again
+    retry: str | None = None  # why it goes again
     feedback: str = ""
     base: str | None = None
     tip: str | None = None
@@ -144,12 +146,18 @@ class Paused:
 
 @dataclass(slots=True)
 class GateState:
-    n: int
-    size: int
+    decision: GateStarted
     deadline: float
-    commit: str
-    ending: bool = False
+    ending: EndWhy | None = None
     stale: bool = False  # the line has changed under it: its result means nothing any more
+
+    @property
+    def n(self) -> int:
+        return self.decision.n
+
+    @property
+    def size(self) -> int:
+        return self.decision.size
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +165,7 @@ class LineEntry:
     place: int
     life: int
     commit: str
+    change: Change
 
 
 @dataclass(slots=True)
@@ -170,6 +179,7 @@ class BatchState:
     order: int  # of submission
     submitted_at: float
     head: str
+    sources: tuple[str, ...] = ()
     tasks: list[TaskState] = field(default_factory=list)
     index: dict[str, int] = field(default_factory=dict)
     phases: dict[str, PhaseState] = field(default_factory=dict)
@@ -181,22 +191,24 @@ class BatchState:
     paused: Paused | None = None
     stopping: bool = False
     stop_now: bool = False
-    halted: str | None = None
-    failure: str | None = None  # the first task that failed
+    halted: str | None = None  # the task whose failure stopped it
+    failures: dict[int, None] = field(default_factory=dict)  # tasks that failed and are not dropped
+    rejections: int = 0  # in a row, by a provider that will reject the next one too
     cancelled: bool = False
     # What is under way.
     alive: dict[Attempt, AttemptState] = field(default_factory=dict)
     slots: int = 0
     claims: Spend = NO_SPEND
     spent: Spend = NO_SPEND
-    active: int = 0
+    active: dict[int, None] = field(default_factory=dict)  # tasks that hold their tokens
     agents_used: dict[str, int] = field(default_factory=dict)
     merging: int | None = None
     # The line of merges that makes the batch branch, and its gate.
     line: list[LineEntry] = field(default_factory=list)
     unwanted: dict[int, None] = field(default_factory=dict)
-    rebuild: tuple[int, tuple[str, ...]] | None = None
+    rebuild: RebuildStarted | None = None
     rebuilds: int = 0
+    rebuild_failures: int = 0
     gate: GateState | None = None
     gates: int = 0
     gate_losses: int = 0
@@ -270,7 +282,7 @@ class State:
     # Timers, soonest first.
     deadlines: Sorted[tuple[float, Attempt]] = field(default_factory=Sorted)
     backoffs: Sorted[tuple[float, str, int]] = field(default_factory=Sorted)
-    reopenings: Sorted[tuple[float, str]] = field(default_factory=Sorted)
+    closings: Sorted[tuple[float, str]] = field(default_factory=Sorted)
     gate_deadlines: Sorted[tuple[float, str, int]] = field(default_factory=Sorted)
 
     def find(self, attempt: Attempt) -> AttemptState | None:

@@ -39,6 +39,28 @@ _TERMINAL = frozenset(
 )
 
 
+class Waiting(StrEnum):
+    """What a task waits on, in a word that programs can read."""
+
+    NEEDS = "needs"
+    PHASE = "phase"
+    FILES = "files"
+    BACKOFF = "backoff"
+    ANSWER = "answer"
+    APPROVAL = "approval"
+    PAUSE = "pause"
+    BUDGET = "budget"
+    LIMIT = "limit"
+    MEMORY = "memory"
+    BRANCH = "branch"
+    TURN = "turn"
+    SLOT = "slot"
+
+    @property
+    def on_person(self) -> bool:
+        return self in {Waiting.ANSWER, Waiting.APPROVAL, Waiting.PAUSE}
+
+
 class BatchStatus(StrEnum):
     PENDING = "pending"
     RUNNING = "running"
@@ -94,3 +116,5 @@ class PauseCause(StrEnum):
     STOP = "stop"
     BUDGET = "budget"
     GATE = "gate"
+    BRANCH = "branch"
+    PROVIDER = "provider"

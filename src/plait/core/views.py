@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from plait.core.explain import standing
 from plait.core.settings import Mode, Settings, Spend
 from plait.core.state import BatchState, State, TaskState
-from plait.core.status import BatchStatus, Category, TaskStatus
+from plait.core.status import BatchStatus, Category, TaskStatus, Waiting
 from plait.core.task import Origin, Step
 
 
@@ -17,6 +17,7 @@ class TaskView:
     title: str
     status: TaskStatus
     reason: str
+    waiting: Waiting | None
     category: Category | None
     by: str | None
     agent: str | None
@@ -55,6 +56,7 @@ class BatchView:
     branch: str
     base: str
     head: str
+    sources: tuple[str, ...]
     settings: Settings
     created_at: float
     started_at: float | None
@@ -65,7 +67,8 @@ class BatchView:
 
 
 def task_view(state: State, batch: BatchState, task: TaskState) -> TaskView:
-    status, reason = standing(state, batch, task)
+    stands = standing(state, batch, task)
+    status, reason = stands.status, stands.reason
     last = task.last
     failed = status.terminal and status is not TaskStatus.DONE
     return TaskView(
@@ -73,6 +76,7 @@ def task_view(state: State, batch: BatchState, task: TaskState) -> TaskView:
         title=task.task.title,
         status=status,
         reason=reason,
+        waiting=stands.on,
         category=task.category,
         by=task.by,
         agent=task.last_write.agent if task.last_write else task.task.agent,
@@ -101,6 +105,7 @@ def batch_view(state: State, batch: BatchState) -> BatchView:
         branch=batch.branch,
         base=batch.base,
         head=batch.head,
+        sources=batch.sources,
         settings=batch.settings,
         created_at=batch.submitted_at,
         started_at=batch.started_at,

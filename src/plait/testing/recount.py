@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from plait.core.evolve.index import condemned, key, owed
+from plait.core.evolve.index import key, owed
 from plait.core.evolve.phases import can_open, is_hopeless
+from plait.core.evolve.settle import FAILURES
 from plait.core.owed import Owed
 from plait.core.settings import NO_SPEND
 from plait.core.sorted import Sorted
-from plait.core.state import BatchState, State
+from plait.core.state import BatchState, PhaseState, State
 from plait.core.status import TaskStatus
 from plait.core.task import Step
 
@@ -48,7 +49,13 @@ def _of_engine(state: State) -> Iterator[str]:
     opens = Sorted(
         (breaker.until, name) for name, breaker in state.breakers.items() if breaker.until is not None
     )
-    yield from _differ("reopenings", state.reopenings, opens)
+    yield from _differ("closings", state.closings, opens)
+    gates = Sorted(
+        (batch.gate.deadline, batch.id, batch.gate.n)
+        for batch in state.batches.values()
+        if batch.gate is not None and batch.gate.ending is None
+    )
+    yield from _differ("gate deadlines", state.gate_deadlines, gates)
     open_ids = {batch.id for batch in state.batches.values() if batch.ended is None}
     yield from _differ("open", set(state.open), open_ids)
     yield from _of_ready(state)
@@ -64,6 +71,8 @@ def _of_ready(state: State) -> Iterator[str]:
                 entries[ref] = (task.lane, key(batch, task), task.tokens)
             if task.started:
                 held.update(dict.fromkeys(task.tokens, ref))
+    for token, ref in held.items():
+        yield from _differ(f"the holder of {token!r}", state.ready.holder(token), ref)
     heads: dict[object, object] = {}
     wanted: set[tuple[object, str]] = set()
     for ref, (lane, _, tokens) in sorted(entries.items(), key=lambda item: item[1][1]):
@@ -85,12 +94,15 @@ def _of_batch(state: State, batch: BatchState) -> Iterator[str]:
     claims = (attempt.claim for attempt in alive.values() if attempt.name.step is Step.WRITE)
     yield from _differ("claims", batch.claims, sum(claims, NO_SPEND))
     yield from _differ("spent", batch.spent, sum((task.spent for task in batch.tasks), NO_SPEND))
-    yield from _differ("active", batch.active, sum(task.started for task in batch.tasks))
+    yield from _differ("active", set(batch.active), {task.place for task in batch.tasks if task.started})
+    failed = {task.place for task in batch.tasks if task.status in FAILURES}
+    yield from _differ("failures", set(batch.failures), failed)
     yield from _differ("unsettled", batch.unsettled, sum(task.status is None for task in batch.tasks))
     tally = Counter(task.status for task in batch.tasks if task.status is not None)
     yield from _differ("tally", {status: n for status, n in batch.tally.items() if n}, dict(tally))
     yield from _of_line(batch)
     for name, phase in batch.phases.items():
+        yield from _of_phase(batch, phase)
         openable = not phase.open and can_open(batch, phase)
         yield from _differ(f"phase {name} can be opened", name in batch.openable, openable)
         hopeless = not phase.open and not openable and is_hopeless(batch, phase)
@@ -101,6 +113,16 @@ def _of_batch(state: State, batch: BatchState) -> Iterator[str]:
             yield from _differ(kind.name, batch.owed[kind], places)
 
 
+def _of_phase(batch: BatchState, phase: PhaseState) -> Iterator[str]:
+    name = phase.phase.key
+    members = [task for task in batch.tasks if task.task.phase == name]
+    gating = [task.status for task in members if task.task.gating]
+    passed = sum(status in {TaskStatus.DONE, TaskStatus.SKIPPED} for status in gating)
+    yield from _differ(f"phase {name}: settled", phase.settled, phase.phase.settled + passed)
+    yield from _differ(f"phase {name}: live", phase.live, sum(status is None for status in gating))
+    yield from _differ(f"phase {name}: members", phase.members, [task.place for task in members])
+
+
 def _of_tasks(batch: BatchState) -> Iterator[str]:
     for task in batch.tasks:
         statuses = [batch.tasks[need].status for need in batch.plan.needs[task.place]]
@@ -109,8 +131,6 @@ def _of_tasks(batch: BatchState) -> Iterator[str]:
         lost = sum(s is not None and s is not TaskStatus.DONE for s in statuses)
         yield from _differ(f"{name}: lost", task.lost, lost)
         yield from _differ(f"{name}: owed", task.owed, owed(batch, task))
-        if task.status is not None and task.status is not TaskStatus.DONE and task.doom is None:
-            yield from _differ(f"{name}: condemned", condemned(task), False)  # noqa: FBT003
 
 
 def _of_line(batch: BatchState) -> Iterator[str]:

@@ -108,7 +108,7 @@ class Script:
         return found
 
     def status(self, name: str, batch: str = BATCH) -> str:
-        return standing(self.state, self.batch(batch), self.task(name, batch))[0].value
+        return standing(self.state, self.batch(batch), self.task(name, batch)).status.value
 
     def why(self, name: str, batch: str = BATCH) -> str:
         return explain(self.state, self.batch(batch), self.task(name, batch))

@@ -15,6 +15,7 @@ from plait.core.agenda import (
     breaker,
     budget,
     clock,
+    distrust,
     finish,
     gate,
     halt,
@@ -44,8 +45,9 @@ RULES = (
     rebuild.owed,
     merge.owed,
     gate.owed,
-    budget.owed,
     verify.owed,
+    distrust.owed,
+    budget.owed,
     start.owed,
     finish.owed,
 )

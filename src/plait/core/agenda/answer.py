@@ -51,7 +51,7 @@ def _answer(state: State, request: Request) -> AboutRequest:
         if task is None:
             return RequestRefused(request.id, f"batch {batch.id} has no task {request.task}")
         return answer_for_task(batch, task, request)
-    if batch.ended is not None:
+    if batch.ended is not None and not isinstance(request, ChangeSettings):
         return RequestRefused(request.id, f"batch {batch.id} is {batch.ended.value}")
     if isinstance(request, Approve):
         return _answer_approve(state, batch, request)
@@ -67,7 +67,8 @@ def _why_not(state: State, batch: BatchState, request: BatchRequest) -> str | No
         case CancelBatch():
             return f"batch {batch.id} is being cancelled already" if batch.cancelled else None
         case Pause():
-            return f"batch {batch.id} is paused already: {batch.paused.why}" if batch.paused else None
+            held = batch.paused is not None and batch.paused.cause in {PauseCause.PERSON, PauseCause.STOP}
+            return f"batch {batch.id} is paused already" if held else None
         case Unpause():
             stopped = batch.paused is not None and batch.paused.cause is PauseCause.STOP
             return f"batch {batch.id} was stopped: resume it" if stopped else _why_not_go_on(state, batch)
@@ -98,11 +99,7 @@ def _why_not_change(
     unknown = old.unknown(names)
     if unknown:
         return f"there is no setting {unknown[0]}"
-    if isinstance(old, Settings) and isinstance(new, Settings):
-        return old.patched(new, names).problem()
-    assert isinstance(old, EngineSettings)
-    assert isinstance(new, EngineSettings)
-    return old.patched(new, names).problem()
+    return old.patched(new, names).problem()  # type: ignore[arg-type]  # both are of one kind
 
 
 def _answer_approve(state: State, batch: BatchState, request: Approve) -> AboutRequest:

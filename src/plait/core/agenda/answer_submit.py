@@ -21,10 +21,8 @@ def _why_not_sound(plan: Plan) -> str | None:
         return "the plan has no tasks"
     if len({task.id for task in plan.tasks}) != count:
         return "two tasks of the plan have the same id"
-    if not len(plan.needs) == len(plan.holds) == len(plan.ranks) == count:
-        return "the plan does not fit its tasks"
-    if not all(0 <= need < count for needs in plan.needs for need in needs):
-        return "the plan needs a task that it does not hold"
+    if not plan.fits:
+        return "the plan's parts do not belong together"
     try:
         TopologicalSorter(dict(enumerate(plan.needs))).prepare()
     except CycleError:

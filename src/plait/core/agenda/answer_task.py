@@ -46,7 +46,7 @@ def _root(task: TaskState) -> str:
 
 
 def _halted_by(batch: BatchState, task: TaskState) -> list[TaskState]:
-    if batch.halted is None or batch.failure != task.task.id:
+    if batch.halted != task.task.id:
         return []
     return [other for other in batch.tasks if other.status is TaskStatus.SKIPPED and other.by == task.task.id]
 
@@ -87,6 +87,8 @@ def _why_not_listen(batch: BatchState, task: TaskState, request: Feedback) -> st
 
 
 def _why_not_take_up(batch: BatchState, task: TaskState) -> str | None:
+    if batch.cancelled and batch.ended is None:
+        return f"batch {batch.id} is being cancelled"
     if task.lost:
         causes = {
             cause: None for place in sorted(_lost_needs(batch, task)) if (cause := _root(batch.tasks[place]))

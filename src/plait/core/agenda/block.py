@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from plait.core.agenda.due import Due, now
+from plait.core.agenda.phase import shut_out
 from plait.core.decisions import TaskEnded
 from plait.core.owed import Owed
 from plait.core.state import BatchState, State, TaskState
@@ -29,7 +30,9 @@ def owed(state: State) -> Iterator[Due]:
 def _end(batch: BatchState, task: TaskState) -> TaskEnded:
     if task.doom is not None:
         return TaskEnded(batch.id, task.task.id, task.doom.status, task.doom.reason, by=task.doom.by)
-    need = next(other for other in _needs(batch, task) if other.status in VERBS)
+    need = next((other for other in _needs(batch, task) if other.status in VERBS), None)
+    if need is None:
+        return TaskEnded(batch.id, task.task.id, TaskStatus.BLOCKED, shut_out(batch, task))
     assert need.status is not None
     root = need.by if need.status is TaskStatus.BLOCKED and need.by else need.task.id
     reason = f"needs {need.task.id}, which {VERBS[need.status]}"

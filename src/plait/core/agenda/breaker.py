@@ -12,6 +12,9 @@ from plait.core.state import Breaker, Refusal, State
 
 # For providers that refuse without saying until when: a minute, then longer, an hour at most.
 UNSAID = Backoff(base=60.0, factor=2.0, cap=3600.0, jitter=0.1)
+# Who refuses again and again is not believed to be ready at once, whatever it says, nor never again.
+AGAIN = Backoff(base=5.0, factor=2.0, cap=600.0, jitter=0.1)
+LONGEST = 8 * 86_400.0
 
 
 def owed(state: State) -> Iterator[Due]:
@@ -24,27 +27,30 @@ def owed(state: State) -> Iterator[Due]:
 
 
 def later(state: State) -> Iterator[Due]:
-    for at, provider in state.reopenings:
+    for at, provider in state.closings:
         yield Due(at, BreakerClosed(provider))
 
 
-def allows(state: State, provider: str) -> bool:
+def why_closed(state: State, provider: str) -> str | None:
+    """Why nothing may be started with this provider now; None when something may."""
     breaker = state.breakers.get(provider)
     if breaker is None:
-        return True
-    room = breaker.limit is None or state.providers.get(provider, 0) < breaker.limit
-    return breaker.until is None and room
+        return None
+    if breaker.until is not None:
+        return f"{provider} takes no more work for now ({breaker.why})"
+    if breaker.limit is not None and state.providers.get(provider, 0) >= breaker.limit:
+        return f"{provider} is given {breaker.limit} at once since its last refusal"
+    return None
 
 
 def _open(state: State, refusal: Refusal) -> BreakerOpened:
     breaker = state.breakers.get(refusal.provider) or Breaker()
-    until = refusal.until
-    if until is None:
-        spread = chance(int(refusal.at), refusal.provider, breaker.streak)
-        until = refusal.at + UNSAID.delay(breaker.streak + 1, spread)
-    limit = _limit(state, refusal, breaker)
+    spread = chance(int(refusal.at), refusal.provider, breaker.streak)
+    least = AGAIN.delay(breaker.streak, spread) if breaker.streak else 0.0
+    said = UNSAID.delay(breaker.streak + 1, spread) if refusal.until is None else refusal.until - refusal.at
+    until = refusal.at + min(max(said, least), LONGEST)
     why = "the provider refused" + ("" if refusal.until else " without saying until when")
-    return BreakerOpened(refusal.provider, max(until, refusal.at), limit, why)
+    return BreakerOpened(refusal.provider, until, _limit(state, refusal, breaker), why)
 
 
 def _limit(state: State, refusal: Refusal, breaker: Breaker) -> int:

@@ -14,7 +14,8 @@ from plait.core.status import PauseCause
 def owed(state: State) -> Iterator[Due]:
     for batch in state.open.values():
         if batch.paused is not None and batch.paused.cause is PauseCause.BUDGET:
-            if short(state, batch) is None:
+            wanted = list(choices(state, batch))
+            if any(affordable(batch, choice) for choice in wanted) or not any(state.ready.heads(batch.id)):
                 yield now(BatchUnpaused(batch.id, "the budget is not in the way any more"))
         elif batch.settings.budget is not None and batch.paused is None and not batch.alive:
             why = short(state, batch)

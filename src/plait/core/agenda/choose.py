@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import reduce
 
-from plait.core.agenda.breaker import allows
-from plait.core.ready import Entry, Lane
+from plait.core.agenda.breaker import why_closed
+from plait.core.ready import Entry
 from plait.core.settings import NO_SPEND, Mode, Spend
 from plait.core.state import BatchState, State, TaskState
 
@@ -23,13 +23,14 @@ class Choice:
 
 
 def choices(state: State, batch: BatchState) -> Iterator[Choice]:
-    """The first task of each lane that some agent could take now, best first; money is not looked at."""
+    """The first task of each lane that some agent could take now, best first, whether it can be paid for or not."""
     heads = sorted(state.ready.heads(batch.id), key=_by_key)
     for entry in heads[:1] if batch.settings.mode is Mode.QUEUE else heads:
         task = batch.tasks[entry.ref[1]]
-        agent = _agent(state, batch, entry.lane)
-        if agent is not None and _turn(batch, task):
-            yield Choice(task, agent, reserve(state, batch, agent))
+        if _turn(batch, task):
+            free = [agent for agent in entry.lane[1] if why_busy(state, batch, agent) is None]
+            offers = [Choice(task, agent, reserve(state, batch, agent)) for agent in free]
+            yield from _best(state, batch, offers)
 
 
 def affordable(batch: BatchState, choice: Choice) -> bool:
@@ -52,22 +53,30 @@ def _by_key(entry: Entry) -> tuple[int, int, float, int]:
     return entry.key
 
 
-def _agent(state: State, batch: BatchState, lane: Lane) -> str | None:
-    """Of the agents that may take one more, the least busy one; then the one used least; then the first named."""
-    free = [agent for agent in lane[1] if _has_room(state, batch, agent)]
-    if not free:
-        return None
-    return min(free, key=lambda agent: (state.agents.get(agent, 0), batch.agents_used.get(agent, 0)))
+def _best(state: State, batch: BatchState, offers: list[Choice]) -> list[Choice]:
+    """The one that can be paid for; of several the least busy agent, then the one used least, then the first named."""
+
+    def order(offer: Choice) -> tuple[bool, int, int]:
+        busy, used = state.agents.get(offer.agent, 0), batch.agents_used.get(offer.agent, 0)
+        return (not affordable(batch, offer), busy, used)
+
+    return [min(offers, key=order)] if offers else []
 
 
-def _has_room(state: State, batch: BatchState, agent: str) -> bool:
+def why_busy(state: State, batch: BatchState, agent: str) -> str | None:
+    """Why this agent can't take one more attempt now; None when it can."""
+    provider = batch.settings.provider(agent)
+    refused = why_closed(state, provider)
+    if refused is not None:
+        return refused
     limit = state.settings.agent_limit(agent)
-    free = not limit or state.agents.get(agent, 0) < limit
-    return free and allows(state, batch.settings.provider(agent))
+    if limit and state.agents.get(agent, 0) >= limit:
+        return f"{agent} is busy ({limit} of {limit} at work)"
+    return None
 
 
 def _turn(batch: BatchState, task: TaskState) -> bool:
     """In a queue, one task at a time, each with a person's approval."""
     if batch.settings.mode is not Mode.QUEUE or task.started:
         return True
-    return batch.active == 0 and (task.approved or batch.settings.auto_approve)
+    return not batch.active and (task.approved or batch.settings.auto_approve)

@@ -31,7 +31,7 @@ def _end(batch: BatchState) -> BatchEnded:
     done = batch.tally.get(TaskStatus.DONE, 0)
     total = len(batch.tasks)
     counts = ", ".join(f"{count} {status.value}" for status, count in batch.tally.items() if count)
-    dropped = batch.tally.get(TaskStatus.SKIPPED, 0) if batch.halted is None else 0
+    dropped = sum(task.status is TaskStatus.SKIPPED and task.by is None for task in batch.tasks)
     if batch.cancelled:
         status = BatchStatus.CANCELLED
     else:

@@ -6,18 +6,22 @@ from collections.abc import Iterator
 
 from plait.core.agenda.due import Due, now
 from plait.core.agenda.rebuild import line_stands
-from plait.core.decisions import BatchPaused, Decision, GateEnding, GateStarted, TaskEnded
+from plait.core.agenda.slots import may_go_on
+from plait.core.decisions import BatchPaused, BatchUnpaused, Decision, GateEnding, GateStarted, TaskEnded
 from plait.core.owed import Owed
 from plait.core.policy import GATE_LOSSES, words
 from plait.core.state import BatchState, State
-from plait.core.status import Category, PauseCause, TaskStatus
+from plait.core.status import Category, EndWhy, PauseCause, TaskStatus
 
 
 def owed(state: State) -> Iterator[Due]:
     for batch in state.open.values():
         if batch.gate is not None:
-            if batch.gate.stale and not batch.gate.ending:
-                yield now(GateEnding(batch.id, batch.gate.n))
+            if batch.gate.stale and batch.gate.ending is None:
+                yield now(GateEnding(batch.id, batch.gate.n, EndWhy.DROP))
+        elif batch.settings.gate is None:
+            if batch.paused is not None and batch.paused.cause is PauseCause.GATE:
+                yield now(BatchUnpaused(batch.id, "there is no gate any more"))
         elif _may_gate(state, batch):
             decision = _next(batch)
             if decision is not None:
@@ -26,7 +30,7 @@ def owed(state: State) -> Iterator[Due]:
 
 def later(state: State) -> Iterator[Due]:
     for at, batch, n in state.gate_deadlines:
-        yield Due(at, GateEnding(batch, n))
+        yield Due(at, GateEnding(batch, n, EndWhy.TIMEOUT))
 
 
 def ungated(batch: BatchState) -> bool:
@@ -34,8 +38,8 @@ def ungated(batch: BatchState) -> bool:
 
 
 def _may_gate(state: State, batch: BatchState) -> bool:
-    calm = batch.paused is None and state.pressure is None
-    return calm and ungated(batch) and line_stands(batch) and not batch.owed[Owed.FINISH]
+    ready = ungated(batch) and line_stands(batch) and not batch.owed[Owed.FINISH]
+    return ready and may_go_on(state, batch)
 
 
 def _next(batch: BatchState) -> Decision | None:
@@ -63,4 +67,5 @@ def _bisect(batch: BatchState, good: int, bad: int) -> Decision:
 
 def _run(batch: BatchState, size: int) -> GateStarted:
     commit = batch.line[size - 1].commit if size else batch.base
-    return GateStarted(batch.id, batch.gates + 1, commit, size, batch.settings.gate_timeout)
+    settings = batch.settings
+    return GateStarted(batch.id, batch.gates + 1, commit, size, settings.gate_timeout, settings.gate or "")

@@ -8,16 +8,23 @@ from plait.core.agenda.block import VERBS
 from plait.core.agenda.due import Due, now
 from plait.core.decisions import BatchHalted
 from plait.core.settings import OnConflict
-from plait.core.state import State
+from plait.core.state import BatchState, State, TaskState
 from plait.core.status import TaskStatus
 
 
 def owed(state: State) -> Iterator[Due]:
     for batch in state.open.values():
-        if batch.failure is None or batch.halted is not None:
-            continue
-        failed = batch.tasks[batch.index[batch.failure]]
-        conflict = failed.status is TaskStatus.CONFLICTED and batch.settings.on_conflict is OnConflict.FAIL
-        if failed.status in VERBS and (conflict or batch.settings.stop_on_fail):
+        failed = _cause(batch) if batch.failures and batch.halted is None else None
+        if failed is not None and failed.status is not None:
             why = f"the batch stopped because {failed.task.id} {VERBS[failed.status]}"
             yield now(BatchHalted(batch.id, failed.task.id, why))
+
+
+def _cause(batch: BatchState) -> TaskState | None:
+    """The first failure that stops this batch by its settings."""
+    failed = (batch.tasks[place] for place in batch.failures)
+    if batch.settings.stop_on_fail:
+        return next(failed)
+    if batch.settings.on_conflict is not OnConflict.FAIL or not batch.tally.get(TaskStatus.CONFLICTED):
+        return None
+    return next(task for task in failed if task.status is TaskStatus.CONFLICTED)

@@ -12,6 +12,7 @@ from plait.core.policy import (
     MERGE_TRIES,
     RESPONSES,
     Response,
+    check,
     delay,
     final_status,
     retries,
@@ -21,7 +22,7 @@ from plait.core.reports import Outcome
 from plait.core.settings import Isolation, OnConflict
 from plait.core.state import AttemptState, BatchState, State, TaskState
 from plait.core.status import Category, EndWhy, TaskStatus
-from plait.core.task import Step
+from plait.core.task import Attempt, Step
 
 # plait ended the attempt for its own reasons: what its exit says is not the agent's doing.
 _OURS = frozenset({EndWhy.STOP, EndWhy.CANCEL, EndWhy.DROP, EndWhy.BLOCKED, EndWhy.FEEDBACK})
@@ -38,8 +39,7 @@ def _judge(state: State, batch: BatchState, task: TaskState) -> Decision:
         return _judge_clash(state, batch, task, task.clash)
     if task.merge_error is not None:
         return _judge_merge(state, batch, task, task.merge_error)
-    attempt = task.unjudged
-    assert attempt is not None
+    attempt = task.unjudged[0]
     assert attempt.outcome is not None
     return _judge_exit(batch, task, attempt, attempt.outcome)
 
@@ -54,6 +54,8 @@ def _judge_exit(batch: BatchState, task: TaskState, attempt: AttemptState, outco
         return _passed(batch, task, attempt)
     if attempt.ending is EndWhy.STOP and batch.stopping:
         return TaskInterrupted(batch.id, task.task.id, "stopped by request")
+    if attempt.question is not None and attempt.ending in {EndWhy.TIMEOUT, EndWhy.IDLE}:
+        return AnswerAwaited(batch.id, task.task.id, attempt.question)
     if attempt.ending in _OURS:
         why = "it was ended for a reason that is gone"
         return _again(batch, task, attempt, attempt.name.step, outcome.category, why, counted=False)
@@ -79,13 +81,18 @@ def _category(batch: BatchState, task: TaskState, attempt: AttemptState, outcome
 
 
 def _passed(batch: BatchState, task: TaskState, attempt: AttemptState) -> Decision:
-    if attempt.name.step is Step.WRITE and (task.task.verify or batch.settings.verify):
+    if attempt.name.step is Step.WRITE and check(batch, task):
         return StepPassed(attempt.name, Step.VERIFY)
+    return verified(batch, task, attempt.name)
+
+
+def verified(batch: BatchState, task: TaskState, last: Attempt) -> Decision:
+    """What follows when its change has been checked, or needs no check."""
     if batch.settings.isolation is Isolation.IN_PLACE:
         return TaskEnded(batch.id, task.task.id, TaskStatus.DONE, "done in place")
     if task.tip is None:
         return TaskEnded(batch.id, task.task.id, TaskStatus.DONE, "done; there was nothing to change")
-    return StepPassed(attempt.name, Step.MERGE)
+    return StepPassed(last, Step.MERGE)
 
 
 def _failed(
@@ -93,7 +100,8 @@ def _failed(
 ) -> Decision:
     response = RESPONSES.get(category, Response.NEVER)
     step = attempt.name.step if category in {Category.LOST, Category.KILLED} else Step.WRITE
-    why = words(category, outcome.detail)
+    late = "it did not end in time" if attempt.ending in {EndWhy.TIMEOUT, EndWhy.IDLE} else ""
+    why = words(category, outcome.detail or (late if category is Category.VERIFY else ""))
     if response is Response.ASK:
         return AnswerAwaited(
             batch.id, task.task.id, outcome.question or outcome.detail or "the agent waits for an answer"
@@ -133,8 +141,8 @@ def _again(  # noqa: PLR0913, PLR0917 - the parts of one decision
 
 
 def _over(batch: BatchState, task: TaskState, category: Category, why: str) -> TaskEnded:
-    tries = sum(task.numbers.get(step, 0) for step in (Step.WRITE, Step.VERIFY))
-    reason = f"{why} (after {tries} attempts)" if tries > 1 else why
+    writes = task.numbers.get(Step.WRITE, 0) - task.writes_before
+    reason = f"{why} (after {writes} attempts)" if writes > 1 else why
     return TaskEnded(batch.id, task.task.id, final_status(category), reason, category)
 
 

@@ -27,4 +27,4 @@ def _merge(batch: BatchState) -> MergeStarted:
     assert place is not None
     task = batch.tasks[place]
     n = task.numbers.get(Step.MERGE, 0) + 1
-    return MergeStarted(batch.id, task.task.id, n, task.tip or "", batch.head)
+    return MergeStarted(batch.id, task.task.id, n, task.base or "", task.tip or "", batch.head)

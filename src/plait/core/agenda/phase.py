@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from plait.core.agenda.due import Due, now
-from plait.core.decisions import PhaseOpened, TaskEnded
-from plait.core.state import BatchState, PhaseState, State
+from plait.core.decisions import PhaseOpened
+from plait.core.state import BatchState, PhaseState, State, TaskState
 from plait.core.status import TaskStatus
 
 
@@ -14,14 +14,12 @@ def owed(state: State) -> Iterator[Due]:
     for batch in state.open.values():
         for name in batch.openable:
             yield now(PhaseOpened(batch.id, name, _why(batch, batch.phases[name])))
-        for name in batch.hopeless:
-            yield from _block(batch, batch.phases[name])
 
 
 def _why(batch: BatchState, phase: PhaseState) -> str:
-    opener = phase.phase.opens_with
-    if opener is not None:
-        return f"{opener} is done"
+    opener = batch.task(phase.phase.opens_with) if phase.phase.opens_with else None
+    if opener is not None and opener.status is TaskStatus.DONE:
+        return f"{opener.task.id} is done"
     return "; ".join(progress(batch, name) for name in phase.phase.after if name in batch.phases)
 
 
@@ -32,11 +30,9 @@ def progress(batch: BatchState, name: str) -> str:
     return f"{name}: {phase.settled} of {phase.phase.total} done, {needed}"
 
 
-def _block(batch: BatchState, phase: PhaseState) -> Iterator[Due]:
-    for member in phase.members:
-        task = batch.tasks[member]
-        if task.status is None and task.closed and task.doom is None and not task.lost:
-            opener = phase.phase.opens_with
-            why = f"{opener} did not get done" if opener else _why(batch, phase)
-            reason = f"its phase {phase.phase.key} can't open any more ({why})"
-            yield now(TaskEnded(batch.id, task.task.id, TaskStatus.BLOCKED, reason))
+def shut_out(batch: BatchState, task: TaskState) -> str:
+    """Why a task of a phase that can't open any more is blocked."""
+    phase = batch.phases[task.task.phase or ""]
+    opener = phase.phase.opens_with
+    why = f"{opener} did not get done" if opener in batch.index else _why(batch, phase)
+    return f"its phase {phase.phase.key} can't open any more ({why})"

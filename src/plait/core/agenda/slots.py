@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from plait.core.state import BatchState, State
+from plait.core.status import PauseCause
 from plait.core.task import Task
 
 
@@ -25,4 +26,11 @@ def room_in_batch(batch: BatchState, slots: int) -> bool:
 
 
 def may_start(state: State, batch: BatchState) -> bool:
+    """Whether anything new may be begun."""
     return batch.paused is None and state.pressure is None
+
+
+def may_go_on(state: State, batch: BatchState) -> bool:
+    """Whether what was begun may take its next step: that costs no money, so a lack of it stops only what is new."""
+    calm = batch.paused is None or batch.paused.cause is PauseCause.BUDGET
+    return calm and state.pressure is None

@@ -52,7 +52,7 @@ def _waits_for_engine(state: State, batch: BatchState) -> bool:
 def _start(batch: BatchState, choice: Choice, slots: int) -> AttemptStarted:
     task, settings = choice.task, batch.settings
     last = task.last_write
-    goes_on = task.started and last is not None and last.agent == choice.agent
+    goes_on = not task.fresh and last is not None and last.agent == choice.agent
     return AttemptStarted(
         Attempt(batch.id, task.task.id, Step.WRITE, task.numbers.get(Step.WRITE, 0) + 1),
         choice.agent,

@@ -20,6 +20,8 @@ def owed(state: State) -> Iterator[Due]:
                     yield now(AttemptEnding(attempt.name, _why(task)))
         if batch.stopping:
             yield from _stop(batch)
+        if batch.cancelled and batch.gate is not None and batch.gate.ending is None:
+            yield now(GateEnding(batch.id, batch.gate.n, EndWhy.CANCEL))
 
 
 def _why(task: TaskState) -> EndWhy:
@@ -32,5 +34,5 @@ def _stop(batch: BatchState) -> Iterator[Due]:
     for attempt in batch.alive.values():
         if attempt.ending is None or (batch.stop_now and not attempt.ending_now):
             yield now(AttemptEnding(attempt.name, EndWhy.STOP, now=batch.stop_now))
-    if batch.gate is not None and not batch.gate.ending:
-        yield now(GateEnding(batch.id, batch.gate.n))
+    if batch.gate is not None and batch.gate.ending is None:
+        yield now(GateEnding(batch.id, batch.gate.n, EndWhy.STOP))

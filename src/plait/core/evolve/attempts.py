@@ -17,7 +17,7 @@ from plait.core.decisions import (
     TaskInterrupted,
 )
 from plait.core.evolve.experience import learn
-from plait.core.evolve.index import place
+from plait.core.evolve.index import place, put_down
 from plait.core.evolve.settle import settle
 from plait.core.reports import (
     AttemptActive,
@@ -33,10 +33,8 @@ from plait.core.reports import (
 )
 from plait.core.settings import Spend
 from plait.core.state import AttemptState, BatchState, State, TaskState
-from plait.core.status import Category, TaskStatus
+from plait.core.status import Category
 from plait.core.task import Step
-
-_FAILURES = (TaskStatus.FAILED, TaskStatus.TIMED_OUT, TaskStatus.CONFLICTED)
 
 
 def decided(state: State, at: float, decision: AboutAttempt) -> None:
@@ -55,8 +53,10 @@ def decided(state: State, at: float, decision: AboutAttempt) -> None:
                 attempt.ending = attempt.ending or decision.why
                 attempt.ending_now = decision.now
         case StepPassed():
-            _close(task)
+            _judged(task)
             task.step = decision.then
+            if name.step is Step.WRITE:
+                task.feedback = ""
         case _:
             assert_never(decision)
     place(state, batch, task)
@@ -73,13 +73,14 @@ def judged(state: State, at: float, decision: AboutTask) -> None:
         case BackoffEnded():
             _end_backoff(state, batch, task)
         case AnswerAwaited():
-            _close(task)
+            _judged(task)
             task.question = decision.question
         case TaskEnded():
             _end(state, at, batch, task, decision)
         case TaskInterrupted():
-            _close(task)
+            _judged(task)
             task.interrupted = decision.reason
+            put_down(state, batch, task)
         case _:
             assert_never(decision)
     place(state, batch, task)
@@ -125,10 +126,12 @@ def over(state: State, at: float, report: AttemptOver) -> None:
     batch.spent += attempt.used
     task.spent += attempt.used
     del task.alive[attempt.name], batch.alive[attempt.name]
-    task.unjudged = attempt
+    task.unjudged.append(attempt)
     if attempt.name.step is Step.WRITE:
         task.tip = outcome.tip or task.tip
         learn(state, task, attempt, outcome)
+        if outcome.category is Category.OK:
+            batch.rejections = 0
     place(state, batch, task)
 
 
@@ -151,14 +154,14 @@ def _start(state: State, at: float, decision: AttemptStarted, batch: BatchState,
 def _start_writing(state: State, batch: BatchState, task: TaskState, attempt: AttemptState) -> None:
     task.last_write = attempt
     task.base = attempt.decision.base
-    task.feedback = ""
+    task.fresh = False
     batch.claims += attempt.claim
     batch.agents_used[attempt.agent] = batch.agents_used.get(attempt.agent, 0) + 1
     state.agents[attempt.agent] = state.agents.get(attempt.agent, 0) + 1
     state.providers[attempt.provider] = state.providers.get(attempt.provider, 0) + 1
     if not task.started:
         task.started = True
-        batch.active += 1
+        batch.active[task.place] = None
     state.ready.take((batch.id, task.place), task.tokens)
 
 
@@ -185,9 +188,10 @@ def _hear(state: State, at: float, attempt: AttemptState) -> None:
         state.deadlines.add((attempt.expires, attempt.name))
 
 
-def _close(task: TaskState) -> None:
-    """The exit, the conflict or the failed merge has been judged."""
-    task.unjudged = task.clash = task.merge_error = None
+def _judged(task: TaskState) -> None:
+    """The first exit, the conflict or the failed merge has been judged."""
+    del task.unjudged[:1]
+    task.clash = task.merge_error = None
     task.redo = False
 
 
@@ -195,13 +199,13 @@ def _go_again(state: State, batch: BatchState, task: TaskState, decision: RetryG
     if task.status is not None:
         return
     _count_against(task, decision)
-    _close(task)
+    _judged(task)
     task.step = decision.then
-    task.retry = (decision.category, decision.why)
-    if decision.feedback:
+    task.retry = decision.why
+    if decision.feedback not in task.feedback:
         task.feedback = f"{decision.feedback}\n\n{task.feedback}" if task.feedback else decision.feedback
     if decision.category is Category.CONFLICT:
-        task.base = None  # it starts over from the branch it clashed with
+        task.base = task.tip = None  # it starts over from the branch it clashed with
     _end_backoff(state, batch, task)
     task.not_before = decision.at
     state.backoffs.add((decision.at, batch.id, task.place))
@@ -229,6 +233,6 @@ def _end(state: State, at: float, batch: BatchState, task: TaskState, decision: 
         return
     task.reason, task.category, task.by = decision.reason, decision.category, decision.by
     task.ended_at = at
-    if decision.status in _FAILURES and batch.failure is None:
-        batch.failure = task.task.id
+    if decision.category in {Category.AUTH, Category.QUOTA}:
+        batch.rejections += 1
     settle(state, batch, task, decision.status)

@@ -38,14 +38,14 @@ def _open_phase(state: State, batch: BatchState, name: str) -> None:
     if phase is None:
         return
     phase.open = True
-    review(batch, phase)
+    review(state, batch, phase)
     for member in phase.members:
         batch.tasks[member].closed = False
         place(state, batch, batch.tasks[member])
 
 
 def _halt(state: State, batch: BatchState, decision: BatchHalted) -> None:
-    batch.halted = decision.why
+    batch.halted = decision.by
     for task in batch.tasks:
         if task.status is None and not task.started:
             task.doom = Doom(TaskStatus.SKIPPED, EndWhy.DROP, decision.why, decision.by)

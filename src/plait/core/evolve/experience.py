@@ -41,6 +41,6 @@ def _note_refusal(state: State, attempt: AttemptState, outcome: Outcome) -> None
 def note_refusal(state: State, refusal: Refusal) -> None:
     """A breaker that stays open long enough has answered it already."""
     breaker = state.breakers.get(refusal.provider)
-    until = breaker.until if breaker is not None and breaker.until is not None else 0.0
-    if until <= refusal.at or until < (refusal.until or 0.0):
+    until = breaker.until if breaker is not None else None
+    if until is None or until <= refusal.at or (refusal.until is not None and until < refusal.until):
         state.refusals.append(refusal)

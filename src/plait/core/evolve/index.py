@@ -13,11 +13,11 @@ LOCAL = "\0"  # between a batch and its token: neither an id nor a file name can
 
 
 def owed(batch: BatchState, task: TaskState) -> Owed:
-    if condemned(task):
+    if condemned(batch, task):
         return _owed_to_condemned(task)
     if task.status is not None or task.interrupted is not None:
         return Owed.NOTHING
-    if task.unjudged is not None or task.clash is not None or task.merge_error is not None:
+    if awaits_judgement(task):
         return Owed.JUDGE
     if task.alive:
         must_end = task.redo and any(attempt.ending is None for attempt in task.alive.values())
@@ -32,11 +32,17 @@ def owed(batch: BatchState, task: TaskState) -> Owed:
     return Owed.NOTHING if task.closed else Owed.START
 
 
-def condemned(task: TaskState) -> bool:
-    """It will end, whatever its attempts say: by request, or because what it needs is lost."""
+def condemned(batch: BatchState, task: TaskState) -> bool:
+    """It will end, whatever its attempts say: by request, or because something it waits for will not come."""
     if task.doom is not None:
         return True
-    return task.lost > 0 and (task.status is None or task.status is TaskStatus.DONE)
+    if task.status is not None and task.status is not TaskStatus.DONE:
+        return False
+    return task.lost > 0 or (task.status is None and task.closed and task.task.phase in batch.hopeless)
+
+
+def awaits_judgement(task: TaskState) -> bool:
+    return bool(task.unjudged) or task.clash is not None or task.merge_error is not None
 
 
 def _owed_to_condemned(task: TaskState) -> Owed:
@@ -65,23 +71,24 @@ def place(state: State, batch: BatchState, task: TaskState) -> None:
 
 def _step_back(state: State, batch: BatchState, task: TaskState) -> None:
     """What it needs is to be done again: it holds nothing meanwhile, or the need might wait for a file it holds."""
-    under_way = task.alive or task.merging is not None or task.merged or task.unjudged is not None
-    if not under_way and task.clash is None and task.merge_error is None:
-        task.step, task.base = Step.WRITE, None
-        put_down(state, batch, task)
+    if task.alive or task.merging is not None or awaits_judgement(task):
+        return
+    if not task.merged:
+        task.step, task.base, task.tip = Step.WRITE, None, None
+    put_down(state, batch, task)
 
 
 def put_down(state: State, batch: BatchState, task: TaskState) -> None:
     """Its tokens and its workspace are free."""
     if task.started:
         task.started = False
-        batch.active -= 1
+        del batch.active[task.place]
         state.ready.release((batch.id, task.place), task.tokens)
 
 
 def key(batch: BatchState, task: TaskState) -> Key:
     """The order among the ready: what was begun first, then what people call urgent, then the batch's order."""
-    begun = 0 if task.started else 1
+    begun = int(task.fresh)
     if batch.settings.mode is Mode.QUEUE or batch.settings.order is Order.FIFO:
         return (begun, 0, 0.0, task.place)
     if batch.settings.order is Order.QUICK_FIRST:

@@ -24,7 +24,7 @@ def decided(state: State, at: float, decision: AboutLimit) -> None:
         case BreakerClosed():
             breaker = state.breakers.get(decision.provider)
             if breaker is not None and breaker.until is not None:
-                state.reopenings.discard((breaker.until, decision.provider))
+                state.closings.discard((breaker.until, decision.provider))
                 breaker.until = None
         case LimitRaised():
             breaker = state.breakers.setdefault(decision.provider, Breaker())
@@ -56,23 +56,34 @@ def _open(state: State, at: float, decision: BreakerOpened) -> None:
     breaker = state.breakers.setdefault(decision.provider, Breaker())
     lasting = breaker.until is not None and breaker.until > at
     if breaker.until is not None:
-        state.reopenings.discard((breaker.until, decision.provider))
+        state.closings.discard((breaker.until, decision.provider))
     if not lasting:
         breaker.opened_at = at
         breaker.streak += 1
         breaker.peak = max(breaker.peak, state.providers.get(decision.provider, 0) + 1)
     breaker.until, breaker.limit, breaker.why = decision.until, decision.limit, decision.why
     breaker.credit = 0
-    state.reopenings.add((decision.until, decision.provider))
-    state.refusals = [
-        refusal
-        for refusal in state.refusals
-        if refusal.provider != decision.provider or (refusal.until or 0.0) > decision.until
-    ]
+    state.closings.add((decision.until, decision.provider))
+    _answer(state, decision)
+
+
+def _answer(state: State, decision: BreakerOpened) -> None:
+    """The provider's first refusal is answered by this, and with it those that ask for no more."""
+    first = next((refusal for refusal in state.refusals if refusal.provider == decision.provider), None)
+
+    def answered(refusal: Refusal) -> bool:
+        enough = refusal.until is None or refusal.until <= decision.until
+        return refusal is first or (refusal.provider == decision.provider and enough)
+
+    state.refusals = [refusal for refusal in state.refusals if not answered(refusal)]
 
 
 def _move_deadlines(state: State, by: float) -> None:
     state.jump = 0.0
+    if by < 0:
+        _move_waits(state, by)
+    for breaker in state.breakers.values():
+        breaker.opened_at += by
     for batch in state.open.values():
         for attempt in batch.alive.values():
             _move(state, attempt, by)
@@ -83,9 +94,23 @@ def _move_deadlines(state: State, by: float) -> None:
                 state.gate_deadlines.add((batch.gate.deadline, batch.id, batch.gate.n))
 
 
+def _move_waits(state: State, by: float) -> None:
+    """A clock that was set back makes nobody wait longer."""
+    for at, name, place in list(state.backoffs):
+        state.backoffs.discard((at, name, place))
+        state.backoffs.add((at + by, name, place))
+        state.batches[name].tasks[place].not_before = at + by
+    for provider, breaker in state.breakers.items():
+        if breaker.until is not None:
+            state.closings.discard((breaker.until, provider))
+            breaker.until += by
+            state.closings.add((breaker.until, provider))
+
+
 def _move(state: State, attempt: AttemptState, by: float) -> None:
     state.deadlines.discard((attempt.expires, attempt.name))
     attempt.deadline += by
+    attempt.started_at += by
     attempt.quiet_since += by
     if attempt.ending is None:
         state.deadlines.add((attempt.expires, attempt.name))

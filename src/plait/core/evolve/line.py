@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import assert_never
 
-from plait.core.decisions import AboutLine, GateEnding, GateStarted, MergeStarted, RebuildStarted
+from plait.core.decisions import AboutLine, Change, GateEnding, GateStarted, MergeStarted, RebuildStarted
 from plait.core.evolve.index import place
 from plait.core.evolve.settle import settle, want
 from plait.core.reports import (
@@ -15,9 +16,10 @@ from plait.core.reports import (
     MergeDone,
     MergeFailed,
     RebuildDone,
+    RebuildFailed,
 )
-from plait.core.state import BatchState, GateState, LineEntry, State, TaskState
-from plait.core.status import TaskStatus
+from plait.core.state import BatchState, GateState, LineEntry, State
+from plait.core.status import EndWhy, TaskStatus
 from plait.core.task import Step
 
 
@@ -30,14 +32,14 @@ def decided(state: State, at: float, decision: AboutLine) -> None:
             _start_merge(state, batch, decision)
         case RebuildStarted():
             batch.rebuilds = decision.n
-            batch.rebuild = (decision.n, decision.without)
+            batch.rebuild = decision
         case GateStarted():
             batch.gates = decision.n
-            batch.gate = GateState(decision.n, decision.size, at + decision.timeout, decision.commit)
+            batch.gate = GateState(decision, at + decision.timeout)
             state.gate_deadlines.add((batch.gate.deadline, batch.id, decision.n))
         case GateEnding():
             if batch.gate is not None and batch.gate.n == decision.n:
-                batch.gate.ending = True
+                batch.gate.ending = decision.why
                 state.gate_deadlines.discard((batch.gate.deadline, batch.id, decision.n))
         case _:
             assert_never(decision)
@@ -50,9 +52,9 @@ def reported(state: State, _at: float, report: LineReport) -> None:
     match report:
         case MergeDone() | MergeConflicted() | MergeFailed():
             _merge_over(state, batch, report)
-        case RebuildDone():
-            if batch.rebuild is not None and batch.rebuild[0] == report.n:
-                _rebuilt(state, batch, report)
+        case RebuildDone() | RebuildFailed():
+            if batch.rebuild is not None and batch.rebuild.n == report.n:
+                _rebuild_over(state, batch, report)
         case GateDone() | GateLost():
             if batch.gate is not None and batch.gate.n == report.n:
                 _gate_over(state, batch, batch.gate, report)
@@ -75,7 +77,8 @@ def _merge_over(state: State, batch: BatchState, report: MergeDone | MergeConfli
     task.merging = batch.merging = None
     match report:
         case MergeDone():
-            _join(batch, task, task.life, report.commit)
+            change = Change(task.task.id, task.base or "", task.tip or "")
+            _join(batch, LineEntry(task.place, task.life, report.commit, change))
         case MergeConflicted():
             task.clash = report.files
         case MergeFailed():
@@ -86,29 +89,37 @@ def _merge_over(state: State, batch: BatchState, report: MergeDone | MergeConfli
     place(state, batch, task)
 
 
-def _join(batch: BatchState, task: TaskState, life: int, commit: str) -> None:
-    task.merged_life, task.line_place, task.commit = life, len(batch.line), commit
-    batch.line.append(LineEntry(task.place, life, commit))
-    batch.head = commit
+def _join(batch: BatchState, entry: LineEntry) -> None:
+    task = batch.tasks[entry.place]
+    task.merged_life, task.line_place, task.commit = entry.life, len(batch.line), entry.commit
+    batch.line.append(entry)
+    batch.head = entry.commit
+
+
+def _rebuild_over(state: State, batch: BatchState, report: RebuildDone | RebuildFailed) -> None:
+    batch.rebuild = None
+    if isinstance(report, RebuildFailed):
+        batch.rebuild_failures += 1
+    else:
+        batch.rebuild_failures = 0
+        _rebuilt(state, batch, report)
 
 
 def _rebuilt(state: State, batch: BatchState, report: RebuildDone) -> None:
     """Take the new line; what is known of the gate holds up to the first merge that is gone."""
     old, batch.line = batch.line, []
-    batch.head, batch.rebuild = batch.base, None
-    lives = {entry.place: entry.life for entry in old}
+    batch.head = batch.base
+    entries = {entry.change.task: entry for entry in old}
     for entry in old:
         gone = batch.tasks[entry.place]
         gone.merged_life, gone.line_place, gone.commit = None, -1, None
     for merged in report.line:
-        task = batch.task(merged.task)
-        if task is not None and task.place in lives:
-            _join(batch, task, lives[task.place], merged.commit)
+        if merged.task in entries:
+            _join(batch, replace(entries[merged.task], commit=merged.commit))
     _forget_gates(batch, old)
     for clash in report.clashes:
-        task = batch.task(clash.task)
-        if task is not None and task.place in lives:
-            _clash(state, batch, task, clash.files)
+        if clash.task in entries:
+            _clash(state, batch, entries[clash.task], clash.files)
     for entry in old:
         want(batch, batch.tasks[entry.place])
         place(state, batch, batch.tasks[entry.place])
@@ -124,9 +135,10 @@ def _forget_gates(batch: BatchState, old: list[LineEntry]) -> None:
         batch.gate.stale = True
 
 
-def _clash(state: State, batch: BatchState, task: TaskState, files: tuple[str, ...]) -> None:
+def _clash(state: State, batch: BatchState, entry: LineEntry, files: tuple[str, ...]) -> None:
     """Its change is no longer in the branch, so it is not done, whatever it was before."""
-    if task.status not in (None, TaskStatus.DONE):
+    task = batch.tasks[entry.place]
+    if task.life != entry.life or task.status not in {None, TaskStatus.DONE}:
         return
     if task.status is not None:
         settle(state, batch, task, None)
@@ -136,7 +148,7 @@ def _clash(state: State, batch: BatchState, task: TaskState, files: tuple[str, .
 def _gate_over(state: State, batch: BatchState, gate: GateState, report: GateDone | GateLost) -> None:
     state.gate_deadlines.discard((gate.deadline, batch.id, gate.n))
     batch.gate = None
-    if gate.stale:
+    if gate.stale or gate.ending in {EndWhy.STOP, EndWhy.CANCEL}:
         return
     if isinstance(report, GateLost):
         batch.gate_losses += 1
@@ -151,7 +163,8 @@ def _gate_over(state: State, batch: BatchState, gate: GateState, report: GateDon
 
 
 def _gate_passed(state: State, batch: BatchState, size: int) -> None:
-    batch.base_good = True  # the empty line, or one that begins with it
+    if size == 0:
+        batch.base_good = True
     before, batch.gated = batch.gated, max(batch.gated, size)
     for entry in batch.line[before : batch.gated]:
         place(state, batch, batch.tasks[entry.place])

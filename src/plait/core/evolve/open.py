@@ -11,6 +11,8 @@ from plait.core.task import Task
 
 
 def open_batch(state: State, at: float, request: Submit) -> None:
+    if not request.plan.fits:
+        return
     batch = BatchState(
         id=request.batch,
         plan=request.plan,
@@ -21,11 +23,12 @@ def open_batch(state: State, at: float, request: Submit) -> None:
         order=len(state.batches),
         submitted_at=at,
         head=request.base,
+        sources=request.sources,
         unsettled=len(request.plan.tasks),
     )
     state.batches[batch.id] = state.open[batch.id] = batch
     _add_tasks(batch)
-    _add_phases(batch)
+    _add_phases(state, batch)
     for task in batch.tasks:
         place(state, batch, task)
 
@@ -47,21 +50,21 @@ def _add_tasks(batch: BatchState) -> None:
             batch.tasks[need].dependents.append(position)
 
 
-def _add_phases(batch: BatchState) -> None:
+def _add_phases(state: State, batch: BatchState) -> None:
     for phase in batch.plan.phases:
         gated = bool(phase.after) or phase.opens_with is not None
         batch.phases[phase.key] = PhaseState(phase, settled=phase.settled, open=not gated)
         if phase.opens_with in batch.index:
             batch.openers.setdefault(batch.index[phase.opens_with], []).append(phase.key)
-    for state in batch.phases.values():
-        for earlier in state.phase.after:
+    for joined in batch.phases.values():
+        for earlier in joined.phase.after:
             if earlier in batch.phases:
-                batch.phases[earlier].watchers.append(state.phase.key)
+                batch.phases[earlier].watchers.append(joined.phase.key)
     for task in batch.tasks:
-        joined = batch.phases.get(task.task.phase or "")
-        if joined is not None:
-            joined.members.append(task.place)
-            joined.live += task.task.gating
-            task.closed = not joined.open and held(task.task)
-    for state in batch.phases.values():
-        review(batch, state)
+        own = batch.phases.get(task.task.phase or "")
+        if own is not None:
+            own.members.append(task.place)
+            own.live += task.task.gating
+            task.closed = not own.open and held(task.task)
+    for joined in batch.phases.values():
+        review(state, batch, joined)

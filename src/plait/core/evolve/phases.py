@@ -2,36 +2,45 @@
 
 from __future__ import annotations
 
-from plait.core.state import BatchState, PhaseState, TaskState
+from plait.core.evolve.index import place
+from plait.core.state import BatchState, PhaseState, State, TaskState
 from plait.core.status import TaskStatus
 
 _PASSED = (TaskStatus.DONE, TaskStatus.SKIPPED)
 
 
 def count_phase(
-    batch: BatchState, task: TaskState, before: TaskStatus | None, after: TaskStatus | None
+    state: State, batch: BatchState, task: TaskState, before: TaskStatus | None, after: TaskStatus | None
 ) -> None:
     phase = batch.phases.get(task.task.phase or "")
     if phase is not None and task.task.gating:
         phase.settled += (after in _PASSED) - (before in _PASSED)
         phase.live += (after is None) - (before is None)
         for watcher in phase.watchers:
-            review(batch, batch.phases[watcher])
+            review(state, batch, batch.phases[watcher])
     for name in batch.openers.get(task.place, ()):
-        review(batch, batch.phases[name])
+        review(state, batch, batch.phases[name])
 
 
-def review(batch: BatchState, phase: PhaseState) -> None:
+def review(state: State, batch: BatchState, phase: PhaseState) -> None:
     """Note whether this phase can be opened now, or can never be."""
     name = phase.phase.key
-    batch.openable.pop(name, None)
-    batch.hopeless.pop(name, None)
-    if phase.open:
-        return
-    if can_open(batch, phase):
-        batch.openable[name] = None
-    elif is_hopeless(batch, phase):
-        batch.hopeless[name] = None
+    openable = not phase.open and can_open(batch, phase)
+    hopeless = not phase.open and not openable and is_hopeless(batch, phase)
+    _mark(batch.openable, name, openable)
+    if _mark(batch.hopeless, name, hopeless):
+        for member in phase.members:
+            place(state, batch, batch.tasks[member])
+
+
+def _mark(marks: dict[str, None], name: str, holds: bool) -> bool:  # noqa: FBT001 - it is what is marked
+    """Whether that changed anything."""
+    changed = holds is not (name in marks)
+    if holds:
+        marks[name] = None
+    else:
+        marks.pop(name, None)
+    return changed
 
 
 def can_open(batch: BatchState, phase: PhaseState) -> bool:

@@ -8,6 +8,8 @@ from plait.core.state import BatchState, State, TaskState
 from plait.core.status import TaskStatus
 from plait.core.task import Step
 
+FAILURES = frozenset({TaskStatus.FAILED, TaskStatus.TIMED_OUT, TaskStatus.CONFLICTED})
+
 
 def settle(state: State, batch: BatchState, task: TaskState, status: TaskStatus | None) -> None:
     """Give the task this terminal status, or (None) take it back into the batch."""
@@ -16,7 +18,8 @@ def settle(state: State, batch: BatchState, task: TaskState, status: TaskStatus 
     _count(batch, before, status)
     _tell_dependents(state, batch, task, before, status)
     if batch.phases:
-        count_phase(batch, task, before, status)
+        count_phase(state, batch, task, before, status)
+    _note_failure(batch, task)
     if status is not None:
         _close(state, batch, task)
     want(batch, task)
@@ -34,7 +37,11 @@ def want(batch: BatchState, task: TaskState) -> None:
 
 def reopen(state: State, batch: BatchState, task: TaskState) -> None:
     """Begin another life: nothing that happened in the last one counts against it."""
+    if task.status is None:
+        return
     task.life += 1
+    task.fresh = True
+    task.writes_before = task.numbers.get(Step.WRITE, 0)
     task.step = Step.WRITE
     task.tries = task.losses = task.repairs = task.merge_failures = 0
     task.not_before = task.question = task.interrupted = task.doom = task.base = task.tip = task.commit = None
@@ -42,14 +49,23 @@ def reopen(state: State, batch: BatchState, task: TaskState) -> None:
     task.reason = ""
     settle(state, batch, task, None)
     reopen_batch(state, batch)
+    batch.cancelled = False
 
 
 def reopen_batch(state: State, batch: BatchState) -> None:
     if batch.ended is not None:
         batch.ended = batch.ended_at = None
         batch.reason = ""
-        batch.cancelled = False
         state.open[batch.id] = batch
+
+
+def _note_failure(batch: BatchState, task: TaskState) -> None:
+    if task.status in FAILURES:
+        batch.failures[task.place] = None
+        return
+    batch.failures.pop(task.place, None)
+    if batch.halted == task.task.id:
+        batch.halted = None
 
 
 def _count(batch: BatchState, before: TaskStatus | None, after: TaskStatus | None) -> None:
@@ -82,8 +98,9 @@ def _close(state: State, batch: BatchState, task: TaskState) -> None:
     """Nothing of an ended task is under way or waits any more."""
     if task.not_before is not None:
         state.backoffs.discard((task.not_before, batch.id, task.place))
-    task.doom = task.unjudged = task.clash = task.merge_error = task.not_before = task.question = None
+    task.doom = task.clash = task.merge_error = task.not_before = task.question = None
     task.interrupted = task.retry = None
+    task.unjudged.clear()
     task.redo = False
     task.feedback = ""
     put_down(state, batch, task)

@@ -115,7 +115,7 @@ def _cancel(state: State, batch: BatchState) -> None:
 def _go_on(state: State, batch: BatchState) -> None:
     batch.paused = None
     batch.stopping = batch.stop_now = False
-    batch.gate_losses = 0
+    batch.gate_losses = batch.rebuild_failures = batch.rejections = 0
     if batch.base_bad is not None:
         batch.base_bad = batch.bad = None
     for task in batch.tasks:
@@ -127,8 +127,6 @@ def _go_on(state: State, batch: BatchState) -> None:
 def _take_up(state: State, batch: BatchState, tasks: list[TaskState]) -> None:
     tasks[0].approved = True
     for task in tasks:
-        if batch.failure == task.task.id:
-            batch.failure = batch.halted = None
         reopen(state, batch, task)
 
 
@@ -147,7 +145,7 @@ def _listen(state: State, batch: BatchState, text: str, tasks: list[TaskState]) 
 def _change(state: State, batch: BatchState, request: ChangeSettings) -> None:
     batch.settings = batch.settings.patched(request.settings, request.fields)
     for phase in batch.phases.values():
-        review(batch, phase)
+        review(state, batch, phase)
     for task in batch.tasks:
         relane(state, batch, task, choice(batch, task.task, task.chosen))
         place(state, batch, task)

@@ -1,0 +1,18 @@
+"""A provider that rejects one task after another (not logged in, nothing left to pay with) rejects the rest too: ask."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from plait.core.agenda.due import Due, now
+from plait.core.decisions import BatchPaused
+from plait.core.policy import REJECTIONS
+from plait.core.state import State
+from plait.core.status import PauseCause
+
+
+def owed(state: State) -> Iterator[Due]:
+    for batch in state.open.values():
+        if batch.rejections >= REJECTIONS and batch.paused is None and any(state.ready.heads(batch.id)):
+            why = f"{batch.rejections} tasks in a row were rejected by the provider: see why, mend it, and unpause"
+            yield now(BatchPaused(batch.id, PauseCause.PROVIDER, why))
