@@ -80,7 +80,8 @@ def judged(state: State, at: float, decision: AboutTask) -> None:
         case TaskInterrupted():
             _judged(task)
             task.interrupted = decision.reason
-            put_down(state, batch, task)
+            if task.step is Step.WRITE:  # what is written already keeps its files until it is merged
+                put_down(state, batch, task)
         case _:
             assert_never(decision)
     place(state, batch, task)

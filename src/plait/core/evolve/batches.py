@@ -47,6 +47,6 @@ def _open_phase(state: State, batch: BatchState, name: str) -> None:
 def _halt(state: State, batch: BatchState, decision: BatchHalted) -> None:
     batch.halted = decision.by
     for task in batch.tasks:
-        if task.status is None and not task.started:
+        if task.status is None and task.fresh:
             task.doom = Doom(TaskStatus.SKIPPED, EndWhy.DROP, decision.why, decision.by)
             place(state, batch, task)

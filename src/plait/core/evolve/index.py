@@ -87,8 +87,8 @@ def put_down(state: State, batch: BatchState, task: TaskState) -> None:
 
 
 def key(batch: BatchState, task: TaskState) -> Key:
-    """The order among the ready: what was begun first, then what people call urgent, then the batch's order."""
-    begun = int(task.fresh)
+    """The order among the ready: who holds its files first, then what was begun, then what people call urgent, then the batch's order."""
+    begun = 0 if task.started else 1 + task.fresh
     if batch.settings.mode is Mode.QUEUE or batch.settings.order is Order.FIFO:
         return (begun, 0, 0.0, task.place)
     if batch.settings.order is Order.QUICK_FIRST:
