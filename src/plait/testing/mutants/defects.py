@@ -40,7 +40,7 @@ DEFECTS = (
         "a cancelled task becomes done",
         "evolve.index",
         "if task.doom is not None:\n        return True",
-        "if task.doom is not None and task.unjudged is None:\n        return True",
+        "if task.doom is not None and not task.unjudged:\n        return True",
     ),
     Defect(
         "nothing is probed after a restart",
@@ -51,14 +51,14 @@ DEFECTS = (
     Defect(
         "a breaker never closes",
         "agenda.breaker",
-        "for at, provider in state.reopenings:",
+        "for at, provider in state.closings:",
         "for at, provider in ():",
     ),
     Defect(
         "a breaker is not respected",
         "agenda.choose",
-        "return free and allows(state, batch.settings.provider(agent))",
-        "return free",
+        "refused = why_closed(state, provider)",
+        "refused = None",
     ),
     Defect(
         "a breaker closes early",
@@ -87,8 +87,8 @@ DEFECTS = (
     Defect(
         "files are put down before the merge",
         "evolve.attempts",
-        "task.unjudged = attempt\n",
-        "task.unjudged = attempt\n    state.ready.release((batch.id, task.place), task.tokens)\n",
+        "task.unjudged.append(attempt)\n",
+        "task.unjudged.append(attempt)\n    state.ready.release((batch.id, task.place), task.tokens)\n",
     ),
     Defect(
         "an exclusive group is one per batch",
@@ -142,8 +142,8 @@ DEFECTS = (
     Defect(
         "what is dropped stays in the branch",
         "agenda.rebuild",
-        "if batch.unwanted and batch.rebuild is None",
-        "if False and batch.rebuild is None",
+        "if not batch.unwanted or batch.rebuild is not None",
+        "if batch.id or batch.rebuild is not None",
     ),
     Defect(
         "a pause is ignored",
@@ -184,8 +184,8 @@ DEFECTS = (
     Defect(
         "a queue runs two at once",
         "agenda.choose",
-        "return batch.active == 0 and (",
-        "return batch.active <= 1 and (",
+        "return not batch.active and (",
+        "return len(batch.active) <= 1 and (",
     ),
     Defect(
         "a queue asks nobody",
@@ -202,18 +202,16 @@ DEFECTS = (
     Defect(
         "verification is forgotten",
         "agenda.judge",
-        "and (task.task.verify or batch.settings.verify)",
-        "and task.task.verify",
+        "is Step.WRITE and check(batch, task)",
+        "is Step.WRITE and task.task.verify",
     ),
     Defect(
         "an agent's limit is ignored",
         "agenda.choose",
-        "free = not limit or state.agents.get(agent, 0) < limit",
-        "free = not limit or state.agents.get(agent, 0) <= limit",
+        "state.agents.get(agent, 0) >= limit",
+        "state.agents.get(agent, 0) > limit",
     ),
-    Defect(
-        "stop-on-fail is forgotten", "agenda.halt", "(conflict or batch.settings.stop_on_fail)", "conflict"
-    ),
+    Defect("stop-on-fail is forgotten", "agenda.halt", "if batch.settings.stop_on_fail:", "if False:"),
     Defect(
         "chance is left to chance",
         "chance",
@@ -225,5 +223,35 @@ DEFECTS = (
         "ready",
         "if first is None or (rival is not None and rival.key < first[0]):",
         "if first is None or rival is not None:",
+    ),
+    Defect(
+        "words are forgotten when an attempt fails",
+        "evolve.attempts",
+        "task.fresh = False",
+        'task.fresh, task.feedback = False, ""',
+    ),
+    Defect(
+        "a stopped gate is a failed gate",
+        "evolve.line",
+        "gate.ending in {EndWhy.STOP, EndWhy.CANCEL}",
+        "gate.ending is EndWhy.CANCEL",
+    ),
+    Defect(
+        "a clock set back makes people wait",
+        "evolve.limits",
+        "breaker.until += by",
+        "breaker.until += 0.0",
+    ),
+    Defect(
+        "rejections go on and on",
+        "policy",
+        "REJECTIONS = 2",
+        "REJECTIONS = 2000",
+    ),
+    Defect(
+        "the base is taken to be good",
+        "evolve.line",
+        "if size == 0:",
+        "if size >= 0:",
     ),
 )

@@ -1,0 +1,42 @@
+"""The list of defects follows the code, and a defect is really grafted."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from plait.testing.mutants.defects import DEFECTS, Defect
+
+
+def source(defect: Defect) -> str:
+    spec = find_spec(f"plait.core.{defect.module}")
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin).read_text()
+
+
+@pytest.mark.parametrize("defect", DEFECTS, ids=lambda defect: defect.name)
+def test_the_text_of_a_defect_is_there_once(defect: Defect) -> None:
+    assert source(defect).count(defect.old) == 1
+    compile(source(defect).replace(defect.old, defect.new), defect.module, "exec")
+
+
+def test_the_names_are_told_apart() -> None:
+    assert len({defect.name for defect in DEFECTS}) == len(DEFECTS) >= 15
+
+
+def test_a_grafted_module_has_the_defect() -> None:
+    defect = next(defect for defect in DEFECTS if defect.module == "policy" and "LOSSES" in defect.old)
+    code = (
+        "from plait.testing.mutants.defects import DEFECTS\n"
+        "from plait.testing.mutants.graft import graft\n"
+        f"graft(next(defect for defect in DEFECTS if defect.name == {defect.name!r}))\n"
+        "from plait.core.policy import LOSSES\n"
+        "print(LOSSES)"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout.strip() == "300"
