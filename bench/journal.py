@@ -21,8 +21,8 @@ from plait.core.settings import Spend
 from plait.core.status import Category
 from plait.core.task import Attempt, Step
 
-# Adds so many records after the last one, as one commit.
-Append = Callable[[int], None]
+# Adds the next group of records as one commit.
+Append = Callable[[], None]
 
 
 def rows(quick: bool) -> list[Row]:  # noqa: FBT001 - the one thing that every benchmark is asked
@@ -34,9 +34,15 @@ def rows(quick: bool) -> list[Row]:  # noqa: FBT001 - the one thing that every b
 def _appending(size: int, commits: int, rounds: int) -> list[Row]:
     def many(append: Append) -> None:
         for _ in range(commits):
-            append(size)
+            append()
 
-    with TemporaryDirectory() as folder, _ours(Path(folder)) as ours, _bare(Path(folder)) as bare:
+    records = [Record(seq, float(seq), _event(seq)) for seq in range(1, size * commits * rounds + 1)]
+    groups = [records[first : first + size] for first in range(0, len(records), size)]
+    with (
+        TemporaryDirectory() as folder,
+        _ours(Path(folder), groups) as ours,
+        _bare(Path(folder), groups) as bare,
+    ):
         times = _interleaved(rounds, lambda: many(ours), lambda: many(bare))
     each, floor = (1e6 * taken / (commits * size) for taken in times)
     what = f"append, {size} per commit"
@@ -63,28 +69,25 @@ def _reading(length: int, rounds: int) -> list[Row]:
 
 
 @contextmanager
-def _ours(folder: Path) -> Iterator[Append]:
+def _ours(folder: Path, groups: Sequence[Sequence[Record]]) -> Iterator[Append]:
+    coming = iter(groups)
     with closing(open_writer(folder / "journal.db")) as journal:
-
-        def append(size: int) -> None:
-            last = journal.last()
-            journal.append([Record(seq, float(seq), _event(seq)) for seq in range(last + 1, last + size + 1)])
-
-        yield append
+        yield lambda: journal.append(next(coming))
 
 
 @contextmanager
-def _bare(folder: Path) -> Iterator[Append]:
-    """The floor: blobs of the same size, ready made, committed as durably."""
+def _bare(folder: Path, groups: Sequence[Sequence[Record]]) -> Iterator[Append]:
+    """The floor: blobs of the same sizes, ready made, committed as durably."""
+    overhead = bytes(40)  # time, version, kind and check
+    coming = iter([[(codec.encode(record.event) + overhead,) for record in group] for group in groups])
     with closing(sqlite3.connect(folder / "bare.db", isolation_level=None)) as db:
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = FULL")
         db.execute("CREATE TABLE records (seq INTEGER PRIMARY KEY, event BLOB)")
-        blob = codec.encode(_event(1))
 
-        def append(size: int) -> None:
+        def append() -> None:
             db.execute("BEGIN")
-            db.executemany("INSERT INTO records (event) VALUES (?)", [(blob,)] * size)
+            db.executemany("INSERT INTO records (event) VALUES (?)", next(coming))
             db.execute("COMMIT")
 
         yield append

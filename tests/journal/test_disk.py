@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from subprocess import Popen
 from tempfile import mkdtemp
@@ -72,10 +73,21 @@ def test_a_failed_append_leaves_nothing_in_the_wal(path: Path) -> None:
         journal.append(records(1, 1))
         before = wal_of(path).read_bytes()
         (pages,) = journal._db.execute("PRAGMA page_count").fetchone()
-        journal._db.execute(f"PRAGMA max_page_count = {pages + 1_500}")
+        journal._db.execute(f"PRAGMA max_page_count = {pages + 700}")
         with pytest.raises(JournalFullError):
-            journal.append(records(2, 200_000))
+            journal.append(records(2, 60_000))
         assert wal_of(path).read_bytes() == before
+
+
+def test_an_append_that_fails_half_way_leaves_nothing(path: Path) -> None:
+    """The second record has no time: SQLite keeps NaN as NULL, and the table forbids that."""
+    with closing(open_writer(path)) as journal:
+        first, second = records(1, 2)
+        with pytest.raises(JournalError, match="NOT NULL constraint failed"):
+            journal.append([first, replace(second, at=float("nan"))])
+        assert journal.last() == 0
+        journal.append([first, second])
+        assert list(journal.read()) == [first, second]
 
 
 def test_an_inbox_on_a_full_disk(path: Path) -> None:

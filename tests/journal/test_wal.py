@@ -92,6 +92,15 @@ def test_a_commit_that_is_gone_altogether_is_still_one(journal: SqliteJournal) -
     assert scan(changed(data, frame(data, -4), bytes(2 * wal.FRAME_SIZE))).damaged
 
 
+def test_two_commits_that_are_both_hurt_are_still_two(journal: SqliteJournal) -> None:
+    """The end of the one, and the page by which the other could be told; the next page has a high number."""
+    journal.append(records(1, 1_000))
+    journal._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    data = grown(journal)
+    begin, end = frame(data, -3) + 2_000, frame(data, -2) + wal.FRAME_HEADER_SIZE
+    assert scan(changed(data, begin, bytes(end - begin))).damaged
+
+
 @pytest.mark.parametrize("size", [1, 5, 200])
 def test_the_pages_of_a_commit_are_in_order_and_meta_is_among_them(journal: SqliteJournal, size: int) -> None:
     """What the rule rests on, should a new SQLite do it in another way."""

@@ -10,10 +10,11 @@ from pathlib import Path
 from random import Random
 from subprocess import Popen
 from threading import Timer
+from time import monotonic
 
 import pytest
 
-from plait.adapters.sqlite import journal as journal_module, lock, open_reader, open_writer, wal
+from plait.adapters.sqlite import files, lock, open_reader, open_writer, wal
 from plait.adapters.sqlite.files import wal_of
 from plait.ports import JournalBusyError
 from plait.testing.contracts.samples import records
@@ -70,13 +71,11 @@ def test_a_reader_that_only_asks_keeps_no_writer_out(path: Path) -> None:
     asked.join()
 
 
-def test_readers_in_other_processes_see_each_record_once_and_in_order(
-    path: Path, child: Child, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # Small enough for many checkpoints while they read.
-    monkeypatch.setattr(journal_module, "WAL_LIMIT", 10 * wal.FRAME_SIZE)
+def test_readers_in_other_processes_see_each_record_once_and_in_order(path: Path, child: Child) -> None:
     total, last, chance = 300, 0, Random(5)
     with closing(open_writer(path)) as journal:
+        # Often enough for many checkpoints while they read.
+        journal._db.execute("PRAGMA wal_autocheckpoint = 10")
         readers = [child("tail", path, total) for _ in range(3)]
         for reader in readers:
             assert reader.stdout
@@ -103,27 +102,30 @@ def test_a_writer_begins_with_an_empty_wal(path: Path) -> None:
         assert list(journal.read()) == records(1, 2)
 
 
-def test_the_wal_stays_small(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(journal_module, "WAL_LIMIT", 10 * wal.FRAME_SIZE)
+def test_the_wal_stays_small(path: Path) -> None:
     with closing(open_writer(path)) as journal:
+        journal._db.execute("PRAGMA wal_autocheckpoint = 10")
         for seq in range(1, 40):
             journal.append(records(seq, seq))
             assert wal_of(path).stat().st_size < 12 * wal.FRAME_SIZE
 
 
-def test_a_reader_that_never_lets_go_keeps_nobody_from_appending(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(journal_module, "WAL_LIMIT", 4 * wal.FRAME_SIZE)
+def test_a_reader_that_never_lets_go_keeps_nobody_from_appending(path: Path) -> None:
     with closing(open_writer(path)) as journal:
+        journal._db.execute("PRAGMA wal_autocheckpoint = 4")
         journal.append(records(1, 1))
         with closing(open_reader(path)) as reader:
             reader._db.execute("BEGIN")
             assert reader.last() == 1
+            began = monotonic()
             for seq in range(2, 30):
                 journal.append(records(seq, seq))
+            assert monotonic() - began < files.PATIENCE, "not even one checkpoint waited for it"
             assert reader.last() == 1
             reader._db.execute("COMMIT")
             assert list(reader.read()) == records(1, 29)
-        journal.append(records(30, 40))
-        assert wal_of(path).stat().st_size < 8 * wal.FRAME_SIZE
+        journal.append(records(30, 30))
+        grown = wal_of(path).stat().st_size
+        for seq in range(31, 50):
+            journal.append(records(seq, seq))
+        assert wal_of(path).stat().st_size == grown, "the WAL begins anew when the reader has let go"

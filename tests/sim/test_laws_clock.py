@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from plait.core import decisions as d, reports as r, requests as q
-from plait.core.status import EndWhy
-from plait.testing.history import History, breaks, name
+from plait.core.status import Category, EndWhy
+from plait.testing.history import History, again, breaks, name
 
 
 @breaks("ending")
@@ -60,3 +60,9 @@ def test_sleeps_too_long() -> None:
 def test_alarm_in_the_past() -> None:
     history = History().starts()
     history.rests(wake=history.now)
+
+
+def test_a_clock_that_is_set_back_makes_nobody_wait_longer() -> None:
+    history = History().starts().exits(category=Category.TASK)(again(at=1100.0))
+    history.later(-500)(r.ClockJumped(-500.0), d.DeadlinesMoved(-500.0))
+    history.later(100)(d.BackoffEnded("B", "a"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from plait.core import decisions as d, requests as q
+from plait.core.settings import Isolation
 from plait.core.status import BatchStatus, Category, TaskStatus
 from plait.testing.history import SETTINGS, History, breaks, ended
 
@@ -29,8 +30,8 @@ def test_done_though_cancelled() -> None:
 
 @breaks("ended-done")
 def test_done_without_the_words() -> None:
-    history = History().starts().exits().grants(q.Feedback("f", "B", "a", "blue"), "a").merges()
-    history(ended("a", TaskStatus.DONE))
+    history = History(replace(SETTINGS, isolation=Isolation.IN_PLACE)).starts()
+    history.grants(q.Feedback("f", "B", "a", "blue"), "a").exits()(ended("a", TaskStatus.DONE))
 
 
 @breaks("ended")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from plait.core import decisions as d
-from plait.core.status import Category
+from plait.core import decisions as d, reports as r, requests as q
+from plait.core.status import Category, EndWhy
 from plait.core.task import Step
 from plait.testing.history import SETTINGS, History, again, breaks, name
 
@@ -79,3 +79,26 @@ def test_interrupted_by_nobody() -> None:
 @breaks("judged")
 def test_never_judged() -> None:
     History().starts().exits().rests()
+
+
+def test_an_attempt_that_asked_and_was_not_answered_waits_for_the_answer() -> None:
+    history = History().starts()(r.AttemptAsked(name(), "which?")).later(1800)
+    history(d.AttemptEnding(name(), EndWhy.IDLE)).exits(category=Category.KILLED)
+    history(d.AnswerAwaited("B", "a", "which?"))
+
+
+@breaks("retry")
+def test_a_question_is_not_answered_by_trying_again() -> None:
+    history = History().starts()(r.AttemptAsked(name(), "which?")).later(1800)
+    history(d.AttemptEnding(name(), EndWhy.IDLE)).exits(category=Category.KILLED)(again(at=9000.0))
+
+
+@breaks("retry")
+def test_what_plait_ended_uses_up_no_retry() -> None:
+    history = History().starts().grants(q.Stop("s1", "B"))(d.AttemptEnding(name(), EndWhy.STOP))
+    history.grants(q.Resume("r1", "B")).exits(category=Category.KILLED)(again())
+
+
+def test_a_check_that_was_taken_out_passes_without_an_attempt() -> None:
+    history = History(replace(SETTINGS, verify="make")).starts().exits()(d.StepPassed(name(), Step.VERIFY))
+    history.grants(q.ChangeSettings("c", "B", SETTINGS, ("verify",)))(d.StepPassed(name(), Step.MERGE))

@@ -94,3 +94,20 @@ def test_spent_is_counted() -> None:
 @breaks("budget")
 def test_paused_for_money_it_has() -> None:
     History()(d.BatchPaused("B", PauseCause.BUDGET, "no money"))
+
+
+@breaks("breaker")
+def test_a_provider_that_refuses_again_is_asked_too_soon() -> None:
+    history = History()(r.RateLimited("north", 1001.0), d.BreakerOpened("north", 1001.0, 1, "429"))
+    history.later()(d.BreakerClosed("north"), r.RateLimited("north", 1005.0))
+    history(d.BreakerOpened("north", 1005.0, 1, "429"))
+
+
+@breaks("paused")
+def test_paused_for_a_provider_that_rejected_nobody() -> None:
+    History()(d.BatchPaused("B", PauseCause.PROVIDER, "not logged in"))
+
+
+@breaks("paused")
+def test_nothing_new_is_written_while_money_is_short() -> None:
+    History(POOR)(d.BatchPaused("B", PauseCause.BUDGET, "no money")).starts(reserve=Spend(60))

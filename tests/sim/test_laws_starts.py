@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from plait.core import decisions as d, reports as r, requests as q
-from plait.core.settings import Mode
-from plait.core.status import Category, TaskStatus
-from plait.testing.history import SETTINGS, VERIFY, History, again, breaks, ended, start
+from plait.core.settings import Budget, Mode, Spend
+from plait.core.status import Category, PauseCause, TaskStatus
+from plait.core.task import Step
+from plait.testing.history import SETTINGS, VERIFY, History, again, breaks, ended, name, start
 
 QUEUE = replace(SETTINGS, mode=Mode.QUEUE)
 
@@ -105,3 +106,20 @@ def test_out_of_order() -> None:
 @breaks("starved")
 def test_starved() -> None:
     History().rests()
+
+
+@breaks("feedback")
+def test_words_are_repeated_until_an_attempt_succeeds_with_them() -> None:
+    history = History().grants(q.Feedback("f", "B", "a", "blue"), "a").starts(feedback="blue")
+    history.exits(category=Category.RATE_LIMIT)(again(at=history.now, counted=False))
+    history(
+        d.BreakerOpened("north", history.now, 1, "429"), d.BreakerClosed("north"), d.BackoffEnded("B", "a")
+    )
+    history(start(n=2))
+
+
+def test_money_that_is_short_stops_no_verification() -> None:
+    settings = replace(SETTINGS, verify="make", budget=Budget(100), reserve=Spend(60))
+    history = History(settings).starts(reserve=Spend(60)).exits()(d.StepPassed(name(), Step.VERIFY))
+    history(d.BatchPaused("B", PauseCause.BUDGET, "no money"))
+    history(start(step=VERIFY, timeout=1800.0, idle_timeout=1800.0, command="make", base="base+a"))

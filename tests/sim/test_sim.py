@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from plait import testing
 from plait.codec import dump
 from plait.core.decisions import AttemptStarted, BatchEnded
 from plait.core.reports import EngineReleased, EngineTaken
@@ -58,6 +59,13 @@ def test_no_attempt_is_started_twice_by_a_crash() -> None:
         journal = run(calm(4), Once(point)).journal
         started = [record.event.attempt for record in journal if isinstance(record.event, AttemptStarted)]
         assert len(started) == len(set(started))
+
+
+def test_the_package_gives_what_a_plugin_needs() -> None:
+    for name in testing.__all__:
+        assert getattr(testing, name).__name__ == name
+    with pytest.raises(AttributeError):
+        _ = testing.nothing
 
 
 def test_chance_depends_on_names_and_not_on_order() -> None:

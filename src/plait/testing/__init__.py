@@ -1,1 +1,32 @@
 """The simulator and the contract suites: shipped, so that plugins can be held to the same laws."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from plait.testing.audit import Auditor, Violation
+    from plait.testing.engine import SimEngine
+    from plait.testing.scenario import Scenario, calm, stormy
+    from plait.testing.world import World
+
+__all__ = ["Auditor", "Scenario", "SimEngine", "Violation", "World", "calm", "stormy"]
+
+# Imported when asked for: the contract suites need no simulator, and mutants change the core before anything imports it.
+_HOMES = {
+    "Auditor": "audit",
+    "Scenario": "scenario",
+    "SimEngine": "engine",
+    "Violation": "audit",
+    "World": "world",
+    "calm": "scenario",
+    "stormy": "scenario",
+}
+
+
+def __getattr__(name: str) -> object:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{home}"), name)

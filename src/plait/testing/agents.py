@@ -42,6 +42,7 @@ class Script:
     vanishes: bool = False
     deaf: bool = False  # dies by the second, hard signal only
     asks_at: float = NEVER
+    waits: bool = False  # does nothing more once it has asked
     changes: bool = True  # leaves a commit behind
     retry_after: float | None = None  # a failing provider may say when to come back
     patience: float = 0.0  # when, as a share of its length, it calls its provider again
@@ -71,6 +72,7 @@ def _write_script(rng: Random, order: AttemptStarted, weather: Weather) -> Scrip
         vanishes=rng.random() < weather.lost,
         deaf=rng.random() < 0.3,
         asks_at=lasts * rng.random() if rng.random() < weather.ask else NEVER,
+        waits=rng.random() < 0.5,
         changes=category is not Category.EMPTY and rng.random() > 0.04,
         retry_after=rng.uniform(1, 300) if category in _SAID and rng.random() < 0.5 else None,
         patience=rng.random(),

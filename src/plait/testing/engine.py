@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from plait import codec
+from plait.core.decisions import AttemptEnding
 from plait.core.drive import decide, take
 from plait.core.events import Record
 from plait.core.evolve import evolve
@@ -12,7 +13,7 @@ from plait.core.probe import outstanding
 from plait.core.reports import ClockJumped, EngineReleased, EngineTaken, Report
 from plait.core.requests import Request
 from plait.core.state import State
-from plait.testing.audit import Auditor
+from plait.testing.audit import Auditor, Violation
 from plait.testing.chance import Chance
 from plait.testing.crashes import Crashes
 from plait.testing.world import PERFORMED, RESULTS, World
@@ -136,7 +137,11 @@ class SimEngine:
         for record in self.journal:
             evolve(self._state, codec.load(codec.dump(record)) if self._conduct.through_codec else record)
         found: list[Report] = [EngineTaken(self._pid, "here"), *world.engine_came()]
+        made = {record.event for record in self.journal if isinstance(record.event, PERFORMED)}
         for decision in outstanding(self._state):
+            # Endings are told by their sum: the first reason and the hardest way.
+            if decision not in made and not isinstance(decision, AttemptEnding):
+                raise Violation("probe", f"nobody decided {decision}", self.journal[-20:])
             assert isinstance(decision, PERFORMED), decision
             told = world.probe(decision)
             found += told

@@ -87,7 +87,7 @@ class History:
         return self.later()(r.AttemptExited(name(task, n), outcome))
 
     def merges(self, task: str = "a", onto: str = "base") -> History:
-        self(d.StepPassed(name(task), Step.MERGE), d.MergeStarted("B", task, 1, f"base+{task}", onto))
+        self(d.StepPassed(name(task), Step.MERGE), d.MergeStarted("B", task, 1, onto, f"base+{task}", onto))
         return self.later()(r.MergeDone("B", task, 1, f"{onto}+{task}"))
 
     def done(self, task: str = "a") -> History:

@@ -16,6 +16,7 @@ from plait.core.reports import (
     MergeDone,
     MergeFailed,
     RebuildDone,
+    RebuildFailed,
     Report,
 )
 from plait.testing.chance import Chance
@@ -45,7 +46,6 @@ class Integrator:
         self._send = send
         self.commits: dict[str, frozenset[Change]] = {}
         self._lines: dict[str, list[Merged]] = {}
-        self._tips: dict[str, str] = {}
         self._bases: dict[str, str] = {}
         self._jobs: dict[tuple[str, str, str, int], Job] = {}
 
@@ -145,25 +145,23 @@ class Integrator:
             return MergeConflicted(batch, task, n, ("src/api.py",))
         commit = f"{batch}:{task}:m{n}"
         self.commits[commit] = self.commits[order.onto] | {(task, order.tip)}
-        self._tips[commit] = order.tip
         self._lines[batch].append(Merged(task, commit))
         return MergeDone(batch, task, n, commit)
 
-    def _rebuild(self, order: RebuildStarted) -> RebuildDone:
+    def _rebuild(self, order: RebuildStarted) -> RebuildDone | RebuildFailed:
         batch, n = order.batch, order.n
+        if self._chance.happens(self._weather.merge_fail, "rebuild-fails", batch, n):
+            return RebuildFailed(batch, n, "the disk is full")
         line: list[Merged] = []
         clashes = []
-        for old in self._lines[batch]:
-            if old.task in order.without:
+        for change in order.line:
+            if self._chance.happens(self._weather.clash, "clashes", batch, n, change.task):
+                clashes.append(Clash(change.task, ("src/db.py",)))
                 continue
-            if self._chance.happens(self._weather.clash, "clashes", batch, n, old.task):
-                clashes.append(Clash(old.task, ("src/db.py",)))
-                continue
-            commit = f"{batch}:{old.task}:r{n}"
+            commit = f"{batch}:{change.task}:r{n}"
             below = line[-1].commit if line else self._bases[batch]
-            tip = self._tips[commit] = self._tips[old.commit]
-            self.commits[commit] = self.commits[below] | {(old.task, tip)}
-            line.append(Merged(old.task, commit))
+            self.commits[commit] = self.commits[below] | {(change.task, change.tip)}
+            line.append(Merged(change.task, commit))
         self._lines[batch] = line
         return RebuildDone(batch, n, tuple(line), tuple(clashes))
 

@@ -27,8 +27,8 @@ class Form:
     calms: range
 
 
-NORMAL = Form(range(1500), range(60), range(40))
-LONG = Form(range(18_000), range(400), range(600))
+NORMAL = Form(range(500), range(20), range(20))
+LONG = Form(range(6000), range(200), range(150))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -38,7 +38,7 @@ class Run:
     script: Script
     born: float
     used: Spend = NO_SPEND
-    asked: bool = False
+    waiting: bool = False  # for an answer
     dying: str = ""
     over: AttemptOver | None = None
     said: list[Report] = field(default_factory=list)
@@ -122,7 +122,11 @@ class Site:
 
     def _tick(self, run: Run, number: int) -> None:
         elapsed = self._time.now - run.born
-        if run.over is not None or elapsed > run.script.speaks_until + run.order.idle_timeout / 3:
+        if (
+            run.over is not None
+            or run.waiting
+            or elapsed > run.script.speaks_until + run.order.idle_timeout / 3
+        ):
             return
         share = 1.0 if run.script.lasts == NEVER else min(1.0, elapsed / run.script.lasts)
         run.said = [sign for sign in run.said if not isinstance(sign, (AttemptActive, AttemptUsed))]
@@ -136,6 +140,7 @@ class Site:
 
     def _ask(self, run: Run) -> None:
         if run.over is None and not run.dying:
+            run.waiting = run.script.waits
             self._say(run, AttemptAsked(run.attempt, "may I?"))
 
     def _recall_provider(self, run: Run) -> None:
@@ -164,7 +169,7 @@ class Site:
         return True
 
     def _finish(self, run: Run) -> None:
-        if run.over is not None:
+        if run.over is not None or (run.waiting and not run.dying):
             return
         if run.script.vanishes:
             self._vanish(run, "its process is gone", self._chance.rng("notice", run.attempt).uniform(1, 40))

@@ -21,11 +21,11 @@ _SOUND = (_MAGIC, PAGE, 2, 2, 0, 64, 32, 32, 4, 1)
 
 
 def examine(path: Path) -> None:
-    """Raise JournalCorruptError or JournalNewerError unless a writer may open this file.
+    """Raise JournalCorruptError or JournalNewerError unless a writer may open this file. The caller holds the lock.
 
-    The caller holds the lock. Whatever else comes out of it is for faults.of_writing to translate. Without a WAL the bare file is read; with one, a copy of both, because SQLite could not
-    read the two together and leave no trace. Copying closes a descriptor of the file, and POSIX takes that for this
-    process's locks on it: whoever also reads the journal in this process opens its reader afterwards.
+    Without a WAL the bare file is read; with one, a copy of both, because SQLite can't read the two together and leave
+    no trace. The file is opened and closed here, and with that POSIX drops this process's other locks on it: whoever
+    also reads the journal in the process that writes it opens its reader after the writer.
     """
     _examine_header(path)
     if not files.size(files.wal_of(path)):
@@ -60,12 +60,9 @@ def examine_presence(path: Path) -> None:
 def examine_wal(path: Path) -> None:
     found = wal.scan(files.wal_of(path))
     if found.damaged:
-        what = (
-            f"after frame {found.kept} of its -wal file"
-            if found.sound_header
-            else "in the head of its -wal file"
-        )
-        raise faults.corrupt(path, f"bytes have changed {what}, and records that were safe are behind them")
+        where = f"after frame {found.kept}" if found.sound_header else "in the head"
+        what = f"bytes have changed {where} of its -wal file, and records that were safe are behind them"
+        raise faults.corrupt(path, what)
 
 
 def read_head(path: Path, connection: sqlite3.Connection) -> chain.Head:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 from plait.adapters.sqlite.schema import PAGE, SCHEMA
@@ -53,16 +53,6 @@ def durable(connection: Connection) -> None:
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA fullfsync = ON")
     connection.execute("PRAGMA checkpoint_fullfsync = ON")
-
-
-@contextmanager
-def impatient(connection: Connection) -> Iterator[None]:
-    """Wait for nobody."""
-    connection.execute("PRAGMA busy_timeout = 0")
-    try:
-        yield
-    finally:
-        connection.execute(f"PRAGMA busy_timeout = {PATIENCE * 1000:.0f}")
 
 
 def bear(path: Path, application: int, tables: str, fill: Callable[[Connection], None]) -> None:

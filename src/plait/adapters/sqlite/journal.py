@@ -10,7 +10,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from plait import codec
-from plait.adapters.sqlite import chain, faults, files, lock, wal
+from plait.adapters.sqlite import chain, faults, files, lock
 from plait.adapters.sqlite.examine import examine, examine_presence
 from plait.adapters.sqlite.reader import SqliteReader
 from plait.adapters.sqlite.schema import (
@@ -28,8 +28,8 @@ from plait.adapters.sqlite.schema import (
 from plait.core.events import Record
 from plait.ports import JournalError, JournalGapError
 
-# How far the WAL grows before it is carried over into the journal: SQLite's own default.
-WAL_LIMIT = 1000 * wal.FRAME_SIZE
+# A row as it goes in: the text of `kind` comes out as bytes.
+NewRow = tuple[int, float, int, str, bytes, bytes]
 
 
 def open_writer(path: Path) -> SqliteJournal:
@@ -48,10 +48,6 @@ def open_writer(path: Path) -> SqliteJournal:
         raise
 
 
-# A row as it goes in: the text of `kind` comes out as bytes.
-NewRow = tuple[int, float, int, str, bytes, bytes]
-
-
 def _found(connection: files.Connection) -> None:
     id_ = uuid4().hex
     head = chain.Head(id_, SCHEMA, 0, chain.genesis(id_), chain.digest_of_settings({}))
@@ -62,10 +58,8 @@ def _connect(path: Path) -> files.Connection:
     connection = files.connect(path, "mode=rw")
     try:
         files.durable(connection)
-        # What wal.py relies on: a checkpoint is ours to begin, and only whole transactions get into the WAL.
-        connection.execute("PRAGMA wal_autocheckpoint = 0")
+        # What wal.py relies on: only whole transactions get into the WAL, and it begins empty, not with what a crash left.
         connection.execute("PRAGMA cache_spill = OFF")
-        # The WAL's end may be what a crash left; nothing is written behind that.
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         # SQLite opens a file that can't be written without a word, and lets a transaction begin.
         connection.execute(BEGIN)
@@ -88,7 +82,6 @@ class SqliteJournal(SqliteReader):
             connection.close()
             raise
         self._lock: lock.Lock | None = held
-        self._checkpoint_at = WAL_LIMIT
         self._uncertain = False
 
     def append(self, records: Sequence[Record]) -> None:
@@ -97,7 +90,6 @@ class SqliteJournal(SqliteReader):
         rows, end = self._follow(records)
         with self._transaction(end):
             self._db.executemany(ADD_RECORD, rows)
-        self._checkpoint_if_due()
 
     def save_settings(self, changes: Mapping[str, str | None]) -> None:
         if not changes:
@@ -111,7 +103,6 @@ class SqliteJournal(SqliteReader):
                     self._db.execute(UNSET, (name,))
                 else:
                     self._db.execute(SET, (name, value))
-        self._checkpoint_if_due()
 
     def close(self) -> None:
         if self._lock is None:
@@ -159,17 +150,6 @@ class SqliteJournal(SqliteReader):
         self._uncertain = isinstance(cause, sqlite3.Error) and faults.primary(cause) == sqlite3.SQLITE_IOERR
         if not self._uncertain:
             self._end = self._head()
-
-    def _checkpoint_if_due(self) -> None:
-        """What was appended is safe already, so a checkpoint that can't be made now is none of the caller's trouble."""
-        wal_size = files.size(files.wal_of(self._path))
-        if wal_size < self._checkpoint_at:
-            return
-        self._checkpoint_at = wal_size + WAL_LIMIT
-        with suppress(sqlite3.Error), files.impatient(self._db):
-            (busy, _, _) = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-            if not busy:
-                self._checkpoint_at = WAL_LIMIT
 
     def _gap(self, record: Record, expected: int) -> JournalGapError:
         return JournalGapError(

@@ -41,7 +41,7 @@ class Scan:
 
     @property
     def damaged(self) -> bool:
-        # The header is on disk before the first frame is written: over a whole transaction it can't be half written.
+        # The header fits in a sector and is on disk before the first frame is written: no crash leaves half of it.
         return self.lost >= (2 if self.sound_header else 1)
 
 

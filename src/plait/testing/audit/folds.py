@@ -50,7 +50,8 @@ TIMED_FOLDS: Mapping[type, TimedFold] = {
     reports.MergeDone: line.merge_over,
     reports.MergeConflicted: line.merge_over,
     reports.MergeFailed: line.merge_over,
-    reports.RebuildDone: line.rebuild_done,
+    reports.RebuildDone: line.rebuild_over,
+    reports.RebuildFailed: line.rebuild_over,
 }
 
 # What can take a need away from a task, or end what the task had under way while it has lost one.
@@ -63,5 +64,6 @@ UNSETTLING = frozenset(
         decisions.AnswerAwaited,
         decisions.TaskInterrupted,
         reports.RebuildDone,
+        reports.MergeDone,
     }
 )

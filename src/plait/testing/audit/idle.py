@@ -31,14 +31,13 @@ def nobody_starves(book: Book) -> None:
 
 def _waiting(book: Book, batch: BatchPage) -> Iterator[tuple[BatchPage, TaskPage]]:
     """What could start now if only there were slots for it."""
-    if batch.paused is not None:
+    if batch.stands_still:
         return
-    stands = batch.rebuild is None and not batch.unwanted()
-    ready = [page for page in batch.tasks.values() if _idle(batch, page)]
+    ready = [page for page in batch.tasks.values() if _idle(batch, page) and _tokens_free(book, batch, page)]
     yield from ((batch, page) for page in ready if page.step is Step.VERIFY)
-    if not stands:
+    if batch.paused is not None or batch.rebuild is not None or batch.unwanted():
         return
-    writers = [page for page in ready if page.step is Step.WRITE and _may_write(book, batch, page)]
+    writers = [page for page in ready if page.step is Step.WRITE and _phase_open(batch, page)]
     if batch.settings.mode is Mode.QUEUE:
         writers = _first_in_line(batch, writers)
     yield from ((batch, page) for page in writers if _agent_free(book, batch, page))
@@ -56,16 +55,17 @@ def in_order(book: Book, _at: float, event: AttemptStarted) -> None:
             raise book.violation("order", message, page)
 
 
-def rank(batch: BatchPage, page: TaskPage) -> tuple[bool, int, float, int]:
-    """What was begun goes first, then what is urgent, then by the batch's order."""
+def rank(batch: BatchPage, page: TaskPage) -> tuple[int, int, float, int]:
+    """What is under way goes first, then what was begun, then what is urgent, then by the batch's order."""
+    begun = 2 - page.begun - page.active
     if batch.settings.mode is Mode.QUEUE or batch.settings.order is Order.FIFO:
-        return (not page.active, 0, 0.0, page.place)
+        return (begun, 0, 0.0, page.place)
     if batch.settings.order is Order.QUICK_FIRST:
         spec = page.spec
         length = spec.estimate if spec.estimate is not None else spec.weight * UNIT
     else:
         length = -batch.plan.ranks[page.place]
-    return (not page.active, page.spec.priority, length, page.place)
+    return (begun, page.spec.priority, length, page.place)
 
 
 def _idle(batch: BatchPage, page: TaskPage) -> bool:
@@ -76,16 +76,18 @@ def _idle(batch: BatchPage, page: TaskPage) -> bool:
     return all(link.task != page.spec.id or link.life != page.life for link in batch.line)
 
 
-def _may_write(book: Book, batch: BatchPage, page: TaskPage) -> bool:
+def _phase_open(batch: BatchPage, page: TaskPage) -> bool:
     phase = page.spec.phase
-    if phase in batch.phases and phase not in batch.opened and not page.says_its_needs:
-        return False
+    return phase not in batch.phases or phase in batch.opened or page.says_its_needs
+
+
+def _tokens_free(book: Book, batch: BatchPage, page: TaskPage) -> bool:
     me = (batch.id, page.spec.id)
     return all(book.holders.get(token, me) == me for token in page.tokens)
 
 
 def _first_in_line(batch: BatchPage, writers: list[TaskPage]) -> list[TaskPage]:
-    first = min(writers, key=lambda page: (not page.active, page.place), default=None)
+    first = min(writers, key=lambda page: rank(batch, page), default=None)
     if first is None or first.active:
         return [first] if first else []
     busy = any(page.active for page in batch.tasks.values())
@@ -104,7 +106,7 @@ def _has_capacity(book: Book, agent: str, provider: str) -> bool:
     page = book.providers.get(provider)
     if page is None:
         return True
-    return page.open is None and (page.limit is None or book.at_work.get(provider, 0) < page.limit)
+    return page.until is None and (page.limit is None or book.at_work.get(provider, 0) < page.limit)
 
 
 def _slots(book: Book, batch: BatchPage, page: TaskPage) -> int:

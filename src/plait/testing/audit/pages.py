@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
-from plait.core.decisions import AttemptEnding, AttemptStarted, GateStarted, RebuildStarted, TaskEnded
+from plait.core.decisions import (
+    AttemptEnding,
+    AttemptStarted,
+    Change,
+    GateStarted,
+    MergeStarted,
+    RebuildStarted,
+    TaskEnded,
+)
 from plait.core.events import Record
 from plait.core.plan import Plan
 from plait.core.reports import Outcome
 from plait.core.settings import NO_SPEND, Isolation, Settings, Spend
-from plait.core.status import Category, PauseCause, TaskStatus
+from plait.core.status import Category, EndWhy, PauseCause, TaskStatus
 from plait.core.task import NeedKind, Phase, Step, Task
 
 
@@ -21,6 +29,7 @@ class AttemptPage:
     heard: float
     used: Spend = NO_SPEND
     endings: list[AttemptEnding] = field(default_factory=list)
+    question: bool = False  # it asked something and has not gone on since
 
     @property
     def claim(self) -> Spend:
@@ -60,10 +69,12 @@ class TaskPage:
     interrupted: bool = False
     approved: bool = False
     redo: bool = False
-    words: str = ""  # feedback that no attempt has been given yet
+    words: list[str] = field(default_factory=list)  # feedback that no attempt has been successful with yet
     doom: str = ""  # "cancel" or "drop", by a granted request; "halt"
     agents: tuple[str, ...] = ()  # a person's choice for it
-    merging: int | None = None
+    merging: MergeStarted | None = None
+    last: AttemptStarted | None = None
+    last_write: AttemptStarted | None = None
     tip: str | None = None
     counted: int = 0
     losses: int = 0
@@ -99,9 +110,13 @@ class TaskPage:
 class Link:
     """One merge of the line; it belongs to the life of the task in which it was made."""
 
-    task: str
+    change: Change
     life: int
     commit: str
+
+    @property
+    def task(self) -> str:
+        return self.change.task
 
 
 @dataclass(slots=True)
@@ -110,7 +125,7 @@ class GatePage:
     started: float
     prefix: tuple[Link, ...]
     stale: bool = False
-    ending: bool = False
+    ending: EndWhy | None = None
 
 
 @dataclass(slots=True)
@@ -126,8 +141,9 @@ class BatchPage:
     paused: PauseCause | None = None
     stopping: bool = False
     stop_now: bool = False
-    halted: bool = False
-    first_failure: str | None = None
+    halted: str | None = None  # the task whose failure stopped it
+    failures: dict[str, None] = field(default_factory=dict)
+    rejections: int = 0  # tasks in a row that failed because somebody must log in or pay
     cancelled: bool = False
     ended: bool = False
     slots: int = 0
@@ -138,6 +154,7 @@ class BatchPage:
     gate: GatePage | None = None
     gates: int = 0
     rebuilds: int = 0
+    rebuild_failures: int = 0
     gated: int = 0  # the first so many of the line passed together
     failed: dict[tuple[tuple[str, int], ...], None] = field(default_factory=dict)  # prefixes that did not
     base_proved: bool = False
@@ -163,6 +180,15 @@ class BatchPage:
     def _wanted(self, link: Link) -> bool:
         page = self.tasks[link.task]
         return link.life == page.life and (page.ended is None or page.done)
+
+    def check(self, page: TaskPage) -> str | None:
+        """The command that verifies the task's change."""
+        return page.spec.verify or self.settings.verify
+
+    @property
+    def stands_still(self) -> bool:
+        """Not even what was begun goes on: money that is short stops only what is new."""
+        return self.paused not in {None, PauseCause.BUDGET}
 
     def needs_done(self, page: TaskPage) -> bool:
         return all(self.tasks[need].done for need in page.needs)

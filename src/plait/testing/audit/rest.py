@@ -31,7 +31,7 @@ def _batch(book: Book, batch: BatchPage, at: float) -> None:
         if debt is not None:
             law, what = debt
             raise book.violation(law, f"{batch.id}/{page.spec.id} {what}", page)
-    owed = _halt(batch) or _phase(batch) or _line(book, batch) or _end(batch)
+    owed = _gate(batch) or _halt(batch) or _phase(batch) or _line(book, batch) or _end(batch)
     if owed is not None:
         raise book.violation("owed", f"batch {batch.id}: {owed}", batch)
 
@@ -55,12 +55,21 @@ def _task(batch: BatchPage, page: TaskPage, at: float) -> tuple[str, str] | None
     return None
 
 
+def _gate(batch: BatchPage) -> str | None:
+    gate = batch.gate
+    unwanted = gate is not None and (gate.stale or batch.stopping or batch.cancelled)
+    return "its gate runs on though it should not" if unwanted and gate and gate.ending is None else None
+
+
 def _halt(batch: BatchPage) -> str | None:
-    failed = batch.tasks[batch.first_failure] if batch.first_failure else None
-    if failed is None or batch.halted or not failed.lost:
+    if batch.halted is not None:
         return None
-    conflict = failed.status is TaskStatus.CONFLICTED and batch.settings.on_conflict is OnConflict.FAIL
-    return f"{failed.spec.id} should have halted it" if conflict or batch.settings.stop_on_fail else None
+    conflicts = batch.settings.on_conflict is OnConflict.FAIL
+    for name in batch.failures:
+        conflicted = conflicts and batch.tasks[name].status is TaskStatus.CONFLICTED
+        if conflicted or batch.settings.stop_on_fail:
+            return f"{name} should have halted it"
+    return None
 
 
 def _phase(batch: BatchPage) -> str | None:
@@ -73,7 +82,8 @@ def _line(book: Book, batch: BatchPage) -> str | None:
     if batch.merging is not None or batch.rebuild is not None:
         return None
     if batch.unwanted():
-        return f"{batch.unwanted()} should be taken out of the branch"
+        given_up = batch.rebuild_failures >= 3 and batch.paused is not None
+        return None if given_up else f"{batch.unwanted()} should be taken out of the branch"
     ready = [page.spec.id for page in batch.tasks.values() if _can_merge(batch, page)]
     if ready:
         return f"{ready[0]} could be merged"
@@ -84,7 +94,7 @@ def _line(book: Book, batch: BatchPage) -> str | None:
     passed = {link.task for link in batch.line[: batch.gated]}
     if unfinished & passed:
         return f"{sorted(unfinished & passed)} passed the gate, and are not done"
-    idle = batch.gate is None and batch.paused is None and book.pressure is None and not batch.cancelled
+    idle = batch.gate is None and not batch.stands_still and book.pressure is None and not batch.cancelled
     return "the gate should run" if idle and batch.gated < len(batch.line) else None
 
 
@@ -96,7 +106,7 @@ def _can_merge(batch: BatchPage, page: TaskPage) -> bool:
 
 
 def _end(batch: BatchPage) -> str | None:
-    if any(page.ended is None for page in batch.tasks.values()):
+    if any(page.ended is None for page in batch.tasks.values()) or batch.unwanted():
         return None
     ungated = batch.settings.gate is not None and batch.gated < len(batch.line) and not batch.cancelled
     if batch.gate is None and batch.merging is None and batch.rebuild is None and not ungated:
@@ -118,10 +128,10 @@ def _upcoming(book: Book) -> Iterator[tuple[float, str]]:
         if not attempt.endings:
             yield attempt.expires, f"the end of {name}"
     for called, provider in book.providers.items():
-        if provider.open is not None:
-            yield provider.open.until, f"the breaker of {called}"
+        if provider.until is not None:
+            yield provider.until, f"the breaker of {called}"
     for batch in book.batches.values():
-        if batch.gate is not None and not batch.gate.ending:
+        if batch.gate is not None and batch.gate.ending is None:
             yield batch.gate.started + batch.gate.order.timeout, f"the end of gate {batch.gate.order.n}"
         for page in () if batch.ended else batch.tasks.values():
             if page.retry_at is not None:

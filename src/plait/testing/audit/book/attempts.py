@@ -12,7 +12,15 @@ from plait.core.decisions import (
     TaskEnded,
     TaskInterrupted,
 )
-from plait.core.reports import AttemptExited, AttemptLost, AttemptOver, AttemptSign, AttemptUsed, Outcome
+from plait.core.reports import (
+    AttemptActive,
+    AttemptAsked,
+    AttemptExited,
+    AttemptOver,
+    AttemptSign,
+    AttemptUsed,
+    Outcome,
+)
 from plait.core.status import Category, TaskStatus
 from plait.core.task import Step
 from plait.testing.audit.book.book import Book, ProviderPage
@@ -26,16 +34,18 @@ def started(book: Book, at: float, event: AttemptStarted) -> None:
     batch = book.batch(name.batch)
     page = batch.tasks[name.task]
     page.alive = book.alive[name] = AttemptPage(event, at, at)
+    page.last = event
     page.numbers[name.step] = name.n
     batch.slots += event.slots
     book.slots += event.slots
     if name.step is Step.WRITE:
         book.agents[event.agent] = book.agents.get(event.agent, 0) + 1
         book.at_work[event.provider] = book.at_work.get(event.provider, 0) + 1
-        page.active = page.begun = True
-        page.words = "" if page.words in event.feedback else page.words
-        for token in page.tokens:
-            book.holders[token] = (name.batch, name.task)
+        page.begun = True
+        page.last_write = event
+    page.active = True
+    for token in page.tokens:
+        book.holders[token] = (name.batch, name.task)
 
 
 def ending(book: Book, event: AttemptEnding) -> None:
@@ -49,8 +59,15 @@ def signed(book: Book, at: float, report: AttemptSign) -> None:
     if page is None:
         return
     page.heard = at
-    if isinstance(report, AttemptUsed):
-        page.used = page.used.at_least(report.spend)
+    match report:
+        case AttemptUsed():
+            page.used = page.used.at_least(report.spend)
+        case AttemptAsked():
+            page.question = True
+        case AttemptActive():
+            page.question = False
+        case _:
+            pass
 
 
 def over(book: Book, at: float, report: AttemptOver) -> None:
@@ -68,36 +85,49 @@ def over(book: Book, at: float, report: AttemptOver) -> None:
     batch.spent += attempt.used.at_least(outcome.spend)
     if report.attempt.step is Step.WRITE:
         page.tip = outcome.tip or page.tip
-        book.agents[attempt.order.agent] -= 1
-        book.known_agents.add(attempt.order.agent)
-        book.at_work[attempt.order.provider] -= 1
-        if isinstance(report, AttemptLost) or outcome.category is not Category.RATE_LIMIT:
-            return
-        refused(book, at, attempt.order.provider, _said(at, outcome), began=attempt.started)
+        _wrote(book, batch, attempt, outcome, at)
+
+
+def _wrote(book: Book, batch: BatchPage, attempt: AttemptPage, outcome: Outcome, at: float) -> None:
+    order = attempt.order
+    book.agents[order.agent] -= 1
+    book.known_agents.add(order.agent)
+    book.at_work[order.provider] -= 1
+    if outcome.category is Category.RATE_LIMIT:
+        said = max(at + (outcome.retry_after or 0.0), outcome.retry_at or at)
+        refused(book, at, order.provider, said, began=attempt.started)
+    elif outcome.category is Category.OK:
+        batch.rejections = 0
+        provider = book.providers.get(order.provider)
+        if provider is not None and attempt.started >= provider.opened_at:
+            provider.streak = 0
 
 
 def refused(book: Book, at: float, provider: str, until: float, *, began: float) -> None:
     """A breaker that is open at that time and long enough has answered already."""
     page = book.providers.setdefault(provider, ProviderPage())
-    page.fresh = page.fresh or page.opened_at is None or began >= page.opened_at
-    if page.open is None or page.open.until < until or page.open.until <= at:
+    if page.until is None or page.until < until or page.until <= at:
+        page.fresh = page.fresh or not page.streak or began >= page.opened_at
         page.said = max(until, page.said or until)
-
-
-def _said(at: float, outcome: Outcome) -> float:
-    return max(at + (outcome.retry_after or 0.0), outcome.retry_at or at)
+        page.refused_at = min(at, page.refused_at or at)
 
 
 def passed(book: Book, event: StepPassed) -> None:
     page = book.task(event.attempt.batch, event.attempt.task)
     _judged(page)
     page.step = event.then
+    if event.attempt.step is Step.WRITE:
+        page.words.clear()
 
 
 def granted(book: Book, event: RetryGranted) -> None:
     page = book.task(event.batch, event.task)
     _judged(page)
     page.step, page.retry_at = event.then, event.at
+    if event.feedback:
+        page.words.append(event.feedback)
+    if event.category is Category.CONFLICT:
+        page.tip = None
     if event.counted:
         page.counted += 1
     elif event.category is Category.LOST:
@@ -119,9 +149,12 @@ def awaited(book: Book, event: AnswerAwaited) -> None:
 
 
 def interrupted(book: Book, event: TaskInterrupted) -> None:
-    page = book.task(event.batch, event.task)
+    batch = book.batch(event.batch)
+    page = batch.tasks[event.task]
     _judged(page)
     page.interrupted = True
+    if page.step is Step.WRITE:
+        let_go(book, batch, page)  # what is written and not yet merged goes on holding its files
 
 
 def ended(book: Book, event: TaskEnded) -> None:
@@ -130,9 +163,21 @@ def ended(book: Book, event: TaskEnded) -> None:
     _judged(page)
     page.ended = event
     page.doom, page.retry_at, page.asking, page.interrupted = "", None, False, False
-    if event.status in FAILURES and batch.first_failure is None:
-        batch.first_failure = event.task
+    page.words.clear()
+    if event.category in {Category.AUTH, Category.QUOTA}:
+        batch.rejections += 1
+    note_failure(batch, event.task, event.status)
     let_go(book, batch, page)
+
+
+def note_failure(batch: BatchPage, task: str, status: TaskStatus | None) -> None:
+    """What a failure stopped goes on when the task no longer is a failure."""
+    if status in FAILURES:
+        batch.failures[task] = None
+        return
+    batch.failures.pop(task, None)
+    if batch.halted == task:
+        batch.halted = None
 
 
 def let_go(book: Book, batch: BatchPage, page: TaskPage) -> None:
@@ -146,8 +191,9 @@ def step_back(book: Book, batch: BatchPage) -> None:
     """A task whose need is to be done again begins anew after it, and holds nothing meanwhile."""
     merged = {link.task for link in batch.line}
     for name, page in batch.tasks.items():
-        if page.active and not page.under_way and name not in merged and not batch.needs_done(page):
-            page.step = Step.WRITE
+        if page.active and not page.under_way and not batch.needs_done(page):
+            if name not in merged:
+                page.step, page.tip = Step.WRITE, None
             let_go(book, batch, page)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from plait.core.events import Record
 from plait.core.requests import Request
@@ -14,9 +13,6 @@ from plait.core.task import Attempt
 from plait.testing.audit.pages import AttemptPage, BatchPage, TaskPage
 from plait.testing.audit.violation import Violation
 
-if TYPE_CHECKING:
-    from plait.core.decisions import BreakerOpened
-
 Contents = Callable[[str], frozenset[str]]
 
 
@@ -24,10 +20,12 @@ Contents = Callable[[str], frozenset[str]]
 class ProviderPage:
     """`said` is the latest instant before which the provider asked not to be called, not yet answered by a breaker."""
 
-    open: BreakerOpened | None = None
+    until: float | None = None  # the breaker is open
     limit: int | None = None
     said: float | None = None
-    opened_at: float | None = None
+    refused_at: float | None = None
+    opened_at: float = 0.0
+    streak: int = 0  # openings since somebody was served who began after the last one
     fresh: bool = False  # somebody was refused who began after the breaker last opened
 
 

@@ -17,17 +17,21 @@ from plait.core.reports import ClockJumped, PressureChanged, RateLimited
 from plait.testing.audit.book.attempts import refused
 from plait.testing.audit.book.book import Book, ProviderPage
 
+LONGEST = 8 * 86_400.0  # no provider is shut out for longer, whatever it says
+
 
 def breaker_opened(book: Book, at: float, event: BreakerOpened) -> None:
     page = book.providers.setdefault(event.provider, ProviderPage())
-    page.opened_at = at if page.open is None else page.opened_at
-    page.open, page.limit, page.fresh = event, event.limit, False
-    if page.said is not None and page.said <= event.until:
-        page.said = None
+    if page.until is None or page.until <= at:
+        page.opened_at = at
+        page.streak += 1
+    page.until, page.limit, page.fresh = event.until, event.limit, False
+    if page.said is not None and min(page.said, at + LONGEST) <= event.until:
+        page.said = page.refused_at = None
 
 
 def breaker_closed(book: Book, event: BreakerClosed) -> None:
-    book.providers[event.provider].open = None
+    book.providers[event.provider].until = None
 
 
 def limit_raised(book: Book, event: LimitRaised) -> None:
@@ -53,8 +57,17 @@ def jumped(book: Book, report: ClockJumped) -> None:
             batch.gate.started += report.by
 
 
-def moved(book: Book, _event: DeadlinesMoved) -> None:
+def moved(book: Book, event: DeadlinesMoved) -> None:
+    """A clock that was set back makes nobody wait longer."""
     book.jump = None
+    for provider in book.providers.values():
+        provider.opened_at += event.by
+        if provider.until is not None and event.by < 0:
+            provider.until += event.by
+    for batch in book.batches.values():
+        for page in batch.tasks.values():
+            if page.retry_at is not None and event.by < 0:
+                page.retry_at += event.by
 
 
 def phase_opened(book: Book, event: PhaseOpened) -> None:
@@ -71,9 +84,9 @@ def unpaused(book: Book, event: BatchUnpaused) -> None:
 
 def halted(book: Book, event: BatchHalted) -> None:
     batch = book.batch(event.batch)
-    batch.halted = True
+    batch.halted = event.by
     for page in batch.tasks.values():
-        if page.ended is None and not page.active and not page.doom:
+        if page.ended is None and not page.begun and not page.doom:
             page.doom = "halt"
 
 

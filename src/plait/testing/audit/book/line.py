@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
-from plait.core.decisions import GateEnding, GateStarted, MergeStarted, RebuildStarted
-from plait.core.reports import GateDone, GateLost, MergeConflicted, MergeDone, MergeFailed, RebuildDone
-from plait.core.status import Category
+from dataclasses import replace
+
+from plait.core.decisions import Change, GateEnding, GateStarted, MergeStarted, RebuildStarted
+from plait.core.reports import (
+    GateDone,
+    GateLost,
+    MergeConflicted,
+    MergeDone,
+    MergeFailed,
+    RebuildDone,
+    RebuildFailed,
+)
+from plait.core.status import Category, EndWhy
 from plait.core.task import Step
 from plait.testing.audit.book.book import Book
 from plait.testing.audit.pages import BatchPage, GatePage, Link, TaskPage
@@ -14,17 +24,19 @@ def merge_started(book: Book, event: MergeStarted) -> None:
     batch = book.batch(event.batch)
     batch.merging = event.task
     page = batch.tasks[event.task]
-    page.merging = page.numbers[Step.MERGE] = event.n
+    page.merging = event
+    page.numbers[Step.MERGE] = event.n
 
 
 def merge_over(book: Book, at: float, report: MergeDone | MergeConflicted | MergeFailed) -> None:
     batch = book.batches.get(report.batch)
     page = batch.tasks.get(report.task) if batch else None
-    if batch is None or page is None or page.merging != report.n:
+    if batch is None or page is None or page.merging is None or page.merging.n != report.n:
         return
-    page.merging = batch.merging = None
+    order, page.merging, batch.merging = page.merging, None, None
     if isinstance(report, MergeDone):
-        batch.line.append(Link(report.task, page.life, report.commit))
+        change = Change(report.task, order.base, order.tip)
+        batch.line.append(Link(change, page.life, report.commit))
     else:
         conflict = isinstance(report, MergeConflicted)
         _trouble(page, Category.CONFLICT if conflict else Category.MERGE, at)
@@ -39,18 +51,21 @@ def rebuild_started(book: Book, event: RebuildStarted) -> None:
     batch.rebuild, batch.rebuilds = event, event.n
 
 
-def rebuild_done(book: Book, at: float, report: RebuildDone) -> None:
+def rebuild_over(book: Book, at: float, report: RebuildDone | RebuildFailed) -> None:
     batch = book.batches.get(report.batch)
     if batch is None or batch.rebuild is None or batch.rebuild.n != report.n:
         return
     batch.rebuild = None
-    lives = {link.task: link.life for link in batch.line}
-    old = batch.line
-    batch.line = [Link(merged.task, lives[merged.task], merged.commit) for merged in report.line]
-    _doubt(batch, old)
+    if isinstance(report, RebuildFailed):
+        batch.rebuild_failures += 1
+        return
+    batch.rebuild_failures = 0
+    old = {link.task: link for link in batch.line}
+    batch.line = [replace(old[merged.task], commit=merged.commit) for merged in report.line]
+    _doubt(batch, list(old.values()))
     for clash in report.clashes:
         page = batch.tasks[clash.task]
-        if page.ended is None or page.done:
+        if old[clash.task].life == page.life and (page.ended is None or page.done):
             # It was done by being in the branch; it no longer is.
             page.ended = None
             _trouble(page, Category.CONFLICT, at)
@@ -77,7 +92,7 @@ def gate_started(book: Book, at: float, event: GateStarted) -> None:
 def gate_ending(book: Book, event: GateEnding) -> None:
     gate = book.batch(event.batch).gate
     if gate is not None and gate.order.n == event.n:
-        gate.ending = True
+        gate.ending = event.why
 
 
 def gate_over(book: Book, report: GateDone | GateLost) -> None:
@@ -85,14 +100,14 @@ def gate_over(book: Book, report: GateDone | GateLost) -> None:
     if batch is None or batch.gate is None or batch.gate.order.n != report.n:
         return
     gate, batch.gate = batch.gate, None
-    if gate.stale:
+    if gate.stale or gate.ending in {EndWhy.STOP, EndWhy.CANCEL}:
         return
     if isinstance(report, GateLost):
         batch.gate_losses += 1
         return
     batch.gate_losses = 0
     if report.passed:
-        batch.base_proved = True
+        batch.base_proved = batch.base_proved or gate.order.size == 0
         batch.gated = max(batch.gated, gate.order.size)
     elif gate.prefix:
         batch.failed[names(gate.prefix)] = None

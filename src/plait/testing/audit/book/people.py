@@ -22,6 +22,7 @@ from plait.core.requests import (
 from plait.core.settings import Isolation
 from plait.core.status import PauseCause
 from plait.core.task import Step
+from plait.testing.audit.book.attempts import note_failure
 from plait.testing.audit.book.book import Book
 from plait.testing.audit.pages import BatchPage, TaskPage
 
@@ -92,7 +93,7 @@ def _about_batch(batch: BatchPage, request: Request, tasks: tuple[str, ...]) -> 
 def _go_on(batch: BatchPage) -> None:
     batch.paused = None
     batch.stopping = batch.stop_now = batch.base_failed = False
-    batch.gate_losses = 0
+    batch.gate_losses = batch.rebuild_failures = batch.rejections = 0
     for page in batch.tasks.values():
         page.interrupted = False
 
@@ -106,7 +107,7 @@ def _about_task(
             page.doom = "cancel"
         case Drop():
             page.doom = "drop"
-            _reopen(batch)
+            batch.ended = False
         case Retry(agent=agent):
             _take_up(batch, tasks)
             if agent is not None:
@@ -120,27 +121,21 @@ def _listen(batch: BatchPage, page: TaskPage, tasks: tuple[str, ...], text: str)
         _take_up(batch, tasks)
     page.asking = False
     page.redo = page.redo or page.alive is not None
-    page.words = text
-    if page.alive is None and page.exit is None:
+    page.words.append(text)
+    if page.alive is None:
         page.step = Step.WRITE
 
 
 def _take_up(batch: BatchPage, tasks: tuple[str, ...]) -> None:
     """Another life for each of them: nothing of the last one counts."""
-    _reopen(batch)
+    batch.ended = batch.cancelled = False
     batch.tasks[tasks[0]].approved = True
     for name in tasks:
         page = batch.tasks[name]
-        if batch.first_failure == name:
-            batch.first_failure, batch.halted = None, False
+        note_failure(batch, name, None)
         page.life += 1
         page.ended = page.tip = page.retry_at = page.trouble = None
-        page.doom, page.words = "", ""
+        page.doom = ""
         page.asking = page.interrupted = page.redo = page.begun = False
         page.step = Step.WRITE
         page.counted = page.losses = page.repairs = page.merge_failures = 0
-
-
-def _reopen(batch: BatchPage) -> None:
-    if batch.ended:
-        batch.ended = batch.cancelled = False

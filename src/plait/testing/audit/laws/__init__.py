@@ -8,7 +8,7 @@ from typing import Any, get_args
 from plait.core import decisions, requests
 from plait.testing.audit.book import Book
 from plait.testing.audit.idle import in_order
-from plait.testing.audit.laws import batches, deadlines, endings, limits, line, retries, starts
+from plait.testing.audit.laws import batches, deadlines, endings, limits, line, providers, retries, starts
 from plait.testing.audit.laws.requests import arrived, granted, refused
 
 # Any: each law takes its own event; the table gives it nothing else.
@@ -45,7 +45,7 @@ LAWS: Mapping[type, tuple[Law, ...]] = {
     decisions.BatchPaused: (batches.paused,),
     decisions.BatchUnpaused: (batches.unpaused,),
     decisions.BatchEnded: (batches.ended,),
-    decisions.BreakerOpened: (batches.breaker_opened,),
-    decisions.BreakerClosed: (batches.breaker_closed,),
-    decisions.LimitRaised: (batches.limit_raised,),
+    decisions.BreakerOpened: (providers.breaker_opened,),
+    decisions.BreakerClosed: (providers.breaker_closed,),
+    decisions.LimitRaised: (providers.limit_raised,),
 }

@@ -1,16 +1,10 @@
-"""What is decided about a batch as a whole, and about providers."""
+"""What is decided about a batch as a whole."""
 
 from __future__ import annotations
 
-from plait.core.decisions import (
-    BatchEnded,
-    BatchPaused,
-    BatchUnpaused,
-    BreakerClosed,
-    BreakerOpened,
-    LimitRaised,
-    PhaseOpened,
-)
+from collections.abc import Callable, Mapping
+
+from plait.core.decisions import BatchEnded, BatchPaused, BatchUnpaused, PhaseOpened
 from plait.core.status import PauseCause, TaskStatus
 from plait.testing.audit.book import Book
 from plait.testing.audit.pages import BatchPage
@@ -55,19 +49,25 @@ def _could_run(batch: BatchPage, key: str) -> bool:
 
 def paused(book: Book, _at: float, event: BatchPaused) -> None:
     batch = book.batch(event.batch)
-    if batch.paused is not None or batch.ended:
-        raise book.violation(
-            "twice", f"{event.batch} was paused ({event.cause}) though it does not run", batch
-        )
+    if batch.stands_still or batch.paused is event.cause or batch.ended:
+        raise book.violation("twice", f"{event.batch} was paused ({event.cause}) once more", batch)
     if event.cause is PauseCause.BUDGET and (batch.settings.budget is None or batch.alive):
         raise book.violation("budget", f"{event.batch} was paused for money without need", batch)
-    if event.cause is PauseCause.GATE and not batch.base_failed and batch.gate_losses < 3:
-        raise book.violation("gate", f"{event.batch} was paused for its gate without need", batch)
+    if event.cause in _COUNTED and not _COUNTED[event.cause](batch):
+        raise book.violation("paused", f"{event.batch} was paused for its {event.cause} without need", batch)
+
+
+_COUNTED: Mapping[PauseCause, Callable[[BatchPage], bool]] = {
+    PauseCause.GATE: lambda batch: batch.base_failed or batch.gate_losses >= 3,
+    PauseCause.BRANCH: lambda batch: batch.rebuild_failures >= 3,
+    PauseCause.PROVIDER: lambda batch: batch.rejections >= 2,
+}
 
 
 def unpaused(book: Book, _at: float, event: BatchUnpaused) -> None:
     batch = book.batch(event.batch)
-    if batch.paused is not PauseCause.BUDGET:
+    gateless = batch.paused is PauseCause.GATE and batch.settings.gate is None
+    if batch.paused is not PauseCause.BUDGET and not gateless:
         raise book.violation("paused", f"{event.batch} was unpaused by nobody ({batch.paused})", batch)
 
 
@@ -89,29 +89,3 @@ def ended(book: Book, _at: float, event: BatchEnded) -> None:
         raise book.violation(
             "batch-ended", f"{event.batch} ended with {undermined} done without its needs", batch
         )
-
-
-def breaker_opened(book: Book, at: float, event: BreakerOpened) -> None:
-    page = book.providers.get(event.provider)
-    if page is None or page.said is None:
-        raise book.violation("breaker", f"{event.provider} was shut out, but did not refuse")
-    if event.until < page.said - 1e-6 and event.until < at:
-        raise book.violation("breaker", f"{event.provider} said {page.said}, the breaker {event.until}")
-    if page.limit is not None and event.limit < page.limit and not page.fresh:
-        raise book.violation("breaker", f"one refusal of {event.provider} lowered its limit twice")
-    if event.limit < 1:
-        raise book.violation("breaker", f"{event.provider} would never be called again")
-
-
-def breaker_closed(book: Book, at: float, event: BreakerClosed) -> None:
-    page = book.providers.get(event.provider)
-    if page is None or page.open is None or at < page.open.until:
-        raise book.violation("breaker", f"the breaker of {event.provider} closed at {at}")
-
-
-def limit_raised(book: Book, _at: float, event: LimitRaised) -> None:
-    page = book.providers.get(event.provider)
-    if page is None or page.limit is None or page.open is not None:
-        raise book.violation("provider-limit", f"nothing limits {event.provider}")
-    if event.limit is not None and event.limit > page.limit + 1:
-        raise book.violation("provider-limit", f"{event.provider} went from {page.limit} to {event.limit}")

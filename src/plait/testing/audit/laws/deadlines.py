@@ -43,10 +43,16 @@ def _reason(batch: BatchPage, page: TaskPage, alive: AttemptPage, event: Attempt
 def gate_ending(book: Book, at: float, event: GateEnding) -> None:
     batch = book.batch(event.batch)
     gate = batch.gate
-    if gate is None or gate.order.n != event.n or gate.ending:
+    if gate is None or gate.order.n != event.n or gate.ending is not None:
         raise book.violation("ending", f"gate {event.n} of {event.batch} is asked to end for nothing", batch)
-    if not (gate.stale or batch.stopping or at >= gate.started + gate.order.timeout - SLACK):
-        raise book.violation("ending", f"gate {event.n} of {event.batch} had time left", batch)
+    reasons = {
+        EndWhy.DROP: gate.stale,
+        EndWhy.STOP: batch.stopping,
+        EndWhy.CANCEL: batch.cancelled,
+        EndWhy.TIMEOUT: at >= gate.started + gate.order.timeout - SLACK,
+    }
+    if not reasons.get(event.why, False):
+        raise book.violation("ending", f"gate {event.n} of {event.batch} is ended without {event.why}", batch)
 
 
 def moved(book: Book, _at: float, event: DeadlinesMoved) -> None:

@@ -8,7 +8,14 @@ from plait.core.status import Category, TaskStatus
 from plait.core.task import Step
 from plait.testing.audit.book import Book
 from plait.testing.audit.book.line import names
-from plait.testing.audit.laws.retries import LOSSES, MERGES, PERMANENT, ended_by_us, succeeded
+from plait.testing.audit.laws.retries import (
+    LOSSES,
+    MERGES,
+    PERMANENT,
+    ended_by_us,
+    succeeded,
+    waits_for_answer,
+)
 from plait.testing.audit.pages import BatchPage, Exit, TaskPage
 
 
@@ -36,14 +43,17 @@ def _may_end_again(batch: BatchPage, page: TaskPage, event: TaskEnded) -> bool:
 def _done(batch: BatchPage, page: TaskPage, _event: TaskEnded) -> str | None:
     if page.doom:
         return f"it was to end by a {page.doom}"
-    if page.words:
-        return f"no attempt was given the words {page.words!r}"
+    given = page.last_write.feedback if page.last_write is not None else ""
+    unsaid = [words for words in page.words if words not in given]
+    if unsaid:
+        return f"no attempt was given the words {unsaid[0]!r}"
     if any(link.task == page.spec.id and link.life == page.life for link in batch.line):
         return _gated(batch, page) if batch.needs_done(page) else "what it needs is to be done again"
     found = page.exit
-    if found is None or not succeeded(batch, page, found):
+    unchecked = page.step is Step.VERIFY and batch.check(page) is None
+    if not unchecked and (found is None or not succeeded(batch, page, found)):
         return "nothing of it was merged and no attempt succeeded"
-    if found.attempt.order.attempt.step is Step.WRITE and (page.spec.verify or batch.settings.verify):
+    if found is not None and found.attempt.order.attempt.step is Step.WRITE and batch.check(page):
         return "nothing verified it"
     return "what it wrote was not merged" if not batch.in_place and page.tip is not None else None
 
@@ -82,7 +92,7 @@ def _exhausted(batch: BatchPage, page: TaskPage, found: Exit | None) -> str | No
     if succeeded(batch, page, found):
         return "its attempt succeeded"
     category = found.outcome.category
-    if ended_by_us(found):
+    if ended_by_us(found) or waits_for_answer(found):
         return "it was ended through no fault of its own"
     if category is Category.RATE_LIMIT and not found.attempt.endings:
         return "a rate limit is not a failure"
@@ -146,10 +156,10 @@ _CHECKS = dict.fromkeys(TaskStatus, _never) | {
 def halted(book: Book, _at: float, event: BatchHalted) -> None:
     batch = book.batch(event.batch)
     failed = batch.tasks[event.by]
-    if batch.halted:
+    if batch.halted is not None:
         raise book.violation("twice", f"{event.batch} was halted once more", batch)
     conflict = failed.status is TaskStatus.CONFLICTED and batch.settings.on_conflict is OnConflict.FAIL
-    if not failed.lost or not (batch.settings.stop_on_fail or conflict):
+    if event.by not in batch.failures or not (batch.settings.stop_on_fail or conflict):
         raise book.violation(
             "halted", f"{event.batch} was halted by {event.by}, which is {failed.status}", failed
         )

@@ -50,6 +50,10 @@ def within_timeouts(book: Book, _at: float, event: AttemptStarted) -> None:
         given = (page.spec.timeout or settings.timeout, settings.idle_timeout)
     else:
         given = (settings.verify_timeout, settings.verify_timeout)
+        if event.command != batch.check(page):
+            raise book.violation(
+                "step", f"{event.attempt} runs {event.command}, not {batch.check(page)}", page
+            )
     if (event.timeout, event.idle_timeout) != given:
         raise book.violation("timeout", f"{event.attempt} got {event.timeout}s, {given[0]}s was set", page)
 
@@ -68,7 +72,7 @@ def within_provider(book: Book, _at: float, event: AttemptStarted) -> None:
     if event.attempt.step is not Step.WRITE or page is None:
         return
     task = book.task(event.attempt.batch, event.attempt.task)
-    if page.open is not None or page.said is not None:
+    if page.until is not None or page.said is not None:
         raise book.violation("breaker", f"{event.attempt} started while {event.provider} refuses", task)
     if page.limit is not None and book.at_work.get(event.provider, 0) >= page.limit:
         raise book.violation("provider-limit", f"{event.attempt} is one too many for {event.provider}", task)

@@ -37,9 +37,10 @@ def granted(book: Book, _at: float, answer: RequestGranted) -> None:
         )
     if isinstance(request, CancelTask | Retry | Drop | Feedback):
         _about_task(book, request, answer)
-    elif isinstance(request, ChangeSettings) and "isolation" in request.fields:
-        if request.settings.isolation is not batch.settings.isolation:
-            raise book.violation("request", f"the isolation of {batch.id} was changed under way", batch)
+    elif isinstance(request, ChangeSettings):
+        new = batch.settings.patched(request.settings, request.fields)
+        if new.isolation is not batch.settings.isolation or new.problem():
+            raise book.violation("request", f"{batch.id} was given settings that can't be meant", batch)
     elif batch.ended:
         raise book.violation("request", f"request {request.id} was granted for a batch that has ended", batch)
 
@@ -52,7 +53,9 @@ def _about_task(book: Book, request: CancelTask | Retry | Drop | Feedback, answe
         raise book.violation("request", f"{request.task} was cancelled after it ended", page)
     if isinstance(request, Retry) and page.ended is None:
         raise book.violation("request", f"{request.task} is retried before it ended", page)
-    if isinstance(request, Retry | Feedback) and page.doom == "cancel":
+    batch = book.batch(request.batch)
+    cancelling = page.doom == "cancel" or (batch.cancelled and not batch.ended)
+    if isinstance(request, Retry | Feedback) and cancelling:
         raise book.violation("request", f"{request.task} is taken up while it is being cancelled", page)
 
 

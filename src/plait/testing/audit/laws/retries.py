@@ -18,16 +18,24 @@ MERGES = 3
 def passed(book: Book, _at: float, event: StepPassed) -> None:
     batch = book.batch(event.attempt.batch)
     page = book.task(event.attempt.batch, event.attempt.task)
-    found = page.exit
-    if found is None or found.attempt.order.attempt != event.attempt:
-        raise book.violation("judged", f"{event.attempt} passed, but no exit of it waits for judgement", page)
-    if not succeeded(batch, page, found):
-        raise book.violation("judged", f"{event.attempt} passed with {found.outcome.category}", page)
-    verify = event.attempt.step is Step.WRITE and (page.spec.verify or batch.settings.verify)
+    if page.exit is None:
+        _unchecked(book, batch, page, event)
+    elif page.exit.attempt.order.attempt != event.attempt:
+        raise book.violation("judged", f"{event.attempt} passed, but another one ended", page)
+    elif not succeeded(batch, page, page.exit):
+        raise book.violation("judged", f"{event.attempt} passed with {page.exit.outcome.category}", page)
+    verify = event.attempt.step is Step.WRITE and batch.check(page)
     if event.then is not (Step.VERIFY if verify else Step.MERGE):
         raise book.violation("step", f"{event.attempt} goes on to {event.then}", page)
     if page.doom:
         raise book.violation("cancelled", f"{event.attempt} passed though its task is over", page)
+
+
+def _unchecked(book: Book, batch: BatchPage, page: TaskPage, event: StepPassed) -> None:
+    """Without an exit only a step that is no longer asked for can pass: verification, taken out of the settings."""
+    last = page.last.attempt if page.last is not None else None
+    if page.step is not Step.VERIFY or batch.check(page) is not None or event.attempt != last or page.alive:
+        raise book.violation("judged", f"{event.attempt} passed, but no exit of it waits for judgement", page)
 
 
 def succeeded(batch: BatchPage, page: TaskPage, found: Exit) -> bool:
@@ -71,17 +79,15 @@ def _after_trouble(batch: BatchPage, page: TaskPage, event: RetryGranted, troubl
 
 def _after_exit(batch: BatchPage, page: TaskPage, event: RetryGranted, found: Exit) -> str | None:
     category = found.outcome.category
-    whys = {ending.why for ending in found.attempt.endings}
     if page.redo:
         return None if event.then is Step.WRITE and not event.counted else "feedback uses up no retry"
-    if EndWhy.STOP in whys and not event.counted:
-        return None
     if succeeded(batch, page, found):
         return "it had succeeded"
-    timed_out = bool(whys & {EndWhy.TIMEOUT, EndWhy.IDLE})
     if ended_by_us(found):
         return "it was ended through no fault of its own" if event.counted else None
-    if category in PERMANENT and not timed_out and found.attempt.order.attempt.step is Step.WRITE:
+    if waits_for_answer(found):
+        return "it waits for an answer"
+    if category in PERMANENT and not timed_out(found) and found.attempt.order.attempt.step is Step.WRITE:
         return f"{category} can't be helped by trying again"
     if not event.counted:
         return _uncounted(page, found, event)
@@ -91,12 +97,19 @@ def _after_exit(batch: BatchPage, page: TaskPage, event: RetryGranted, found: Ex
     return _soon(batch, page, event, found)
 
 
+def timed_out(found: Exit) -> bool:
+    first = next((ending.why for ending in found.attempt.endings), None)
+    return first in {EndWhy.TIMEOUT, EndWhy.IDLE}
+
+
 def ended_by_us(found: Exit) -> bool:
-    """A signal of our own ended it, for a reason that had nothing to do with it."""
-    whys = {ending.why for ending in found.attempt.endings}
-    return (
-        found.outcome.category is Category.KILLED and bool(whys) and not whys & {EndWhy.TIMEOUT, EndWhy.IDLE}
-    )
+    """It was asked to end for a reason that had nothing to do with it: whatever it then said is not its fault."""
+    return bool(found.attempt.endings) and not timed_out(found)
+
+
+def waits_for_answer(found: Exit) -> bool:
+    """It asked, and its time was up before anybody answered."""
+    return found.attempt.question and timed_out(found)
 
 
 def _uncounted(page: TaskPage, found: Exit, event: RetryGranted) -> str | None:
@@ -128,7 +141,8 @@ def backoff_ended(book: Book, at: float, event: BackoffEnded) -> None:
 
 def awaited(book: Book, _at: float, event: AnswerAwaited) -> None:
     page = book.task(event.batch, event.task)
-    if page.exit is None or page.exit.outcome.category is not Category.QUESTION:
+    found = page.exit
+    if found is None or not (waits_for_answer(found) or found.outcome.category is Category.QUESTION):
         raise book.violation("judged", f"{event.task} waits for an answer, but asked nothing", page)
 
 

@@ -7,25 +7,18 @@ from plait.core.settings import Mode
 from plait.core.task import Step
 from plait.testing.audit.book import Book
 from plait.testing.audit.pages import BatchPage, TaskPage
-from plait.testing.audit.violation import Violation
 
 
-def may_start(book: Book, at: float, event: AttemptStarted) -> None:
+def may_start(book: Book, _at: float, event: AttemptStarted) -> None:
     name = event.attempt
     batch = book.batch(name.batch)
     page = book.task(name.batch, name.task)
-    broken = (
-        _free(batch, page, at) or _named(page, event) or _allowed(book, batch, page) or _needed(batch, page)
-    )
+    broken = _free(batch, page) or _named(page, event) or _allowed(book, batch, page) or _needed(batch, page)
     if broken is None and name.step is Step.WRITE:
         broken = _ready(batch, page) or _turn(batch, page) or _based(book, batch, page, event)
     if broken is not None:
         law, why = broken
-        raise _violation(book, page, law, f"{name} started {why}")
-
-
-def _violation(book: Book, page: TaskPage, law: str, message: str) -> Violation:
-    return book.violation(law, message, page)
+        raise book.violation(law, f"{name} started {why}", page)
 
 
 def _named(page: TaskPage, event: AttemptStarted) -> tuple[str, str] | None:
@@ -37,7 +30,7 @@ def _named(page: TaskPage, event: AttemptStarted) -> tuple[str, str] | None:
     return None
 
 
-def _free(batch: BatchPage, page: TaskPage, at: float) -> tuple[str, str] | None:
+def _free(batch: BatchPage, page: TaskPage) -> tuple[str, str] | None:
     """Nothing of the task is under way or undecided, and nobody has ended it."""
     if page.alive is not None:
         return "workspace", f"beside {page.alive.order.attempt}"
@@ -57,12 +50,13 @@ def _free(batch: BatchPage, page: TaskPage, at: float) -> tuple[str, str] | None
             f"while it waits (until {page.retry_at}, question {page.asking}, stopped {page.interrupted})",
         )
     if batch.ended:
-        return "ended", f"though its batch has ended ({at})"
+        return "ended", "though its batch has ended"
     return None
 
 
 def _allowed(book: Book, batch: BatchPage, page: TaskPage) -> tuple[str, str] | None:
-    if batch.paused is not None:
+    new = page.step is Step.WRITE
+    if batch.stands_still or (new and batch.paused is not None):
         return "paused", f"though the batch is paused ({batch.paused})"
     if book.pressure is not None:
         return "pressure", f"though {book.pressure}"
@@ -101,4 +95,7 @@ def _based(book: Book, batch: BatchPage, page: TaskPage, event: AttemptStarted) 
         return None
     merged = {link.task for link in batch.line}
     absent = (set(page.needs) & merged) - book.contents(event.base)
-    return ("base", f"from {event.base}, which lacks {sorted(absent)}") if absent else None
+    if absent:
+        return "base", f"from {event.base}, which lacks {sorted(absent)}"
+    unsaid = [words for words in page.words if words not in event.feedback]
+    return ("feedback", f"without the words {unsaid[0]!r}") if unsaid else None
