@@ -39,7 +39,9 @@ def chain(n: int) -> Plan:
 def layers(n: int) -> Plan:
     width = 20
     return _plan(
-        Task(f"t{i}", needs=tuple(Need(f"t{j}") for j in range(max(0, i - width - 2), i - width + 1) if j >= 0))
+        Task(
+            f"t{i}", needs=tuple(Need(f"t{j}") for j in range(max(0, i - width - 2), i - width + 1) if j >= 0)
+        )
         for i in range(n)
     )
 
@@ -106,7 +108,9 @@ def _answer(decision: Decision) -> Report | None:
     match decision:
         case AttemptStarted(attempt=attempt):
             failed = attempt.task == "t0" and attempt.n == 1
-            return AttemptExited(attempt, Outcome(Category.TASK if failed else Category.OK, tip=str(attempt.n)))
+            return AttemptExited(
+                attempt, Outcome(Category.TASK if failed else Category.OK, tip=str(attempt.n))
+            )
         case MergeStarted():
             return MergeDone(decision.batch, decision.task, decision.n, decision.task)
         case GateStarted():
@@ -147,7 +151,9 @@ def _replay(target: int) -> list[Row]:
         for line in lines:
             evolve(state, codec.load(line))
     took = perf_counter() - begin
-    return [Row(f"replay of {count:,} records, decoded and folded", took, "s", bare, "against json.loads alone")]
+    return [
+        Row(f"replay of {count:,} records, decoded and folded", took, "s", bare, "against json.loads alone")
+    ]
 
 
 def _reading() -> list[Row]:
