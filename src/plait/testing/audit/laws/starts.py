@@ -60,6 +60,8 @@ def _allowed(book: Book, batch: BatchPage, page: TaskPage) -> tuple[str, str] | 
         return "paused", f"though the batch is paused ({batch.paused})"
     if book.pressure is not None:
         return "pressure", f"though {book.pressure}"
+    if new and batch.rejections >= 2:
+        return "rejected", f"though {batch.rejections} tasks in a row were rejected and nobody was asked"
     if batch.halted and not page.begun and page.life == 1:
         return "halted", "though a failure has halted the batch"
     return None
