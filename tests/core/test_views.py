@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from plait.core.requests import CancelBatch, Pause
-from plait.core.settings import Settings, Spend
+from plait.core.requests import CancelBatch, Feedback, Pause
+from plait.core.settings import Mode, Settings, Spend
 from plait.core.status import BatchStatus, Category, TaskStatus
 from plait.core.views import batch_view
 from plait.testing.script import BATCH, Script, needs
@@ -53,3 +53,28 @@ def test_a_task_shows_its_cost_its_commit_and_its_error() -> None:
     a, b = batch_view(script.state, script.batch()).tasks
     assert (str(a.cost), a.commit, a.error) == ("$1.50 and 20 tokens", "base+a", None)
     assert (b.error, b.category, b.attempt) == ("the agent is not logged in: no key", Category.AUTH, 1)
+
+
+def test_a_batch_says_when_all_that_is_left_waits_for_a_person() -> None:
+    script = Script("a", "b", needs("c", "a"), settings=Settings(max_parallel=1))
+
+    def waits() -> bool:
+        return batch_view(script.state, script.batch()).waits_for_person
+
+    assert not waits()
+    script.exits("a", Category.QUESTION, question="which port?")
+    assert not waits()  # b is running
+    script.exits("b")
+    assert waits()
+    script.ask(lambda name: Feedback(name, BATCH, "a", "8080"))
+    assert not waits()
+
+
+def test_a_queue_and_a_pause_wait_for_a_person() -> None:
+    queue = Script("a", "b", settings=Settings(mode=Mode.QUEUE))
+    assert batch_view(queue.state, queue.batch()).waits_for_person
+    paused = Script("a", "b", settings=Settings(max_parallel=1))
+    paused.ask(lambda name: Pause(name, BATCH))
+    assert not batch_view(paused.state, paused.batch()).waits_for_person
+    paused.exits("a")
+    assert batch_view(paused.state, paused.batch()).waits_for_person

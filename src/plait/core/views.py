@@ -65,6 +65,17 @@ class BatchView:
     progress: Progress
     tasks: tuple[TaskView, ...]
 
+    @property
+    def waits_for_person(self) -> bool:
+        """All that is left waits for a person, or for what waits for one."""
+        left = [task for task in self.tasks if not task.status.terminal]
+        stuck = all(task.waiting in _BEHIND or (task.waiting and task.waiting.on_person) for task in left)
+        return stuck and any(task.waiting is not None and task.waiting.on_person for task in left)
+
+
+# Who waits on one of these waits on another task, whatever that one waits on.
+_BEHIND = (Waiting.NEEDS, Waiting.PHASE, Waiting.FILES, Waiting.TURN)
+
 
 def task_view(state: State, batch: BatchState, task: TaskState) -> TaskView:
     stands = standing(state, batch, task)
