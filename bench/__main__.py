@@ -16,7 +16,7 @@ def main(words: list[str]) -> None:
     for name in names:
         rows = import_module(f"bench.{name}").rows(quick)
         show(name, rows)
-        print(f"written to {save(name, rows)}\n")
+        print(f"written to {save(f'{name}-quick' if quick else name, rows)}\n")
 
 
 if __name__ == "__main__":

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
 from graphlib import TopologicalSorter
-from statistics import median
-from time import perf_counter
 
-from bench.table import Row
+from bench.table import Row, interleaved
 from plait.core.graph import build
 from plait.core.task import Need, Task
 
@@ -24,7 +21,7 @@ def rows(quick: bool) -> list[Row]:  # noqa: FBT001 - the one thing that every b
         for place, task in enumerate(tasks)
     ]
     knotted = _tasks(_knots(size))
-    floor, plain, files, cyclic = _interleaved(
+    floor, plain, files, cyclic = interleaved(
         rounds,
         lambda: tuple(TopologicalSorter(graph).static_order()),
         lambda: build(tasks),
@@ -66,14 +63,3 @@ def _knots(size: int) -> Graph:
 
 def _tasks(graph: Graph) -> list[Task]:
     return [Task(name, needs=tuple(Need(on) for on in needs)) for name, needs in graph.items()]
-
-
-def _interleaved(rounds: int, *works: Callable[[], object]) -> Sequence[float]:
-    """The median seconds of each, taken in turns so that a slow moment of the machine meets all of them."""
-    times: list[list[float]] = [[] for _ in works]
-    for _ in range(rounds):
-        for work, taken in zip(works, times, strict=True):
-            began = perf_counter()
-            work()
-            taken.append(perf_counter() - began)
-    return [median(taken) for taken in times]

@@ -7,11 +7,9 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from statistics import median
 from tempfile import TemporaryDirectory
-from time import perf_counter
 
-from bench.table import Row, save, show
+from bench.table import Row, interleaved
 from plait import codec
 from plait.adapters.sqlite import open_reader, open_writer
 from plait.adapters.sqlite.examine import examine
@@ -43,7 +41,7 @@ def _appending(size: int, commits: int, rounds: int) -> list[Row]:
         _ours(Path(folder), groups) as ours,
         _bare(Path(folder), groups) as bare,
     ):
-        times = _interleaved(rounds, lambda: many(ours), lambda: many(bare))
+        times = interleaved(rounds, lambda: many(ours), lambda: many(bare))
     each, floor = (1e6 * taken / (commits * size) for taken in times)
     what = f"append, {size} per commit"
     return [
@@ -57,7 +55,7 @@ def _reading(length: int, rounds: int) -> list[Row]:
         path = Path(folder) / "journal.db"
         with closing(open_writer(path)) as journal:
             journal.append([Record(seq, float(seq), _event(seq)) for seq in range(1, length + 1)])
-        replay, check, floor = _interleaved(
+        replay, check, floor = interleaved(
             rounds, lambda: _replay(path), lambda: examine(path), lambda: _json_only(path)
         )
     each, examined, least = (1e6 * taken / length for taken in (replay, check, floor))
@@ -113,20 +111,3 @@ def _event(seq: int) -> Event:
         return AttemptUsed(attempt, spend)
     files = ("src/one/thing.py", "tests/test_thing.py")
     return AttemptExited(attempt, Outcome(Category.OK, 0, spend=spend, tip="0" * 40, files=files))
-
-
-def _interleaved(rounds: int, *works: Callable[[], object]) -> Sequence[float]:
-    """The median seconds of each, taken in turns so that a slow moment of the machine meets all of them."""
-    times: list[list[float]] = [[] for _ in works]
-    for _ in range(rounds):
-        for work, taken in zip(works, times, strict=True):
-            began = perf_counter()
-            work()
-            taken.append(perf_counter() - began)
-    return [median(taken) for taken in times]
-
-
-if __name__ == "__main__":
-    measured = rows(quick=False)
-    show("journal", measured)
-    save("journal", measured)

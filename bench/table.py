@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from statistics import median
+from time import perf_counter
 
 from rich.console import Console
 from rich.table import Table
@@ -43,3 +45,14 @@ def save(name: str, rows: Sequence[Row]) -> Path:
     path = RESULTS / f"{name}.json"
     path.write_text(json.dumps([{**asdict(row), "ratio": row.ratio} for row in rows], indent=2) + "\n")
     return path
+
+
+def interleaved(rounds: int, *works: Callable[[], object]) -> Sequence[float]:
+    """The median seconds of each, taken in turns so that a slow moment of the machine meets all of them."""
+    times: list[list[float]] = [[] for _ in works]
+    for _ in range(rounds):
+        for work, taken in zip(works, times, strict=True):
+            began = perf_counter()
+            work()
+            taken.append(perf_counter() - began)
+    return [median(taken) for taken in times]

@@ -27,7 +27,7 @@ class Form:
     calms: range
 
 
-NORMAL = Form(range(500), range(20), range(20))
+NORMAL = Form(range(1800), range(60), range(60))
 LONG = Form(range(6000), range(200), range(150))
 
 
