@@ -181,10 +181,23 @@ def test_a_journal_that_cant_be_read(public: Path, what: str) -> None:
     (public / "journal.db.lock").chmod(0o666)
     (public / what).chmod(0)
     with nobody():
-        with pytest.raises(JournalError, match=r"can't be used: .*\n  look at the disk"):
+        with pytest.raises(
+            JournalError, match=r"can't be (used|read here): .*\n  (look at the disk|check the owner)"
+        ):
             open_reader(path)
         with pytest.raises(JournalReadOnlyError, match="Permission denied"):
             open_writer(path)
+
+
+def test_a_journal_in_a_read_only_folder_is_not_called_damaged(public: Path) -> None:
+    path = public / "journal.db"
+    with closing(open_writer(path)) as journal:
+        journal.append(records(1, 3))
+    for each in public.iterdir():
+        each.chmod(0o444)
+    public.chmod(0o555)
+    with nobody(), pytest.raises(JournalReadOnlyError, match=r"can't be read here: .*\n  check the owner"):
+        open_reader(path).close()
 
 
 def test_an_inbox_that_cant_be_written(public: Path) -> None:

@@ -77,6 +77,8 @@ def of_reading(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
+        if not primary(error):
+            raise  # the module complains about us: a closed connection, another thread
         raise _of_read(path, error) from error
     except UnicodeDecodeError as error:
         raise _malformed(path) from error
@@ -89,9 +91,13 @@ def of_writing(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
+        if not primary(error):
+            raise
         raise _of_write(path, error) from error
     except UnicodeDecodeError as error:
         raise _malformed(path) from error
+    except UnicodeEncodeError as error:
+        raise JournalError(f"nothing was added to the journal {path}: {_no_text(error)}") from error
     except OSError as error:
         raise _of_system(path, error) from error
 
@@ -101,7 +107,11 @@ def of_inbox(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
+        if not primary(error):
+            raise
         raise _of_inbox(path, primary(error), error) from error
+    except UnicodeEncodeError as error:
+        raise InboxError(f"the request was not left in the inbox {path}: {_no_text(error)}") from error
     except OSError as error:
         raise _of_inbox(path, _SAME.get(error.errno or 0, sqlite3.SQLITE_IOERR), error) from error
 
@@ -113,7 +123,12 @@ def _of_read(path: Path, error: sqlite3.Error) -> JournalError:
     if code == sqlite3.SQLITE_NOTADB:
         return foreign(path, "it is no SQLite database")
     too_short = getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_IOERR_SHORT_READ
-    if code in {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR} and not too_short:
+    if code in _READ_ONLY:
+        return JournalReadOnlyError(
+            f"the journal {path} can't be read here: {error}",
+            hint="check the owner and the mode of the file and of its folder: reading takes a small file beside it",
+        )
+    if code == sqlite3.SQLITE_IOERR and not too_short:
         return _unreachable(path, error)
     return corrupt(path, f"SQLite says: {error}")
 
@@ -156,6 +171,10 @@ def _of_inbox(path: Path, code: int, error: Exception) -> InboxError:
             "move it away: plait makes a new one; then ask again for what was still in it",
         )
     return InboxError(f"the inbox {path} {what} ({error})", hint=hint)
+
+
+def _no_text(error: UnicodeEncodeError) -> str:
+    return f"{error.object[max(0, error.start - 20) : error.end + 20]!r} is no valid text ({error.reason})"
 
 
 def _malformed(path: Path) -> JournalCorruptError:

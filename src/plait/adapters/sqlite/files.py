@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -46,6 +47,23 @@ def connect(path: Path, how: str, *, patience: float = PATIENCE) -> Connection:
     # Bytes as they are: damaged text must not fail before it has been checked.
     connection.text_factory = bytes
     return connection
+
+
+# How often each file (device, inode) is open in this process.
+_OPEN: Counter[tuple[int, int]] = Counter()
+
+
+def identity(path: Path) -> tuple[int, int]:
+    found = path.stat()
+    return found.st_dev, found.st_ino
+
+
+def note_open(who: tuple[int, int], change: int) -> None:
+    _OPEN[who] += change
+
+
+def is_open(path: Path) -> bool:
+    return _OPEN[identity(path)] > 0
 
 
 def durable(connection: Connection) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,8 +14,11 @@ from plait.adapters.sqlite.schema import BEGIN, FORGET, INBOX, INBOX_ID, PUT, SC
 from plait.core.requests import Request
 from plait.ports import InboxError
 
-# A write takes a few milliseconds, but fifty fronts may be in line, and SQLite's queue has no order.
+# A write takes a few milliseconds, but fifty fronts may be in line, and SQLite's queue has no order. The engine, which
+# comes again soon, waits less for a front that was stopped in the middle of asking.
 PATIENCE = 60.0
+ENGINE_PATIENCE = 5.0
+GLANCE = 0.1  # at a time: SQLite does not hear Ctrl+C while it waits
 
 # id, version, kind, body, check as they come out of the file. Damage can change a value's type.
 Row = tuple[bytes, int, bytes, bytes, bytes]
@@ -21,6 +26,7 @@ Row = tuple[bytes, int, bytes, bytes, bytes]
 
 def open_inbox(path: Path) -> SqliteInbox:
     """Open the inbox; make it where there is none."""
+    path = path.resolve()
     with faults.of_inbox(path):
         if not path.exists():
             with lock.held(path):
@@ -29,7 +35,7 @@ def open_inbox(path: Path) -> SqliteInbox:
                     files.bear(path, INBOX_ID, INBOX, lambda _: None)
         if not files.size(path):
             raise _refused(path, "is not one of plait's: the file is empty")
-        connection = files.connect(path, "mode=rw", patience=PATIENCE)
+        connection = files.connect(path, "mode=rw", patience=GLANCE)
         try:
             _identify(path, connection)
             files.durable(connection)
@@ -47,10 +53,11 @@ class SqliteInbox:
         self._db = connection
 
     def put(self, request: Request) -> None:
-        kind, body = codec.kind_of(request), codec.encode(request)
+        with faults.of_inbox(self._path):
+            kind, body = codec.kind_of(request), codec.encode(request)
+            check = chain.digest_of_request(request.id, codec.VERSION, kind, body)
         row = {"id": request.id, "version": codec.VERSION, "kind": kind, "body": body}
-        check = chain.digest_of_request(request.id, codec.VERSION, kind, body)
-        with self._transaction():
+        with self._transaction(PATIENCE):
             self._db.execute(PUT, {**row, "check": check})
 
     def pending(self) -> Sequence[Request]:
@@ -62,7 +69,7 @@ class SqliteInbox:
     def taken(self, ids: Sequence[str]) -> None:
         if not ids:
             return
-        with self._transaction():
+        with self._transaction(ENGINE_PATIENCE):
             self._db.executemany(FORGET, [(each,) for each in ids])
             self._db.executemany(TAKE, [(each,) for each in ids])
 
@@ -77,10 +84,21 @@ class SqliteInbox:
         with faults.of_inbox(self._path):
             return [_unpack(row) for row in self._db.execute(WAITING)]
 
+    def _begin(self, patience: float) -> None:
+        deadline = time.monotonic() + patience
+        while True:
+            try:
+                self._db.execute(BEGIN)
+            except sqlite3.OperationalError as error:
+                if faults.primary(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                    raise
+            else:
+                return
+
     @contextmanager
-    def _transaction(self) -> Iterator[None]:
+    def _transaction(self, patience: float) -> Iterator[None]:
         with faults.of_inbox(self._path):
-            self._db.execute(BEGIN)
+            self._begin(patience)
             try:
                 yield
                 self._db.execute("COMMIT")

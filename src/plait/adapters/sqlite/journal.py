@@ -26,7 +26,7 @@ from plait.adapters.sqlite.schema import (
     UNSET,
 )
 from plait.core.events import Record
-from plait.ports import JournalError, JournalGapError
+from plait.ports import JournalBusyError, JournalError, JournalGapError
 
 # A row as it goes in: the text of `kind` comes out as bytes.
 NewRow = tuple[int, float, int, str, bytes, bytes]
@@ -34,11 +34,13 @@ NewRow = tuple[int, float, int, str, bytes, bytes]
 
 def open_writer(path: Path) -> SqliteJournal:
     """Open the journal, make it where there is none, or refuse and change nothing."""
+    path = path.resolve()
     held = lock.take(path)
     try:
         with faults.of_writing(path):
             examine_presence(path)
             if path.exists():
+                _refuse_beside_reader(path)
                 examine(path)
             else:
                 files.bear(path, JOURNAL_ID, JOURNAL, _found)
@@ -46,6 +48,15 @@ def open_writer(path: Path) -> SqliteJournal:
     except BaseException:
         held.release()
         raise
+
+
+def _refuse_beside_reader(path: Path) -> None:
+    """Examining closes a descriptor of the file, and POSIX drops this process's locks on it with that."""
+    if files.is_open(path):
+        raise JournalBusyError(
+            f"the journal {path} is open for reading in this process",
+            hint="close the reader, open the writer, then read through it or open a reader again",
+        )
 
 
 def _found(connection: files.Connection) -> None:
@@ -60,7 +71,9 @@ def _connect(path: Path) -> files.Connection:
         files.durable(connection)
         # What wal.py relies on: only whole transactions get into the WAL, and it begins empty, not with what a crash left.
         connection.execute("PRAGMA cache_spill = OFF")
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if busy:
+            raise _never_lets_go(path)  # noqa: TRY301 - the connection is closed below, as for every error
         # SQLite opens a file that can't be written without a word, and lets a transaction begin.
         connection.execute(BEGIN)
         connection.execute(TOUCH)
@@ -69,6 +82,13 @@ def _connect(path: Path) -> files.Connection:
         connection.close()
         raise
     return connection
+
+
+def _never_lets_go(path: Path) -> JournalBusyError:
+    return JournalBusyError(
+        f"somebody has been reading the journal {path} for seconds and does not let go",
+        hint="look for a plait process that is stopped, or a database browser, and end it",
+    )
 
 
 class SqliteJournal(SqliteReader):
@@ -87,7 +107,8 @@ class SqliteJournal(SqliteReader):
     def append(self, records: Sequence[Record]) -> None:
         if not records:
             return
-        rows, end = self._follow(records)
+        with faults.of_writing(self._path):
+            rows, end = self._follow(records)
         with self._transaction(end):
             self._db.executemany(ADD_RECORD, rows)
 
@@ -96,7 +117,8 @@ class SqliteJournal(SqliteReader):
             return
         merged = {**self.settings(), **changes}
         kept = {name: value for name, value in merged.items() if value is not None}
-        end = replace(self._end, settings=chain.digest_of_settings(kept))
+        with faults.of_writing(self._path):
+            end = replace(self._end, settings=chain.digest_of_settings(kept))
         with self._transaction(end):
             for name, value in changes.items():
                 if value is None:
@@ -149,7 +171,10 @@ class SqliteJournal(SqliteReader):
         cause = error.__cause__
         self._uncertain = isinstance(cause, sqlite3.Error) and faults.primary(cause) == sqlite3.SQLITE_IOERR
         if not self._uncertain:
-            self._end = self._head()
+            try:
+                self._end = self._head()
+            except (JournalError, sqlite3.Error):
+                self._uncertain = True
 
     def _gap(self, record: Record, expected: int) -> JournalGapError:
         return JournalGapError(

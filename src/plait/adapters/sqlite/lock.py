@@ -9,7 +9,7 @@ import fcntl
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,8 +25,11 @@ class Lock:
     fd: int
 
     def release(self) -> None:
-        os.ftruncate(self.fd, 0)
-        os.close(self.fd)
+        try:
+            with suppress(OSError):  # the name in it is only for people
+                os.ftruncate(self.fd, 0)
+        finally:
+            os.close(self.fd)
 
 
 def beside(path: Path) -> Path:
@@ -36,17 +39,40 @@ def beside(path: Path) -> Path:
 def take(path: Path) -> Lock:
     """Raise JournalBusyError, naming the process that has it."""
     with faults.of_writing(path):
-        fd = _open(path)
-    deadline = time.monotonic() + PATIENCE
+        while True:
+            fd = _open(path)
+            try:
+                _wait(path, fd)
+                if _is_there(path, fd):
+                    _sign(fd)
+                    return Lock(fd)
+            except BaseException:
+                os.close(fd)
+                raise
+            os.close(fd)  # somebody removed the file: the lock on it keeps nobody out
+
+
+def _wait(path: Path, fd: int) -> None:
+    began = time.monotonic()
     while not _try(fd, fcntl.LOCK_EX):
-        holder = _holder(fd)
-        if (holder and _lives(holder)) or time.monotonic() > deadline:
-            os.close(fd)
+        holder, waited = _holder(fd), time.monotonic() - began
+        # A name may be left from a process that died; only who also holds on is taken for the writer.
+        if waited > PATIENCE or (waited > PATIENCE / 10 and holder and _lives(holder)):
             raise _busy(path, holder)
         time.sleep(0.005)
-    os.ftruncate(fd, 0)
-    os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
-    return Lock(fd)
+
+
+def _is_there(path: Path, fd: int) -> bool:
+    try:
+        return os.path.samestat(os.fstat(fd), beside(path).stat())
+    except FileNotFoundError:
+        return False
+
+
+def _sign(fd: int) -> None:
+    with suppress(OSError):  # the name is only for people, and a full disk has no room for it
+        os.ftruncate(fd, 0)
+        os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
 
 
 @contextmanager
@@ -64,7 +90,7 @@ def taken(path: Path) -> bool:
     """Whether somebody writes this journal now."""
     try:
         fd = os.open(beside(path), os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
+    except FileNotFoundError:
         return False
     try:
         return not _try(fd, fcntl.LOCK_SH)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 
 from plait import codec
@@ -13,10 +14,12 @@ from plait.ports import JournalCorruptError, JournalMissingError
 
 # Records in memory at a time. A checkpoint waits for readers, so a page is over in milliseconds.
 PAGE = 256
+PAGE_BYTES = 1_000_000
 
 
 def open_reader(path: Path) -> SqliteReader:
     """Raise JournalMissingError where nothing has been written yet."""
+    path = path.resolve()
     with faults.of_reading(path):
         examine.examine_presence(path)
         if not path.exists():
@@ -50,7 +53,10 @@ class SqliteReader:
     def __init__(self, path: Path, connection: files.Connection) -> None:
         self._path = path
         self._db = connection
+        self._file = files.identity(path)
         self._id = self._head().id
+        self._open = True
+        files.note_open(self._file, 1)
 
     @property
     def id(self) -> str:
@@ -65,7 +71,10 @@ class SqliteReader:
 
     def wait(self, after: int, timeout: float) -> bool:
         with faults.of_reading(self._path):
-            return tail.wait(self._db, lambda: self.last() > after, timeout)
+            found = tail.wait(self._db, lambda: self.last() > after, timeout)
+        if not found:
+            self._look()
+        return found
 
     def settings(self) -> Mapping[str, str]:
         with faults.of_reading(self._path):
@@ -77,6 +86,20 @@ class SqliteReader:
 
     def close(self) -> None:
         self._db.close()
+        if self._open:
+            self._open = False
+            files.note_open(self._file, -1)
+
+    def _look(self) -> None:
+        """Nothing ever comes to a file that was moved away."""
+        try:
+            same = files.identity(self._path) == self._file
+        except FileNotFoundError:
+            same = False
+        if not same:
+            raise JournalMissingError(
+                f"the journal {self._path} was moved away or replaced", hint="open it again"
+            )
 
     def _head(self) -> chain.Head:
         with faults.of_reading(self._path):
@@ -102,7 +125,7 @@ class SqliteReader:
 
     def _page(self, after: int, until: int, tip: bytes) -> tuple[list[Record], bytes]:
         with faults.of_reading(self._path):
-            rows = self._db.execute(RECORDS_AFTER, (after, until, PAGE)).fetchall()
+            rows = self._rows(after, until)
         if not rows:
             raise faults.corrupt(self._path, f"record {after + 1} is missing")
         records = []
@@ -112,6 +135,17 @@ class SqliteReader:
             records.append(self._decode(row))
             tip = row[5]
         return records, tip
+
+    def _rows(self, after: int, until: int) -> list[chain.Row]:
+        """As many as fit a page, by number and by size; at least one."""
+        rows, size = list[chain.Row](), 0
+        with closing(self._db.execute(RECORDS_AFTER, (after, until, PAGE))) as cursor:
+            for row in cursor:
+                rows.append(row)
+                size += len(row[4]) if isinstance(row[4], bytes) else 0
+                if size > PAGE_BYTES:
+                    break
+        return rows
 
     def _decode(self, row: chain.Row) -> Record:
         seq, at, version, kind, event, _ = row

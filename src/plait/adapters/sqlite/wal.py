@@ -13,6 +13,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -85,7 +86,10 @@ def _recover(header: _Header, frames: Iterator[_Frame]) -> tuple[int, list[_Fram
         right = frame.page and frame.salts == header.salts and len(frame.summed) == PAGE + 8
         sums = checksum(frame.summed, sums, header.order) if right else sums
         if not right or sums != frame.sums:
-            return kept, [each for each in (frame, *frames) if each.salts == header.salts]
+            # Without their content: there may be many.
+            return kept, [
+                each._replace(summed=b"") for each in chain((frame,), frames) if each.salts == header.salts
+            ]
         if frame.commit:
             kept = frame.number
     return kept, []

@@ -1,0 +1,157 @@
+"""What a second look found: locks, paths, threads, texts and sizes that nobody thought of at first."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from plait.adapters.sqlite import files, lock, open_inbox, open_reader, open_writer
+from plait.adapters.sqlite.reader import PAGE_BYTES
+from plait.core.decisions import BatchHalted
+from plait.core.events import Record
+from plait.core.requests import Feedback, Pause
+from plait.ports import InboxError, JournalBusyError, JournalError, JournalMissingError
+from plait.testing.contracts.samples import records
+
+
+def written(path: Path, count: int = 3) -> None:
+    with closing(open_writer(path)) as journal:
+        journal.append(records(1, count))
+
+
+def test_a_writer_is_not_opened_beside_a_reader_of_the_same_process(path: Path) -> None:
+    """Examining the file would drop the locks of the reader, and SQLite would not know."""
+    written(path)
+    with (
+        closing(open_reader(path)),
+        pytest.raises(JournalBusyError, match="open for reading in this process"),
+    ):
+        open_writer(path)
+    with closing(open_writer(path)) as journal, closing(open_reader(path)) as reader:
+        journal.append(records(4, 4))
+        assert reader.last() == 4
+
+
+def test_two_names_of_one_journal_are_one_journal(tmp_path: Path) -> None:
+    path, other = tmp_path / "a" / "journal.db", tmp_path / "b" / "journal.db"
+    written(path)
+    other.parent.mkdir()
+    other.symlink_to(path)
+    with closing(open_writer(path)), pytest.raises(JournalBusyError, match="is being written by process"):
+        open_writer(other)
+
+
+def test_a_lock_whose_file_was_removed_is_not_trusted(path: Path) -> None:
+    written(path)
+    held = lock.take(path)
+    lock.beside(path).unlink()
+    again = lock.take(path)  # a new file: whoever held the old one is not kept from finding out
+    assert lock.taken(path)
+    again.release()
+    held.release()
+
+
+def test_a_stale_name_in_the_lock_is_nobody(path: Path) -> None:
+    written(path)
+    lock.beside(path).write_text("1\n")  # alive, and innocent
+    with closing(open_writer(path)) as journal:
+        assert journal.last() == 3
+
+
+def test_a_reader_that_never_lets_go_is_named(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with closing(open_writer(path)) as journal:
+        journal.append(records(1, 3))
+        stopped = files.connect(path, "mode=ro")
+        stopped.execute("BEGIN")
+        stopped.execute("SELECT * FROM records").fetchone()
+        journal._db.execute("PRAGMA busy_timeout = 0")
+        journal.append(records(4, 4))
+    monkeypatch.setattr(files, "PATIENCE", 0.05)
+    monkeypatch.setattr(files.connect, "__kwdefaults__", {"patience": 0.05})
+    try:
+        with pytest.raises(JournalBusyError, match=r"does not let go\n  look for a plait process"):
+            open_writer(path)
+    finally:
+        stopped.close()
+    with closing(open_writer(path)) as journal:
+        assert journal.last() == 4
+
+
+def test_a_replaced_journal_is_noticed(path: Path) -> None:
+    written(path)
+    with closing(open_reader(path)) as reader:
+        for each in list(path.parent.iterdir()):
+            each.rename(each.with_name(f"old-{each.name}"))
+        with pytest.raises(JournalMissingError, match=r"was moved away or replaced\n  open it again"):
+            reader.wait(3, 0.01)
+
+
+def test_a_mistake_of_ours_is_not_called_damage(path: Path) -> None:
+    written(path)
+    reader = open_reader(path)
+    reader.close()
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        reader.last()
+    raised: list[type[BaseException]] = []
+    with closing(open_reader(path)) as other:
+
+        def elsewhere() -> None:
+            try:
+                other.last()
+            except sqlite3.ProgrammingError as error:
+                raised.append(type(error))
+
+        thread = Thread(target=elsewhere)
+        thread.start()
+        thread.join()
+    assert raised == [sqlite3.ProgrammingError]
+
+
+def test_text_that_is_none_is_refused_with_a_message(path: Path) -> None:
+    bad = "a file called \udcff"
+    with closing(open_writer(path)) as journal:
+        with pytest.raises(JournalError, match=r"nothing was added .* is no valid text"):
+            journal.append([Record(1, 1.0, Pause("r", bad))])
+        with pytest.raises(JournalError, match="is no valid text"):
+            journal.save_settings({"name": bad})
+        journal.append(records(1, 1))
+    with closing(open_inbox(path.with_name("inbox.db"))) as inbox:
+        for request in (Pause(bad, "b"), Feedback("r", "b", "t", bad)):
+            with pytest.raises(InboxError, match="is no valid text"):
+                inbox.put(request)
+        assert inbox.pending() == ()
+
+
+def test_a_page_is_bounded_by_size(path: Path) -> None:
+    long = "x" * PAGE_BYTES
+    kept = [Record(seq, 1.0, BatchHalted("b", "t", long)) for seq in range(1, 6)]
+    with closing(open_writer(path)) as journal:
+        journal.append(kept)
+        assert [len(journal._rows(after, 5)) for after in range(5)] == [1, 1, 1, 1, 1]
+        assert list(journal.read()) == kept
+
+
+def test_paths_with_odd_names(tmp_path: Path) -> None:
+    for name in ("with space", "quer?y", "ha#sh", "per%20cent", "ümlaut"):
+        path = tmp_path / name / "journal.db"
+        written(path)
+        with closing(open_reader(path)) as reader:
+            assert reader.last() == 3
+
+
+def test_a_stopped_front_does_not_stop_the_engine_for_long(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("plait.adapters.sqlite.inbox.ENGINE_PATIENCE", 0.05)
+    with closing(open_inbox(path)) as inbox, closing(sqlite3.connect(path, isolation_level=None)) as front:
+        inbox.put(Pause("r", "b"))
+        front.execute("BEGIN IMMEDIATE")
+        with pytest.raises(InboxError, match="stayed locked"):
+            inbox.taken(["r"])
+        front.execute("ROLLBACK")
+        inbox.taken(["r"])
+        assert inbox.pending() == ()
