@@ -47,7 +47,10 @@ class InboxError(WorldError):
 
 
 class JournalReader(Protocol):
-    """The list of facts, for whoever shows them. It belongs to the thread that opened it."""
+    """The list of facts, for whoever shows them. It belongs to the thread that opened it.
+
+    In a process that also writes, the writer is opened first.
+    """
 
     @property
     def id(self) -> str:
