@@ -45,14 +45,29 @@ def test_two_names_of_one_journal_are_one_journal(tmp_path: Path) -> None:
         open_writer(other)
 
 
-def test_a_lock_whose_file_was_removed_is_not_trusted(path: Path) -> None:
-    written(path)
+def test_a_lock_on_a_removed_file_is_not_taken_for_one(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = lock._open
+    removals = [path]
+
+    def removed_meanwhile(where: Path) -> int:
+        fd = opened(where)
+        if removals:
+            lock.beside(removals.pop()).unlink()
+        return fd
+
+    monkeypatch.setattr(lock, "_open", removed_meanwhile)
     held = lock.take(path)
-    lock.beside(path).unlink()
-    again = lock.take(path)  # a new file: whoever held the old one is not kept from finding out
     assert lock.taken(path)
-    again.release()
     held.release()
+
+
+def test_a_writer_whose_lock_file_was_removed_writes_no_more(path: Path) -> None:
+    with closing(open_writer(path)) as journal:
+        journal.append(records(1, 3))
+        lock.beside(path).unlink()
+        with pytest.raises(JournalBusyError, match=r"was removed.*\n  nothing was added"):
+            journal.append(records(4, 4))
+        assert journal.last() == 3
 
 
 def test_a_stale_name_in_the_lock_is_nobody(path: Path) -> None:

@@ -67,7 +67,8 @@ def test_a_reader_that_only_asks_keeps_no_writer_out(path: Path) -> None:
     fcntl.flock(fd, fcntl.LOCK_SH)
     asked = Timer(0.05, os.close, [fd])
     asked.start()
-    open_writer(path).close()
+    with closing(open_writer(path)) as journal:
+        assert journal.last() == 0
     asked.join()
 
 

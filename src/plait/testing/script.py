@@ -15,7 +15,6 @@ from dataclasses import replace
 from plait.core.decisions import AttemptStarted, Decision, GateStarted, MergeStarted, RebuildStarted
 from plait.core.drive import decide, take
 from plait.core.events import Event, Record
-from plait.core.evolve import evolve
 from plait.core.explain import explain, standing
 from plait.core.graph import build
 from plait.core.reports import (
@@ -115,12 +114,6 @@ class Script:
 
     def running(self) -> list[str]:
         return [attempt.task for batch in self.state.open.values() for attempt in batch.alive]
-
-    def replayed(self) -> State:
-        state = State()
-        for record in self.records:
-            evolve(state, record)
-        return state
 
     def _fold(self, *events: Event) -> list[Decision]:
         decided: list[Decision] = []

@@ -84,6 +84,13 @@ def _connect(path: Path) -> files.Connection:
     return connection
 
 
+def _lost_lease(path: Path) -> JournalBusyError:
+    return JournalBusyError(
+        f"the lock file of the journal {path} was removed: another process may be writing by now",
+        hint="nothing was added; start plait again, and leave the .lock file where it is",
+    )
+
+
 def _never_lets_go(path: Path) -> JournalBusyError:
     return JournalBusyError(
         f"somebody has been reading the journal {path} for seconds and does not let go",
@@ -152,6 +159,8 @@ class SqliteJournal(SqliteReader):
         """All or nothing. `end` is the head it leads to."""
         if self._uncertain:
             raise self._unsure()
+        if self._lock is not None and not lock.still_held(self._path, self._lock):
+            raise _lost_lease(self._path)
         try:
             with faults.of_writing(self._path):
                 self._db.execute(BEGIN)

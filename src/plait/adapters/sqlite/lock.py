@@ -62,6 +62,11 @@ def _wait(path: Path, fd: int) -> None:
         time.sleep(0.005)
 
 
+def still_held(path: Path, held: Lock) -> bool:
+    """A lock on a file that was removed keeps nobody out."""
+    return _is_there(path, held.fd)
+
+
 def _is_there(path: Path, fd: int) -> bool:
     try:
         return os.path.samestat(os.fstat(fd), beside(path).stat())

@@ -12,7 +12,6 @@ from plait.core.agenda.due import Due, now
 from plait.core.decisions import AboutRequest, RequestGranted, RequestRefused
 from plait.core.requests import (
     Approve,
-    BatchRequest,
     CancelBatch,
     CancelTask,
     ChangeEngineSettings,
@@ -30,6 +29,9 @@ from plait.core.requests import (
 from plait.core.settings import EngineSettings, Mode, Settings
 from plait.core.state import BatchState, State
 from plait.core.status import PauseCause
+
+# Requests about a batch that need no more than a yes or a no.
+_Plain = CancelBatch | Pause | Unpause | Stop | Resume | ChangeSettings
 
 
 def owed(state: State) -> Iterator[Due]:
@@ -62,7 +64,7 @@ def _granted_unless(request: Request, why: str | None) -> AboutRequest:
     return RequestGranted(request.id) if why is None else RequestRefused(request.id, why)
 
 
-def _why_not(state: State, batch: BatchState, request: BatchRequest) -> str | None:
+def _why_not(state: State, batch: BatchState, request: _Plain) -> str | None:
     match request:
         case CancelBatch():
             return f"batch {batch.id} is being cancelled already" if batch.cancelled else None
@@ -81,8 +83,6 @@ def _why_not(state: State, batch: BatchState, request: BatchRequest) -> str | No
             if "isolation" in request.fields and request.settings.isolation is not batch.settings.isolation:
                 return "the isolation of a batch can't be changed once it is submitted"
             return _why_not_change(batch.settings, request.settings, request.fields)
-        case Approve():
-            return None
         case _:
             assert_never(request)
 
