@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
-from threading import Thread
+from threading import Thread, Timer
 
 import pytest
 
@@ -73,8 +75,13 @@ def test_a_writer_whose_lock_file_was_removed_writes_no_more(path: Path) -> None
 def test_a_stale_name_in_the_lock_is_nobody(path: Path) -> None:
     written(path)
     lock.beside(path).write_text("1\n")  # alive, and innocent
+    fd = os.open(lock.beside(path), os.O_RDONLY)
+    fcntl.flock(fd, fcntl.LOCK_SH)  # a reader asks, for a moment
+    asked = Timer(0.02, os.close, [fd])
+    asked.start()
     with closing(open_writer(path)) as journal:
         assert journal.last() == 3
+    asked.join()
 
 
 def test_a_reader_that_never_lets_go_is_named(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,7 +165,7 @@ def test_paths_with_odd_names(tmp_path: Path) -> None:
             assert reader.last() == 3
 
 
-def test_a_stopped_front_does_not_stop_the_engine_for_long(
+def test_a_front_that_stopped_while_asking_is_an_error_after_which_the_engine_may_come_again(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("plait.adapters.sqlite.inbox.ENGINE_PATIENCE", 0.05)
