@@ -16,14 +16,17 @@ from plait.core import decisions, reports, requests
 from plait.core.errors import WorldError
 from plait.core.events import Event, Record
 
-VERSION = 1
+VERSION = 2
 
 # JSON as it was written by an older version: its shape is known to the upcaster alone, hence Any.
 Json = dict[str, Any]
 Upcaster = Callable[[str, Json], tuple[str, Json]]
 
 # UPCASTERS[v] turns an event of version v into one of version v + 1.
-UPCASTERS: Mapping[int, Upcaster] = {}
+UPCASTERS: Mapping[int, Upcaster] = {
+    # Phase.gate, Settings.write_back and sources-written are new; without them everything means what it meant.
+    1: lambda kind, shape: (kind, shape),
+}
 
 KINDS: Mapping[str, type[Event]] = {
     "submit": requests.Submit,
@@ -82,6 +85,7 @@ KINDS: Mapping[str, type[Event]] = {
     "clock-jumped": reports.ClockJumped,
     "engine-taken": reports.EngineTaken,
     "engine-released": reports.EngineReleased,
+    "sources-written": reports.SourcesWritten,
 }
 
 _NAMES: Mapping[type[Event], str] = {cls: kind for kind, cls in KINDS.items()}

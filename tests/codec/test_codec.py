@@ -59,10 +59,10 @@ def test_the_names_on_disk_are_told_apart() -> None:
 
 
 def test_a_newer_format_is_refused() -> None:
-    with pytest.raises(
-        NewerFormatError, match=r"written by a newer plait \(record format 2; this one knows 1\)"
-    ) as caught:
-        codec.decode("pause", b'{"id":"r","batch":"b"}', version=2)
+    newer = codec.VERSION + 1
+    told = rf"written by a newer plait \(record format {newer}; this one knows {codec.VERSION}\)"
+    with pytest.raises(NewerFormatError, match=told) as caught:
+        codec.decode("pause", b'{"id":"r","batch":"b"}', version=newer)
     assert caught.value.hint == "upgrade plait, or use the version that wrote it"
 
 

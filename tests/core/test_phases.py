@@ -8,7 +8,10 @@ from hypothesis import given, strategies as st
 from plait.core.graph import Checked, UnknownNeeds, build
 from plait.core.phases import held
 from plait.core.plan import Plan
+from plait.core.settings import Settings
+from plait.core.status import Category
 from plait.core.task import Need, NeedKind, Origin, Phase, Task
+from plait.testing.script import Script
 
 ONE, TWO = Phase("1"), Phase("2", after=("1",), at=Origin("plan.md", 20), reason="## Phase 2: Build")
 
@@ -227,3 +230,19 @@ def test_a_plan_with_phases_comes_to_an_end_whatever_happens_and_one_that_is_ref
         assert "tasks and phases wait for one another" in checked.problems[0].message
         if not any(phase.opens_with for phase in phases):
             assert Run(tasks, phases, 1.0).left(chance, luck=1.0)
+
+
+def test_a_phase_may_ask_for_more_or_less_of_the_earlier_ones_than_the_batch_does() -> None:
+    def script(gate: float | None) -> Script:
+        first, second = Phase("1"), Phase("2", after=("1",), gate=gate)
+        tasks = [Task(f"1.{n}", phase="1") for n in (1, 2)]
+        return Script(*tasks, Task("2.1", phase="2"), phases=(first, second), settings=Settings(retries=0))
+
+    eager, usual, barrier = (script(gate) for gate in (0.5, None, 1.0))
+    for each in (eager, usual, barrier):
+        each.exits("1.1")
+    assert [each.status("2.1") for each in (eager, usual, barrier)] == ["running", "waiting", "waiting"]
+    assert "100% needed" in barrier.why("2.1")
+    for each in (usual, barrier):
+        each.exits("1.2", Category.TASK)
+    assert [each.status("2.1") for each in (usual, barrier)] == ["running", "blocked"]

@@ -104,7 +104,10 @@ CASES: dict[str, tuple[Spoil, str, str]] = {
     ),
     "newer record": (
         a_newer_record,
-        "the journal {path} was written by a newer plait (record 6 has format 2; this one knows 1)",
+        (
+            f"the journal {{path}} was written by a newer plait (record 6 has format {codec.VERSION + 1}; "
+            f"this one knows {codec.VERSION})"
+        ),
         UPGRADE,
     ),
     "changed record": (

@@ -156,7 +156,7 @@ def _phase(batch: BatchState, task: TaskState) -> str:
     phase = batch.phases[task.task.phase or ""].phase
     if phase.opens_with is not None and phase.opens_with in batch.index:
         return f"its phase {phase.key} opens when {phase.opens_with} is done"
-    earlier = "; ".join(progress(batch, name) for name in phase.after if name in batch.phases)
+    earlier = progress(batch, batch.phases[phase.key])
     return f"its phase {phase.key} is not open yet ({earlier})"
 
 

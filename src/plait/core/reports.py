@@ -187,8 +187,17 @@ class EngineReleased:
     pid: int
 
 
+@dataclass(frozen=True, slots=True)
+class SourcesWritten:
+    """What the records up to `upto` say of these tasks stands in their sources. No decision follows from it."""
+
+    batch: str
+    tasks: tuple[str, ...]
+    upto: int
+
+
 AttemptSign = AttemptLaunched | AttemptActive | AttemptUsed | AttemptPhase | AttemptSession | AttemptAsked
 AttemptOver = AttemptExited | AttemptLost
 LineReport = MergeDone | MergeConflicted | MergeFailed | RebuildDone | RebuildFailed | GateDone | GateLost
 MachineReport = RateLimited | PressureChanged | ClockJumped | EngineTaken | EngineReleased
-Report = AttemptSign | AttemptOver | LineReport | MachineReport
+Report = AttemptSign | AttemptOver | LineReport | MachineReport | SourcesWritten

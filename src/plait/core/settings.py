@@ -29,6 +29,23 @@ class Isolation(StrEnum):
     IN_PLACE = "in-place"
 
 
+class WriteBack(StrEnum):
+    """Where a batch's statuses are written into its sources: the user's checkout, the batch branch, both, nowhere."""
+
+    CHECKOUT = "checkout"
+    BRANCH = "branch"
+    BOTH = "both"
+    OFF = "off"
+
+
+class FileConflicts(StrEnum):
+    """Which files keep tasks apart: those declared or named in the text, the declared ones only, or none."""
+
+    INFERRED = "inferred"
+    DECLARED = "declared"
+    OFF = "off"
+
+
 @dataclass(frozen=True, slots=True)
 class Spend:
     """Money in millionths of a dollar (whole numbers add up exactly) and tokens."""
@@ -142,6 +159,7 @@ class Settings(_Patchable):
     phase_gate: float = 0.8
     budget: Budget | None = None
     reserve: Spend | None = None
+    write_back: WriteBack = WriteBack.CHECKOUT
 
     def provider(self, agent: str) -> str:
         return next((provider for name, provider in self.providers if name == agent), agent)

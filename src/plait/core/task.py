@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
 SECONDS_PER_WEIGHT = 600.0
@@ -97,6 +97,7 @@ class Phase:
 
     `total` counts the gating tasks of the whole source; `settled` those that were done or skipped before this
     batch; the rest of them are in the batch or will not run. `opens_with` names a task whose completion alone opens it.
+    `gate` is the share of the earlier phases that this one asks for, where its source says so: else the batch's setting.
     """
 
     key: str
@@ -106,4 +107,5 @@ class Phase:
     settled: int = 0
     opens_with: str | None = None
     at: Origin | None = None
-    reason: str = field(default="")
+    reason: str = ""
+    gate: float | None = None

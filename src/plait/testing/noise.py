@@ -16,6 +16,7 @@ from plait.core.reports import (
     Outcome,
     RebuildDone,
     Report,
+    SourcesWritten,
 )
 from plait.core.settings import Spend
 from plait.core.status import Category
@@ -68,4 +69,5 @@ def _about_line(rng: Random, batch: str) -> list[Report]:
         MergeDone(batch, "t01", NOWHERE, "nothing"),
         RebuildDone(batch, NOWHERE, (Merged("t01", "nothing"),)),
         GateDone(batch, NOWHERE, passed=rng.random() < 0.5),
+        SourcesWritten(batch, ("t01", "nobody"), NOWHERE),
     ]

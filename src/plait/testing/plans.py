@@ -88,6 +88,7 @@ def _phases(rng: Random, tasks: list[Task]) -> tuple[Phase, ...]:
                 total=gating + settled + missing,
                 settled=settled,
                 opens_with=rng.choice(earlier) if earlier and rng.random() < 0.25 else None,
+                gate=rng.choice((0.5, 1.0)) if rng.random() < 0.2 else None,
             )
         )
     return tuple(phases)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from plait.core.agenda.due import Due, now
 from plait.core.decisions import PhaseOpened
+from plait.core.evolve.phases import share
 from plait.core.state import BatchState, PhaseState, State, TaskState
 from plait.core.status import TaskStatus
 
@@ -20,14 +21,16 @@ def _why(batch: BatchState, phase: PhaseState) -> str:
     opener = batch.task(phase.phase.opens_with) if phase.phase.opens_with else None
     if opener is not None and opener.status is TaskStatus.DONE:
         return f"{opener.task.id} is done"
-    return "; ".join(progress(batch, name) for name in phase.phase.after if name in batch.phases)
+    return progress(batch, phase)
 
 
-def progress(batch: BatchState, name: str) -> str:
-    """How far a phase is, in words: "phase 1: 4 of 5 done, 80% needed"."""
-    phase = batch.phases[name]
-    needed = f"{batch.settings.phase_gate:.0%} needed"
-    return f"{name}: {phase.settled} of {phase.phase.total} done, {needed}"
+def progress(batch: BatchState, phase: PhaseState) -> str:
+    """How far the phases are that this one waits for, in words: "1: 4 of 5 done, 80% needed"."""
+    needed = f"{share(batch, phase):.0%} needed"
+    earlier = (batch.phases[name] for name in phase.phase.after if name in batch.phases)
+    return "; ".join(
+        f"{other.phase.key}: {other.settled} of {other.phase.total} done, {needed}" for other in earlier
+    )
 
 
 def shut_out(batch: BatchState, task: TaskState) -> str:

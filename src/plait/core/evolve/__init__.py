@@ -30,6 +30,9 @@ GROUPS: Iterable[tuple[object, Handler]] = (
     (reports.MachineReport, limits.reported),
 )
 HANDLERS = {event: handler for union, handler in GROUPS for event in get_args(union)}
+HANDLERS[reports.SourcesWritten] = lambda _state, _at, _report: (
+    None
+)  # whoever writes to sources keeps that account
 
 
 def evolve(state: State, record: Record) -> State:

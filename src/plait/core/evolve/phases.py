@@ -48,14 +48,15 @@ def can_open(batch: BatchState, phase: PhaseState) -> bool:
     if opener is not None and (opener.status is None or opener.status is TaskStatus.DONE):
         return opener.status is TaskStatus.DONE
     earlier = [batch.phases[name] for name in phase.phase.after if name in batch.phases]
-    if all(reached(batch, other) for other in earlier):
-        return opener is None or not strict(batch)
-    return not strict(batch) and all(other.live == 0 for other in earlier)
+    gate = share(batch, phase)
+    if all(reached(other, gate) for other in earlier):
+        return opener is None or gate < 1.0
+    return gate < 1.0 and all(other.live == 0 for other in earlier)
 
 
 def is_hopeless(batch: BatchState, phase: PhaseState) -> bool:
     """Only a strict gate can close for good: the others open when nothing earlier is left to run."""
-    if not strict(batch):
+    if share(batch, phase) < 1.0:
         return False
     opener = batch.task(phase.phase.opens_with) if phase.phase.opens_with else None
     if opener is not None:
@@ -64,10 +65,11 @@ def is_hopeless(batch: BatchState, phase: PhaseState) -> bool:
     return any(other.settled + other.live < other.phase.total for other in earlier)
 
 
-def reached(batch: BatchState, phase: PhaseState) -> bool:
+def reached(phase: PhaseState, gate: float) -> bool:
     # A whole number of tasks is compared, so that 4 of 5 meets 0.8 whatever the binary fraction.
-    return phase.settled >= phase.phase.total * batch.settings.phase_gate - 1e-9
+    return phase.settled >= phase.phase.total * gate - 1e-9
 
 
-def strict(batch: BatchState) -> bool:
-    return batch.settings.phase_gate >= 1.0
+def share(batch: BatchState, phase: PhaseState) -> float:
+    """How much of the earlier phases this one asks for."""
+    return batch.settings.phase_gate if phase.phase.gate is None else phase.phase.gate

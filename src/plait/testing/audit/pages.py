@@ -165,6 +165,11 @@ class BatchPage:
     def head(self) -> str:
         return self.line[-1].commit if self.line else self.base
 
+    def share(self, phase: str) -> float:
+        """How much of the earlier phases this one asks for."""
+        own = self.phases[phase].gate
+        return self.settings.phase_gate if own is None else own
+
     @property
     def in_place(self) -> bool:
         return self.settings.isolation is Isolation.IN_PLACE

@@ -24,22 +24,22 @@ def may_open(batch: BatchPage, key: str) -> bool:
     opener = batch.tasks.get(phase.opens_with or "")
     if opener is not None and not opener.lost:
         return opener.done
-    strict = batch.settings.phase_gate >= 1.0
-    late = [earlier for earlier in phase.after if not _reached(batch, earlier)]
-    if strict:
+    gate = batch.share(key)
+    late = [earlier for earlier in phase.after if not _reached(batch, earlier, gate)]
+    if gate >= 1.0:
         return opener is None and not late
     # All of them or none: one phase that can still run keeps the gate shut for those that fell short.
     return not late or not any(_could_run(batch, earlier) for earlier in phase.after)
 
 
-def _reached(batch: BatchPage, key: str) -> bool:
+def _reached(batch: BatchPage, key: str, gate: float) -> bool:
     phase = batch.phases[key]
     settled = phase.settled + sum(
         page.status in {TaskStatus.DONE, TaskStatus.SKIPPED}
         for page in batch.tasks.values()
         if page.spec.phase == key and page.spec.gating
     )
-    return settled >= phase.total * batch.settings.phase_gate - 1e-9
+    return settled >= phase.total * gate - 1e-9
 
 
 def _could_run(batch: BatchPage, key: str) -> bool:

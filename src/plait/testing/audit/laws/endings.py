@@ -116,7 +116,7 @@ def _blocked(batch: BatchPage, page: TaskPage, event: TaskEnded) -> str | None:
         causes |= {other.spec.id for other in batch.lost_needs(page)}
         return None if event.by in causes else f"{event.by} is not what it waits for"
     phase = page.spec.phase
-    if phase in batch.phases and phase not in batch.opened and batch.settings.phase_gate >= 1.0:
+    if phase in batch.phases and phase not in batch.opened and batch.share(phase) >= 1.0:
         return None
     return "all its needs can still be met"
 

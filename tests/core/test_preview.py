@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+from plait.core import preview
+from plait.core.graph import build
+from plait.core.plan import Plan
+from plait.core.settings import Mode, Settings
+from plait.core.state import State
+from plait.core.task import Need, Phase, Task
+from plait.testing.script import Script
+
+
+def plan(*tasks: Task, phases: tuple[Phase, ...] = ()) -> Plan:
+    checked = build(tasks, phases=phases)
+    assert checked.plan is not None, checked.problems
+    return checked.plan
+
+
+def test_what_would_start_waits_for_needs_phases_and_files_and_for_no_limit() -> None:
+    tasks = (
+        Task("a", touches=("x.py",)),
+        Task("b", touches=("x.py",), estimate=9000),
+        Task("c", needs=(Need("a"),)),
+        Task("d", phase="2"),
+        Task("e", phase="1"),
+        *(Task(f"f{n}") for n in range(9)),
+    )
+    started = preview.starting(
+        plan(*tasks, phases=(Phase("1"), Phase("2", after=("1",)))), Settings(max_parallel=1, mode=Mode.QUEUE)
+    )
+    assert started[0] == "b"
+    assert set(started) == {"b", "e", *(f"f{n}" for n in range(9))}
+
+
+def test_without_history_nobody_knows_how_long_it_takes() -> None:
+    assert not preview.experienced(State(), plan(Task("a")), Settings())
+
+
+def test_history_sets_the_length_of_what_comes() -> None:
+    script = Script("a")
+    script.wait(99)
+    script.exits("a")
+    settings = Settings(max_parallel=2)
+    new = plan(Task("x"), Task("y"), Task("z"))
+    assert preview.experienced(script.state, new, settings)
+    assert preview.duration(script.state, settings, Task("x")) == 100
+    length = preview.length(script.state, new, settings)
+    assert length is not None
+    assert 200 <= length < 201
+    before = script.state.seq
+    preview.length(script.state, new, settings)
+    assert script.state.seq == before, "the state itself is left alone"
