@@ -1,4 +1,4 @@
-"""All benchmarks, or the named ones: python -m bench [--quick] [core graph journal]"""
+"""All benchmarks, or the named ones: python -m bench [--quick] [core graph journal sources]"""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from importlib import import_module
 
 from bench.table import save, show
 
-ALL = ("graph", "core", "journal")
+ALL = ("graph", "core", "journal", "sources")
 
 
 def main(words: list[str]) -> None:

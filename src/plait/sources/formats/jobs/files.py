@@ -1,0 +1,59 @@
+"""Files that jobs read, make and change, and the order that follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A job's files: `makes` are written anew, `changes` are there before."""
+
+    job: str
+    reads: tuple[str, ...]
+    makes: tuple[str, ...]
+    changes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """`job` waits for `on` because of a file. `dropped`: it does not, because `on` waits for it."""
+
+    job: str
+    on: str
+    file: str
+    dropped: bool = False
+
+
+def inferred(jobs: Sequence[Use], said: Mapping[str, Container[str]]) -> Iterator[Edge]:
+    """A job waits for those that make what it reads or changes, and for those that change what it only reads.
+
+    Jobs that change one file take turns in any order. Where two wait for each other, the first one goes first; where one
+    of them says itself that it waits (`said`), that counts.
+    """
+    found = {(edge.job, edge.on): edge for edge in _edges(jobs)}
+    place = {use.job: number for number, use in enumerate(jobs)}
+    for (job, on), edge in found.items():
+        if job in said.get(on, ()):
+            continue
+        if (on, job) in found and on not in said.get(job, ()) and place[job] < place[on]:
+            yield Edge(job, on, edge.file, dropped=True)
+        else:
+            yield edge
+
+
+def _edges(jobs: Sequence[Use]) -> Iterator[Edge]:
+    makers: dict[str, list[str]] = {}
+    changers: dict[str, list[str]] = {}
+    for use in jobs:
+        for path in dict.fromkeys(use.makes):
+            makers.setdefault(path, []).append(use.job)
+        for path in dict.fromkeys(use.changes):
+            changers.setdefault(path, []).append(use.job)
+    for use in jobs:
+        for path in dict.fromkeys((*use.reads, *use.changes)):
+            before = [] if path in use.makes else makers.get(path, [])
+            if path not in use.makes and path not in use.changes:
+                before = [*before, *changers.get(path, [])]
+            yield from (Edge(use.job, other, path) for other in before if other != use.job)

@@ -1,0 +1,85 @@
+"""The words of a plan's task: what it depends on, how urgent it is, and the title that is left."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from plait.sources.formats.plan.numbers import Reference, of_tasks
+from plait.sources.markdown import Block
+from plait.sources.words import items, priority
+
+_CODE = re.compile(r"`[^`]*`")
+_DEPENDS = re.compile(
+    r"[(\[] ?depend(?:s|ent|ency|encies)?\b(?P<on> (?:up)?on\b)?(?P<colon> ?:)?(?P<what>[^()\[\]]*)[)\]]",
+    re.IGNORECASE,
+)
+_OWN_LINE = re.compile(
+    r"[(\[]?depend(?:s|ent|ency|encies)?\b(?: (?:up)?on\b)? ?:? ?"
+    r"(?P<what>(?:[0-9., ;&\u2010-\u2015\u2212-]|tasks?\b|and\b|to\b|through\b)+)[)\]]?\.?\Z",
+    re.IGNORECASE,
+)
+_URGENCY = re.compile(r"\b(CRITICAL|HIGH|MEDIUM|LOW)\b(?!-[a-z])")
+_SPACE_BEFORE = re.compile(r" +(?=[.,;:])")
+_LONGEST_LINE = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Depends:
+    """`(depends: 1.1, 2.3)`, as it is written. `unread`: it names no task."""
+
+    line: int
+    said: str
+    references: tuple[Reference, ...]
+    unread: bool = False
+
+
+def title(words: str, line: int) -> tuple[str, list[Depends]]:
+    """The words of this line without what they depend on. What stands in back-ticks is only talked about."""
+    found: list[Depends] = []
+    parts: list[str] = []
+    done = 0
+    for clause in _DEPENDS.finditer(_open(words)):
+        depends = _depends(clause, line)
+        if depends is None:
+            continue
+        found.append(depends)
+        if not depends.unread:
+            parts.append(words[done : clause.start()])
+            done = clause.end()
+    if not done:
+        return words, found
+    left = " ".join(" ".join((*parts, words[done:])).split())
+    return _SPACE_BEFORE.sub("", left), found
+
+
+def own_line(block: Block) -> Iterator[Depends]:
+    """A bullet of a task's body that says nothing else: `- Depends on: 1.1`."""
+    if len(block.text) > _LONGEST_LINE:
+        return
+    plain = " ".join(block.text.replace("**", "").split())
+    found = _OWN_LINE.match(plain)
+    named = tuple(of_tasks(found["what"])) if found else ()
+    if named:
+        yield Depends(block.head, plain, named)
+
+
+def urgency(words: str) -> int | None:
+    """The priority that a word in capitals tells."""
+    found = _URGENCY.search(_open(words))
+    return priority(found[1]) if found else None
+
+
+def _depends(clause: re.Match[str], line: int) -> Depends | None:
+    named = tuple(of_tasks(clause["what"]))
+    if named:
+        return Depends(line, clause[0], named)
+    if not (clause["colon"] or clause["on"]):
+        return None  # (dependencies updated): about something else
+    return Depends(line, clause[0], (), unread=bool(items(clause["what"])))
+
+
+def _open(words: str) -> str:
+    """The words with everything in back-ticks blotted out, in the same places."""
+    return _CODE.sub(lambda found: "`" * len(found[0]), words) if "`" in words else words

@@ -1,0 +1,43 @@
+"""The files that a task declares: `Files Affected`, in line or as bullets, with back-ticks or without."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from plait.sources.mentions import mentions
+
+_LINK = re.compile(r"\[[^\[\]]*\]\(([^()\s]*)\)")
+_REMARK = re.compile(r"\s\([^()]*\)")
+_COMMA = re.compile(r"[,;]")
+_TICKED = re.compile(r"`([^`\s]{1,300})`")
+_PLAIN = re.compile(r"[\w@+~.()\[\]*?{}/-]{1,300}\Z")
+_LINES = re.compile(r":[0-9]+(?:[-:,][0-9]+)*\Z")
+
+
+def declared(texts: Iterable[str]) -> tuple[str, ...]:
+    """The paths in the order in which they are given. A bullet in words (`Other modules`) declares nothing."""
+    found: dict[str, None] = {}
+    for text in texts:
+        for part in _COMMA.split(_REMARK.sub(" ", _LINK.sub(r"\1", text))):
+            found.update(dict.fromkeys(_paths(part.strip())))
+    return tuple(found)
+
+
+def _paths(part: str) -> tuple[str, ...]:
+    """What stands first is meant as a path; behind other words only what is one beyond doubt."""
+    ticked = _TICKED.match(part)
+    words = part.split()
+    if not words:
+        return ()
+    first = ticked[1] if ticked else words[0] if len(words) == 1 else ""
+    path = _LINES.sub("", first.strip("`*")).removeprefix("./")
+    alone = _path(path)
+    named = mentions(part) + (mentions(f"`{words[0]}`") if len(words) > 1 and not ticked else ())
+    return (path, *(name for name in named if name != path)) if alone else named
+
+
+def _path(word: str) -> bool:
+    if not _PLAIN.match(word) or word.startswith(("/", "~", "-", "..")) or word.lower() == "n/a":
+        return False
+    return "/" in word or "." in word.strip(".") or word.startswith(".")

@@ -1,0 +1,129 @@
+"""Front matter: YAML between two rules, read as text. What a value means is its reader's business."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass, field, replace
+
+import yaml
+
+from plait.core.plan import Problem, Severity
+from plait.core.task import Origin
+from plait.sources.model import Document
+from plait.sources.text import BOM, printable
+
+_LOADER: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A key's value: scalars as they are written (null is empty), lists and maps of scalars; `line` counts from 1.
+
+    `odd`: it is something else, and has no reading here. `span` is where in the document's text a scalar stands, with
+    its quotes; there is none where putting another value in its place would change more than that.
+    """
+
+    line: int
+    text: str = ""
+    items: tuple[str, ...] = ()
+    pairs: tuple[tuple[str, str], ...] = ()
+    listed: bool = False
+    odd: bool = False
+    span: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Front:
+    """`broken`: the text can't be read, and the problem says where."""
+
+    values: dict[str, Value] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+    broken: bool = False
+    present: bool = False
+
+
+def front(document: Document) -> Front:
+    """The front matter of a file; one without any has no values and no problems."""
+    lines = document.markdown.front
+    if lines is None:
+        return Front()
+    text = printable(document.markdown.source(*lines)).removeprefix(BOM)
+    first = document.markdown.lines.starts[lines[1]] - len(text)
+    try:
+        node = yaml.compose(text, Loader=_LOADER)
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        return Front(problems=(_unreadable(document, first, error),), broken=True, present=True)
+    if node is None:
+        return Front(present=True)
+    if not isinstance(node, yaml.MappingNode):
+        problem = Problem(
+            Severity.WARNING,
+            "the front matter is not a list of keys and values",
+            Origin(document.path, 2),
+            'Write each line as "key: value".',
+        )
+        return Front(problems=(problem,), broken=True, present=True)
+    return _pairs(node, document, first)
+
+
+def _line(document: Document, place: int) -> int:
+    """The line (from 1) of a place in the text, as this project counts lines: YAML knows more kinds of line ends."""
+    starts = document.markdown.lines.starts
+    return min(bisect_right(starts, place), len(starts) - 1)
+
+
+def _pairs(node: yaml.MappingNode, document: Document, first: int) -> Front:
+    values: dict[str, Value] = {}
+    problems = []
+    for key, value in node.value:
+        if not isinstance(key, yaml.ScalarNode):
+            continue
+        line = _line(document, first + key.start_mark.index)
+        if key.value in values:
+            message = f"{key.value} is there twice; the second one counts"
+            problems.append(Problem(Severity.WARNING, message, Origin(document.path, line)))
+        values[key.value] = replace(_value(value, line), span=_span(document.text, first, key, value))
+    return Front(values, tuple(problems), present=True)
+
+
+def _span(text: str, first: int, key: yaml.Node, value: yaml.Node) -> tuple[int, int] | None:
+    """Not for blocks, several lines, anchors, tags and aliases."""
+    start, stop = first + value.start_mark.index, first + value.end_mark.index
+    said = text[start:stop]
+    if not isinstance(value, yaml.ScalarNode) or not said.isprintable():
+        return None
+    if said.startswith(("&", "!", "|", ">")):  # an alias is the node it stands for, which has an anchor
+        return None
+    if not said and text[first + key.end_mark.index : start].strip(" \t") != ":":
+        return None
+    return start, stop
+
+
+def _value(node: yaml.Node, line: int) -> Value:
+    match node:
+        case yaml.ScalarNode():
+            return Value(line, _scalar(node))
+        case yaml.SequenceNode(value=parts) if all(isinstance(part, yaml.ScalarNode) for part in parts):
+            return Value(line, items=tuple(_scalar(part) for part in parts), listed=True)
+        case yaml.MappingNode(value=pairs) if all(
+            isinstance(key, yaml.ScalarNode) and isinstance(value, yaml.ScalarNode) for key, value in pairs
+        ):
+            return Value(line, pairs=tuple((key.value, _scalar(value)) for key, value in pairs))
+        case _:
+            return Value(line, odd=True)
+
+
+def _scalar(node: yaml.ScalarNode) -> str:
+    return "" if node.tag == "tag:yaml.org,2002:null" else str(node.value)
+
+
+def _unreadable(document: Document, first: int, error: Exception) -> Problem:
+    mark = getattr(error, "problem_mark", None)
+    place = mark.index if mark else getattr(error, "position", 0)
+    why = getattr(error, "problem", None) or getattr(error, "reason", None) or "it is nested too deep"
+    return Problem(
+        Severity.WARNING,
+        f"the front matter can't be read: {why}",
+        Origin(document.path, _line(document, first + place)),
+        "Texts with a colon, a # or a leading @, *, & or ! need quotes.",
+    )

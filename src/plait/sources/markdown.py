@@ -1,0 +1,225 @@
+"""Markdown as blocks with line numbers: what is a heading, an item or a field, and what is only an example.
+
+Only the block structure is parsed (markdown-it-py); text inside a line is left as it is written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from functools import cache, cached_property
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from plait.sources.text import BOM, Lines
+
+# The parser drops the rest of a file when lists nest deeper than it was told to follow; so lines that could nest so
+# deep (a list takes two columns at least, or a marker) are passed over first. Each level costs two frames of the stack.
+_NESTING = 200
+_INDENT = 128
+_DEEP = re.compile(r"(?m)^(?:[ \t]{32,}|[ \t]*(?:(?:[-*+>]|\d{1,9}[.)])[ \t]*){24})[^\n]*")
+
+_NEWLINES = re.compile(r"\r\n?")
+_FENCE_OF_FRONT_MATTER = re.compile(r"---[ \t]*\Z")
+_END_OF_FRONT_MATTER = re.compile(r"(?:---|\.\.\.)[ \t]*\Z")
+_BOX = re.compile(r"\[([^\]\[\n])\](\*?)(?:[ \t]+|(?=\n)|\Z)")
+
+
+class Kind(Enum):
+    HEADING = auto()
+    ITEM = auto()
+    PARAGRAPH = auto()
+    FENCE = auto()  # fenced or indented code
+    RULE = auto()
+    TABLE = auto()
+    HTML = auto()
+
+
+@dataclass(slots=True)
+class Block:
+    """A piece of a file, from line `start` up to but not including line `stop`; lines count from 0.
+
+    `text` is a heading's or paragraph's text, an item's first paragraph, a fence's content. `level` is a heading's, or
+    how deep an item lies (0 at the top). `parent` is the item that it lies in. `quoted`: it lies in a block quote.
+    """
+
+    kind: Kind
+    start: int
+    stop: int
+    text: str = ""
+    level: int = 0
+    parent: Block | None = None
+    quoted: bool = False
+    ordered: bool = False
+    head: int = -1  # the line on which an item's text starts
+    rows: list[list[str]] = field(default_factory=list)  # a table's cells, its header first
+    box: Box | None = None  # an item's, if it starts with one
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """`[x]` at the start of an item; `text` is what follows. `star`: Kiro's mark of optional tasks."""
+
+    mark: str
+    star: bool
+    text: str
+
+
+def box_of(text: str) -> Box | None:
+    found = _BOX.match(text)
+    return None if found is None else Box(found[1], bool(found[2]), text[found.end() :].strip())
+
+
+class Markdown:
+    """A text's blocks in the order of their first lines. Front matter is no block; its lines are `front`."""
+
+    def __init__(self, text: str) -> None:
+        self.lines = Lines(text)
+
+    @cached_property
+    def front(self) -> tuple[int, int] | None:
+        """The lines of the front matter between its two rules, if the text begins with one that ends."""
+        lines = self.lines
+        if not len(lines) or not _FENCE_OF_FRONT_MATTER.match(lines.bare(0)):
+            return None
+        for number in range(1, len(lines)):
+            if _END_OF_FRONT_MATTER.match(lines.bare(number)):
+                return 1, number
+        return None
+
+    @cached_property
+    def blocks(self) -> list[Block]:
+        text = self.lines.text.removeprefix(BOM)
+        if self.front is not None:
+            rest = self.lines.starts[self.front[1] + 1]
+            text = "\n" * (self.front[1] + 1) + self.lines.text[rest:]
+        text = _DEEP.sub(_passed_over, _NEWLINES.sub("\n", text).replace("\0", "\ufffd"))
+        tokens: list[Token] = []
+        parser = _parser()
+        parser.block.parse(text, parser, {}, tokens)
+        return list(_Flattened(tokens))
+
+    @cached_property
+    def too_deep(self) -> int | None:
+        """The first line (from 0) that was passed over because it could nest deeper than anybody writes."""
+        text = _NEWLINES.sub("\n", self.lines.text)
+        found = next((found for found in _DEEP.finditer(text) if _passed_over(found) == ""), None)
+        return None if found is None else text.count("\n", 0, found.start())
+
+    def headings(self, level: int) -> list[Block]:
+        return [block for block in self.blocks if block.kind is Kind.HEADING and block.level == level]
+
+    def source(self, start: int, stop: int) -> str:
+        """These lines as they are written."""
+        starts = self.lines.starts
+        return self.lines.text[starts[start] : starts[min(stop, len(starts) - 1)]].removeprefix(BOM)
+
+
+def _passed_over(found: re.Match[str]) -> str:
+    line = found[0]
+    if line.isspace():
+        return line
+    wide = len(line.expandtabs(4)) - len(line.expandtabs(4).lstrip())
+    return "" if wide >= _INDENT or not line.startswith((" " * 32, "\t" * 8)) else line
+
+
+@cache
+def _parser() -> MarkdownIt:
+    # References mean nothing to a task, and many of them in one paragraph cost the square of their number.
+    return MarkdownIt("commonmark", {"maxNesting": _NESTING}).enable("table").disable("reference")
+
+
+class _Flattened:
+    """From the parser's tokens to blocks."""
+
+    def __init__(self, tokens: list[Token]) -> None:
+        self._tokens = tokens
+        self._items: list[Block] = []
+        self._quotes = 0
+        self._table: Block | None = None
+        self._by_type: dict[str, Callable[[Token, int], Block | None]] = {
+            "list_item_open": self._item,
+            "list_item_close": self._end_of_item,
+            "blockquote_open": self._quote,
+            "blockquote_close": self._quote,
+            "paragraph_open": self._paragraph,
+            "fence": self._code,
+            "code_block": self._code,
+            "hr": lambda token, _: self._block(Kind.RULE, token),
+            "html_block": lambda token, _: self._block(Kind.HTML, token, token.content),
+            "table_open": self._open_table,
+            "tr_open": self._row,
+            "inline": self._cell,
+            "table_close": self._close_table,
+        }
+
+    def __iter__(self) -> Iterator[Block]:
+        for place, token in enumerate(self._tokens):
+            if token.type == "heading_open":
+                yield from self._heading(token, self._tokens[place + 1].content)
+            elif token.type in self._by_type:
+                block = self._by_type[token.type](token, place)
+                if block is not None:
+                    yield block
+
+    def _block(self, kind: Kind, token: Token, text: str = "") -> Block:
+        start, stop = token.map or (0, 0)
+        parent = self._items[-1] if self._items else None
+        return Block(kind, start, stop, text, parent=parent, quoted=self._quotes > 0)
+
+    def _item(self, token: Token, place: int) -> Block:
+        block = self._block(Kind.ITEM, token)
+        block.level = len(self._items)
+        block.ordered = token.markup in {".", ")"}
+        if self._tokens[place + 1].type == "paragraph_open":
+            text = self._tokens[place + 2]
+            block.text, block.head = text.content, (text.map or (block.start,))[0]
+            block.box = box_of(block.text)
+        self._items.append(block)
+        return block
+
+    def _end_of_item(self, _token: Token, _place: int) -> None:
+        self._items.pop()
+
+    def _quote(self, token: Token, _place: int) -> None:
+        self._quotes += token.nesting
+
+    def _paragraph(self, token: Token, place: int) -> Block | None:
+        """An item's first paragraph is the item's own text, and no block of its own."""
+        block = self._block(Kind.PARAGRAPH, token, self._tokens[place + 1].content)
+        return block if block.parent is None or block.parent.head != block.start else None
+
+    def _code(self, token: Token, _place: int) -> Block:
+        return self._block(Kind.FENCE, token, token.content)
+
+    def _open_table(self, token: Token, _place: int) -> Block:
+        self._table = self._block(Kind.TABLE, token)
+        return self._table
+
+    def _row(self, _token: Token, _place: int) -> None:
+        if self._table is not None:
+            self._table.rows.append([])
+
+    def _cell(self, token: Token, _place: int) -> None:
+        if self._table is not None:
+            self._table.rows[-1].append(token.content.strip())
+
+    def _close_table(self, _token: Token, _place: int) -> None:
+        self._table = None
+
+    def _heading(self, token: Token, text: str) -> Iterator[Block]:
+        """A line of dashes under a field or under several lines is meant as a rule, not as the mark of a heading."""
+        if token.markup == "-" and (text.startswith("**") or "\n" in text):
+            paragraph = self._block(Kind.PARAGRAPH, token, text)
+            paragraph.stop -= 1
+            yield paragraph
+            rule = self._block(Kind.RULE, token)
+            rule.start = paragraph.stop
+            yield rule
+            return
+        block = self._block(Kind.HEADING, token, text)
+        block.level = int(token.tag[1:])
+        yield block

@@ -1,0 +1,98 @@
+"""The outline of a file: which headings a block lies under, what their names mean, and the phases they make."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from plait.core.task import Origin, Phase
+from plait.sources.markdown import Block, Kind, Markdown
+from plait.sources.model import Document, Entry
+from plait.sources.titles import Unique, headline, plain
+
+# Every phase waits for all the earlier ones. Beyond this many it waits for the nearest, which wait for the others.
+_EARLIER = 200
+
+_NUMBERING = re.compile(r"\A\d{1,4}(?:\.\d{1,4}){0,5}[.):]?\s+")
+_SIGNS = re.compile(r"\A\W+|\s*\([^()]*\)\W*\Z|\W+\Z")
+_NOT_TASKS = re.compile(
+    r"(?:acceptance|success|exit|completion)\s+(?:criteria|criterion|tests?|checks?|metrics)"
+    r"|definition\s+of\s+done|done\s+when|acceptance|verification|legend|key"
+    r"|(?:verification|validation|acceptance|review)\s+checklist",
+    re.IGNORECASE,
+)
+_LONGEST = 80
+
+
+def outline(markdown: Markdown) -> Iterator[tuple[Block, tuple[Block, ...]]]:
+    """Every block with the headings it lies under, the outermost first; a heading lies under itself.
+
+    A heading inside a quote or a list heads nothing beyond it.
+    """
+    path: tuple[Block, ...] = ()
+    for block in markdown.blocks:
+        if block.kind is Kind.HEADING and block.parent is None and not block.quoted:
+            path = (*(above for above in path if above.level < block.level), block)
+        yield block, path
+
+
+def name(text: str) -> str:
+    """A heading's or label's name: plain, without numbering, signs and the colon at its end."""
+    return _NUMBERING.sub("", plain(text).strip(" :\t#*-\u2013\u2014."))
+
+
+def not_tasks(text: str) -> bool:
+    """Whether boxes under this heading or label are no tasks: what is to be true in the end, or what signs mean."""
+    return _NOT_TASKS.fullmatch(label(text)) is not None
+
+
+def label(text: str) -> str:
+    """A short name without signs around it and what is added in parentheses; a longer text is no label."""
+    return _SIGNS.sub("", name(text)) if len(text) <= _LONGEST and "\n" not in text else ""
+
+
+@dataclass
+class Phases:
+    """The phases of a file, in the order of their headings. `gate`: the share that opens one, if the format says so."""
+
+    document: Document
+    gate: float | None = None
+    _headings: dict[str, tuple[str, Block]] = field(default_factory=dict)
+    _keys: Unique = field(default_factory=Unique)
+
+    def open(self, key: str, title: str, heading: Block) -> str:
+        """A new phase; its key is changed if another phase has it already."""
+        unique = self._keys(key)
+        self._headings[unique] = (title, heading)
+        return unique
+
+    def of(self, entries: Iterable[Entry]) -> tuple[Phase, ...]:
+        """The phases that have tasks, counted over these entries; groups don't count."""
+        total: Counter[str | None] = Counter()
+        settled: Counter[str | None] = Counter()
+        there = set()
+        for entry in entries:
+            there.add(entry.task.phase)
+            if entry.task.gating and not entry.parts:
+                total[entry.task.phase] += 1
+                settled[entry.task.phase] += entry.mark.closed
+        keys = [key for key in self._headings if key in there]
+        return tuple(
+            self._phase(key, tuple(keys[max(0, n - _EARLIER) : n]), total[key], settled[key])
+            for n, key in enumerate(keys)
+        )
+
+    def _phase(self, key: str, after: tuple[str, ...], total: int, settled: int) -> Phase:
+        title, heading = self._headings[key]
+        return Phase(
+            key,
+            headline(title),
+            after,
+            total,
+            settled,
+            at=Origin(self.document.path, heading.start + 1),
+            reason=headline(heading.text),
+            gate=self.gate,
+        )

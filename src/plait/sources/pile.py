@@ -1,0 +1,207 @@
+"""The pile: all the sources of a batch as one list of entries, whose ids, needs and phases fit together."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from plait.core.plan import Problem
+from plait.core.settings import FileConflicts
+from plait.core.task import Need, Phase, Task
+from plait.sources.formats import TAGGED
+from plait.sources.model import Entry, Reading
+from plait.sources.same import Same
+
+_KEPT = re.compile(r"([\w.]+)(?:\[([^\]]*)\])?:(.*)\Z", re.DOTALL)
+# Files whose own name says nothing; the folder they lie in does.
+_NAMELESS = frozenset({"tasks", "todo", "issues", "index", "prd", "plan"})
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A source that was read: `name` tells its ids from those of other sources where they clash."""
+
+    name: str
+    format: str
+    path: str
+    reading: Reading
+    tag: str = ""
+
+    def __str__(self) -> str:
+        """As a batch keeps it: `plan:docs/plan.md`, `taskmaster[master]:.taskmaster/tasks/tasks.json`."""
+        return f"{self.format}[{self.tag}]:{self.path}" if self.tag else f"{self.format}:{self.path}"
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A source as a batch keeps it."""
+
+    format: str
+    path: str
+    tag: str = ""
+
+    @classmethod
+    def of(cls, kept: str) -> Address:
+        found = _KEPT.match(kept)
+        return cls(found[1], found[3], found[2] or "") if found else cls("", kept)
+
+
+@dataclass(frozen=True)
+class Pile:
+    """Ids are unique across sources (not necessarily within one: that is the graph's business)."""
+
+    sources: tuple[Source, ...]
+    entries: tuple[Entry, ...]
+    phases: tuple[Phase, ...]
+    problems: tuple[Problem, ...]
+    conflicts: FileConflicts
+    same: Same
+
+    def task(self, entry: Entry) -> Task:
+        """The entry's task with all the files that keep it apart from others, each by its whole path."""
+        touches: Sequence[str] = () if self.conflicts is FileConflicts.OFF else entry.task.touches
+        if self.conflicts is FileConflicts.INFERRED:
+            touches = (*touches, *entry.mentions)
+        whole = tuple(dict.fromkeys(map(self.same.file, touches)))
+        return entry.task if whole == entry.task.touches else replace(entry.task, touches=whole)
+
+    @cached_property
+    def by_id(self) -> dict[str, Entry]:
+        return {entry.task.id: entry for entry in self.entries}
+
+    @cached_property
+    def finished(self) -> frozenset[str]:
+        return frozenset(entry.task.id for entry in self.entries if self._closed(entry))
+
+    def _closed(self, entry: Entry) -> bool:
+        """A group is finished when its parts are, whatever its own mark says."""
+        parts = (self.by_id.get(part) for part in entry.parts)
+        return all(part is None or self._closed(part) for part in parts) if entry.parts else entry.mark.closed
+
+
+def names(paths: Sequence[str]) -> list[str]:
+    """A short name for each source, all different: its stem, or its folder where the stem says nothing."""
+    short = [_name(path) for path in paths]
+    counts = Counter(short)
+    longer = [
+        name if counts[name] == 1 else re.sub(r"[^\w.-]+", "-", path.strip("/."))
+        for name, path in zip(short, paths, strict=True)
+    ]
+    seen: Counter[str] = Counter()
+    unique = []
+    for name in longer:
+        seen[name] += 1
+        unique.append(name if seen[name] == 1 else f"{name}-{seen[name]}")
+    return unique
+
+
+def _name(path: str) -> str:
+    *folders, last = [part for part in path.split("/") if part not in {"", "."}] or ["source"]
+    stem = last.rpartition(".")[0] or last
+    if stem.lower() in _NAMELESS and stem != last and folders and folders[-1].lower() not in {"docs", ".."}:
+        outer = folders[-1] if folders[-1] != "tasks" or len(folders) == 1 else folders[-2]
+        return outer.lstrip(".") or stem
+    return stem.lstrip(".").lower() if stem.isupper() else stem.lstrip(".") or "source"
+
+
+def gather(
+    readings: Sequence[tuple[str, str, Reading]],
+    *,
+    conflicts: FileConflicts = FileConflicts.INFERRED,
+    same: Same | None = None,
+    tag: str = "",
+) -> Pile:
+    """From (format, path, reading) of each source to one pile."""
+    short = names([path for _, path, _ in readings])
+    sources = tuple(
+        Source(name, *reading, tag if reading[0] in TAGGED else "")
+        for name, reading in zip(short, readings, strict=True)
+    )
+    ids = [{entry.task.id for entry in source.reading.entries} for source in sources]
+    known = Counter(name for mine in ids for name in mine)
+    keys = Counter(phase.key for source in sources for phase in source.reading.phases)
+    elsewhere = {
+        f"{source.name}:{name}": name if known[name] == 1 else f"{source.name}:{name}"
+        for source, mine in zip(sources, ids, strict=True)
+        for name in (mine if len(sources) > 1 else ())
+    }
+    entries: list[Entry] = []
+    phases: list[Phase] = []
+    for source, mine in zip(sources, ids, strict=True):
+        renamed = elsewhere | {name: f"{source.name}:{name}" for name in mine if known[name] > 1}
+        rekeyed = {
+            phase.key: f"{source.name}:{phase.key}" for phase in source.reading.phases if keys[phase.key] > 1
+        }
+        prefix = f"{source.name}:" if len(sources) > 1 else None
+        entries += (_renamed(entry, renamed, rekeyed, prefix) for entry in source.reading.entries)
+        phases += (_rephrased(phase, renamed, rekeyed) for phase in source.reading.phases)
+    problems = tuple(problem for source in sources for problem in source.reading.problems)
+    same = Same.of(entries) if same is None else same
+    return Pile(sources, tuple(_without_groups(entries)), tuple(phases), problems, conflicts, same)
+
+
+def _renamed(entry: Entry, ids: Mapping[str, str], keys: Mapping[str, str], prefix: str | None) -> Entry:
+    """`prefix` is there where there are several sources: every entry then answers to its full name too."""
+    if prefix is None:
+        return entry
+    task = entry.task
+    aliases = (*entry.aliases, prefix + task.id)
+    task = replace(
+        task,
+        id=ids.get(task.id, task.id),
+        needs=tuple(replace(need, on=ids.get(need.on, need.on)) for need in task.needs),
+        conflicts_with=tuple(ids.get(other, other) for other in task.conflicts_with),
+        phase=keys.get(task.phase, task.phase) if task.phase is not None else None,
+    )
+    parts = tuple(ids.get(part, part) for part in entry.parts)
+    return replace(entry, task=task, parts=parts, aliases=aliases)
+
+
+def _rephrased(phase: Phase, ids: Mapping[str, str], keys: Mapping[str, str]) -> Phase:
+    return replace(
+        phase,
+        key=keys.get(phase.key, phase.key),
+        after=tuple(keys.get(key, key) for key in phase.after),
+        opens_with=ids.get(phase.opens_with, phase.opens_with) if phase.opens_with is not None else None,
+    )
+
+
+def _without_groups(entries: list[Entry]) -> list[Entry]:
+    """Whoever needs a group needs its parts."""
+    groups = {entry.task.id: entry.parts for entry in entries if entry.parts}
+    if not groups:
+        return entries
+    return [
+        replace(entry, task=replace(entry.task, needs=_needs(entry.task.needs, groups, entry.task.id)))
+        if any(need.on in groups for need in entry.task.needs)
+        else entry
+        for entry in entries
+    ]
+
+
+def _needs(needs: Sequence[Need], groups: Mapping[str, Sequence[str]], own: str) -> tuple[Need, ...]:
+    found = []
+    for need in needs:
+        if need.on in groups:
+            found += [replace(need, on=leaf) for leaf in leaves(need.on, groups) if leaf != own]
+        else:
+            found.append(need)
+    return tuple(found)
+
+
+def leaves(name: str, groups: Mapping[str, Sequence[str]]) -> list[str]:
+    """The tasks that a group stands for, however deep."""
+    found: dict[str, None] = {}
+    met = {name}
+    waiting = [name]
+    while waiting:
+        for part in groups.get(waiting.pop(), ()):
+            if part in groups and part not in met:
+                met.add(part)
+                waiting.append(part)
+            elif part not in groups:
+                found[part] = None
+    return list(found)

@@ -1,0 +1,39 @@
+"""Problems that readers report, each with its file and line."""
+
+from __future__ import annotations
+
+from plait.core.plan import Problem, Severity
+from plait.core.task import Origin
+from plait.sources.model import Document
+from plait.sources.text import broken
+
+
+def warning(document: Document, line: int, message: str, hint: str = "") -> Problem:
+    """`line` counts from 0, as the parser does; people count from 1."""
+    return Problem(Severity.WARNING, message, Origin(document.path, line + 1), hint)
+
+
+def error(document: Document, line: int, message: str, hint: str = "") -> Problem:
+    return Problem(Severity.ERROR, message, Origin(document.path, line + 1), hint)
+
+
+def info(document: Document, line: int, message: str, hint: str = "") -> Problem:
+    return Problem(Severity.INFO, message, Origin(document.path, line + 1), hint)
+
+
+def of_text(document: Document) -> list[Problem]:
+    """What is wrong with a file as a text, whatever its format."""
+    problems = []
+    line = broken(document.text)
+    if line is not None:
+        message = "this line holds bytes that are not UTF-8; they are shown as \ufffd and kept as they are"
+        problems.append(warning(document, line - 1, message, "Save the file as UTF-8."))
+    if "\0" in document.text:
+        line = document.text.count("\n", 0, document.text.index("\0"))
+        problems.append(warning(document, line, "this line holds a NUL character", "Is this a text file?"))
+    if document.name.endswith((".json", ".jsonl")):
+        return problems
+    if document.markdown.too_deep is not None:
+        message = "this line is nested too deep to be read, and was passed over"
+        problems.append(warning(document, document.markdown.too_deep, message, "Indent less."))
+    return problems

@@ -1,0 +1,265 @@
+"""Selectors: `63, 65-67`, `1.1 1.2`, `phase:1`, `all`, ids, globs, paths, or words to search for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+
+from plait.core.plan import Problem, Severity
+from plait.sources.model import Entry, Mark
+from plait.sources.pile import Pile, leaves
+
+_DASHES = re.compile(r"(?<=[\w.])[ \t]*[-\u2010-\u2015][ \t]*(?=\d)")
+_SPLIT = re.compile(r"[,;\s]+")
+_NUMBER = r"\d+(?:\.\d+)*"
+_RANGE = re.compile(rf"([A-Za-z]*)({_NUMBER})-\1({_NUMBER})\Z")
+_OPEN_RANGE = re.compile(rf"(?:{_NUMBER}-|-{_NUMBER})\Z")
+_PHASE = re.compile(r"(?:phase|p):(.*)\Z", re.IGNORECASE)
+_IDLIKE = re.compile(r"(?:[A-Z]+-?|#)?\d[\w.#:-]*\Z")
+_WIDEST = 100  # of a range whose members are all missing: more are not named one by one
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What is to run, in the order of the pile. `complete`: all that was asked for is finished already."""
+
+    ids: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    complete: bool = False
+
+    @property
+    def failed(self) -> bool:
+        return any(problem.severity is Severity.ERROR for problem in self.problems)
+
+
+def select(pile: Pile, text: str | None = None, *, resume: bool = False) -> Selection:
+    """Nothing asked for is everything. What is missing or finished is said and left out; what is wrong is an error."""
+    chosen = _Chosen(pile)
+    if text is None or text.strip().lower() in {"all", "*"}:
+        chosen.everything()
+    else:
+        chosen.by(text)
+    return chosen.result(resume=resume, named=text is not None and not chosen.all)
+
+
+def with_needs(pile: Pile, ids: Sequence[str]) -> tuple[str, ...]:
+    """These and, however far back, the unfinished tasks that they need."""
+    wanted = set(ids)
+    waiting = list(ids)
+    while waiting:
+        for need in pile.by_id[waiting.pop()].task.needs:
+            entry = pile.by_id.get(need.on)
+            if entry is not None and need.on not in wanted and not entry.mark.closed and not entry.parts:
+                wanted.add(need.on)
+                waiting.append(need.on)
+    return tuple(entry.task.id for entry in pile.entries if entry.task.id in wanted)
+
+
+@dataclass
+class _Chosen:
+    pile: Pile
+    ids: dict[str, None] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    all: bool = False
+
+    def __post_init__(self) -> None:
+        self.groups = {entry.task.id: entry.parts for entry in self.pile.entries if entry.parts}
+        self.called: dict[str, list[str]] = {}
+        for entry in self.pile.entries:
+            for name in {entry.task.id, *entry.aliases, _plain(entry.task.id)}:
+                self.called.setdefault(name.lower(), []).append(entry.task.id)
+
+    def everything(self) -> None:
+        self.all = True
+        self.ids = dict.fromkeys(entry.task.id for entry in self.pile.entries if not entry.parts)
+
+    def by(self, text: str) -> None:
+        tokens = [token for token in _SPLIT.split(_DASHES.sub("-", text.strip())) if token]
+        if not tokens:
+            self._error(
+                "nothing is selected", 'Name tasks ("63, 65-67"), or leave --select out for all of them.'
+            )
+        words = [token for token in tokens if not self._take(token)]
+        if words and len(words) == len(tokens):
+            self._search(words)
+        else:
+            for word in words:
+                self._error(f"{word} is neither a task nor a range, a phase or a pattern", self._near(word))
+
+    def _take(self, token: str) -> bool:
+        """Whether this token is a selector of its own, right or wrong; else it is a word."""
+        if token.lower() == "all":
+            self.everything()
+            return True
+        named = self.called.get(token.lower()) or self._path(token)
+        if named:
+            self._one(token, named)
+            return True
+        phase = _PHASE.match(token)
+        if phase:
+            self._phase(phase[1])
+        elif _RANGE.match(token):
+            self._range(token)
+        elif _OPEN_RANGE.match(token):
+            self._error(f"{token} is a range with one end", 'Write both, as in "63-67".')
+        elif any(sign in token for sign in "*?["):
+            self._glob(token)
+        elif not self._begins(token) and not _IDLIKE.match(token):
+            return False
+        return True
+
+    def _one(self, token: str, named: Sequence[str]) -> None:
+        distinct = list(dict.fromkeys(named))
+        if len(distinct) > 1:
+            self._error(f"{token} could be {_either(distinct)}", "Name the one you mean.")
+        else:
+            self._add(distinct)
+
+    def _path(self, token: str) -> list[str]:
+        """The tasks of a file that is named as a file."""
+        if not token.endswith((".md", ".json", ".jsonl")):
+            return []
+        path = token.removeprefix("./")
+        return [
+            entry.task.id
+            for entry in self.pile.entries
+            if entry.task.origin is not None and f"/{entry.task.origin.file}".endswith(f"/{path}")
+        ]
+
+    def _phase(self, key: str) -> None:
+        keys = {phase.key for phase in self.pile.phases if key in {phase.key, _plain(phase.key)}}
+        found = [entry.task.id for entry in self.pile.entries if entry.task.phase in keys and not entry.parts]
+        if not key or not keys:
+            there = ", ".join(phase.key for phase in self.pile.phases) or "none"
+            self._error(f"there is no phase {key or 'without a name'}", f"The phases: {there}.")
+        elif not found:
+            self._warn(f"phase {key} has no tasks")
+        self._add(found)
+
+    def _range(self, token: str) -> None:
+        prefix, first, last = _RANGE.match(token).groups()  # type: ignore[union-attr]  # it matched before
+        low, high = _key(first), _key(last)
+        if low > high:
+            self._error(f"{token} runs backwards", f"Write {prefix}{last}-{prefix}{first}.")
+            return
+        inside = [
+            entry.task.id
+            for entry in self.pile.entries
+            if not entry.parts and _inside(_plain(entry.task.id), prefix, low, high)
+        ]
+        self._add(inside)
+        if len(low) == len(high) == 1 and high[0] - low[0] < _WIDEST:
+            there = {_key(_plain(name).removeprefix(prefix)) for name in inside}
+            self.missing += [f"{prefix}{n}" for n in range(low[0], high[0] + 1) if (n,) not in there]
+        elif not inside:
+            self.missing.append(token)
+
+    def _glob(self, token: str) -> None:
+        found = [entry.task.id for entry in self.pile.entries if fnmatchcase(entry.task.id, token)]
+        if not found:
+            self._error(f"no task's id fits {token}")
+        self._add(found)
+
+    def _begins(self, token: str) -> bool:
+        """`01` for `01-pyproject`, when no other id begins like that; else, if it looks like an id, it is missing."""
+        found = [
+            entry.task.id for entry in self.pile.entries if _plain(entry.task.id).startswith(f"{token}-")
+        ]
+        if found:
+            self._one(token, found)
+        elif _IDLIKE.match(token):
+            self.missing.append(token)
+        return bool(found)
+
+    def _search(self, words: Sequence[str]) -> None:
+        lowered = [word.lower() for word in words]
+        found = [
+            entry.task.id
+            for entry in self.pile.entries
+            if all(word in f"{entry.task.id} {entry.task.title}".lower() for word in lowered)
+        ]
+        if not found:
+            said = " ".join(words)
+            self._error(f"no task is called {said}, and no title says it", self._near(said))
+        self._add(found)
+
+    def _add(self, ids: Iterable[str]) -> None:
+        for name in ids:
+            self.ids.update(dict.fromkeys(leaves(name, self.groups) if name in self.groups else [name]))
+
+    def result(self, *, resume: bool, named: bool) -> Selection:
+        for name in dict.fromkeys(self.missing):
+            self._warn(f"there is no task {name}: skipped", self._near(name))
+        if not self.ids and not any(problem.severity is Severity.ERROR for problem in self.problems):
+            self._error("none of the selected tasks is there" if self.missing else "there are no tasks")
+        chosen = [entry for entry in self.pile.entries if entry.task.id in self.ids]
+        wanted = [entry for entry in chosen if _runs(entry, resume=resume)]
+        self.problems += _left_out(chosen, named=named, resume=resume)
+        complete = bool(chosen) and all(entry.mark.closed for entry in chosen)
+        ids = tuple(dict.fromkeys(entry.task.id for entry in wanted))
+        return Selection(ids, tuple(self.problems), complete)
+
+    def _near(self, name: str) -> str:
+        known = [entry.task.id for entry in self.pile.entries[:2000]]
+        near = get_close_matches(name, known, n=1)
+        return f"Did you mean {near[0]}?" if near else "plait plan lists the tasks that are there."
+
+    def _error(self, message: str, hint: str = "") -> None:
+        self.problems.append(Problem(Severity.ERROR, message, hint=hint))
+
+    def _warn(self, message: str, hint: str = "") -> None:
+        self.problems.append(Problem(Severity.WARNING, message, hint=hint))
+
+
+def _runs(entry: Entry, *, resume: bool) -> bool:
+    if entry.mark is Mark.STUCK:
+        return resume
+    return not entry.mark.closed and entry.mark is not Mark.UNREADABLE
+
+
+def _left_out(chosen: Sequence[Entry], *, named: bool, resume: bool) -> Iterator[Problem]:
+    """One by one if they were named, else in one line."""
+    closed = [entry for entry in chosen if entry.mark.closed]
+    if named:
+        for entry in closed:
+            yield Problem(
+                Severity.INFO, f"{entry.task.id} is {_word(entry)} already: skipped", entry.task.origin
+            )
+    elif closed and len(closed) < len(chosen):
+        verb = "is" if len(closed) == 1 else "are"
+        yield Problem(Severity.INFO, f"{len(closed)} of {len(chosen)} tasks {verb} complete already")
+    for entry in chosen:
+        if entry.mark is Mark.STUCK and not resume:
+            message = f"{entry.task.id} was begun and did not end ({entry.said}): skipped"
+            yield Problem(Severity.INFO, message, entry.task.origin, "--resume takes it up again.")
+        elif entry.mark is Mark.UNREADABLE:
+            message = f"{entry.task.id} can't be read: skipped"
+            yield Problem(Severity.WARNING, message, entry.task.origin)
+
+
+def _word(entry: Entry) -> str:
+    return "complete" if entry.mark is Mark.DONE else (entry.said or "skipped").strip("[]").lower()
+
+
+def _plain(name: str) -> str:
+    """An id without the name of its source."""
+    return name.rpartition(":")[2]
+
+
+def _key(number: str) -> tuple[int, ...]:
+    return tuple(int(part[:15]) for part in number.split(".") if part.isdigit())
+
+
+def _inside(name: str, prefix: str, low: tuple[int, ...], high: tuple[int, ...]) -> bool:
+    if not name.lower().startswith(prefix.lower()):
+        return False
+    number = name[len(prefix) :]
+    return re.fullmatch(_NUMBER, number) is not None and low <= _key(number) <= high
+
+
+def _either(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} or {names[-1]}"

@@ -1,0 +1,179 @@
+"""Keys of front matter, typed: a value that is not of its kind costs that key, and a warning says where."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Protocol
+
+from plait.core.plan import Problem
+from plait.sources import words
+from plait.sources.front import Front, Value, front
+from plait.sources.model import Document
+from plait.sources.report import warning
+
+_YES = frozenset({"true", "yes", "on", "1"})
+_NO = frozenset({"false", "no", "off", "0"})
+_WHOLE = re.compile(r"[+-]?[0-9]{1,9}\Z")
+_SECONDS = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?\Z")
+_COMMAS = re.compile(r"[,;\n]")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A piece of text, the words around it, and its line (from 0)."""
+
+    text: str
+    reason: str
+    line: int
+
+
+class Keys:
+    """The front matter of one file. Names are compared without regard to case, hyphens and spaces."""
+
+    def __init__(self, document: Document, known: Front | None = None) -> None:
+        self.front = known or front(document)
+        self.problems: list[Problem] = list(self.front.problems)
+        self._document = document
+        self._values: dict[str, tuple[str, Value]] = {}
+        for key, value in self.front.values.items():
+            self._values[_normal(key)] = (key, value)
+
+    def has(self, *names: str) -> bool:
+        return all(name in self._values for name in names)
+
+    @property
+    def values(self) -> dict[str, Value]:
+        return {name: value for name, (_, value) in self._values.items()}
+
+    def line(self, name: str) -> int:
+        """The line of a key, from 0; the first one of the file if it is not there."""
+        return self._values[name][1].line - 1 if name in self._values else 0
+
+    def text(self, name: str) -> str | None:
+        """A text; None if there is none, or an empty one."""
+        value = self._value(name)
+        if value is None or (not value.text and not value.listed and not value.pairs and not value.odd):
+            return None
+        if not value.text:
+            self.warn(name, "is not a text", f"Write it as {name}: a text in one piece.")
+            return None
+        return value.text.strip() or None
+
+    def flag(self, name: str) -> bool | None:
+        said = self.text(name)
+        if said is None or said.lower() in _YES | _NO:
+            return None if said is None else said.lower() in _YES
+        self.warn(
+            name, f"is neither true nor false: {_short(said)}", f"Write {name}: true, or {name}: false."
+        )
+        return None
+
+    def whole(self, name: str, least: int) -> int | None:
+        said = self.text(name)
+        if said is None:
+            return None
+        number = int(said) if _WHOLE.match(said) else None
+        if number is None or number < least:
+            what = f"is not a whole number from {least} on: {_short(said)}"
+            self.warn(name, what, f"Write it as {name}: {max(least, 2)}.")
+            return None
+        return number
+
+    def seconds(self, name: str) -> float | None:
+        """A length of time: `20m`, `1h 30m`, or plain seconds."""
+        said = self.text(name)
+        if said is None:
+            return None
+        length = float(said) if _SECONDS.match(said) else words.duration(said)
+        if not length:
+            what = f"is not a length of time: {_short(said)}"
+            self.warn(name, what, f"Write it as {name}: 20m, or in seconds.")
+            return None
+        return length
+
+    def weight(self, name: str) -> float | None:
+        said = self.text(name)
+        weight = None if said is None else words.weight(said)
+        if said is not None and weight is None:
+            what = f"is neither low, medium nor high: {_short(said)}"
+            self.warn(name, what, f"Write it as {name}: medium, or as a number.")
+        return weight
+
+    def priority(self, name: str) -> int | None:
+        said = self.text(name)
+        if said is None:
+            return None
+        found = int(said) if _WHOLE.match(said) else words.priority(said)
+        if found is None:
+            self.warn(name, f"is no priority: {_short(said)}", f"Write it as {name}: high, or P1.")
+        return found
+
+    def pairs(self, name: str) -> tuple[tuple[str, str], ...]:
+        value = self._value(name)
+        if value is None or value.pairs:
+            return value.pairs if value else ()
+        if value.text or value.listed or value.odd:
+            self.warn(name, "is not a map of names and texts", f"Write {name}:, then indented NAME: text.")
+        return ()
+
+    def names(self, *keys: str) -> list[Said]:
+        """The tasks that these keys name: `[a, b]`, or `a, b and c`."""
+        return self._pieces(keys, words.items)
+
+    def paths(self, *keys: str) -> list[str]:
+        """The files that these keys name."""
+        return list(dict.fromkeys(said.text for said in self._pieces(keys, _COMMAS.split)))
+
+    def _pieces(self, keys: Collection[str], split: _Split) -> list[Said]:
+        found: list[Said] = []
+        for name in keys:
+            value = self._value(name)
+            if value is None:
+                continue
+            if value.odd or value.pairs:
+                self.warn(name, "is not a list of texts", f"Write it as {name}: [one, two].")
+            parts = value.items if value.listed else split(value.text)
+            key = self._values[name][0]
+            for part in parts:
+                piece = part.strip().strip("`\"'").strip()
+                if words.items(piece):
+                    found.append(Said(piece, f"{key}: {_short(piece)}", value.line - 1))
+        return found
+
+    def warn(self, name: str, what: str, hint: str) -> None:
+        """Once, however often the key is asked for."""
+        key = self._values[name][0] if name in self._values else name
+        problem = warning(self._document, self.line(name), f"{_short(key)} {what}", hint)
+        if problem not in self.problems:
+            self.problems.append(problem)
+
+    def unknown(self, known: Collection[str], quiet: Collection[str]) -> None:
+        """A warning for each key that means nothing here, with the nearest one that does."""
+        for name, (key, _) in self._values.items():
+            if name in known or name in quiet:
+                continue
+            near = get_close_matches(name[:40], known, n=1)
+            hint = f"Did you mean {near[0]}?" if near else f"The keys are {', '.join(known)}."
+            message = f"{_short(key)} is not a key that means anything here; it was passed over"
+            self.problems.append(warning(self._document, self.line(name), message, hint))
+
+    def _value(self, name: str) -> Value | None:
+        found = self._values.get(name)
+        return None if found is None else found[1]
+
+
+class _Split(Protocol):
+    def __call__(self, text: str, /) -> list[str]: ...
+
+
+def _normal(key: str) -> str:
+    return key.strip().lower().replace("-", "_").replace(" ", "_")
+
+
+def _short(said: str, most: int = 60) -> str:
+    """Enough of a text to know it by, on one line."""
+    line = " ".join(said[: most * 4].split())
+    return line if len(line) <= most else f"{line[: most - 1]}\u2026"

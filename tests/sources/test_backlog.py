@@ -1,0 +1,274 @@
+from __future__ import annotations
+
+from textwrap import dedent
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from plait.core.graph import build
+from plait.core.plan import Severity
+from plait.core.task import Need, Origin
+from plait.sources.formats import Likeness, load
+from plait.sources.model import Change, Entry, Mark, Reading
+from plait.testing.contracts.sources import (
+    NOW,
+    Subject,
+    changes_only_its_own_lines,
+    keeps_every_byte,
+    mangled,
+    never_raises,
+)
+from plait.testing.folders import by_id, material, needs, only, told
+
+BACKLOG = load("backlog")
+PATH = "backlog/tasks/task-12 - Add-login.md"
+TASK = """\
+---
+id: task-12
+title: 'Add login: the form'
+status: To Do
+assignee: []
+created_date: '2026-01-02 10:00'
+labels: [web]
+dependencies: []
+priority: high
+---
+
+## Description
+
+Change `src/login.ts`.
+
+## Acceptance Criteria
+<!-- AC:BEGIN -->
+- [ ] #1 The form is there
+- [x] #2 It is tested in `login.test.ts`
+<!-- AC:END -->
+"""
+SUBJECT = Subject(
+    "backlog",
+    PATH,
+    {Mark.DONE: Mark.DONE, Mark.TODO: Mark.TODO, Mark.FAILED: Mark.TODO, Mark.BLOCKED: Mark.TODO},
+)
+
+
+def read(files: dict[str, str]) -> Reading:
+    files = {name: dedent(text) for name, text in files.items()}
+    return BACKLOG.read(material("backlog", "backlog/tasks", files))
+
+
+def task(name: str, *lines: str, status: str = "To Do") -> str:
+    return "\n".join(
+        ["---", f"id: {name}", f"title: Do {name}", f"status: {status}", *lines, "---", "", "Text", ""]
+    )
+
+
+def write(text: str, mark: Mark) -> str:
+    change = Change("task-12", mark, NOW, PATH, "Add login: the form")
+    (writer,) = BACKLOG.writers("backlog/tasks", [change])
+    assert writer.path == PATH
+    rewrite = writer.apply(text, [change])
+    assert rewrite.problems == ()
+    return rewrite.text
+
+
+def line(status: str) -> str:
+    return TASK.replace("status: To Do", status)
+
+
+class TestReading:
+    def test_one_file_is_one_task_and_acceptance_boxes_are_none(self) -> None:
+        entry = only(SUBJECT.read(TASK))
+        assert (entry.task.id, entry.task.title) == ("task-12", "Add login: the form")
+        assert (entry.mark, entry.said, entry.task.priority) == (Mark.TODO, "To Do", 0)
+        assert entry.task.body.startswith("\n## Description")
+        assert entry.mentions == ("src/login.ts", "login.test.ts")
+        assert entry.task.origin == Origin(PATH, 1)
+        assert entry.aliases == ("task-12 - Add-login", "12")
+
+    @pytest.mark.parametrize(
+        ("said", "mark"),
+        [("In Progress", Mark.DOING), ("Done", Mark.DONE), ("'to-do'", Mark.TODO), ("Blocked", Mark.BLOCKED)],
+    )
+    def test_statuses(self, said: str, mark: Mark) -> None:
+        assert only(SUBJECT.read(line(f"status: {said}"))).mark is mark
+
+    def test_a_status_of_the_projects_own_is_told_and_counts_as_not_started(self) -> None:
+        reading = SUBJECT.read(line("status: Waiting for Godot"))
+        assert only(reading).mark is Mark.TODO
+        assert told(reading, Severity.WARNING) == [
+            f"{PATH}:4: Waiting for Godot is not a status that is known here; the task counts as not started"
+        ]
+
+    def test_dependencies_are_found_in_any_spelling(self) -> None:
+        files = {
+            "task-007 - A.md": task("TASK-007"),
+            "task-8 - B.md": task("task-8"),
+            "task-8.1 - C.md": task("task-8.1"),
+            "task-9 - D.md": task("TASK-9", "dependencies: [task-7, TASK-8, '8.1', task-99]"),
+        }
+        assert list(needs(by_id(read(files))["TASK-9"])) == ["TASK-007", "task-8", "task-8.1", "task-99"]
+
+    def test_a_dependency_on_a_task_that_is_gone_is_not_one_on_its_subtasks(self) -> None:
+        found = by_id(read({"a.md": task("task-3.1"), "b.md": task("task-4", "dependencies:\n  - task-3")}))
+        assert list(needs(found["task-4"])) == ["task-3"]
+
+    def test_a_parent_comes_after_its_subtasks_and_may_find_nothing_left(self) -> None:
+        files = {"a.md": task("task-3"), "b.md": task("task-3.1", "parent_task_id: TASK-3")}
+        found = by_id(read(files))
+        at = Origin("backlog/tasks/b.md", 5)
+        assert found["task-3"].task.needs == (Need("task-3.1", reason="parent_task_id: TASK-3", at=at),)
+        assert found["task-3"].task.allow_empty
+        assert not found["task-3.1"].task.allow_empty
+
+    def test_unless_a_subtask_waits_for_it(self) -> None:
+        lines = ("parent_task_id: task-3", "dependencies: [task-3]")
+        reading = read({"a.md": task("task-3"), "b.md": task("task-3.1", *lines)})
+        assert build([entry.task for entry in reading.entries]).plan is not None
+
+    def test_without_an_id_the_files_name_tells_it(self) -> None:
+        entry = only(read({"back-4.02 - Do-it-well.md": "---\nstatus: Done\n---\n"}))
+        assert (entry.task.id, entry.task.title, entry.mark) == ("back-4.02", "Do it well", Mark.DONE)
+
+    @pytest.mark.parametrize("text", ["# No front matter\n", "---\nid: [\n---\n"])
+    def test_what_cannot_be_read_is_known_by_name(self, text: str) -> None:
+        reading = read({"task-5 - X.md": text})
+        assert (only(reading).task.id, only(reading).mark) == ("task-5", Mark.UNREADABLE)
+        assert len(reading.problems) == 1
+
+    def test_an_empty_folder_is_an_error(self) -> None:
+        assert [problem.severity for problem in read({"README.md": ""}).problems] == [Severity.ERROR]
+
+
+class TestWriting:
+    @pytest.mark.parametrize(
+        ("before", "mark", "after"),
+        [
+            ("status: To Do", Mark.DOING, "status: In Progress"),
+            ("status: To Do", Mark.DONE, "status: Done"),
+            ('status: "To Do"  # now', Mark.DOING, 'status: "In Progress"  # now'),
+            ("status:   'to do'", Mark.DONE, "status:   'done'"),
+            ("status: TODO", Mark.DOING, "status: IN PROGRESS"),
+            ("status: in-progress", Mark.TODO, "status: to-do"),
+            ("status: in_progress", Mark.FAILED, "status: to_do"),
+            ("status: In Progress", Mark.BLOCKED, "status: To Do"),
+            ("status: In Progress", Mark.SKIPPED, "status: To Do"),
+            ("status:", Mark.DONE, "status: Done"),
+            ("status: # none", Mark.DONE, "status: Done # none"),
+            ("Status: Done", Mark.FAILED, "Status: To Do"),
+        ],
+    )
+    def test_only_the_status_changes_in_the_files_own_style(
+        self, before: str, mark: Mark, after: str
+    ) -> None:
+        assert write(line(before), mark) == line(after)
+
+    @pytest.mark.parametrize(
+        ("before", "mark"),
+        [
+            ("status: Done", Mark.DOING),
+            ("status: Review", Mark.DOING),
+            ("status: Blocked", Mark.FAILED),
+            ("status: Done", Mark.SKIPPED),
+            ("status: To Do", Mark.PARTIAL),
+            ("status: Waiting for Godot", Mark.TODO),
+        ],
+    )
+    def test_what_a_person_said_stays_where_nothing_better_can_be_told(self, before: str, mark: Mark) -> None:
+        assert write(line(before), mark) == line(before)
+
+    def test_every_other_byte_stays(self) -> None:
+        text = "\ufeff" + TASK.replace("\n", "\r\n") + "\udcff\x00 end"
+        assert write(text, Mark.DONE) == text.replace("status: To Do", "status: Done")
+
+    @pytest.mark.parametrize(
+        "before",
+        [
+            "stat: To Do",
+            "status: &s To Do",
+            "x: &s To Do\nstatus: *s",
+            "status: |\n  To Do",
+            "status: [a]",
+            "}",
+        ],
+    )
+    def test_without_a_plain_line_nothing_is_written_and_that_is_told(self, before: str) -> None:
+        change = Change("task-12", Mark.DONE, NOW, PATH, "Add login: the form")
+        (writer,) = BACKLOG.writers(PATH, [change])
+        rewrite = writer.apply(line(before), [change])
+        assert rewrite.text == line(before)
+        assert [problem.severity for problem in rewrite.problems] == [Severity.WARNING]
+
+    def test_a_file_that_holds_another_task_now_is_left_alone(self) -> None:
+        other = Change("task-77", Mark.DONE, NOW, PATH, "Something else")
+        (writer,) = BACKLOG.writers("backlog/tasks", [other])
+        rewrite = writer.apply(TASK, [other])
+        assert rewrite.text == TASK
+        assert "task-77 is not in the file any more" in rewrite.problems[0].message
+
+    def test_each_file_has_its_writer(self) -> None:
+        changes = [Change(str(n), Mark.DONE, NOW, f"backlog/tasks/{n}.md") for n in (1, 2, 1)]
+        paths = [writer.path for writer in BACKLOG.writers("backlog/tasks", changes)]
+        assert paths == ["backlog/tasks/1.md", "backlog/tasks/2.md"]
+
+
+class TestLikeness:
+    def like(self, folder: str, text: str) -> Likeness:
+        return BACKLOG.likeness(material("backlog", folder, {"a.md": text}))
+
+    def test_by_place_and_content(self) -> None:
+        assert self.like("backlog/tasks", task("a")) is Likeness.NAME
+        assert self.like("/home/me/x/backlog/tasks", task("a")) is Likeness.NAME
+
+    def test_by_content(self) -> None:
+        assert self.like("elsewhere", task("a", "created_date: today")) is Likeness.CONTENT
+        assert self.like("elsewhere", task("a")) is Likeness.NO
+        assert self.like("backlog/tasks", "# A\n") is Likeness.NO
+
+
+_STATUS = st.sampled_from(
+    ["To Do", "In Progress", "Done", "'To Do'", '"in progress"', "done", "DONE", "to-do"]
+)
+_KEYS = st.lists(
+    st.sampled_from(
+        ["assignee: []", "labels: [a, b]", "dependencies:\n  - task-1", "priority: low", "ordinal: 7"]
+    ),
+    unique=True,
+)
+
+
+@st.composite
+def _file(draw: st.DrawFn) -> str:
+    before, after = draw(_KEYS), draw(_KEYS)
+    after = [key for key in after if key not in before]
+    lines = ["---", "id: task-12", "title: T", *before, f"status: {draw(_STATUS)}", *after, "---"]
+    body = draw(
+        st.lists(st.sampled_from(["", "Text", "- [ ] #1 box", "status: Done", "---", "```"]), max_size=6)
+    )
+    return "\n".join([*lines, *body])
+
+
+@given(_file(), st.sampled_from(("\n", "\r\n", "\r")))
+@settings(max_examples=100, deadline=None)
+def test_writing_what_is_there_changes_nothing(text: str, eol: str) -> None:
+    keeps_every_byte(SUBJECT, text.replace("\n", eol))
+
+
+@given(_file(), st.sampled_from([*SUBJECT.tells, Mark.STUCK, Mark.UNREADABLE]))
+@settings(max_examples=150, deadline=None)
+def test_only_the_status_line_changes(text: str, mark: Mark) -> None:
+    changes_only_its_own_lines(SUBJECT, text, 0, mark)
+
+
+@given(_file(), st.sampled_from(list(Mark)))
+@settings(max_examples=100, deadline=None)
+def test_one_line_at_most_differs(text: str, mark: Mark) -> None:
+    entry: Entry = only(SUBJECT.read(text))
+    written = SUBJECT.write(text, [SUBJECT.change(entry, mark)])
+    pairs = zip(text.split("\n"), written.split("\n"), strict=True)
+    assert all(old == new or old.startswith("status:") for old, new in pairs)
+
+
+@given(mangled(_file()))
+@settings(max_examples=200, deadline=None)
+def test_no_text_makes_it_raise(text: str) -> None:
+    never_raises(SUBJECT, text)

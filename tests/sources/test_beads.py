@@ -1,0 +1,489 @@
+"""Beads' issues.jsonl: what is read from it, and that a status changes nothing but its own line."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from plait.core.plan import Severity
+from plait.sources.formats import Likeness, beads
+from plait.sources.model import Change, Document, Entry, Mark, Material, Reading
+from plait.sources.text import Lines, printable
+from plait.testing.contracts.sources import (
+    NOW,
+    Subject,
+    changes_only_its_own_lines,
+    keeps_every_byte,
+    mangled,
+    never_raises,
+)
+
+SETTINGS = settings(max_examples=100, deadline=None)
+PATH = ".beads/issues.jsonl"
+TELLS = {
+    Mark.TODO: Mark.TODO,
+    Mark.DOING: Mark.DOING,
+    Mark.DONE: Mark.DONE,
+    Mark.FAILED: Mark.TODO,
+    Mark.BLOCKED: Mark.BLOCKED,
+    Mark.SKIPPED: Mark.SKIPPED,
+}
+SUBJECT = Subject("beads", PATH, TELLS)
+
+
+def line(name: str, **fields: Any) -> str:
+    """An issue as Beads writes it; `on` and `child_of` make edges."""
+    edges = [(on, "blocks") for on in fields.pop("on", ())]
+    edges += [(parent, "parent-child") for parent in fields.pop("child_of", ())]
+    issue = {
+        "id": name,
+        "title": f"Do {name}",
+        "status": "open",
+        "priority": 2,
+        "issue_type": "task",
+    } | fields
+    issue["updated_at"] = "2026-01-21T01:00:56.811932631Z"
+    if edges:
+        issue["dependencies"] = [{"issue_id": name, "depends_on_id": on, "type": kind} for on, kind in edges]
+    return json.dumps(issue, separators=(",", ":")) + "\n"
+
+
+def read(text: str) -> Reading:
+    return SUBJECT.read(text)
+
+
+def by_id(text: str) -> dict[str, Entry]:
+    return {entry.task.id: entry for entry in read(text).entries}
+
+
+def needs(text: str) -> dict[str, list[str]]:
+    return {name: [need.on for need in entry.task.needs] for name, entry in by_id(text).items()}
+
+
+def write(text: str, name: str, mark: Mark, at: datetime = NOW) -> str:
+    return SUBJECT.write(text, [Change(name, mark, at, PATH)])
+
+
+def test_every_line_is_an_issue() -> None:
+    text = line("bd-1", description="Make `src/a.py`.", notes="Soon.") + "\n" + line("bd-2", status="closed")
+    reading = read(text)
+    assert reading.problems == ()
+    one, two = reading.entries
+    assert (one.task.id, one.task.title, one.mark, one.said) == ("bd-1", "Do bd-1", Mark.TODO, "open")
+    assert str(one.task.origin) == f"{PATH}:1"
+    assert (two.task.id, two.mark, str(two.task.origin)) == ("bd-2", Mark.DONE, f"{PATH}:3")
+    assert one.mentions == ("src/a.py",)
+    assert one.task.touches == ()
+
+
+def test_the_body_holds_what_was_thought_of_it() -> None:
+    fields = {
+        "description": "What.\nMore.",
+        "design": "How.",
+        "acceptance_criteria": "- [ ] a box",
+        "notes": "",
+    }
+    assert by_id(line("a", **fields))["a"].task.body == (
+        "What.\nMore.\n\n## Design\n\nHow.\n\n## Acceptance criteria\n\n- [ ] a box"
+    )
+
+
+@pytest.mark.parametrize(
+    ("status", "mark"),
+    [
+        ("open", Mark.TODO),
+        ("in_progress", Mark.DOING),
+        ("hooked", Mark.DOING),
+        ("closed", Mark.DONE),
+        ("blocked", Mark.BLOCKED),
+        ("deferred", Mark.SKIPPED),
+        ("pinned", Mark.SKIPPED),
+        (None, Mark.TODO),
+    ],
+)
+def test_the_statuses_that_beads_knows(status: str | None, mark: Mark) -> None:
+    reading = read(line("a", status=status))
+    assert reading.entries[0].mark is mark
+    assert reading.problems == ()
+
+
+@pytest.mark.parametrize("status", ["frozen", 3, ["closed"], ""])
+def test_a_status_that_nobody_knows_is_said_and_taken_for_open(status: object) -> None:
+    reading = read(line("a") + line("b", status=status))
+    assert reading.entries[1].mark is Mark.TODO
+    assert [str(problem.at) for problem in reading.problems] == [f"{PATH}:2"]
+
+
+def test_one_that_is_in_progress_says_since_when() -> None:
+    entries = by_id(line("a", status="in_progress") + line("b"))
+    assert entries["a"].since == datetime(2026, 1, 21, 1, 0, 56, 811932, tzinfo=UTC)
+    assert entries["b"].since is None
+
+
+@pytest.mark.parametrize(
+    ("said", "priority"), [(0, -1), (1, 0), (2, 1), (3, 2), (4, 3), ("P1", 0), (None, 1)]
+)
+def test_priorities_go_from_0_to_4(said: object, priority: int) -> None:
+    reading = read(line("a", priority=said))
+    assert reading.entries[0].task.priority == priority
+    assert reading.problems == ()
+
+
+@pytest.mark.parametrize("said", [5, -1, True, 1.5, "soon", []])
+def test_another_priority_costs_itself(said: object) -> None:
+    reading = read(line("a", priority=said))
+    assert reading.entries[0].task.priority == 1
+    assert len(reading.problems) == 1
+
+
+def test_an_estimate_is_in_minutes() -> None:
+    assert by_id(line("a", estimated_minutes=90))["a"].task.estimate == 5400
+    assert by_id(line("a", estimated_minutes="90"))["a"].task.estimate is None
+
+
+def test_blocks_are_edges_and_other_ways_are_none() -> None:
+    other = json.dumps(
+        {
+            "id": "c",
+            "title": "c",
+            "dependencies": [
+                {"issue_id": "c", "depends_on_id": "a", "type": "related"},
+                {"issue_id": "c", "depends_on_id": "a", "type": "discovered-from"},
+                {"issue_id": "b", "depends_on_id": "c", "type": "blocks"},
+                {"depends_on_id": "d"},
+            ],
+        }
+    )
+    text = line("a") + line("b", on=["a", "x", "a"]) + other
+    assert needs(text) == {"a": [], "b": ["a", "x", "c"], "c": ["d"]}
+    need = by_id(text)["b"].task.needs[0]
+    assert (need.reason, str(need.at)) == ("blocks: a", f"{PATH}:2")
+
+
+def test_a_parent_waits_for_its_children_and_may_find_nothing_left_to_do() -> None:
+    text = (
+        line("epic", issue_type="epic")
+        + line("p")
+        + line("p.1", child_of=["p"])
+        + line("p.2", child_of=["p"])
+    )
+    assert needs(text) == {"epic": [], "p": ["p.1", "p.2"], "p.1": [], "p.2": []}
+    assert {name: entry.task.allow_empty for name, entry in by_id(text).items()} == {
+        "epic": True,
+        "p": True,
+        "p.1": False,
+        "p.2": False,
+    }
+    assert all(not entry.parts for entry in read(text).entries)
+
+
+def test_a_child_that_is_said_to_wait_for_its_parent_does() -> None:
+    assert needs(line("p") + line("c", on=["p"], child_of=["p"])) == {"p": [], "c": ["p"]}
+
+
+def test_tombstones_are_no_tasks_and_nobody_waits_for_them() -> None:
+    text = line("a", on=["t", "b"]) + line("t", status="tombstone", child_of=["a"]) + line("b")
+    assert needs(text) == {"a": ["b"], "b": []}
+
+
+@pytest.mark.parametrize("fields", [{"issue_type": "message"}, {"is_template": True}])
+def test_records_that_are_no_work_are_no_tasks(fields: dict[str, Any]) -> None:
+    assert needs(line("a", on=["m"]) + line("m", **fields)) == {"a": []}
+
+
+def test_memories_and_headers_are_passed_over_in_silence() -> None:
+    text = '{"_type":"memory","key":"k","value":"v"}\n' + line("a", _type="issue")
+    assert list(by_id(text)) == ["a"]
+    assert read(text).problems == ()
+
+
+def test_a_bad_line_costs_that_line() -> None:
+    text = (
+        line("a")
+        + '{"id":"b","title":\n'
+        + "7\n"
+        + '{"title":"no id"}\n'
+        + line("c", dependencies=3)
+        + line("d")
+    )
+    reading = read(text)
+    assert [(entry.task.id, entry.mark) for entry in reading.entries] == [
+        ("a", Mark.TODO),
+        ("b", Mark.UNREADABLE),
+        ("c", Mark.TODO),
+        ("d", Mark.TODO),
+    ]
+    assert [str(problem.at) for problem in reading.problems] == [f"{PATH}:{n}" for n in (2, 3, 4, 5)]
+    assert {problem.severity for problem in reading.problems} == {Severity.WARNING}
+
+
+def test_an_issue_whose_line_is_bad_is_not_taken_for_finished() -> None:
+    text = line("a", on=["b"]) + line("b").rstrip("}\n") + "\n"
+    assert needs(text)["a"] == ["b"]
+    assert by_id(text)["b"].mark is Mark.UNREADABLE
+
+
+def test_marks_of_a_merge_are_named_as_such() -> None:
+    text = "<<<<<<< HEAD\n" + line("a", status="closed") + "=======\n" + line("a") + ">>>>>>> theirs\n"
+    reading = read(text)
+    assert [(entry.task.id, entry.mark) for entry in reading.entries] == [("a", Mark.TODO)]
+    assert [problem.hint for problem in reading.problems if problem.hint.startswith("Resolve")] == [
+        "Resolve the conflict first."
+    ] * 3
+
+
+def test_of_two_lines_with_one_id_the_later_counts() -> None:
+    text = line("a", title="First") + line("b") + line("a", title="Second", status="in_progress")
+    reading = read(text)
+    assert [(entry.task.id, entry.task.title) for entry in reading.entries] == [
+        ("b", "Do b"),
+        ("a", "Second"),
+    ]
+    assert [str(problem.at) for problem in reading.problems] == [f"{PATH}:1"]
+    assert Lines(write(text, "a", Mark.DONE)).all[:2] == Lines(text).all[:2]
+    assert list(by_id(text + line("a", status="tombstone"))) == ["b"]
+
+
+def test_closing_writes_the_status_and_the_times() -> None:
+    text = line("a") + line("b")
+    assert write(text, "a", Mark.DONE) == text.replace('"open"', '"closed"', 1).replace(
+        '"updated_at":"2026-01-21T01:00:56.811932631Z"',
+        '"updated_at":"2026-03-14T09:26:53Z","closed_at":"2026-03-14T09:26:53Z"',
+        1,
+    )
+
+
+def test_an_issue_that_is_opened_again_is_not_closed_at_any_time() -> None:
+    """Beads refuses an open issue that has a closed_at."""
+    text = line("a")
+    back = write(write(text, "a", Mark.DONE), "a", Mark.FAILED)
+    assert back == text.replace("2026-01-21T01:00:56.811932631Z", "2026-03-14T09:26:53Z")
+
+
+def test_what_a_line_lacks_is_put_in() -> None:
+    assert write('{"id": "a", "x": 1}\r\n', "a", Mark.DONE) == (
+        '{"id": "a", "status": "closed", "updated_at": "2026-03-14T09:26:53Z", '
+        '"closed_at": "2026-03-14T09:26:53Z", "x": 1}\r\n'
+    )
+
+
+@pytest.mark.parametrize(
+    ("mark", "status"),
+    [
+        (Mark.DOING, "in_progress"),
+        (Mark.DONE, "closed"),
+        (Mark.BLOCKED, "blocked"),
+        (Mark.SKIPPED, "deferred"),
+    ],
+)
+def test_the_statuses_that_are_written(mark: Mark, status: str) -> None:
+    assert json.loads(write(line("a"), "a", mark))["status"] == status
+
+
+@pytest.mark.parametrize("status", ["in_progress", "blocked", "deferred", "closed"])
+@pytest.mark.parametrize("mark", [Mark.TODO, Mark.FAILED])
+def test_what_failed_or_is_given_back_is_open(status: str, mark: Mark) -> None:
+    assert json.loads(write(line("a", status=status), "a", mark))["status"] == "open"
+
+
+@pytest.mark.parametrize(
+    ("status", "mark"),
+    [
+        ("closed", Mark.DONE),
+        ("hooked", Mark.DOING),
+        ("pinned", Mark.SKIPPED),
+        ("open", Mark.FAILED),
+        ("failed", Mark.FAILED),
+        ("closed", Mark.DOING),
+        ("open", Mark.PARTIAL),
+        ("open", Mark.STUCK),
+    ],
+)
+def test_what_is_so_already_or_can_not_be_told_changes_nothing(status: str, mark: Mark) -> None:
+    text = line("a", status=status)
+    assert write(text, "a", mark) == text
+
+
+def test_times_keep_their_zone() -> None:
+    at = datetime.fromisoformat("2026-03-14T09:26:53.123456+11:00")
+    assert (
+        json.loads(write(line("a"), "a", Mark.DOING, at))["updated_at"] == "2026-03-14T09:26:53.123456+11:00"
+    )
+
+
+def test_what_is_gone_is_said_and_the_rest_is_written() -> None:
+    text = line("a") + line("t", status="tombstone")
+    changes = [Change(name, Mark.DONE, NOW, PATH, f"Do {name}") for name in ("a", "t", "x")]
+    [writer] = beads.writers(PATH, changes)
+    rewrite = writer.apply(text, changes)
+    assert json.loads(Lines(rewrite.text).all[0])["status"] == "closed"
+    assert Lines(rewrite.text).all[1] == Lines(text).all[1]
+    assert [problem.message.split()[0] for problem in rewrite.problems] == ["t", "x"]
+
+
+def test_an_issue_that_two_changes_find_is_written_once() -> None:
+    changes = [Change("old", Mark.DOING, NOW, PATH, "Do a"), Change("a", Mark.DONE, NOW, PATH, "Do a")]
+    assert json.loads(SUBJECT.write(line("a"), changes))["status"] == "closed"
+
+
+def test_bytes_that_are_not_utf_8_survive() -> None:
+    text = "\ufeff" + line("a", title="X").replace("X", "\udcff\udcfe") + line("b")
+    assert write(text, "b", Mark.DOING).startswith(Lines(text).all[0])
+    written = write(text, "a", Mark.BLOCKED)
+    assert "\udcff\udcfe" in written
+    assert by_id(written)["a"].mark is Mark.BLOCKED
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "likeness"),
+    [
+        (PATH, line("a"), Likeness.NAME),
+        (PATH, "", Likeness.NAME),
+        ("/home/x/.beads/beads.jsonl", "broken", Likeness.NAME),
+        ("issues.jsonl", line("a"), Likeness.NAME),
+        ("issues.jsonl", '{"id": 1, "event": "x"}', Likeness.NO),
+        ("export.jsonl", "\n" + line("a"), Likeness.CONTENT),
+        (".beads/interactions.jsonl", '{"id": "int-1", "kind": "x"}', Likeness.NO),
+        ("log.jsonl", '{"level": "info"}', Likeness.NO),
+        ("issues.json", line("a"), Likeness.NO),
+        ("issues.md", line("a"), Likeness.NO),
+    ],
+)
+def test_it_knows_its_own(path: str, text: str, likeness: Likeness) -> None:
+    assert beads.likeness(Material(path, (Document(path, text),))) is likeness
+
+
+def test_a_folder_is_not_its_own() -> None:
+    assert beads.likeness(Material(".beads", (), folder=True)) is Likeness.NO
+    assert beads.read(Material(".beads", (), folder=True)) == Reading()
+
+
+STATUSES = st.sampled_from(
+    ["open", "in_progress", "closed", "blocked", "deferred", "pinned", "hooked", "odd", "tombstone"]
+)
+WORDS = st.sampled_from(
+    ["", "plain", '"status":"open"', "é\u2028\U0001f600", "`src/a.py` {", "- [ ] 1.1 x\n"]
+)
+NAMES = st.sampled_from(["bd-1", "bd-1.1", "bd-2", "bd-x", "bd-y"])
+
+
+@st.composite
+def issue(draw: st.DrawFn, name: str) -> str:
+    fields: dict[str, Any] = {"id": name, "title": f"Title of {name} {draw(WORDS)}", "status": draw(STATUSES)}
+    if draw(st.booleans()):
+        fields |= {"description": draw(WORDS), "priority": draw(st.integers(0, 5)), "unknown": draw(WORDS)}
+    if draw(st.booleans()):
+        fields["updated_at"] = "2026-01-01T00:00:00Z"
+    if fields["status"] == "closed" and draw(st.booleans()):
+        fields |= {"closed_at": "2026-01-01T00:00:00Z", "close_reason": draw(WORDS)}
+    if draw(st.booleans()):
+        kinds = st.sampled_from(["blocks", "parent-child", "related"])
+        fields["dependencies"] = [
+            {"issue_id": name, "depends_on_id": draw(NAMES), "type": draw(kinds)} for _ in range(2)
+        ]
+    keys = draw(st.permutations(list(fields)))
+    style = draw(st.sampled_from([(",", ":"), (", ", ": ")]))
+    return json.dumps({key: fields[key] for key in keys}, separators=style, ensure_ascii=draw(st.booleans()))
+
+
+@st.composite
+def texts(draw: st.DrawFn) -> str:
+    names = draw(st.lists(NAMES, unique=True, max_size=5))
+    lines = [draw(issue(name)) for name in names]
+    lines.insert(
+        draw(st.integers(0, len(lines))), draw(st.sampled_from(["", "  ", '{"_type":"memory"}', "broken"]))
+    )
+    end = draw(st.sampled_from(["\n", "\r\n"]))
+    return draw(st.sampled_from(["", "\ufeff"])) + end.join(lines) + draw(st.sampled_from(["", end]))
+
+
+JUNK: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 9) | st.floats() | WORDS | NAMES,
+    lambda inner: (
+        st.lists(inner, max_size=2)
+        | st.dictionaries(st.sampled_from(["depends_on_id", "type", "issue_id"]), inner, max_size=3)
+    ),
+    max_leaves=4,
+)
+KEYS = [
+    "_type",
+    "title",
+    "status",
+    "priority",
+    "issue_type",
+    "dependencies",
+    "description",
+    "notes",
+    "is_template",
+    "updated_at",
+    "closed_at",
+    "estimated_minutes",
+]
+
+
+@st.composite
+def junk(draw: st.DrawFn) -> str:
+    """Lines in which anything may be of another type."""
+    lines = draw(
+        st.lists(
+            st.fixed_dictionaries(
+                {"id": NAMES | JUNK},
+                optional={**dict.fromkeys(KEYS, JUNK), "dependencies": st.lists(JUNK, max_size=3) | JUNK},
+            ),
+            max_size=4,
+        )
+    )
+    return "\n".join(json.dumps(value) for value in lines)
+
+
+@SETTINGS
+@given(texts())
+def test_it_keeps_every_byte(text: str) -> None:
+    keeps_every_byte(SUBJECT, text)
+
+
+@SETTINGS
+@given(texts(), st.integers(0, 20), st.sampled_from([mark for mark in Mark if mark is not Mark.DOING]))
+def test_one_change_changes_one_line(text: str, index: int, mark: Mark) -> None:
+    changes_only_its_own_lines(SUBJECT, text, index, mark)
+
+
+@SETTINGS
+@given(texts(), st.integers(0, 20), st.sampled_from(list(Mark)))
+def test_nothing_but_the_status_and_its_times_is_different(text: str, index: int, mark: Mark) -> None:
+    entries = [entry for entry in read(text).entries if entry.mark is not Mark.UNREADABLE]
+    if not entries:
+        return
+    entry = entries[index % len(entries)]
+    before, after = Lines(text).all, Lines(SUBJECT.write(text, [SUBJECT.change(entry, mark)])).all
+    assert entry.task.origin is not None
+    number = entry.task.origin.line - 1
+    assert before[:number] + before[number + 1 :] == after[:number] + after[number + 1 :]
+    old, new = (json.loads(lines[number].removeprefix("\ufeff")) for lines in (before, after))
+    owned = {"status", "updated_at", "closed_at"}
+    assert [(k, v) for k, v in old.items() if k not in owned] == [
+        (k, v) for k, v in new.items() if k not in owned
+    ]
+    assert ("closed_at" in new) is (new["status"] == "closed") or old == new
+    assert Lines(text).end(number) == Lines("".join(after)).end(number)
+
+
+@SETTINGS
+@given(mangled(texts() | junk()))
+def test_it_never_raises(text: str) -> None:
+    never_raises(SUBJECT, text)
+
+
+@SETTINGS
+@given(junk())
+def test_wrong_types_never_make_it_raise_nor_break_a_line(text: str) -> None:
+    never_raises(SUBJECT, text)
+    entries = read(text).entries
+    written = SUBJECT.write(text, [SUBJECT.change(entry, Mark.DONE) for entry in entries])
+    for each in Lines(printable(written)).all:
+        json.loads(each)
+    assert [e.task.id for e in read(written).entries] == [e.task.id for e in entries]

@@ -1,0 +1,166 @@
+from __future__ import annotations
+
+from textwrap import dedent
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from plait.core.plan import Severity
+from plait.core.task import Need, Origin
+from plait.sources.formats import Likeness, load
+from plait.sources.model import Change, Mark, Reading
+from plait.testing.contracts.sources import (
+    NOW,
+    Subject,
+    changes_only_its_own_lines,
+    keeps_every_byte,
+    mangled,
+    never_raises,
+)
+from plait.testing.folders import by_id, material, needs, only, told
+
+CCPM = load("ccpm")
+EPIC = ".claude/epics/login"
+PATH = f"{EPIC}/001.md"
+TASK = """\
+---
+name: Add the form
+status: open
+created: 2026-01-02T10:00:00Z
+updated: 2026-01-02T10:00:00Z
+depends_on: [002]
+parallel: true
+conflicts_with: []
+---
+
+# Task: Add the form
+
+- [ ] It is there, in `src/form.ts`
+"""
+SUBJECT = Subject("ccpm", PATH, {Mark.DONE: Mark.DONE, Mark.TODO: Mark.TODO, Mark.FAILED: Mark.TODO})
+
+
+def read(files: dict[str, str]) -> Reading:
+    files = {name: dedent(text) for name, text in files.items()}
+    return CCPM.read(material("ccpm", EPIC, files))
+
+
+def task(*lines: str) -> str:
+    return "\n".join(["---", "name: Do it", "status: open", *lines, "---", "", "Text", ""])
+
+
+def write(text: str, mark: Mark) -> str:
+    change = Change("001", mark, NOW, PATH, "Add the form")
+    (writer,) = CCPM.writers(EPIC, [change])
+    return writer.apply(text, [change]).text
+
+
+class TestReading:
+    def test_one_file_is_one_task(self) -> None:
+        entry = only(SUBJECT.read(TASK))
+        assert (entry.task.id, entry.task.title, entry.mark) == ("001", "Add the form", Mark.TODO)
+        assert entry.task.needs == (Need("002", reason="depends_on: 002", at=Origin(PATH, 6)),)
+        assert (entry.task.exclusive, entry.mentions) == (None, ("src/form.ts",))
+
+    def test_files_about_the_epic_are_no_tasks(self) -> None:
+        about = ("epic.md", "001-analysis.md", "execution-status.md", "github-mapping.md", "README.md")
+        files = dict.fromkeys(about, task()) | {"notes.md": "# Notes\n", "001.md": task(), "extra.md": task()}
+        assert list(by_id(read(files))) == ["001", "extra"]
+
+    def test_tasks_are_called_by_number_with_or_without_zeros_or_by_issue(self) -> None:
+        files = {
+            "001.md": task(),
+            "12.md": task("github: https://example.org/o/r/issues/345"),
+            "13.md": task("depends_on: [1, '#345', 012, 99]", "conflicts_with:\n  - 001.md"),
+        }
+        found = by_id(read(files))["13"]
+        assert list(needs(found)) == ["001", "12", "99"]
+        assert found.task.conflicts_with == ("001",)
+
+    def test_what_is_not_parallel_shares_one_group(self) -> None:
+        assert only(read({"001.md": task("parallel: false")})).task.exclusive == "serial"
+
+    @pytest.mark.parametrize(
+        ("said", "mark"), [("in-progress", Mark.DOING), ("closed", Mark.DONE), ("completed", Mark.DONE)]
+    )
+    def test_statuses(self, said: str, mark: Mark) -> None:
+        assert only(SUBJECT.read(TASK.replace("open", said))).mark is mark
+
+    def test_what_cannot_be_read_is_known_by_name(self) -> None:
+        reading = read(
+            {"001.md": "# Task\n", "002.md": "---\nname: a: b\n---\n", "003.md": "---\nname: A\n---\n"}
+        )
+        assert [entry.mark for entry in reading.entries] == [Mark.UNREADABLE, Mark.UNREADABLE, Mark.TODO]
+        assert [text.partition(": ")[0] for text in told(reading)] == [
+            f"{EPIC}/001.md:1",
+            f"{EPIC}/002.md:2",
+            f"{EPIC}/003.md:1",
+        ]
+
+    def test_an_epic_without_tasks_is_an_error(self) -> None:
+        assert [problem.severity for problem in read({"epic.md": task()}).problems] == [Severity.ERROR]
+
+
+class TestWriting:
+    def test_the_status_and_its_time_change(self) -> None:
+        now = "updated: 2026-03-14T09:26:53Z"
+        expected = TASK.replace("open", "in-progress").replace("updated: 2026-01-02T10:00:00Z", now)
+        assert write(TASK, Mark.DOING) == expected
+        assert write(expected, Mark.DONE) == expected.replace("in-progress", "closed")
+        assert write(expected, Mark.FAILED) == expected.replace("in-progress", "open")
+
+    def test_no_time_is_added_and_none_changed_without_a_new_status(self) -> None:
+        bare = TASK.replace("updated: 2026-01-02T10:00:00Z\n", "")
+        assert write(bare, Mark.DONE) == bare.replace("open", "closed")
+        assert write(TASK, Mark.TODO) == TASK
+
+    def test_a_task_that_was_closed_meanwhile_is_not_taken_up(self) -> None:
+        closed = TASK.replace("open", "closed")
+        assert write(closed, Mark.DOING) == closed
+
+
+class TestLikeness:
+    def like(self, folder: str, text: str) -> Likeness:
+        return CCPM.likeness(material("ccpm", folder, {"001.md": text}))
+
+    def test_by_place_and_content(self) -> None:
+        assert self.like(EPIC, task()) is Likeness.NAME
+        assert self.like(f"/home/me/{EPIC}", task()) is Likeness.NAME
+        assert self.like(EPIC, "# A\n") is Likeness.NO
+
+    def test_by_content(self) -> None:
+        assert self.like("tasks", task("parallel: true", "conflicts_with: []")) is Likeness.CONTENT
+        assert self.like("tasks", task("parallel: true")) is Likeness.NO
+
+
+@st.composite
+def _file(draw: st.DrawFn) -> str:
+    keys = [
+        "depends_on: [1]",
+        "parallel: false",
+        "conflicts_with: [2]",
+        "updated: x",
+        "updated: '2026'",
+        "github: ",
+    ]
+    lines = draw(st.lists(st.sampled_from(keys), unique_by=lambda key: key[:7]))
+    lines.insert(
+        draw(st.integers(0, len(lines))), f"status: {draw(st.sampled_from(['open', 'closed', 'Open']))}"
+    )
+    return "\n".join(
+        ["---", "name: T", *lines, "---", draw(st.sampled_from(["", "status: open\n", "# H\n---\n"]))]
+    )
+
+
+@given(_file(), st.sampled_from(("\n", "\r\n", "\r")), st.sampled_from([*SUBJECT.tells, Mark.STUCK]))
+@settings(max_examples=150, deadline=None)
+def test_only_status_and_time_change(text: str, eol: str, mark: Mark) -> None:
+    text = text.replace("\n", eol)
+    keeps_every_byte(SUBJECT, text)
+    changes_only_its_own_lines(SUBJECT, text, 0, mark)
+
+
+@given(mangled(_file()))
+@settings(max_examples=150, deadline=None)
+def test_no_text_makes_it_raise(text: str) -> None:
+    never_raises(SUBJECT, text)

@@ -1,0 +1,655 @@
+from __future__ import annotations
+
+from textwrap import dedent
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from plait.core.graph import build
+from plait.core.plan import Severity
+from plait.core.task import Need, NeedKind, Origin
+from plait.sources.detect import detect
+from plait.sources.formats import Likeness, load
+from plait.sources.model import Document, Entry, Mark, Material, Reading
+from plait.sources.text import Lines, printable
+from plait.testing.contracts.sources import mangled
+from plait.testing.folders import by_id, material, needs, only, told
+
+FOLDER = load("folder")
+
+
+def read(files: dict[str, str], *, named: bool = True, exclude: tuple[str, ...] = ()) -> Reading:
+    files = {name: dedent(text) for name, text in files.items()}
+    return FOLDER.read(material("folder", "tasks", files, named=named, exclude=exclude))
+
+
+def one(text: str, name: str = "01-x.md") -> Entry:
+    return only(read({name: text}))
+
+
+def front(lines: str) -> Entry:
+    return one(f"---\n{dedent(lines).strip()}\n---\n# Do it\n\nText.\n")
+
+
+class TestFiles:
+    def test_each_file_is_a_task_whose_id_is_its_stem(self) -> None:
+        reading = read({"01-add.md": "# Add\n", "v1.2-notes.md": "# Notes\n"})
+        assert [entry.task.id for entry in reading.entries] == ["01-add", "v1.2-notes"]
+        assert [entry.task.origin for entry in reading.entries] == [
+            Origin("tasks/01-add.md", 1),
+            Origin("tasks/v1.2-notes.md", 1),
+        ]
+
+    def test_files_about_the_folder_and_hidden_ones_are_no_tasks(self) -> None:
+        files = dict.fromkeys(
+            ("README.md", "Readme.md", "PHASES.md", "_template.md", ".draft.md", "a.md"), "# A\n"
+        )
+        assert list(by_id(read(files))) == ["a"]
+
+    @pytest.mark.parametrize("glob", ["b*.md", "tasks/b.md", "**/b.md", "b.md"])
+    def test_what_is_excluded_by_name_or_path_is_no_task(self, glob: str) -> None:
+        assert list(by_id(read({"a.md": "# A\n", "b.md": "# B\n"}, exclude=(glob,)))) == ["a"]
+
+    def test_numbers_repeat_and_are_no_ids(self) -> None:
+        files = {"08-a.md": "# A\n", "08-b.md": "# B\n", "08-c.md": "# C\n"}
+        assert list(by_id(read(files))) == ["08-a", "08-b", "08-c"]
+
+    def test_prefix_words_are_not_part_of_the_id(self) -> None:
+        found = by_id(read({"task-01-x.md": "# X\n", "writer-prompt-02-y.md": "# Y\n", "task-.md": "# Z\n"}))
+        assert list(found) == ["task-", "01-x", "02-y"]
+        assert found["01-x"].aliases == ("task-01-x",)
+
+    def test_files_that_would_share_an_id_keep_their_whole_stems(self) -> None:
+        assert list(by_id(read({"01-x.md": "# X\n", "task-01-x.md": "# X\n"}))) == ["01-x", "task-01-x"]
+
+    def test_an_id_in_the_front_matter_overrides_the_name(self) -> None:
+        entry = front("id: login")
+        assert entry.task.id == "login"
+        assert entry.aliases == ("01-x",)
+
+    def test_an_empty_folder_is_an_error_that_says_what_a_task_file_is(self) -> None:
+        reading = read({"README.md": "# Read me\n"})
+        (problem,) = reading.problems
+        assert reading.entries == ()
+        assert problem.severity is Severity.ERROR
+        assert problem.message == "there are no task files in tasks"
+        assert "README.md" in problem.hint
+
+    def test_a_file_that_says_nothing_is_known_by_name_only(self) -> None:
+        reading = read({"a.md": " \n", "b.md": "---\nrun: make\n---\n"})
+        assert [entry.mark for entry in reading.entries] == [Mark.UNREADABLE, Mark.TODO]
+        assert told(reading) == ["tasks/a.md:1: this file says nothing: it can't be run"]
+
+    def test_no_status_is_written(self) -> None:
+        assert FOLDER.writers("tasks", ()) == []
+
+
+class TestTitles:
+    @pytest.mark.parametrize(
+        ("heading", "title"),
+        [
+            ("# Task: Add login", "Add login"),
+            ("# Task 04: Split `x.py`", "Split `x.py`"),
+            ("# Task 4.2 - Split", "Split"),
+            ("# task #7: Split", "Split"),
+            ("# Task management: rules", "Task management: rules"),
+            ("Task: Underlined\n===", "Underlined"),
+            ("> # Quoted\n\n# Real", "Real"),
+            ("```\n# Example\n```\n# Real", "Real"),
+            ("# Task:", "x"),
+        ],
+    )
+    def test_the_first_heading_without_the_word_task(self, heading: str, title: str) -> None:
+        assert one(f"{heading}\n", "x.md").task.title == title
+
+    def test_without_a_heading_the_front_matter_tells_it(self) -> None:
+        assert one("---\ntitle: From above\n---\nText\n").task.title == "From above"
+
+    def test_else_the_name_in_words(self) -> None:
+        assert one("Text\n", "03-add_more-tests.md").task.title == "03 add more tests"
+
+    def test_the_body_is_the_text_without_front_matter_as_it_is_written(self) -> None:
+        entry = one("\ufeff---\r\ntitle: T\r\n---\r\n# A\r\n\r\n\tB  \r\n")
+        assert entry.task.body == "# A\r\n\r\n\tB  \r\n"
+
+
+class TestFrontMatter:
+    def test_every_key(self) -> None:
+        task = front(
+            """
+            needs: [02-y]
+            touches: [src/a.py, docs/]
+            conflicts_with: 03-z
+            exclusive: database
+            phase: 2
+            priority: high
+            complexity: High
+            estimate: 1h 30m
+            slots: 2
+            allow_empty: true
+            agent: claude
+            model: opus
+            verify: make test
+            timeout: 90
+            retries: 3
+            env:
+              A: "1"
+              B: two
+            run: make
+            """
+        ).task
+        assert [need.on for need in task.needs] == ["02-y"]
+        assert task.touches == ("src/a.py", "docs/")
+        assert task.conflicts_with == ("03-z",)
+        assert (task.exclusive, task.phase, task.priority, task.weight) == ("database", "2", 0, 4.0)
+        assert (task.estimate, task.timeout, task.slots, task.retries) == (5400.0, 90.0, 2, 3)
+        assert (task.allow_empty, task.agent, task.model) == (True, "claude", "opus")
+        assert (task.verify, task.run) == ("make test", "make")
+        assert task.env == (("A", "1"), ("B", "two"))
+
+    @pytest.mark.parametrize("key", ["needs", "depends_on", "dependencies", "Depends-On"])
+    @pytest.mark.parametrize("value", ["[a, b]", "a, b", "a and b", "\n  - a\n  - b.md"])
+    def test_needs_have_synonyms_and_may_be_lists_or_texts(self, key: str, value: str) -> None:
+        reading = read({"01-x.md": f"---\n{key}: {value}\n---\n# X\n", "a.md": "# A\n", "b.md": "# B\n"})
+        assert list(needs(by_id(reading)["01-x"])) == ["a", "b"]
+        assert reading.problems == ()
+
+    @pytest.mark.parametrize("key", ["touches", "files", "target_files", "output_file", "output_files"])
+    def test_touches_have_synonyms(self, key: str) -> None:
+        assert front(f"{key}: app/[id]/page.tsx, src/*.py").task.touches == ("app/[id]/page.tsx", "src/*.py")
+
+    def test_run_implies_the_shell_unless_an_agent_is_given(self) -> None:
+        assert front("run: make docs").task.agent == "shell"
+        assert front("run: make docs\nagent: claude").task.agent == "claude"
+        assert front("model: opus").task.agent is None
+
+    def test_what_must_not_run_in_parallel_shares_one_group(self) -> None:
+        assert front("parallel: false").task.exclusive == "serial"
+        assert front("exclusive: true").task.exclusive == "serial"
+        assert front("parallel: true").task.exclusive is None
+        assert front("exclusive: false").task.exclusive is None
+
+    def test_a_status_in_the_front_matter_counts(self) -> None:
+        assert front("status: done").mark is Mark.DONE
+        assert front("status: in-progress").mark is Mark.DOING
+        assert front("status: whatever").mark is Mark.TODO
+
+    @pytest.mark.parametrize(
+        ("line", "message"),
+        [
+            ("retries: often", "retries is not a whole number from 0 on: often"),
+            ("slots: 0", "slots is not a whole number from 1 on: 0"),
+            ("timeout: soon", "timeout is not a length of time: soon"),
+            ("allow_empty: perhaps", "allow_empty is neither true nor false: perhaps"),
+            ("weight: heavy", "weight is neither low, medium nor high: heavy"),
+            ("priority: whenever", "priority is no priority: whenever"),
+            ("env: A=1", "env is not a map of names and texts"),
+            ("needs: {a: 1}", "needs is not a list of texts"),
+            ("agent: [a, b]", "agent is not a text"),
+            ("verify: false", "verify is not a command: false"),
+        ],
+    )
+    def test_a_value_of_the_wrong_kind_costs_that_key(self, line: str, message: str) -> None:
+        reading = read({"01-x.md": f"---\ntitle: X\n{line}\nmodel: opus\n---\nText\n"})
+        assert told(reading, Severity.WARNING) == [f"tasks/01-x.md:3: {message}"]
+        assert only(reading).task.model == "opus"
+        assert reading.problems[0].hint
+
+    def test_an_unknown_key_is_a_warning_with_a_suggestion(self) -> None:
+        reading = read({"a.md": "---\ntouchs: a.py\ncolour: red\n---\n# A\n"})
+        assert told(reading) == [
+            "tasks/a.md:2: touchs is not a key that means anything here; it was passed over",
+            "tasks/a.md:3: colour is not a key that means anything here; it was passed over",
+        ]
+        assert reading.problems[0].hint == "Did you mean touches?"
+        assert "needs" in reading.problems[1].hint
+
+    def test_keys_of_other_tools_are_no_problem(self) -> None:
+        lines = "".join(f"{key}: x\n" for key in ("created", "labels", "tags", "assignee", "author", "date"))
+        assert read({"a.md": f"---\n{lines}description: y\nupdated: z\n---\n# A\n"}).problems == ()
+
+    def test_recipes_are_noted(self) -> None:
+        reading = read({"a.md": "---\nrecipe: review\n---\n# A\n"})
+        assert told(reading, Severity.INFO) == [
+            "tasks/a.md:2: recipes are not there yet: this key was passed over"
+        ]
+
+    def test_front_matter_that_cannot_be_read_leaves_the_name_known(self) -> None:
+        reading = read({"a.md": "---\ntitle: a: b: c\nid: other\n---\n# A\n", "b.md": "# B\n"})
+        assert [(entry.task.id, entry.mark) for entry in reading.entries] == [
+            ("a", Mark.UNREADABLE),
+            ("b", Mark.TODO),
+        ]
+        assert told(reading)[0].startswith("tasks/a.md:2: the front matter can't be read")
+
+
+NAMED = dict.fromkeys(("01-x.md", "02-y.md", "08-a.md", "08-b.md", "task-9-z.md"), "# X\n")
+
+
+class TestNames:
+    def reading(self, said: str) -> Reading:
+        return read({**NAMED, "me.md": f"---\nneeds: [{said}]\n---\n# Me\n"})
+
+    @pytest.mark.parametrize(
+        ("said", "on"),
+        [
+            ("01-x", "01-x"),
+            ("01-X", "01-x"),
+            ("01", "01-x"),
+            ("1", "01-x"),
+            ("01-x.md", "01-x"),
+            ("tasks/01-x.md", "01-x"),
+            ("Task 02", "02-y"),
+            ("task-9-z", "9-z"),
+            ("9-z", "9-z"),
+            ("09", "9-z"),
+            ("08-a", "08-a"),
+            ("77-gone", "77-gone"),
+            ("All of it", "All of it"),
+        ],
+    )
+    def test_a_task_can_be_called_in_many_ways(self, said: str, on: str) -> None:
+        reading = self.reading(said)
+        assert list(needs(by_id(reading)["me"])) == [on]
+        assert reading.problems == ()
+
+    def test_a_number_of_several_tasks_is_a_warning_that_names_them(self) -> None:
+        reading = self.reading("08")
+        assert by_id(reading)["me"].task.needs == ()
+        assert told(reading) == ["tasks/me.md:2: 08 could be 08-a or 08-b: it was passed over"]
+
+    def test_a_task_does_not_mean_itself_by_its_number(self) -> None:
+        reading = read({"08-a.md": "# A\n", "08-b.md": "---\nneeds: [08]\n---\n# B\n"})
+        assert list(needs(by_id(reading)["08-b"])) == ["08-a"]
+
+    def test_a_need_tells_who_said_it_and_where(self) -> None:
+        reading = self.reading("01")
+        at = Origin("tasks/me.md", 2)
+        assert by_id(reading)["me"].task.needs == (Need("01-x", NeedKind.NEED, "needs: 01", at),)
+
+    def test_unknown_needs_are_the_plans_business(self) -> None:
+        checked = build([entry.task for entry in self.reading("77-gone").entries])
+        assert checked.plan is not None
+        assert "taken as finished" in checked.problems[0].message
+
+
+class TestHeaderLines:
+    TEXT = """\
+        # Task: Add login
+
+        **Priority:** P0 (Critical)
+        **Complexity:** Medium-High
+        **Files:** a.py, new file b.py, `src/core/`, lib/
+        **Depends on:** 02-y, Task 03
+        **Enables:** 04-w
+        **Time Estimate:** 2-3 hours
+
+        ## Plan
+
+        **Priority:** P9
+        **Files:** never.py
+        """
+
+    def files(self) -> dict[str, str]:
+        return {"01-x.md": self.TEXT} | {f"{name}.md": f"# {name}\n" for name in ("02-y", "03-z", "04-w")}
+
+    def test_each_of_them(self) -> None:
+        reading = read(self.files())
+        found = by_id(reading)
+        task = found["01-x"].task
+        assert (task.priority, task.weight, task.estimate) == (-1, 2.0, 9000.0)
+        assert task.touches == ("a.py", "b.py", "src/core/", "lib/")
+        assert needs(found["01-x"]) == {"02-y": "Depends on: 02-y", "03-z": "Depends on: Task 03"}
+        assert found["04-w"].task.needs == (
+            Need("01-x", reason="Enables: 04-w", at=Origin("tasks/01-x.md", 7)),
+        )
+        assert reading.problems == ()
+
+    def test_they_may_be_bulleted_and_have_their_list_beneath(self) -> None:
+        entry = one(
+            "# X\n\n- **Priority**: Low\n- **Estimated Time:** 30 min\n\n**Files:**\n- `a.py` (new)\n- b.py\n"
+        )
+        assert (entry.task.priority, entry.task.estimate) == (2, 1800.0)
+        assert entry.task.touches == ("a.py", "b.py")
+
+    @pytest.mark.parametrize(
+        "said", ["~20 files across core", "New command, new layout", "6 files, ~10 places"]
+    )
+    def test_words_about_files_are_no_paths(self, said: str) -> None:
+        assert one(f"# X\n\n**Files:** {said}\n").task.touches == ()
+
+    def test_prose_about_dependencies_is_a_note(self) -> None:
+        reading = read({"a.md": "# A\n\n**Depends on:** Stable code\n**Enables:** Everything\n"})
+        assert only(reading).task.needs == ()
+        assert told(reading, Severity.INFO) == [
+            "tasks/a.md:4: Enables: Everything: this names no task here, so nothing waits because of it",
+            "tasks/a.md:3: Depends on: Stable code: this names no task, so nothing waits for it",
+        ]
+
+    def test_nothing_is_said_by_none(self) -> None:
+        reading = read({"a.md": "# A\n\n**Depends on:** None\n**Enables:** -\n"})
+        assert only(reading).task.needs == ()
+        assert reading.problems == ()
+
+    def test_an_example_is_no_header(self) -> None:
+        assert one("# X\n\n```\n**Priority:** P0\n```\n> **Complexity:** High\n").task.priority == 1
+
+    def test_front_matter_comes_first(self) -> None:
+        task = one("---\npriority: low\nweight: 3\n---\n# X\n\n**Priority:** P0\n**Complexity:** High\n").task
+        assert (task.priority, task.weight) == (2, 3.0)
+
+
+class TestOwnedPaths:
+    def test_a_list(self) -> None:
+        text = (
+            "# X\n\n## Owned Paths (hard boundary)\n\n- `src/a/**`\n- src/b/\n- `c.py` only.\n- this record\n"
+        )
+        assert one(text).task.touches == ("src/a/**", "src/b/", "c.py")
+
+    def test_a_tree_is_put_together_to_whole_paths(self) -> None:
+        text = """\
+            # X
+
+            ## \U0001f4c2 **Owned Paths**
+
+            **This task owns:**
+            ```
+            python/core/
+            ├── __init__.py        # add the import
+            ├── adapters/
+            │   ├── +page.py  <- new
+            │   └── *.json
+            ├── empty/
+            └── Makefile
+            ./top.md
+            src
+              deep
+                leaf.ts
+            ```
+            """
+        assert one(text).task.touches == (
+            "python/core/__init__.py",
+            "python/core/adapters/+page.py",
+            "python/core/adapters/*.json",
+            "python/core/empty/",
+            "python/core/Makefile",
+            "top.md",
+            "src/deep/leaf.ts",
+        )
+
+    def test_a_tree_of_plain_signs_and_a_plain_list_of_paths(self) -> None:
+        text = "# X\n## Owned paths\n\n```text\nsrc/\n|-- a.py\n`-- b/\n    `-- c.py\ndocs/x.md\nand more prose\n```\n"
+        assert one(text).task.touches == ("src/a.py", "src/b/c.py", "docs/x.md")
+
+    def test_what_must_not_be_modified_is_neither_owned_nor_mentioned(self) -> None:
+        text = """\
+            # X
+
+            Update `used.py`. You must not touch `taboo0.py`. See `also.py`.
+
+            ## Owned Paths
+
+            - `own.py`
+
+            **Must NOT modify:**
+            - `taboo1.py` (only read it)
+              - `taboo2.py`
+
+            **Integration:**
+            - Register in `registry.py`
+
+            ## Must NOT modify
+
+            - `taboo3.py`
+
+            ### More
+
+            `taboo4.py`
+
+            ## Notes
+
+            - Do not edit:
+              - `taboo5.py`
+            - Behaviour must not change.
+            - See `free.py`
+            """
+        entry = one(text)
+        assert entry.task.touches == ("own.py",)
+        assert entry.mentions == ("used.py", "also.py", "registry.py", "free.py")
+
+    def test_a_sentence_that_forbids_is_no_label_of_the_list_beneath(self) -> None:
+        assert one("# X\n\nBehaviour must not change.\n\n- Update `a.py`\n").mentions == ("a.py",)
+
+    def test_mentions_come_from_text_and_not_from_examples(self) -> None:
+        text = (
+            "# Fix `a.py`\n\nSee src/b.py.\n\n```\nc.py\n```\n\n| f |\n|---|\n| `d.py` |\n\n<!-- `e.py` -->\n"
+        )
+        assert one(text).mentions == ("a.py", "src/b.py", "d.py")
+
+
+class TestPhases:
+    def test_phases_are_in_natural_order_each_after_all_before_it(self) -> None:
+        said = {"a": "10", "b": "Phase 2", "c": "polish", "d": "2", "e": "1"}
+        files = {f"{name}.md": f"---\nphase: {phase}\n---\n# {name}\n" for name, phase in said.items()}
+        files["d.md"] = "---\nphase: 2\nstatus: done\n---\n# d\n"
+        reading = read(files | {"free.md": "# Free\n"})
+        assert [(phase.key, phase.after, phase.total, phase.settled) for phase in reading.phases] == [
+            ("1", (), 1, 0),
+            ("2", ("1",), 2, 1),
+            ("10", ("1", "2"), 1, 0),
+            ("polish", ("1", "2", "10"), 1, 0),
+        ]
+        assert reading.phases[1].at == Origin("tasks/b.md", 2)
+        assert reading.phases[1].gate is None
+        assert by_id(reading)["free"].task.phase is None
+        assert build([entry.task for entry in reading.entries], phases=reading.phases).plan is not None
+
+
+TABLE = """\
+    # Plan
+
+    | Task | Description | Status | Blocks | Blocked By |
+    |------|-------------|--------|--------|------------|
+    | 01 | Set up | ✅ DONE | - | - |
+    | 02 | Split the module | 🔄 IN REVIEW | 14 | - |
+    | **05** | Add tests | ❌ TODO | 06 | All refactoring |
+    | [06](06-docs.md) | Docs | TODO | - | 01 ✅, 05 |
+    | 08 | Simplify identity | ❌ TODO | - | 02 + 09 |
+    | 09 | Something without a file | ❌ TODO | 08 | - |
+    | 10 | Long gone | ✅ | 08 | - |
+
+    | Task | Complexity | Priority |
+    |------|------------|----------|
+    | 01 | High | Low |
+    """
+ROWS = {
+    "01-setup.md": "# Set up\n",
+    "02-split.md": "# Split\n",
+    "05-tests.md": "# Tests\n",
+    "06-docs.md": "# Docs\n",
+    "08-batch.md": "# Task: Batch mode\n",
+    "08-simplify-identity.md": "# Task: Simplify identity\n",
+    "08-third.md": "# Third\n",
+}
+
+
+class TestPhasesTable:
+    @pytest.mark.parametrize("named", [True, False])
+    def test_statuses_and_edges_are_read_from_the_table(self, named: bool) -> None:  # noqa: FBT001
+        reading = read(ROWS | {"PHASES.md": TABLE}, named=named)
+        found = by_id(reading)
+        assert {name: entry.mark for name, entry in found.items()} == {
+            "01-setup": Mark.DONE,
+            "02-split": Mark.DOING,
+            "05-tests": Mark.TODO,
+            "06-docs": Mark.TODO,
+            "08-batch": Mark.TODO,
+            "08-simplify-identity": Mark.TODO,
+            "08-third": Mark.TODO,
+        }
+        assert {name: list(needs(entry)) for name, entry in found.items() if entry.task.needs} == {
+            "06-docs": ["05-tests"],
+            "08-simplify-identity": ["02-split"],
+        }
+        assert found["01-setup"].said == "✅ DONE"
+        assert found["01-setup"].task.weight == 1.0
+
+    def test_an_edge_is_told_with_its_row(self) -> None:
+        (need,) = by_id(read(ROWS | {"PHASES.md": TABLE}))["06-docs"].task.needs
+        assert need == Need("05-tests", reason="05 Blocks: 06", at=Origin("tasks/PHASES.md", 7))
+
+    def test_prose_and_rows_without_a_file_are_notes(self) -> None:
+        assert told(read(ROWS | {"PHASES.md": TABLE})) == [
+            "tasks/PHASES.md:7: Blocked By: All refactoring names no task, so nothing waits because of it",
+            "tasks/PHASES.md:10: there is no task file for 09: nothing waits for what has none",
+        ]
+
+    def test_a_number_of_several_files_needs_a_description_that_tells_them_apart(self) -> None:
+        reading = read(ROWS | {"PHASES.md": TABLE.replace("Simplify identity", "Whatever it is")})
+        assert all(entry.mark is Mark.TODO for name, entry in by_id(reading).items() if name.startswith("08"))
+        assert told(reading, Severity.WARNING) == [
+            "tasks/PHASES.md:9: 08 could be 08-batch or 08-simplify-identity or 08-third: it was passed over"
+        ]
+
+    def test_columns_may_be_in_any_order_and_case_with_others_between(self) -> None:
+        table = "| STATUS | Owner | blocked by | task |\n|--|--|--|--|\n| done | me | | 01 |\n| | | 01-setup | 02-split |\n"
+        found = by_id(read(ROWS | {"PHASES.md": table}))
+        assert found["01-setup"].mark is Mark.DONE
+        assert list(needs(found["02-split"])) == ["01-setup"]
+
+    def test_a_table_without_statuses_is_another_one(self) -> None:
+        table = "| Task | Description | Blocked By |\n|--|--|--|\n| 02-split | Split | 01-setup |\n"
+        assert by_id(read(ROWS | {"PHASES.md": table}))["02-split"].task.needs == ()
+
+    def test_a_table_in_an_example_is_not_read(self) -> None:
+        table = "```\n| Task | Status | Blocks |\n|--|--|--|\n| 01 | DONE | - |\n```\n"
+        assert by_id(read(ROWS | {"PHASES.md": table}))["01-setup"].mark is Mark.TODO
+
+    def test_the_front_matter_knows_better(self) -> None:
+        files = ROWS | {"PHASES.md": TABLE, "01-setup.md": "---\nstatus: open\n---\n# Set up\n"}
+        assert by_id(read(files))["01-setup"].mark is Mark.TODO
+
+    def test_a_status_that_is_not_known_is_a_warning(self) -> None:
+        reading = read(ROWS | {"PHASES.md": TABLE.replace("✅ DONE", "sort of")})
+        assert told(reading, Severity.WARNING) == [
+            "tasks/PHASES.md:5: sort of is not a status that is known; 01-setup counts as not started"
+        ]
+
+
+class TestLikeness:
+    def like(self, files: dict[str, str], *, named: bool = True) -> Likeness:
+        return FOLDER.likeness(material("folder", "docs/work", files, named=named))
+
+    def test_any_folder_of_markdown_files(self) -> None:
+        assert self.like({"a.md": "# A\n"}) is Likeness.CONTENT
+
+    def test_an_empty_folder_is_read_for_its_error(self) -> None:
+        assert self.like({"README.md": "# A\n"}) is Likeness.PERHAPS
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "---\nid: T-1\ntitle: A\nstatus: To Do\nassignee: []\n---\n",
+            "---\nname: A\nparallel: true\nconflicts_with: []\n---\n",
+            "---\noutput_dir: src\noutput_file: a.rs\n---\n",
+        ],
+    )
+    def test_a_folder_of_another_format_is_left_to_it(self, text: str) -> None:
+        assert detect(material("folder", "docs/work", {"a.md": text}))[0] != "folder"
+
+    @pytest.mark.parametrize(
+        ("name", "text"),
+        [
+            ("04-split.md", "# Split\n\n- [ ] a\n"),
+            ("task-split.md", "# Split\n"),
+            ("split.md", "# Task: Split\n\n- [ ] a\n"),
+            ("split.md", "---\ntouches: [a.py]\n---\n# Split\n"),
+            ("split.md", "# Split\n\n**Complexity:** Low\n"),
+        ],
+    )
+    def test_a_single_file_that_looks_like_one_task(self, name: str, text: str) -> None:
+        assert self.like({name: text}, named=False) is Likeness.CONTENT
+
+    @pytest.mark.parametrize(
+        ("name", "text"),
+        [
+            ("TODO.md", "# To do\n\n- one\n- two\n"),
+            ("01-plan.md", "# Plan\n\n## Phase 1: A\n\n- [ ] 1.1 B\n"),
+            ("tasks.md", "# Tasks\n\n- [ ] 1. A\n"),
+        ],
+    )
+    def test_a_single_file_with_tasks_of_its_own_is_not(self, name: str, text: str) -> None:
+        assert self.like({name: text}, named=False) is Likeness.NO
+
+
+_LINES = st.sampled_from(
+    [
+        "# Task 04: Split it",
+        "## Owned Paths",
+        "**Must NOT modify:**",
+        "**Depends on:** 01, 02-b",
+        "**Enables:** b",
+        "**Files:**",
+        "**Priority:** P0",
+        "- `src/a.py`",
+        "```",
+        "src/\n├── a.py\n└── b/",
+        "Text about `x.py`.",
+        "| Task | Status | Blocks | Blocked By |\n|--|--|--|--|\n| 01 | ✅ DONE | 02 | - |",
+        "",
+    ]
+)
+_FRONT = st.sampled_from(
+    [
+        "needs: [01, b]",
+        "touches: a.py",
+        "phase: 2",
+        "id: a",
+        "estimate: 20m",
+        "env: {A: b}",
+        "run: make",
+        "status: done",
+    ]
+)
+
+
+@st.composite
+def _file(draw: st.DrawFn) -> str:
+    keys = draw(st.lists(_FRONT, max_size=4, unique=True))
+    lines = draw(st.lists(_LINES, max_size=12))
+    above = ["---", *keys, "---"] if keys else []
+    return "\n".join([*above, *lines, ""])
+
+
+@given(st.lists(mangled(_file()), min_size=1, max_size=4), mangled(_file()), st.booleans())
+@settings(max_examples=150, deadline=None)
+def test_no_text_makes_it_raise_and_every_problem_says_where(
+    texts: list[str],
+    phases: str,
+    named: bool,  # noqa: FBT001
+) -> None:
+    names = ("01-a.md", "b.md", "task-02-b.md", "02-c.md")
+    files = dict(zip(names, texts, strict=False)) | {"PHASES.md": phases}
+    reading = FOLDER.read(material("folder", "tasks", files, named=named))
+    assert len(reading.entries) == len(texts)
+    lengths = {f"tasks/{name}": len(Lines(printable(text))) for name, text in files.items()}
+    for problem in reading.problems:
+        assert problem.at is not None
+        assert 1 <= problem.at.line <= max(1, lengths[problem.at.file])
+    for entry in reading.entries:
+        assert entry.task.id
+        assert entry.task.title
+        assert "\n" not in entry.task.title
+        assert entry.task.origin is not None
+    FOLDER.likeness(material("folder", "tasks", files, named=named))
+
+
+@given(_file(), st.sampled_from(("\r\n", "\r")))
+@settings(max_examples=50, deadline=None)
+def test_line_ends_make_no_difference(text: str, eol: str) -> None:
+    def essence(text: str) -> tuple[object, ...]:
+        entry = only(FOLDER.read(Material("tasks", (Document("tasks/01-a.md", text),), folder=True)))
+        task = entry.task
+        return task.id, task.title, task.needs, task.touches, task.phase, entry.mark, entry.mentions
+
+    assert essence(text) == essence(text.replace("\n", eol))

@@ -1,0 +1,380 @@
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from textwrap import dedent
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from plait.core.graph import build
+from plait.core.plan import Severity
+from plait.core.task import Need, Origin
+from plait.sources.formats import Likeness, load
+from plait.sources.model import Change, Mark, Reading
+from plait.sources.text import Lines, printable
+from plait.testing.contracts.sources import NOW, mangled
+from plait.testing.folders import by_id, material, needs, only, told
+
+JOBS = load("jobs")
+STATUS = "_jobstatus.json"
+AT = "2026-03-14T09:26:53Z"
+
+
+def read(files: dict[str, str], statuses: object = None) -> Reading:
+    files = {name: dedent(text) for name, text in files.items()}
+    if statuses is not None:
+        files[STATUS] = statuses if isinstance(statuses, str) else json.dumps(statuses)
+    return JOBS.read(material("jobs", "jobs", files))
+
+
+def job(*lines: str, writes: str = "src/out.rs") -> str:
+    folder, _, name = writes.rpartition("/")
+    head = [f"output_dir: {folder or '.'}/", f"output_file: {name}"]
+    return "\n".join(["---", *head, *lines, "---", "", "# Do it", "", "Text", ""])
+
+
+def status(name: str, said: str, **more: object) -> dict[str, object]:
+    return {
+        "id": name,
+        "status": said,
+        "created_at": "2026-01-01T00:00:00Z",
+        "updated_at": "2026-01-01T00:00:00Z",
+        **more,
+    }
+
+
+class TestReading:
+    def test_a_job_writes_its_output_and_its_targets(self) -> None:
+        lines = (
+            "mode: split",
+            "target_file: ./src/big.rs",
+            "output_files:\n  - src/big/mod.rs\n  - src/big/a.rs",
+        )
+        entry = only(read({"split_001.md": job(*lines, writes="src/big/mod.rs")}))
+        assert (entry.task.id, entry.task.title, entry.task.agent) == ("split_001", "Do it", "model")
+        assert entry.task.touches == ("src/big/mod.rs", "src/big/a.rs", "src/big.rs")
+        assert entry.task.body == "\n# Do it\n\nText\n"
+        assert (entry.mark, entry.task.exclusive, entry.task.origin) == (
+            Mark.TODO,
+            None,
+            Origin("jobs/split_001.md", 1),
+        )
+
+    def test_system_files_are_no_jobs(self) -> None:
+        assert list(
+            by_id(read({"_systemprompt.md": "# You are\n", "README.md": "# R\n", "a.md": job()}))
+        ) == ["a"]
+
+    def test_sequential_jobs_share_one_group(self) -> None:
+        assert only(read({"a.md": job("sequential: true")})).task.exclusive == "sequential"
+        assert only(read({"a.md": job("sequential: false")})).task.exclusive is None
+
+    @pytest.mark.parametrize("key", ["output_dir", "output_file"])
+    def test_a_job_without_a_required_key_is_known_by_name_only(self, key: str) -> None:
+        reading = read({"a.md": job().replace(key, "test_file")})
+        assert only(reading).mark is Mark.UNREADABLE
+        assert told(reading, Severity.WARNING) == [f"jobs/a.md:1: {key} is missing: this job can't be run"]
+
+    def test_modes_are_checked(self) -> None:
+        modes = ("replace", "create", "edit", "split", "replace_pattern", "update_fixtures")
+        files = {f"{mode}.md": job(f"mode: {mode}") for mode in modes} | {"odd.md": job("mode: edti")}
+        reading = read(files)
+        assert [entry.task.id for entry in reading.entries if entry.mark is Mark.UNREADABLE] == ["odd"]
+        assert told(reading) == ["jobs/odd.md:4: mode is not known: edti; this job can't be run"]
+
+    def test_keys_that_mean_nothing_are_told(self) -> None:
+        reading = read(
+            {"a.md": job("context_file: [a.rs]", "struct_name: A", "new_field: b", "verify: true")}
+        )
+        assert [problem.hint for problem in reading.problems] == ["Did you mean context_files?"]
+
+    def test_a_folder_without_jobs_is_an_error(self) -> None:
+        assert told(read({"_a.md": ""}), Severity.ERROR) == ["jobs: there are no jobs in jobs"]
+
+
+class TestNeeds:
+    def test_those_that_are_said(self) -> None:
+        (need,) = by_id(read({"a.md": job(), "b.md": job("depends_on: [a]", writes="src/b.rs")}))[
+            "b"
+        ].task.needs
+        assert need == Need("a", reason="depends_on: a", at=Origin("jobs/b.md", 4))
+
+    def test_one_that_nobody_knows_is_an_error_that_names_it(self) -> None:
+        reading = read({"b.md": job("depends_on: [nope]")})
+        assert told(reading, Severity.ERROR) == [
+            "jobs/b.md:4: b depends on nope, which is not the id of any job"
+        ]
+
+    def test_one_that_has_passed_is_satisfied_even_if_its_file_is_gone(self) -> None:
+        reading = read({"b.md": job("depends_on: [old]")}, [status("old", "pass")])
+        assert only(reading).task.needs == ()
+        assert reading.problems == ()
+
+    def test_one_that_has_not_passed_and_is_gone_is_an_error(self) -> None:
+        reading = read({"b.md": job("depends_on: [old]")}, [status("old", "fail")])
+        assert "has no file and has not passed (fail)" in told(reading, Severity.ERROR)[0]
+
+    @pytest.mark.parametrize(
+        "line", ["context_files: [./src/a.rs]", "mode: edit\ntarget_files:\n  - src/a.rs"]
+    )
+    def test_a_job_waits_for_what_it_reads_or_edits(self, line: str) -> None:
+        found = by_id(read({"z.md": job(writes="src/a.rs"), "b.md": job(line, writes="src/b.rs")}))
+        assert list(needs(found["b"])) == ["z"]
+        assert needs(found["z"]) == {}
+
+    def test_the_need_tells_the_file(self) -> None:
+        found = by_id(
+            read({"a.md": job(writes="a.rs"), "b.md": job("context_files: [x, a.rs]", writes="b.rs")})
+        )
+        assert found["b"].task.needs == (Need("a", reason="context_files: a.rs", at=Origin("jobs/b.md", 4)),)
+
+    def test_all_the_outputs_of_a_job_count(self) -> None:
+        files = {
+            "a.md": job("output_files: [src/x.rs, src/y.rs]", writes="src/x.rs"),
+            "b.md": job("context_files: [src/y.rs]", writes="src/b.rs"),
+        }
+        assert list(needs(by_id(read(files))["b"])) == ["a"]
+
+    def test_jobs_that_edit_one_file_take_turns_in_any_order(self) -> None:
+        edit = ("mode: edit", "target_files: [a.rs]", "context_files: [a.rs]")
+        reading = read({"a.md": job(*edit, writes="a.rs"), "b.md": job(*edit, writes="a.rs")})
+        assert [needs(entry) for entry in reading.entries] == [{}, {}]
+        assert {entry.task.touches for entry in reading.entries} == {("a.rs",)}
+
+    def test_so_do_jobs_that_write_one_file_anew(self) -> None:
+        anew = job("context_files: [a.rs]", writes="a.rs")
+        assert [needs(entry) for entry in read({"a.md": anew, "b.md": anew}).entries] == [{}, {}]
+
+    def test_who_only_reads_waits_for_who_edits(self) -> None:
+        files = {
+            "a.md": job("context_files: [x.rs]", writes="a.rs"),
+            "b.md": job("mode: edit", "target_file: x.rs", writes="x.rs"),
+        }
+        assert list(needs(by_id(read(files))["a"])) == ["b"]
+
+    def test_two_that_read_each_others_output_go_in_the_order_of_their_names(self) -> None:
+        files = {
+            "a.md": job("context_files: [a.rs, b.rs]", writes="a.rs"),
+            "b.md": job("context_files: [a.rs, b.rs]", writes="b.rs"),
+        }
+        reading = read(files)
+        found = by_id(reading)
+        assert (list(needs(found["a"])), list(needs(found["b"]))) == ([], ["a"])
+        assert told(reading, Severity.INFO) == [
+            "jobs/a.md:4: a and b use each other's files (b.rs): a goes first"
+        ]
+        assert build([entry.task for entry in reading.entries]).plan is not None
+
+    def test_unless_one_says_otherwise(self) -> None:
+        files = {
+            "a.md": job("context_files: [b.rs]", "depends_on: [b]", writes="a.rs"),
+            "b.md": job("context_files: [a.rs]", writes="b.rs"),
+        }
+        reading = read(files)
+        found = by_id(reading)
+        assert (list(needs(found["a"])), list(needs(found["b"]))) == (["b"], [])
+        assert reading.problems == ()
+
+
+class TestStatuses:
+    @pytest.mark.parametrize(
+        ("said", "mark"),
+        [
+            ("created", Mark.TODO),
+            ("pending_work", Mark.STUCK),
+            ("pending_verification", Mark.STUCK),
+            ("pending_test", Mark.STUCK),
+            ("pass", Mark.DONE),
+            ("fail", Mark.FAILED),
+            ("partial", Mark.PARTIAL),
+        ],
+    )
+    def test_are_read(self, said: str, mark: Mark) -> None:
+        entry = only(read({"a.md": job()}, [status("a", said)]))
+        assert (entry.mark, entry.said, entry.since) == (mark, said, datetime(2026, 1, 1, tzinfo=UTC))
+
+    def test_a_passed_job_stays_passed_when_it_cannot_be_read_any_more(self) -> None:
+        reading = read(
+            {"a.md": "# no keys\n", "b.md": "---\n: [\n---\n"}, [status("a", "pass"), status("b", "fail")]
+        )
+        assert [entry.mark for entry in reading.entries] == [Mark.DONE, Mark.UNREADABLE]
+
+    def test_a_broken_file_is_an_error_because_passed_jobs_would_run_again(self) -> None:
+        reading = read({"a.md": job()}, '[\n  {"id": "a", "status": "pass"\n')
+        (problem,) = reading.problems
+        assert problem.severity is Severity.ERROR
+        assert str(problem.at).startswith(f"jobs/{STATUS}:")
+
+    @pytest.mark.parametrize("text", ["{}", '"x"', "7"])
+    def test_so_is_one_that_is_not_a_list(self, text: str) -> None:
+        assert [problem.severity for problem in read({"a.md": job()}, text).problems] == [Severity.ERROR]
+
+    def test_an_empty_one_says_nothing(self) -> None:
+        assert read({"a.md": job()}, " \n").problems == ()
+
+    def test_one_bad_entry_costs_that_entry(self) -> None:
+        reading = read(
+            {"a.md": job()}, [7, {"id": "b"}, status("c", "odd"), status("a", "pass", updated_at="soon")]
+        )
+        assert (only(reading).mark, only(reading).since) == (Mark.DONE, None)
+        assert len(told(reading, Severity.WARNING)) == 3
+
+
+LIST = """\
+[
+  {
+    "id": "a",
+    "status": "created",
+    "created_at": "2026-01-01T00:00:00.123456789Z",
+    "updated_at": "2026-01-01T00:00:00.123456789Z",
+    "own": 1.50
+  },
+  {"id":"b","status":"fail","error":"too long","ran":true}
+]
+"""
+
+
+def write(text: str, name: str, mark: Mark, reason: str = "") -> str:
+    change = Change(name, mark, NOW, f"jobs/{name}.md", "Do it", reason)
+    (writer,) = JOBS.writers("jobs", [change])
+    assert (writer.path, writer.creates) == (f"jobs/{STATUS}", True)
+    rewrite = writer.apply(text, [change])
+    assert writer.apply(rewrite.text, [change]).text == rewrite.text, "writing twice is writing once"
+    assert rewrite.problems == ()
+    return rewrite.text
+
+
+class TestWriting:
+    def test_a_job_that_begins(self) -> None:
+        assert write(LIST, "a", Mark.DOING) == LIST.replace('"created"', '"pending_work"', 1).replace(
+            '"updated_at": "2026-01-01T00:00:00.123456789Z",\n    "own": 1.50',
+            f'"updated_at": "{AT}",\n    "own": 1.50,\n    "ran": true',
+        )
+
+    def test_a_job_that_failed_and_passes_has_no_error_any_more(self) -> None:
+        assert write(LIST, "b", Mark.DONE) == LIST.replace(
+            '"status":"fail","error":"too long","ran":true', f'"status":"pass","ran":true,"updated_at":"{AT}"'
+        )
+
+    @pytest.mark.parametrize(("mark", "said"), [(Mark.FAILED, "fail"), (Mark.PARTIAL, "partial")])
+    def test_a_job_that_fails_says_why(self, mark: Mark, said: str) -> None:
+        first = json.loads(write(LIST, "a", mark, 'it said "no"'))[0]
+        assert (first["status"], first["error"], first["ran"], first["own"]) == (
+            said,
+            'it said "no"',
+            True,
+            1.5,
+        )
+
+    def test_a_job_that_is_to_be_done_again(self) -> None:
+        assert json.loads(write(LIST, "b", Mark.TODO))[1]["status"] == "created"
+
+    @pytest.mark.parametrize("mark", [Mark.BLOCKED, Mark.SKIPPED])
+    def test_a_job_that_was_begun_and_is_blocked_is_as_before(self, mark: Mark) -> None:
+        begun = write(LIST, "a", Mark.DOING)
+        assert json.loads(write(begun, "a", mark))[0]["status"] == "created"
+        assert write(LIST, "b", mark) == LIST
+
+    @pytest.mark.parametrize(("name", "mark"), [("a", Mark.TODO), ("b", Mark.FAILED), ("new", Mark.TODO)])
+    def test_what_is_there_already_changes_nothing(self, name: str, mark: Mark) -> None:
+        assert write(LIST, name, mark, "another reason") == LIST
+
+    def test_a_passed_job_is_not_set_back_by_a_beginning(self) -> None:
+        passed = write(LIST, "a", Mark.DONE)
+        assert write(passed, "a", Mark.DOING) == passed
+
+    def test_a_job_that_is_not_there_is_added_in_the_same_style(self) -> None:
+        written = write(LIST, "new", Mark.DOING)
+        assert written.startswith(LIST.removesuffix("\n]\n"))
+        assert written.removeprefix(LIST.removesuffix("\n]\n")) == (
+            ',\n  {\n    "id": "new",\n    "status": "pending_work",\n'
+            f'    "created_at": "{AT}",\n    "updated_at": "{AT}",\n    "ran": true\n  }}\n]\n'
+        )
+
+    @pytest.mark.parametrize("text", ["", " \n", "[]", "[ ]\n", '[{"id": "b"}]', "[7]"])
+    def test_a_file_without_jobs_or_none_at_all_gets_it(self, text: str) -> None:
+        last = json.loads(write(text, "new", Mark.FAILED, "why"))[-1]
+        assert (last["id"], last["status"], last["error"], last["ran"]) == ("new", "fail", "why", True)
+
+    @pytest.mark.parametrize("text", ["{", "{}", "[1,"])
+    def test_a_file_that_is_no_list_is_left_alone_and_told(self, text: str) -> None:
+        change = Change("a", Mark.DONE, NOW, "jobs/a.md")
+        (writer,) = JOBS.writers("jobs", [change])
+        rewrite = writer.apply(text, [change])
+        assert rewrite.text == text
+        assert len(rewrite.problems) == 1
+
+    def test_jobs_of_another_folder_are_not_its_business(self) -> None:
+        change = Change("a", Mark.DONE, NOW, "other/a.md")
+        assert JOBS.writers("jobs", [change]) == []
+        (writer,) = JOBS.writers("other/a.md", [change])
+        assert writer.path == f"other/{STATUS}"
+
+
+class TestLikeness:
+    def like(self, folder: str, files: dict[str, str], *, named: bool = True) -> Likeness:
+        return JOBS.likeness(material("jobs", folder, files, named=named))
+
+    def test_by_place_and_content(self) -> None:
+        assert self.like("x/jobs", {"a.md": job()}) is Likeness.NAME
+        assert self.like("x/jobs", {"a.md": "---\noutput_dir: x\n---\n"}) is Likeness.NAME
+        assert self.like("x/jobs", {"a.md": "# A\n", STATUS: "[]"}) is Likeness.NAME
+
+    def test_by_content(self) -> None:
+        assert self.like("work", {"_a.md": "# A\n", "b.md": job()}) is Likeness.CONTENT
+        assert self.like("work", {"b.md": job()}, named=False) is Likeness.CONTENT
+
+    def test_a_folder_of_jobs_of_another_kind_is_not(self) -> None:
+        assert self.like("x/jobs", {"a.md": "# Baker\n"}) is Likeness.NO
+
+
+@st.composite
+def _file(draw: st.DrawFn) -> str:
+    keys = [
+        "output_dir: src",
+        "output_file: a.rs",
+        "context_files: [src/a.rs, b]",
+        "depends_on: [a, b]",
+        "mode: edit",
+        "target_files: src/a.rs",
+        "output_files:\n  - src/b.rs",
+        "sequential: true",
+    ]
+    return "\n".join(["---", *draw(st.lists(st.sampled_from(keys), unique=True)), "---", "# Do", "Text", ""])
+
+
+_STATUSES = st.lists(
+    st.builds(
+        status, st.sampled_from("abc"), st.sampled_from(["created", "pass", "fail", "pending_work", "odd"])
+    )
+)
+
+
+@given(mangled(_file()), mangled(_file()), mangled(st.builds(lambda s: json.dumps(s, indent=1), _STATUSES)))
+@settings(max_examples=200, deadline=None)
+def test_no_text_makes_it_raise(first: str, second: str, statuses: str) -> None:
+    files = {"a.md": first, "b.md": second, STATUS: statuses}
+    found = material("jobs", "jobs", files)
+    JOBS.likeness(found)
+    reading = JOBS.read(found)
+    assert [entry.task.id for entry in reading.entries] == ["a", "b"]
+    for problem in reading.problems:
+        assert problem.at is not None
+        assert 1 <= problem.at.line <= len(Lines(printable(files[problem.at.file.removeprefix("jobs/")]))) + 1
+    changes = [Change(name, Mark.DONE, NOW, f"jobs/{name}.md") for name in "ab"]
+    (writer,) = JOBS.writers("jobs", changes)
+    assert writer.apply(statuses, ()).text == statuses
+    writer.apply(statuses, changes)
+
+
+@given(_STATUSES, st.sampled_from((None, 1, "\t")), st.sampled_from("abc"), st.sampled_from(list(Mark)))
+@settings(max_examples=150, deadline=None)
+def test_other_jobs_stay_as_they_are(
+    statuses: list[dict[str, object]], indent: int | str | None, name: str, mark: Mark
+) -> None:
+    text = json.dumps(statuses, indent=indent)
+    written = json.loads(write(text, name, mark, "why"))
+    assert [one for one in written if one["id"] != name] == [one for one in statuses if one["id"] != name]
+    if mark in {Mark.DONE, Mark.FAILED, Mark.PARTIAL}:
+        assert only(read({f"{name}.md": job()}, written)).mark is mark

@@ -1,0 +1,215 @@
+"""JSON with positions: what is read is what the standard reader reads, and an edit touches nothing else."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from plait.sources.jsontext import DEPTH, MalformedError, Node, inserted, parse, removed, replaced
+from plait.sources.text import apply, printable
+from plait.testing.contracts.sources import mangled
+
+SETTINGS = settings(max_examples=150, deadline=None)
+TEXTS = st.text(max_size=8) | st.sampled_from(['a "quoted" {b}', "\\", "\U0001f600", "]", "é\n"])
+LEAVES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXTS
+# Any: what json reads and writes has no type of its own.
+VALUES: st.SearchStrategy[Any] = st.recursive(
+    LEAVES,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXTS, inner, max_size=4),
+    max_leaves=12,
+)
+OBJECTS: st.SearchStrategy[dict[str, Any]] = st.dictionaries(TEXTS, VALUES, max_size=4)
+
+
+@st.composite
+def styled(draw: st.DrawFn, values: st.SearchStrategy[Any] = VALUES) -> str:
+    """A value as some program or person writes it."""
+    text = json.dumps(
+        draw(values),
+        indent=draw(st.sampled_from([None, 0, 2, "\t"])),
+        separators=draw(st.sampled_from([(",", ":"), (", ", ": "), (" ,  ", " : ")])),
+        ensure_ascii=draw(st.booleans()),
+    )
+    text = printable(text).replace("\n", draw(st.sampled_from(["\n", "\r\n", "\r"])))
+    space = draw(st.sampled_from(["", "\n", " \t"]))
+    return draw(st.sampled_from(["", "\ufeff"])) + space + text + space
+
+
+def shown(value: Any) -> Any:
+    """A value with what can't be shown replaced."""
+    match value:
+        case str():
+            return printable(value)
+        case list():
+            return [shown(item) for item in value]
+        case dict():
+            return {shown(key): shown(item) for key, item in value.items()}
+        case _:
+            return value
+
+
+def nodes(node: Node) -> list[Node]:
+    inner = [*node.items, *(member.node for member in node.written)]
+    return [node, *(deeper for child in inner for deeper in nodes(child))]
+
+
+@SETTINGS
+@given(styled())
+def test_it_reads_what_the_standard_reader_reads(text: str) -> None:
+    assert parse(text).value == shown(json.loads(text.removeprefix("\ufeff")))
+
+
+@SETTINGS
+@given(styled())
+def test_every_value_knows_where_it_is_written(text: str) -> None:
+    for node in nodes(parse(text)):
+        assert json.loads(node.source) == node.value
+        if isinstance(node.value, dict):
+            assert {member.key: member.node.value for member in node.written} == node.value
+        if isinstance(node.value, list):
+            assert [item.value for item in node.items] == node.value
+        for member in node.written:
+            assert json.loads(node.text[member.start : member.stop]) == member.key
+
+
+@SETTINGS
+@given(mangled(styled()) | st.text())
+def test_whatever_the_text_it_is_read_or_refused_with_a_place(text: str) -> None:
+    text = printable(text)
+    flaw = None
+    try:
+        nodes(parse(text))
+    except MalformedError as refused:
+        flaw = refused
+    if flaw is not None:
+        assert 1 <= flaw.line <= len(re.findall(r"\r\n|\r|\n", text)) + 1
+        assert flaw.column >= 1
+        assert flaw.message
+
+
+@SETTINGS
+@given(styled(OBJECTS), st.data())
+def test_a_replaced_value_leaves_every_other_byte(text: str, data: st.DataObject) -> None:
+    node = data.draw(st.sampled_from(nodes(parse(text))))
+    edit = replaced(node, "new")
+    assert (edit.start, edit.stop) == (node.start, node.stop)
+    written = apply(text, [edit])
+    assert written == text[: node.start] + '"new"' + text[node.stop :]
+    parse(written)
+
+
+@SETTINGS
+@given(styled(OBJECTS), st.data())
+def test_a_key_that_is_put_in_and_taken_out_again_leaves_no_trace(text: str, data: st.DataObject) -> None:
+    root = parse(text)
+    after = data.draw(st.sampled_from([(), *((key,) for key in root.members)]))
+    written = apply(text, [inserted(root, "the key", value=True, after=after)])
+    grown = parse(written)
+    assert grown.value == {**{key: root.get(key) for key in root.members}, "the key": True}
+    assert apply(written, [removed(grown, "the key")]) == text
+
+
+@SETTINGS
+@given(styled(OBJECTS.filter(bool)), st.data())
+def test_a_key_that_is_taken_out_is_the_only_loss(text: str, data: st.DataObject) -> None:
+    root = parse(text)
+    key = data.draw(st.sampled_from(sorted(root.members)))
+    left = parse(apply(text, [removed(root, key)]))
+    assert {name: left.get(name) for name in left.members} == {
+        name: root.get(name) for name in root.members if name != key
+    }
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('{"id": 1, "b": 2}', '{"id": 1, "status": "done", "b": 2}'),
+        ('{"id":1,"b":2}', '{"id":1,"status":"done","b":2}'),
+        ('{"id": 1}', '{"id": 1, "status": "done"}'),
+        ('{"id":1}', '{"id":1,"status":"done"}'),
+        ('{\r\n\t"id": 1\r\n}', '{\r\n\t"id": 1,\r\n\t"status": "done"\r\n}'),
+        ('{ "id" : 1 , "b" : 2 }', '{ "id" : 1, "status" : "done" , "b" : 2 }'),
+        ("{}", '{"status": "done"}'),
+    ],
+)
+def test_a_new_key_is_written_as_its_neighbours_are(before: str, after: str) -> None:
+    assert apply(before, [inserted(parse(before), "status", "done", after=("title", "id"))]) == after
+
+
+def test_of_a_key_that_is_written_twice_the_last_one_counts() -> None:
+    root = parse('{"a": 1, "b": 2, "a": 3}')
+    assert root.get("a") == 3
+    assert root["a"].source == "3"
+    assert apply(root.text, [removed(root, "a")]) == '{"a": 1, "b": 2}'
+
+
+@pytest.mark.parametrize("bracket", ["[", '{"a":', '[{"a":'])
+def test_a_text_that_is_nested_too_deep_is_refused_where_it_gets_so(bracket: str) -> None:
+    with pytest.raises(MalformedError, match="nested more than") as refused:
+        parse("\n" + bracket * 100_000)
+    assert refused.value.line == 2
+    assert refused.value.column <= DEPTH * len(bracket) + 1
+
+
+def test_brackets_inside_texts_are_not_nesting() -> None:
+    text = json.dumps(["[" * 300, '\\"' + "{" * 300, []])
+    assert len(parse(text).items) == 3
+
+
+def test_as_many_brackets_side_by_side_as_you_like() -> None:
+    assert len(parse("[" + "[], " * 1000 + "{}]").items) == 1001
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        (r'"\ud83d\ude00"', "\U0001f600"),
+        (r'"\ud83d"', "\ufffd"),
+        (r'"\ude00\ud83d\ude00"', "\ufffd\U0001f600"),
+        (r'"\\ud83d"', r"\ud83d"),
+        (r'"\\\ud83d"', "\\\ufffd"),
+        (r'"a\u0000b"', "a\ufffdb"),
+        ("1" * 20, 11111111111111111111),
+        ("9" * 5000, float("inf")),
+        ("1e999", float("inf")),
+        ("-0", 0),
+    ],
+)
+def test_values_can_be_shown_and_stored(text: str, value: object) -> None:
+    assert parse(text).value == value
+
+
+def test_half_a_character_in_a_key_is_replaced_too() -> None:
+    assert parse(r'{"\ud83d": 1}').members.keys() == {"\ufffd"}
+
+
+def test_what_is_not_a_number_is_one() -> None:
+    assert str(parse("[NaN]").value) == "[nan]"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column", "message"),
+    [
+        ("", 1, 1, "there is nothing in it"),
+        ("\ufeff\n", 1, 1, "there is nothing in it"),
+        ('{\n  "a": 1\n  "b": 2\n}', 3, 3, 'a comma or the closing bracket is expected here, not "'),
+        ('{\r\n"a": }', 2, 6, "a value is expected here, not }"),
+        ('{\r"a" 1}', 2, 5, "a colon is expected here, not 1"),
+        ("{a: 1}", 1, 2, "a name in double quotes is expected here, not a"),
+        ('["a]', 1, 2, "the text that starts here has no closing quote"),
+        ('["a\n", 1]', 1, 4, "the end of the line inside a text"),
+        ('"\\x"', 1, 2, "an escape that JSON does not know"),
+        ("[1", 1, 3, "not the end of the file"),
+        ("[]\n\n[]", 3, 1, "the JSON ended before this: ["),
+        ("[\u200b]", 1, 2, "not U+200B"),
+    ],
+)
+def test_a_mistake_is_shown_where_it_is(text: str, line: int, column: int, message: str) -> None:
+    with pytest.raises(MalformedError) as refused:
+        parse(text)
+    assert (refused.value.line, refused.value.column) == (line, column)
+    assert message in refused.value.message

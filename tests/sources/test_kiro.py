@@ -1,0 +1,350 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from plait.core.graph import build
+from plait.core.plan import Severity
+from plait.core.task import NeedKind
+from plait.sources.formats import Likeness, kiro
+from plait.sources.model import Document, Entry, Mark, Material, Reading
+from plait.testing.contracts.sources import (
+    Subject,
+    changes_only_its_own_lines,
+    keeps_every_byte,
+    mangled,
+    never_raises,
+)
+
+PATH = ".kiro/specs/import/tasks.md"
+KIRO = Subject(
+    "kiro",
+    PATH,
+    {Mark.DONE: Mark.DONE, Mark.TODO: Mark.TODO, Mark.FAILED: Mark.TODO, Mark.BLOCKED: Mark.TODO},
+)
+
+PLAN = """\
+# Implementation Plan
+
+- [x] 1. Set up the importer
+  - Create `src/importer.py`
+  - _Requirements: 1.1, 1.2_
+
+- [ ]* 1.1 Write property test for the importer
+  - **Validates: Requirements 1.1**
+
+- [-] 2. Data models
+  - [x] 2.1 Define types
+    - In src/types.ts
+    - _Requirements: 2.1_
+  - [ ] 2.2 Validate them
+    - [ ] with unit tests
+  - [ ]* 2.3 Write tests for the types
+- [ ] 3) Wire it up
+- [ ] 4. Release
+- [ ] 4.1. Build
+- [ ] 4.2 Publish
+  - [ ] 4.2.1 Tag
+  - [ ] 4.2.2 Upload
+
+```markdown
+- [ ] 9. An example
+```
+
+> - [ ] 8. Quoted
+
+## Notes
+
+- Tasks marked with `*` are optional
+"""
+
+
+def read(text: str, path: str = PATH) -> Reading:
+    return kiro.read(Material(path, (Document(path, text),)))
+
+
+def entries(text: str) -> dict[str, Entry]:
+    return {entry.task.id: entry for entry in read(text).entries}
+
+
+def follows(text: str) -> dict[str, list[str]]:
+    return {name: [need.on for need in entry.task.needs] for name, entry in entries(text).items()}
+
+
+def likeness(text: str, path: str = "tasks.md") -> Likeness:
+    return kiro.likeness(Material(path, (Document(path, text),)))
+
+
+class TestTasks:
+    def test_every_numbered_box_is_one_indented_or_not(self) -> None:
+        numbers = "1 1.1 2 2.1 2.2 2.3 3 4 4.1 4.2 4.2.1 4.2.2"
+        assert list(entries(PLAN)) == numbers.split()
+
+    def test_titles_are_without_number_and_markup(self) -> None:
+        found = entries("- [ ] **1. Add `x`**\n- [ ] **1.1** See [the docs](http://x.y)\n- [ ] 2.\n")
+        assert [entry.task.title for entry in found.values()] == ["Add x", "See the docs", "2"]
+
+    def test_statuses(self) -> None:
+        marks = {
+            name: entry.mark
+            for name, entry in entries("- [x] 1. a\n- [X] 2. b\n- [-] 3. c\n- [~] 4. d\n- [ ] 5. e\n").items()
+        }
+        assert marks == {"1": Mark.DONE, "2": Mark.DONE, "3": Mark.DOING, "4": Mark.TODO, "5": Mark.TODO}
+
+    def test_requirements_and_bullets_stay_in_the_body_and_parts_do_not(self) -> None:
+        found = entries(PLAN)
+        assert found["1"].task.body.endswith("_Requirements: 1.1, 1.2_")
+        assert "2.1" not in found["2"].task.body.replace("Requirements: 2.1", "")
+        assert "with unit tests" in found["2.2"].task.body
+
+    def test_a_part_is_told_what_its_group_says(self) -> None:
+        found = entries("- [ ] 1. Models\n  - Use pydantic\n  - [ ] 1.1 Users\n")
+        assert "Use pydantic" in found["1.1"].task.body
+        assert "Users" not in found["1"].task.body
+
+    def test_a_long_group_is_only_named_to_its_parts(self) -> None:
+        found = entries(f"- [ ] 1. Models\n  - {'x ' * 2000}\n  - [ ] 1.1 Users\n")
+        assert "1. Models" in found["1.1"].task.body
+        assert len(found["1.1"].task.body) < 200
+
+    def test_files_that_it_names(self) -> None:
+        found = entries(PLAN)
+        assert found["1"].mentions == ("src/importer.py",)
+        assert found["2.1"].mentions == ("src/types.ts",)
+        assert found["2"].mentions == ()
+
+    def test_the_line_is_that_of_the_box(self) -> None:
+        origin = entries(PLAN)["2.1"].task.origin
+        assert origin is not None
+        assert PLAN.splitlines()[origin.line - 1] == "  - [x] 2.1 Define types"
+
+    def test_two_eggs_are_no_second_task(self) -> None:
+        assert list(entries("- [ ] 1. Cake\n- [ ] 2 eggs\n")) == ["1"]
+
+    def test_a_checkpoint_may_change_nothing(self) -> None:
+        found = entries(
+            "- [ ] 1. Checkpoint - all green\n- [ ] 2. Final checkpoint\n- [ ] 3. Add checkpoints\n"
+        )
+        assert [entry.task.allow_empty for entry in found.values()] == [True, True, False]
+
+    def test_a_box_without_a_number_is_noted_once(self) -> None:
+        reading = read("- [ ] 1. a\n- [ ] b\n- [ ] c\n")
+        assert [(p.severity, p.at and p.at.line) for p in reading.problems] == [(Severity.INFO, 2)]
+
+    def test_a_file_without_numbers_has_no_tasks_and_says_so(self) -> None:
+        reading = read("- [ ] a\n")
+        assert reading.entries == ()
+        assert [problem.severity for problem in reading.problems] == [Severity.WARNING]
+
+    def test_a_folder_is_refused_in_words(self) -> None:
+        reading = kiro.read(Material("specs", ()))
+        assert [problem.severity for problem in reading.problems] == [Severity.ERROR]
+
+
+class TestOrder:
+    def test_leaves_are_a_chain_and_nothing_follows_an_optional_task(self) -> None:
+        assert follows(PLAN) == {
+            "1": [],
+            "1.1": ["1"],
+            "2": [],
+            "2.1": ["1"],
+            "2.2": ["2.1"],
+            "2.3": ["2.2"],
+            "3": ["2.2"],
+            "4": [],
+            "4.1": ["3"],
+            "4.2": [],
+            "4.2.1": ["4.1"],
+            "4.2.2": ["4.2.1"],
+        }
+
+    def test_order_is_of_the_kind_chain(self) -> None:
+        kinds = {need.kind for entry in read(PLAN).entries for need in entry.task.needs}
+        assert kinds == {NeedKind.CHAIN}
+
+    def test_optional_tasks_gate_nothing(self) -> None:
+        waits = {name: entry.task.gating for name, entry in entries(PLAN).items()}
+        assert [name for name, gating in waits.items() if not gating] == ["1.1", "2.3"]
+
+    def test_a_parent_with_a_required_part_is_a_group_of_those(self) -> None:
+        parts = {name: entry.parts for name, entry in entries(PLAN).items() if entry.parts}
+        assert parts == {"2": ("2.1", "2.2"), "4": ("4.1", "4.2"), "4.2": ("4.2.1", "4.2.2")}
+
+    def test_what_lies_in_an_optional_group_is_optional(self) -> None:
+        text = "- [ ] 1. a\n- [ ]* 2. b\n- [ ] 2.1 c\n- [ ] 3. d\n"
+        assert follows(text) == {"1": [], "2": [], "2.1": ["1"], "3": ["1"]}
+        assert not entries(text)["2.1"].task.gating
+
+    def test_a_missing_parent_is_passed_over(self) -> None:
+        assert entries("- [ ] 1. a\n- [ ] 1.2.3 b\n")["1"].parts == ("1.2.3",)
+
+    def test_a_tick_of_the_parent_says_nothing_of_its_parts(self) -> None:
+        found = entries("- [x] 1. a\n  - [ ] 1.1 b\n")
+        assert (found["1"].mark, found["1.1"].mark) == (Mark.DONE, Mark.TODO)
+
+    def test_the_tasks_make_a_plan(self) -> None:
+        tasks = [entry.task for entry in read(PLAN).entries if not entry.parts]
+        assert build(tasks).plan is not None
+
+
+class TestLikeness:
+    def test_by_where_it_lies(self) -> None:
+        assert likeness(PLAN, PATH) is Likeness.NAME
+        assert likeness(PLAN, f"a/b/{PATH}") is Likeness.NAME
+        assert likeness(PLAN, "specs/import/tasks.md") is Likeness.CONTENT
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "- [ ] a\n",
+            "- 1. a\n",
+            "no boxes",
+            "## Phase 1: x\n\n- [ ] 1.1 a\n",
+            "## 1. Section\n\n- [ ] 1.1 a\n",
+            "- [ ] 1. a\n- [ ] b\n- [ ] c\n",
+            "```\n- [ ] 1. a\n```\n",
+        ],
+    )
+    def test_not_by_content(self, text: str) -> None:
+        assert likeness(text) is Likeness.NO
+
+    def test_a_folder_and_other_kinds_of_files_are_none(self) -> None:
+        document = Document("tasks.json", "- [ ] 1. a\n")
+        assert kiro.likeness(Material("tasks.json", (document,))) is Likeness.NO
+        assert kiro.likeness(Material("x", (document,), folder=True)) is Likeness.NO
+        assert kiro.likeness(Material("x", ())) is Likeness.NO
+
+
+def write(text: str, **marks: Mark) -> str:
+    """`_1_1` is task 1.1."""
+    found = entries(text)
+    ids = {name: name.strip("_").replace("_", ".") for name in marks}
+    return KIRO.write(text, [KIRO.change(found[ids[name]], mark) for name, mark in marks.items()])
+
+
+class TestWriting:
+    GROUP = "- [ ] 1. a\n  - [ ] 1.1 b\n  - [ ] 1.2 c\n  - [ ]* 1.3 d\n- [ ] 2. e\n"
+
+    def test_begun_done_and_back(self) -> None:
+        text = "- [ ] 1. a\r\n* [ ]* 1.1 b\r\n"
+        text = write(text, _1=Mark.DOING)
+        assert text == "- [-] 1. a\r\n* [ ]* 1.1 b\r\n"
+        text = write(text, _1=Mark.DONE, _1_1=Mark.DOING)
+        assert text == "- [x] 1. a\r\n* [-]* 1.1 b\r\n"
+        assert write(text, _1=Mark.TODO, _1_1=Mark.FAILED) == "- [ ] 1. a\r\n* [ ]* 1.1 b\r\n"
+
+    def test_a_group_is_begun_with_its_first_part_and_done_with_its_last_required_one(self) -> None:
+        text = write(self.GROUP, _1_1=Mark.DOING)
+        assert text.startswith("- [-] 1. a\n  - [-] 1.1 b\n")
+        text = write(text, _1_1=Mark.DONE)
+        assert text.startswith("- [-] 1. a\n")
+        text = write(text, _1_2=Mark.DONE)
+        assert text == "- [x] 1. a\n  - [x] 1.1 b\n  - [x] 1.2 c\n  - [ ]* 1.3 d\n- [ ] 2. e\n"
+
+    def test_a_group_goes_back_with_its_part(self) -> None:
+        text = "- [x] 1. a\n  - [x] 1.1 b\n  - [x] 1.2 c\n"
+        text = write(text, _1_2=Mark.FAILED)
+        assert text == "- [-] 1. a\n  - [x] 1.1 b\n  - [ ] 1.2 c\n"
+        assert write(text, _1_1=Mark.TODO).startswith("- [ ] 1. a\n")
+
+    def test_groups_of_groups_follow(self) -> None:
+        text = "- [ ] 1. a\n- [ ] 1.1 b\n- [ ] 1.1.1 c\n- [x] 1.2 d\n"
+        assert write(text, _1_1_1=Mark.DONE) == text.replace("[ ]", "[x]")
+
+    def test_an_optional_part_moves_no_group(self) -> None:
+        assert write(self.GROUP, _1_3=Mark.DONE) == self.GROUP.replace("[ ]*", "[x]*")
+
+    def test_a_group_that_disagrees_with_its_parts_stays_while_they_do(self) -> None:
+        text = "- [x] 1. a\n  - [ ] 1.1 b\n"
+        assert write(text, _1_1=Mark.TODO) == text
+
+    def test_a_group_that_agrees_keeps_its_own_sign(self) -> None:
+        assert write("- [~] 1. a\n  - [-] 1.1 b\n", _1_1=Mark.FAILED) == "- [~] 1. a\n  - [ ] 1.1 b\n"
+
+    def test_what_a_person_ticked_is_not_set_back_to_begun(self) -> None:
+        assert write("- [x] 1. a\n", _1=Mark.DOING) == "- [x] 1. a\n"
+
+    def test_a_skipped_task_is_not_in_progress_any_more(self) -> None:
+        assert (
+            write("- [-] 1. a\n- [ ] 2. b\n", _1=Mark.SKIPPED, _2=Mark.SKIPPED) == "- [ ] 1. a\n- [ ] 2. b\n"
+        )
+
+    def test_a_renumbered_task_is_found_by_its_title_and_a_gone_one_is_reported(self) -> None:
+        change = KIRO.change(entries("- [ ] 1. a\n")["1"], Mark.DONE)
+        (writer,) = kiro.writers(PATH, [change])
+        assert writer.apply("- [ ] 1. new\n- [ ] 2. a\n", [change]).text == "- [ ] 1. new\n- [x] 2. a\n"
+        rewrite = writer.apply("- [ ] 3. b\n", [change])
+        assert rewrite.text == "- [ ] 3. b\n"
+        assert len(rewrite.problems) == 1
+
+    def test_the_files_own_tick_is_used(self) -> None:
+        assert write("- [X] 1. a\n- [ ] 2. b\n", _2=Mark.DONE) == "- [X] 1. a\n- [X] 2. b\n"
+
+
+@st.composite
+def plans(draw: st.DrawFn) -> str:
+    """A look-alike: tasks down to three levels, indented or not, with details, fences, quotes and notes between them."""
+    lines = ["# Implementation Plan", ""]
+    counts = [0, 0, 0]
+    for n in range(draw(st.integers(1, 9))):
+        level = draw(st.integers(0, min(2, sum(1 for count in counts if count))))
+        counts[level] += 1
+        counts[level + 1 :] = [0] * (2 - level)
+        number = ".".join(str(count) for count in counts[: level + 1])
+        indent = "  " * draw(st.sampled_from((level, level, 0)))
+        mark, star = draw(st.sampled_from(" xX-~")), draw(st.sampled_from(("", "", "*")))
+        dot = draw(st.sampled_from((".", "") if level else (".", ")")))
+        lines.append(f"{indent}- [{mark}]{star} {number}{dot} {draw(_TITLES)} {n}")
+        lines += [f"{indent}  {detail}" for detail in draw(st.lists(_DETAILS, max_size=2))]
+        lines += draw(st.lists(_BETWEEN, max_size=1))
+    return draw(st.sampled_from(("\n", "\r\n"))).join(lines) + draw(st.sampled_from(("\n", "")))
+
+
+_TITLES = st.sampled_from(("Add `src/a.py`", "Write **tests**", "Über alles [x] [ ]", "Fix it: 1.2", "\tTab"))
+_DETAILS = st.sampled_from(
+    (
+        "- Create x",
+        "- [ ] a part of it",
+        "- _Requirements: 1.1, 2.3_",
+        "and goes on",
+        "",
+        "- **Validates: 1.2**",
+    )
+)
+_BETWEEN = st.sampled_from(
+    (
+        "",
+        "```\n- [ ] 7. no\n```",
+        "> - [ ] 8. no",
+        "## Notes",
+        "- plain",
+        "text",
+        "* * *",
+        "<!-- - [ ] 6. no -->",
+    )
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(plans())
+def test_reading_and_writing_nothing_keeps_every_byte(text: str) -> None:
+    keeps_every_byte(KIRO, text)
+
+
+@settings(max_examples=150, deadline=None)
+@given(plans(), st.integers(0, 20), st.sampled_from(list(KIRO.tells)))
+def test_a_change_touches_its_own_lines_and_groups(text: str, index: int, mark: Mark) -> None:
+    changes_only_its_own_lines(KIRO, text, index, mark)
+
+
+@settings(max_examples=150, deadline=None)
+@given(mangled(plans()))
+def test_no_text_makes_it_raise(text: str) -> None:
+    never_raises(KIRO, text)
+
+
+@settings(max_examples=100, deadline=None)
+@given(plans())
+def test_the_leaves_always_make_a_plan(text: str) -> None:
+    tasks = [entry.task for entry in read(text).entries if not entry.parts]
+    assert not tasks or build(tasks).plan is not None

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+from plait.core.events import Event, Record
+from plait.core.graph import build
+from plait.core.reports import SourcesWritten
+from plait.core.requests import CancelTask, Drop, Stop, Submit
+from plait.core.settings import Settings, WriteBack
+from plait.core.status import Category
+from plait.core.task import Need, Origin, Task
+from plait.sources.ledger import Bill, Ledger
+from plait.sources.model import Mark
+from plait.testing.script import BATCH, Script
+
+SOURCES = ("todo:TODO.md", "plan:docs/plan.md")
+
+
+def script(*tasks: Task, write_back: WriteBack = WriteBack.CHECKOUT) -> Script:
+    plan = build(tasks).plan
+    assert plan is not None
+    told = Script(start=False)
+    settings = Settings(retries=0, write_back=write_back)
+    told.happen(Submit("r0", BATCH, plan, settings, base="base", sources=SOURCES))
+    return told
+
+
+def task(name: str, *needs: str, file: str = "TODO.md") -> Task:
+    return Task(name, f"Do {name}", needs=tuple(Need(on) for on in needs), origin=Origin(file, 7))
+
+
+def bills(*records: Record) -> list[Bill]:
+    return [bill for account in Ledger(records).open() for bill in account.bills()]
+
+
+def marks(told: Script) -> dict[str, Mark]:
+    return {change.id: change.mark for bill in bills(*told.records) for change in bill.changes}
+
+
+def test_a_task_that_runs_is_in_progress_and_one_that_waits_is_not_owed() -> None:
+    assert marks(script(task("1"), task("2", "1"))) == {"1": Mark.DOING}
+
+
+def test_the_end_is_told_with_its_reason() -> None:
+    told = script(task("1"), task("2", "1"), task("3"))
+    told.exits("1", Category.TASK)
+    told.exits("3")
+    assert marks(told) == {"1": Mark.FAILED, "2": Mark.BLOCKED, "3": Mark.DONE}
+    reasons = {change.id: change.reason for bill in bills(*told.records) for change in bill.changes}
+    assert "1" in reasons["2"]
+
+
+def test_each_source_is_told_of_its_own_tasks_by_its_own_ids() -> None:
+    told = script(task("todo:1"), task("plan:1", file="docs/plan.md"))
+    assert [
+        (bill.format, bill.path, [change.id for change in bill.changes]) for bill in bills(*told.records)
+    ] == [
+        ("todo", "TODO.md", ["1"]),
+        ("plan", "docs/plan.md", ["1"]),
+    ]
+
+
+def test_what_was_written_is_not_owed_and_what_came_later_is() -> None:
+    told = script(task("1"), task("2"))
+    upto = told.records[-1].seq
+    told.exits("1")
+    told.happen(SourcesWritten(BATCH, ("1", "2"), upto))
+    assert marks(told) == {"1": Mark.DONE}
+    told.happen(SourcesWritten(BATCH, ("1",), told.records[-1].seq))
+    assert marks(told) == {}
+
+
+def test_cancelled_and_stopped_work_is_open_again_and_dropped_work_is_not_wanted() -> None:
+    told = script(task("1"), task("2"), task("3"))
+    told.ask(lambda name: CancelTask(name, BATCH, "1"))
+    told.exits("1", Category.KILLED)
+    told.ask(lambda name: Drop(name, BATCH, "2"))
+    told.exits("2", Category.KILLED)
+    told.ask(lambda name: Stop(name, BATCH))
+    told.exits("3", Category.KILLED)
+    assert marks(told) == {"1": Mark.TODO, "2": Mark.SKIPPED, "3": Mark.TODO}
+
+
+def test_nothing_is_owed_to_a_checkout_that_is_not_to_be_written() -> None:
+    assert marks(script(task("1"), write_back=WriteBack.OFF)) == {}
+    assert marks(script(task("1"), write_back=WriteBack.BRANCH)) == {}
+    assert marks(script(task("1"), write_back=WriteBack.BOTH)) == {"1": Mark.DOING}
+
+
+def test_facts_about_what_is_unknown_change_nothing() -> None:
+    events: list[Event] = [SourcesWritten("nowhere", ("1",), 3), CancelTask("r", "nowhere", "1")]
+    assert bills(*(Record(seq, 1.0, event) for seq, event in enumerate(events, 1))) == []

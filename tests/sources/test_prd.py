@@ -1,0 +1,275 @@
+"""ralph's prd.json: what is read from it, and that only `passes` is written to it."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from plait.core.plan import Severity
+from plait.sources.formats import Likeness, prd
+from plait.sources.model import Change, Document, Entry, Mark, Material, Reading
+from plait.testing.contracts.sources import (
+    NOW,
+    Subject,
+    changes_only_its_own_lines,
+    keeps_every_byte,
+    mangled,
+    never_raises,
+)
+
+SETTINGS = settings(max_examples=100, deadline=None)
+PATH = "scripts/ralph/prd.json"
+TELLS = {Mark.DONE: Mark.DONE, Mark.TODO: Mark.TODO, Mark.FAILED: Mark.TODO, Mark.BLOCKED: Mark.TODO}
+SUBJECT = Subject("prd", PATH, TELLS)
+
+FILE = """\
+{
+  "project": "Shop",
+  "branchName": "ralph/basket",
+  "description": "A basket",
+  "userStories": [
+    {
+      "id": "US-001",
+      "title": "Keep a basket",
+      "description": "As a buyer I want a basket in `src/basket.ts`.",
+      "acceptanceCriteria": ["It keeps things", "Typecheck\\npasses"],
+      "priority": 1,
+      "passes": true,
+      "notes": ""
+    },
+    {
+      "id": "US-002",
+      "title": "Pay",
+      "acceptanceCriteria": ["\\"passes\\": false"],
+      "priority": 2,
+      "passes": false,
+      "dependsOn": ["US-001"],
+      "notes": "Carefully."
+    },
+    {"id": 3, "title": "Look back", "priority": 12, "dependsOn": ["US-002", 4]}
+  ]
+}
+"""
+
+
+def read(text: str) -> Reading:
+    return SUBJECT.read(text)
+
+
+def by_id(text: str) -> dict[str, Entry]:
+    return {entry.task.id: entry for entry in read(text).entries}
+
+
+def write(text: str, name: str, mark: Mark) -> str:
+    return SUBJECT.write(text, [Change(name, mark, NOW, PATH)])
+
+
+def story(**fields: Any) -> str:
+    return json.dumps({"userStories": [{"id": "a", "title": "t"} | fields]})
+
+
+def test_stories_are_tasks() -> None:
+    entries = by_id(FILE)
+    assert read(FILE).problems == ()
+    assert {
+        name: (entry.task.title, entry.mark, str(entry.task.origin)) for name, entry in entries.items()
+    } == {
+        "US-001": ("Keep a basket", Mark.DONE, f"{PATH}:6"),
+        "US-002": ("Pay", Mark.TODO, f"{PATH}:15"),
+        "3": ("Look back", Mark.TODO, f"{PATH}:24"),
+    }
+    assert entries["US-001"].mentions == ("src/basket.ts",)
+
+
+def test_the_body_holds_criteria_and_notes() -> None:
+    entries = by_id(FILE)
+    assert entries["US-001"].task.body == (
+        "As a buyer I want a basket in `src/basket.ts`.\n\n"
+        "## Acceptance criteria\n\n- It keeps things\n- Typecheck passes"
+    )
+    assert (
+        entries["US-002"].task.body == '## Acceptance criteria\n\n- "passes": false\n\n## Notes\n\nCarefully.'
+    )
+
+
+def test_needs_are_those_that_are_named() -> None:
+    entries = by_id(FILE)
+    assert [need.on for need in entries["US-002"].task.needs] == ["US-001"]
+    assert [need.on for need in entries["3"].task.needs] == ["US-002", "4"]
+    need = entries["US-002"].task.needs[0]
+    assert (need.reason, str(need.at)) == ("dependsOn: US-001", f"{PATH}:21")
+    assert [need.on for need in by_id(story(dependencies=["b"]))["a"].task.needs] == ["b"]
+
+
+@pytest.mark.parametrize(("said", "priority"), [(1, 0), (2, 1), (12, 11), (2.5, 1), ("high", 0), (None, 1)])
+def test_the_smaller_number_goes_first(said: object, priority: int) -> None:
+    reading = read(story(priority=said))
+    assert reading.entries[0].task.priority == priority
+    assert reading.problems == ()
+
+
+@pytest.mark.parametrize("said", [True, "soon", [], 10**300, float("nan")])
+def test_another_priority_costs_itself(said: object) -> None:
+    reading = read(story(priority=said))
+    assert reading.entries[0].task.priority == 1
+    assert len(reading.problems) == 1
+
+
+@pytest.mark.parametrize("said", ["true", 1, "yes", []])
+def test_only_true_is_true(said: object) -> None:
+    reading = read(story(passes=said))
+    assert reading.entries[0].mark is Mark.TODO
+    assert [problem.severity for problem in reading.problems] == [Severity.WARNING]
+
+
+def test_what_is_wrong_costs_itself_and_says_where() -> None:
+    text = """{"userStories": [
+{"title": "no id"},
+null,
+{"id": "a", "title": "good", "dependsOn": [{}, "b"]},
+{"id": "a", "title": "again"},
+{"id": "b", "dependsOn": "a"}
+]}"""
+    reading = read(text)
+    assert [(entry.task.id, entry.task.title) for entry in reading.entries] == [("a", "good"), ("b", "b")]
+    assert [problem.at.line for problem in reading.problems if problem.at] == [2, 3, 4, 5, 6]
+    assert {problem.severity for problem in reading.problems} == {Severity.WARNING}
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"userStories": {}}', '{"userStories": ['])
+def test_a_file_of_another_shape_is_an_error(text: str) -> None:
+    [problem] = read(text).problems
+    assert problem.severity is Severity.ERROR
+    assert read(text).entries == ()
+
+
+def test_a_file_without_stories_says_so() -> None:
+    assert [problem.severity for problem in read('{"userStories": []}').problems] == [Severity.INFO]
+
+
+def test_only_passes_is_written() -> None:
+    assert write(FILE, "US-002", Mark.DONE) == FILE.replace('"passes": false,\n', '"passes": true,\n')
+    assert write(FILE, "US-001", Mark.FAILED) == FILE.replace('"passes": true', '"passes": false')
+    assert write(FILE, "3", Mark.DONE) == FILE.replace('"priority": 12,', '"priority": 12, "passes": true,')
+
+
+@pytest.mark.parametrize("name", ["US-001", "US-002", "3"])
+@pytest.mark.parametrize("mark", [Mark.DOING, Mark.SKIPPED, Mark.PARTIAL, Mark.STUCK])
+def test_what_it_can_not_tell_changes_nothing(name: str, mark: Mark) -> None:
+    assert write(FILE, name, mark) == FILE
+
+
+def test_what_does_not_pass_need_not_say_so() -> None:
+    assert write(FILE, "3", Mark.FAILED) == FILE
+
+
+def test_what_is_gone_is_said() -> None:
+    changes = [Change("US-009", Mark.DONE, NOW, PATH, "Gone")]
+    [writer] = prd.writers(PATH, changes)
+    assert writer.apply(FILE, changes).text == FILE
+    assert len(writer.apply(FILE, changes).problems) == 1
+    broken = writer.apply(FILE[:-4], changes)
+    assert broken.text == FILE[:-4]
+    assert "not JSON any more" in broken.problems[0].message
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "likeness"),
+    [
+        (PATH, FILE, Likeness.NAME),
+        ("prd.json", '{"userStories": [', Likeness.NAME),
+        ("prd.json", '[{"category": "ui", "passes": false}]', Likeness.NO),
+        ("stories.json", FILE, Likeness.CONTENT),
+        ("stories.json", FILE[:-4], Likeness.NO),
+        ("stories.json", '{"userStories": [{"id": 1}]}', Likeness.NO),
+        ("package.json", '{"name": "x"}', Likeness.NO),
+        ("prd.md", FILE, Likeness.NO),
+    ],
+)
+def test_it_knows_its_own(path: str, text: str, likeness: Likeness) -> None:
+    assert prd.likeness(Material(path, (Document(path, text),))) is likeness
+
+
+WORDS = st.sampled_from(["", "plain", '"passes": true', "é\u2028\U0001f600", "`src/a.py` {", "- [ ] 1.1 x\n"])
+IDS = st.sampled_from(["US-1", "US-2", "US-3", 4, "5"])
+
+
+@st.composite
+def texts(draw: st.DrawFn) -> str:
+    stories = []
+    for number, name in enumerate(draw(st.lists(IDS, unique_by=str, max_size=5))):
+        fields: dict[str, Any] = {"id": name, "title": f"Story {number} {draw(WORDS)}"}
+        if draw(st.booleans()):
+            fields |= {"priority": number, "acceptanceCriteria": [draw(WORDS)], "unknown": draw(WORDS)}
+        if draw(st.booleans()):
+            fields["dependsOn"] = draw(st.lists(IDS, max_size=2))
+        if draw(st.booleans()):
+            fields["passes"] = draw(st.booleans())
+        keys = draw(st.permutations(list(fields)))
+        stories.append({key: fields[key] for key in keys})
+    text = json.dumps(
+        {"project": "p", "userStories": stories},
+        indent=draw(st.sampled_from([2, None, "\t"])),
+        ensure_ascii=draw(st.booleans()),
+    ).replace("\n", draw(st.sampled_from(["\n", "\r\n"])))
+    return draw(st.sampled_from(["", "\ufeff"])) + text
+
+
+JUNK: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 9) | st.floats() | WORDS,
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(WORDS, inner, max_size=2),
+    max_leaves=3,
+)
+KEYS = ("title", "description", "acceptanceCriteria", "priority", "passes", "notes", "dependsOn")
+
+
+@st.composite
+def junk(draw: st.DrawFn) -> str:
+    """JSON in which anything may be of another type."""
+    a_story = st.fixed_dictionaries({"id": IDS | JUNK}, optional=dict.fromkeys(KEYS, JUNK))
+    return json.dumps({"userStories": draw(st.lists(a_story | JUNK, max_size=4))}, indent=1)
+
+
+def masked(text: str) -> str:
+    return re.sub(r'(?<!\\)"passes": (true|false)', '"passes": ?', text)
+
+
+@SETTINGS
+@given(texts())
+def test_it_keeps_every_byte(text: str) -> None:
+    keeps_every_byte(SUBJECT, text)
+
+
+@SETTINGS
+@given(texts(), st.integers(0, 20), st.sampled_from(list(Mark)))
+def test_one_change_changes_one_story(text: str, index: int, mark: Mark) -> None:
+    changes_only_its_own_lines(SUBJECT, text, index, mark)
+
+
+@SETTINGS
+@given(texts(), st.sampled_from(list(Mark)))
+def test_nothing_but_passes_is_different(text: str, mark: Mark) -> None:
+    written = SUBJECT.write(text, [SUBJECT.change(entry, mark) for entry in read(text).entries])
+    before, after = (json.loads(each.removeprefix("\ufeff")) for each in (text, written))
+    for value in (before, after):
+        for each in value["userStories"]:
+            each.pop("passes", None)
+    assert before == after
+    if '"passes"' in text and text.count('"passes":') == written.count('"passes":'):
+        assert masked(written) == masked(text)
+
+
+@SETTINGS
+@given(mangled(texts() | junk()))
+def test_it_never_raises(text: str) -> None:
+    never_raises(SUBJECT, text)
+
+
+@SETTINGS
+@given(junk())
+def test_wrong_types_never_make_it_raise(text: str) -> None:
+    never_raises(SUBJECT, text)

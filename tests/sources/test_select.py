@@ -1,0 +1,192 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, strategies as st
+
+from plait.core.plan import Severity
+from plait.core.task import Need, Origin, Phase, Task
+from plait.sources.model import Entry, Mark, Reading
+from plait.sources.pile import Pile, gather
+from plait.sources.select import Selection, select, with_needs
+
+
+def entry(name: str, title: str = "", mark: Mark = Mark.TODO, *needs: str, phase: str | None = None) -> Entry:
+    edges = tuple(Need(on) for on in needs)
+    task = Task(name, title or f"Do {name}", needs=edges, phase=phase, origin=Origin("TODO.md", 3))
+    return Entry(task, mark)
+
+
+def pile(*entries: Entry, phases: tuple[Phase, ...] = (), path: str = "TODO.md") -> Pile:
+    return gather([("todo", path, Reading(entries, phases))])
+
+
+TODO = pile(
+    *(entry(str(number), f"Task number {number}") for number in (63, 64, 65, 66, 67, 88)),
+    entry("90", "Already there", Mark.DONE),
+    entry("91", "Not wanted", Mark.SKIPPED),
+)
+PLAN = pile(
+    entry("1.1", "Create api", phase="1"),
+    entry("1.2", "Write docs", phase="1"),
+    entry("1.10", "Ship it", phase="1"),
+    entry("2.1", "Test the api", phase="2"),
+    phases=(Phase("1"), Phase("2", after=("1",))),
+    path="plan.md",
+)
+FOLDER = pile(entry("01-pyproject"), entry("08-identity"), entry("08-batch"), path="tasks")
+
+
+def told(selection: Selection, severity: Severity) -> list[str]:
+    return [problem.message for problem in selection.problems if problem.severity is severity]
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        ("63", ["63"]),
+        ("63, 64, 65", ["63", "64", "65"]),
+        ("65-67", ["65", "66", "67"]),
+        ("65 - 67", ["65", "66", "67"]),
+        ("65–67", ["65", "66", "67"]),  # noqa: RUF001 - as a word processor writes it
+        ("63, 65-67, 88", ["63", "65", "66", "67", "88"]),
+        ("88 63,63 63-64", ["63", "64", "88"]),
+        ("task number", ["63", "64", "65", "66", "67", "88"]),
+        ("6*", ["63", "64", "65", "66", "67"]),
+    ],
+)
+def test_numbers_and_ranges(text: str, ids: list[str]) -> None:
+    assert list(select(TODO, text).ids) == ids
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        ("1.1", ["1.1"]),
+        ("1.1 1.2", ["1.1", "1.2"]),
+        ("1.1, 2.1", ["1.1", "2.1"]),
+        ("phase:1", ["1.1", "1.2", "1.10"]),
+        ("p:2", ["2.1"]),
+        ("all", ["1.1", "1.2", "1.10", "2.1"]),
+        ("1.2-1.10", ["1.2", "1.10"]),
+        ("api", ["1.1", "2.1"]),
+        ("test API", ["2.1"]),
+    ],
+)
+def test_ids_of_a_plan_phases_and_words(text: str, ids: list[str]) -> None:
+    assert list(select(PLAN, text).ids) == ids
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("67-65", "67-65 runs backwards"),
+        ("63-", "63- is a range with one end"),
+        ("-63", "-63 is a range with one end"),
+        ("abc", "no task is called abc, and no title says it"),
+        ("63, abc", "abc is neither a task nor a range, a phase or a pattern"),
+        ("", "nothing is selected"),
+        (" , ", "nothing is selected"),
+        ("x*", "no task's id fits x*"),
+        ("phase:3", "there is no phase 3"),
+        ("70", "none of the selected tasks is there"),
+    ],
+)
+def test_what_is_wrong_is_said(text: str, message: str) -> None:
+    selection = select(TODO, text)
+    assert told(selection, Severity.ERROR) == [message]
+    assert selection.failed
+
+
+def test_a_missing_task_is_a_warning_and_the_others_run() -> None:
+    selection = select(TODO, "63, 70, 67-69")
+    assert list(selection.ids) == ["63", "67"]
+    assert told(selection, Severity.WARNING) == [
+        "there is no task 70: skipped",
+        "there is no task 68: skipped",
+        "there is no task 69: skipped",
+    ]
+
+
+def test_a_finished_task_is_said_and_skipped() -> None:
+    selection = select(TODO, "63, 90, 91")
+    assert list(selection.ids) == ["63"]
+    assert told(selection, Severity.INFO) == [
+        "90 is complete already: skipped",
+        "91 is skipped already: skipped",
+    ]
+    assert not selection.complete
+
+
+def test_everything_selected_is_complete() -> None:
+    selection = select(TODO, "90, 91")
+    assert selection.complete
+    assert not selection.failed
+    assert selection.ids == ()
+
+
+def test_without_a_selector_the_finished_ones_are_counted() -> None:
+    selection = select(TODO)
+    assert len(selection.ids) == 6
+    assert told(selection, Severity.INFO) == ["2 of 8 tasks are complete already"]
+
+
+def test_a_number_alone_is_enough_where_one_id_begins_with_it() -> None:
+    assert list(select(FOLDER, "01").ids) == ["01-pyproject"]
+    assert told(select(FOLDER, "08"), Severity.ERROR) == ["08 could be 08-identity or 08-batch"]
+
+
+def test_a_stuck_task_runs_only_on_request() -> None:
+    stuck = pile(entry("a", mark=Mark.STUCK), entry("b"))
+    assert list(select(stuck).ids) == ["b"]
+    assert list(select(stuck, resume=True).ids) == ["a", "b"]
+
+
+def test_an_unreadable_task_never_runs() -> None:
+    selection = select(pile(entry("a", mark=Mark.UNREADABLE), entry("b")), "a b")
+    assert list(selection.ids) == ["b"]
+    assert told(selection, Severity.WARNING) == ["a can't be read: skipped"]
+
+
+def test_a_group_stands_for_its_parts() -> None:
+    group = Entry(Task("1", "Whole", origin=Origin("t.md", 1)), parts=("1.1", "1.2"))
+    whole = pile(group, entry("1.1"), entry("1.2", mark=Mark.DONE), entry("2"))
+    assert list(select(whole, "1").ids) == ["1.1"]
+    assert list(select(whole).ids) == ["1.1", "2"]
+
+
+def test_an_id_that_two_sources_have_must_be_said_in_full() -> None:
+    both = gather(
+        [
+            ("todo", "a.md", Reading((entry("1.1"), entry("9")))),
+            ("todo", "docs/b.md", Reading((entry("1.1"),))),
+        ]
+    )
+    assert told(select(both, "1.1"), Severity.ERROR) == ["1.1 could be a:1.1 or b:1.1"]
+    assert list(select(both, "b:1.1 9").ids) == ["9", "b:1.1"]
+    assert list(select(both, "a:9").ids) == ["9"]
+
+
+def test_a_file_selects_its_tasks() -> None:
+    one = Entry(Task("x", origin=Origin("tasks/x.md", 1)))
+    two = Entry(Task("y", origin=Origin("tasks/y.md", 1)))
+    assert list(select(pile(one, two, path="tasks"), "tasks/y.md").ids) == ["y"]
+
+
+def test_needs_are_pulled_in_however_far_back() -> None:
+    chain = pile(
+        entry("a", "", Mark.DONE),
+        entry("b", "", Mark.TODO, "a"),
+        entry("c", "", Mark.TODO, "b", "z"),
+        entry("d"),
+    )
+    assert with_needs(chain, ["c"]) == ("b", "c")
+
+
+@given(
+    st.text(max_size=30) | st.text("0123456789.-, *?[]p:all", max_size=30),
+    st.sampled_from([TODO, PLAN, FOLDER]),
+)
+def test_no_text_raises_and_nothing_is_selected_in_silence(text: str, where: Pile) -> None:
+    selection = select(where, text)
+    assert selection.ids or selection.failed or selection.complete
+    assert set(selection.ids) <= where.by_id.keys()

@@ -1,0 +1,554 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from textwrap import dedent
+
+import pytest
+
+from plait.core.plan import Severity
+from plait.core.task import Need, Origin
+from plait.sources.formats import Likeness, load
+from plait.sources.model import Document, Entry, Mark, Material, Reading
+from plait.testing.folders import by_id, needs, only, told
+
+TODO = load("todo")
+PATH = "docs/TODO.md"
+
+FILE = """\
+---
+next_project_number: 91
+---
+# TODO - Tidelog
+
+**Last Updated:** 2026-01-12
+
+## Overview
+
+- **Total Tasks:** 17
+- **Status**: [COMPLETED]
+
+1. Mark a task by editing its status:
+
+```markdown
+### 500. An example
+**Status**: [NOT STARTED]
+**Dependencies**: 501
+```
+
+---
+
+## High Priority
+
+### 73. Read the tide tables
+**Effort**: 18-23 hours
+**Status**: Not Started
+**Priority**: Medium (blocks the rest)
+**Language**: python
+**Blocking**: Tasks 74, 75, 1000
+**Dependencies**: Task 72
+
+**Description**: Read them in `src/tides/read.py`, one port at a time.
+
+**Files Affected**:
+- `src/tides/read.py` (lines 12, 40)
+- src/tides/ports.toml
+- Other tables (5-8 hours)
+
+**Acceptance Criteria**:
+- [ ] All ports are read
+- [x] **Status**: of each port is shown
+- **Status**: [BLOCKED] is never shown
+
+---
+
+### 74. Draw the curve ✅
+- **Effort**: 2 hours (revised from 1 hour)
+- **Status**: [COMPLETED]
+- **Started**: 2026-01-02
+- **Completed**: 2026-01-03
+- **Dependencies**: 73
+- **Files Affected**:
+  - src/tides/draw.py (new)
+  - `docs/curves/`
+- **Acceptance Criteria**:
+  - [x] It is drawn
+
+### ✅ 75. Label the curve
+**Status:** [COMPLETED]
+
+### 76. ✅ Print the curve
+No field at all.
+---
+
+### 77. Store the tables
+* **Status**: [IN PROGRESS]
+* **Started**: 2026-01-05T10:15:30Z
+* **Dependencies**: Tasks 72-76
+
+#### Step 1
+**Status**: [COMPLETED]
+
+### Long-term ideas
+
+- [ ] not a task
+- **Status**: [BLOCKED]
+
+## Medium Priority Tasks
+
+### 78. Phase 7: check the numbers
+**Status**: PARTIAL (4/12 implemented)
+**Dependencies**: Requires Layer 0 completion
+**Blocking**: Charts
+
+### 79. Warn of floods
+**Status**: BLOCKED
+**Priority**: Critical
+**Dependencies**: Requires Task 73 (for the tables), Task #77
+
+### 80. Old tables
+**Status**: abandoned
+**Dependencies**: None (independent of 73)
+
+### 81. Ask the harbour
+**Status**: IN PROGRESS (Started: 2026-01-07)
+**Dependencies**: 212 (completed), 74 (completed), 77 (completed)
+
+## Low Priority (within 6-12 months)
+
+### 82. Small things
+**Effort**: TBD
+**Status**: DOCUMENTED LIMITATION
+**Files Affected**: `a.py`, src/b.py and c.py
+
+### 83. Twice told
+**Status**: [PLANNED]
+**Priority**: whenever
+**Status**: [COMPLETED]
+
+### 84. Without a status
+Some text about tide.py.
+
+> **Status**: [COMPLETED]
+> ### 502. Quoted
+
+    **Status**: [COMPLETED]
+
+<!--
+### 503. In a comment
+**Status**: [NOT STARTED]
+-->
+
+### 85. Failed once
+**Effort**: High
+**Status**: failed
+**Dependencies**:
+- Task 84
+- Task 83: the other one
+
+### 86. Ticked, but under way ✅
+**Status**: [IN PROGRESS]
+
+### 86. The same number again
+**Status**: [RESEARCHED]
+**Dependencies**: 86, 84-83
+
+## Notes
+
+### 87. After the sections
+**Status**: [IMPLEMENTED]
+**Dependencies**: Benefits from Task 73
+"""
+
+
+def read(text: str, path: str = PATH) -> Reading:
+    return TODO.read(Material(path, (Document(path, text),)))
+
+
+def line(words: str) -> int:
+    """The line of the file, from 1, on which these words first stand."""
+    return FILE.count("\n", 0, FILE.index(words)) + 1
+
+
+def task(*lines: str, title: str = "### 1. One") -> Entry:
+    return only(read("\n".join((title, *lines, ""))))
+
+
+@pytest.fixture(scope="module")
+def reading() -> Reading:
+    return read(FILE)
+
+
+@pytest.fixture(scope="module")
+def entries(reading: Reading) -> dict[str, Entry]:
+    return by_id(reading)
+
+
+def test_every_numbered_heading_is_a_task_and_nothing_else_is(entries: dict[str, Entry]) -> None:
+    assert {name: entry.task.title for name, entry in entries.items()} == {
+        "73": "Read the tide tables",
+        "74": "Draw the curve",
+        "75": "Label the curve",
+        "76": "Print the curve",
+        "77": "Store the tables",
+        "78": "Phase 7: check the numbers",
+        "79": "Warn of floods",
+        "80": "Old tables",
+        "81": "Ask the harbour",
+        "82": "Small things",
+        "83": "Twice told",
+        "84": "Without a status",
+        "85": "Failed once",
+        "86": "Ticked, but under way",
+        "86.2": "The same number again",
+        "87": "After the sections",
+    }
+
+
+def test_a_status_is_the_first_field_of_that_name_at_the_top_of_the_task(entries: dict[str, Entry]) -> None:
+    marks = {name: entry.mark for name, entry in entries.items()}
+    assert marks == {
+        "73": Mark.TODO,
+        "74": Mark.DONE,
+        "75": Mark.DONE,
+        "76": Mark.DONE,
+        "77": Mark.DOING,
+        "78": Mark.PARTIAL,
+        "79": Mark.BLOCKED,
+        "80": Mark.SKIPPED,
+        "81": Mark.DOING,
+        "82": Mark.TODO,
+        "83": Mark.TODO,
+        "84": Mark.TODO,
+        "85": Mark.FAILED,
+        "86": Mark.DONE,
+        "86.2": Mark.TODO,
+        "87": Mark.DONE,
+    }
+    assert entries["78"].said == "PARTIAL (4/12 implemented)"
+    assert entries["76"].said == "\u2705"
+    assert entries["84"].said == ""
+
+
+def test_needs_point_from_a_task_to_what_it_waits_for_with_the_words_that_say_so(
+    entries: dict[str, Entry],
+) -> None:
+    assert {name: sorted(needs(entry)) for name, entry in entries.items() if entry.task.needs} == {
+        "73": ["72"],
+        "74": ["73"],
+        "75": ["73"],
+        "77": ["72", "73", "74", "75", "76"],
+        "79": ["73", "77"],
+        "81": ["77"],
+        "85": ["83", "84"],
+        "86.2": ["86"],
+    }
+    assert entries["73"].task.needs == (
+        Need("72", reason="Dependencies: Task 72", at=Origin(PATH, line("**Dependencies**: Task 72"))),
+    )
+    assert needs(entries["74"]) == {"73": "Dependencies: 73"}
+    assert needs(entries["75"]) == {"73": "Blocking: Tasks 74, 75, 1000"}
+
+
+def test_a_task_called_finished_is_waited_for_only_if_the_file_says_otherwise(
+    entries: dict[str, Entry],
+) -> None:
+    assert list(needs(entries["81"])) == ["77"]
+
+
+def test_the_priority_is_the_tasks_own_or_its_sections(entries: dict[str, Entry]) -> None:
+    high, medium, low = 0, 1, 2
+    assert entries["73"].task.priority == medium
+    assert [entries[name].task.priority for name in ("74", "75", "76", "77")] == [high] * 4
+    assert entries["78"].task.priority == medium
+    assert entries["79"].task.priority < high
+    assert entries["82"].task.priority == entries["83"].task.priority == low
+    assert entries["87"].task.priority == medium
+
+
+def test_effort_is_an_estimate_or_at_least_a_weight(entries: dict[str, Entry]) -> None:
+    assert entries["73"].task.estimate == 20.5 * 3600
+    assert entries["74"].task.estimate == 2 * 3600
+    assert (entries["82"].task.estimate, entries["82"].task.weight) == (None, 1.0)
+    assert (entries["85"].task.estimate, entries["85"].task.weight) == (None, 4.0)
+
+
+def test_files_affected_are_declared_and_other_files_are_only_mentioned(entries: dict[str, Entry]) -> None:
+    assert entries["73"].task.touches == ("src/tides/read.py", "src/tides/ports.toml")
+    assert entries["74"].task.touches == ("src/tides/draw.py", "docs/curves/")
+    assert entries["82"].task.touches == ("a.py", "src/b.py", "c.py")
+    assert entries["84"].task.touches == ()
+    assert entries["84"].mentions == ("tide.py",)
+
+
+def test_a_body_goes_up_to_the_next_heading_or_rule(entries: dict[str, Entry]) -> None:
+    assert entries["73"].task.body.startswith("**Effort**: 18-23 hours")
+    assert entries["73"].task.body.rstrip().endswith("is never shown")
+    assert entries["76"].task.body == "No field at all."
+    assert entries["77"].task.body.rstrip().endswith("#### Step 1\n**Status**: [COMPLETED]")
+    assert "### 502. Quoted" in entries["84"].task.body
+
+
+def test_since_when_is_the_date_of_the_status(entries: dict[str, Entry]) -> None:
+    assert entries["74"].since == datetime(2026, 1, 3, tzinfo=UTC)
+    assert entries["77"].since == datetime(2026, 1, 5, 10, 15, 30, tzinfo=UTC)
+    assert entries["81"].since == datetime(2026, 1, 7, tzinfo=UTC)
+    assert entries["73"].since is None
+
+
+def test_a_number_can_be_selected_with_its_sign(entries: dict[str, Entry]) -> None:
+    assert entries["73"].aliases == ("#73",)
+
+
+def test_there_are_no_phases(reading: Reading) -> None:
+    assert reading.phases == ()
+    assert all(entry.task.phase is None and entry.task.gating for entry in reading.entries)
+
+
+def test_what_is_odd_is_said_with_its_line(reading: Reading) -> None:
+    first, second = line("### 86. Ticked"), line("### 86. The same")
+    expected = {
+        line(
+            "**Dependencies**: Requires Layer"
+        ): "read as a note, not as a dependency: Requires Layer 0 completion",
+        line(
+            "**Status**: DOCUMENTED"
+        ): "the status of 82 is not known, and taken as not started: DOCUMENTED LIMITATION",
+        line("**Priority**: whenever"): "not a priority: whenever",
+        line("**Priority**: whenever")
+        + 1: f"83 has a second status; the one on line {line('**Status**: [PLANNED]')} counts",
+        first + 1: "86 is ticked, so it is taken as done, but its status says [IN PROGRESS]",
+        second: f"86 is there again (first on line {first}): this one is called 86.2",
+        second + 2: "84-83 runs backwards, and names no task",
+        line("**Dependencies**: Benefits"): "read as a note, not as a dependency: Benefits from Task 73",
+    }
+    assert told(reading) == [f"{PATH}:{number}: {message}" for number, message in expected.items()]
+    assert all(problem.hint for problem in reading.problems)
+    assert {problem.severity for problem in reading.problems} == {Severity.WARNING, Severity.INFO}
+
+
+@pytest.mark.parametrize("ends", ["\r\n", "\r"])
+def test_line_ends_and_a_byte_order_mark_change_nothing(entries: dict[str, Entry], ends: str) -> None:
+    start = FILE.index("# TODO")
+    plain, other = read(FILE[start:]), read("\ufeff" + FILE[start:].replace("\n", ends))
+    assert [(e.task.id, e.mark, e.task.needs, e.task.origin) for e in other.entries] == [
+        (e.task.id, e.mark, e.task.needs, e.task.origin) for e in plain.entries
+    ]
+    assert len(plain.entries) == len(entries)
+
+
+STATUSES = {
+    "not started": Mark.TODO,
+    "planned": Mark.TODO,
+    "planning": Mark.TODO,
+    "researched": Mark.TODO,
+    "revised": Mark.TODO,
+    "expanded": Mark.TODO,
+    "in progress": Mark.DOING,
+    "researching": Mark.DOING,
+    "implementing": Mark.DOING,
+    "revising": Mark.DOING,
+    "completed": Mark.DONE,
+    "complete": Mark.DONE,
+    "implemented": Mark.DONE,
+    "blocked": Mark.BLOCKED,
+    "abandoned": Mark.SKIPPED,
+    "failed": Mark.FAILED,
+    "partial": Mark.PARTIAL,
+}
+
+
+@pytest.mark.parametrize("said", STATUSES)
+@pytest.mark.parametrize(
+    "form",
+    [
+        "{}",
+        "[{}]",
+        "**{}**",
+        "`[{}]`",
+        "{} (Started: 2026-01-02)",
+        "[{}] (4/12 implemented)",
+        "{} - so they say",
+    ],
+)
+def test_a_status_is_known_in_any_case_and_dress(said: str, form: str) -> None:
+    for spelt in (
+        said,
+        said.upper(),
+        said.title(),
+        said.capitalize(),
+        said.replace(" ", "-"),
+        said.replace(" ", "_"),
+    ):
+        assert task(f"**Status**: {form.format(spelt)}").mark is STATUSES[said]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "**Status**: [BLOCKED]",
+        "**Status:** [BLOCKED]",
+        "**Status** : [BLOCKED]",
+        "**STATUS**: [BLOCKED]",
+        "- **Status**: [BLOCKED]",
+        "* **Status:** [BLOCKED]",
+        "+ **Status**: [BLOCKED]",
+        "  - **Status**: [BLOCKED]",
+        "**Effort**: 2h  \n**Status**: [BLOCKED]  ",
+        "- **Effort**: 2h\n  **Status**: [BLOCKED]",
+        "Some words\n**Status**: Blocked by Task 5\nand more words",
+        "**Status**: [ ] BLOCKED",
+    ],
+)
+def test_a_field_may_be_bare_or_a_bullet(line: str) -> None:
+    assert task(line).mark is Mark.BLOCKED
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "> **Status**: [BLOCKED]",
+        "> quoted words\n**Status**: [BLOCKED]",
+        "```\n**Status**: [BLOCKED]\n```",
+        "    **Status**: [BLOCKED]",
+        "- Steps\n  - **Status**: [BLOCKED]",
+        "1. **Status**: [BLOCKED]",
+        "Say **Status**: [BLOCKED]",
+        "- [ ] **Status**: [BLOCKED]",
+        "#### Step\n**Status**: [BLOCKED]",
+        "**Success Criteria**:\n- **Status**: [BLOCKED]",
+        "---\n**Status**: [BLOCKED]",
+        "| **Status**: [BLOCKED] | b |\n|---|---|",
+    ],
+)
+def test_what_only_looks_like_a_field_is_none(line: str) -> None:
+    assert task(line).mark is Mark.TODO
+
+
+@pytest.mark.parametrize(
+    ("heading", "title", "mark"),
+    [
+        ("### 7. Title", "Title", Mark.TODO),
+        ("### 7. Title \u2705", "Title", Mark.DONE),
+        ("### 7. Title \u2714\ufe0f ###", "Title", Mark.DONE),
+        ("### 7. \u2705 Title", "Title", Mark.DONE),
+        ("### \u2713 7. Title", "Title", Mark.DONE),
+        ("   ###\t7.\tTitle", "Title", Mark.TODO),
+        ("### 7. Put a \u2705 on it", "Put a \u2705 on it", Mark.TODO),
+        ("### 7. Warn \u26a0\ufe0f", "Warn \u26a0\ufe0f", Mark.TODO),
+        ("### 7. Learn C#", "Learn C#", Mark.TODO),
+        ("### 7. Change `src/x.py`", "Change src/x.py", Mark.TODO),
+        ("### 7.", "", Mark.TODO),
+    ],
+)
+def test_a_title_goes_without_number_and_tick(heading: str, title: str, mark: Mark) -> None:
+    entry = task(title=heading)
+    assert (entry.task.id, entry.task.title, entry.mark) == ("7", title, mark)
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "### 3.11 upgrade",
+        "### Seven",
+        "### 7 eggs",
+        "#### 7. Deeper",
+        "## 7. Higher",
+        "### 1234567890. Long",
+        "###7. No",
+    ],
+)
+def test_other_headings_are_no_tasks(heading: str) -> None:
+    reading = read(f"{heading}\n**Status**: [BLOCKED]\n")
+    assert reading.entries == ()
+    assert told(reading) == [f"{PATH}:1: no task found"]
+
+
+def test_a_line_of_dashes_under_text_is_a_rule_and_leaves_the_section_as_it_is() -> None:
+    reading = read("## High Priority\n\n### 1. One\nSome words\n---\n\n### 2. Two\n")
+    first, second = reading.entries
+    assert first.task.body == "Some words"
+    assert second.task.priority == 0
+
+
+def test_a_section_may_be_underlined() -> None:
+    first, second = read("### 1. One\ntext\n\nLow Priority\n------------\n\n### 2. Two\n").entries
+    assert (first.task.priority, second.task.priority) == (1, 2)
+    assert first.task.body.strip() == "text"
+
+
+def test_a_number_that_several_tasks_have_names_them_all() -> None:
+    text = "### 1. A\n### 1. B\n### 2. C\n**Dependencies**: Task 1\n"
+    assert list(needs(by_id(read(text))["2"])) == ["1", "1.2"]
+
+
+def test_a_task_that_needs_itself_is_told_so_unless_a_range_runs_over_it() -> None:
+    assert task("**Dependencies**: Tasks 1-3").task.needs == (
+        Need("2", reason="Dependencies: Tasks 1-3", at=Origin(PATH, 2)),
+        Need("3", reason="Dependencies: Tasks 1-3", at=Origin(PATH, 2)),
+    )
+    reading = read("### 1. A\n**Dependencies**: Task 1\n")
+    assert only(reading).task.needs == ()
+    assert told(reading) == [f"{PATH}:2: 1 is said to need itself"]
+
+
+def test_a_range_that_it_blocks_does_not_make_a_task_wait_for_itself() -> None:
+    entries = by_id(read("### 1. A\n**Blocking**: Tasks 1-2\n### 2. B\n"))
+    assert (list(needs(entries["1"])), list(needs(entries["2"]))) == ([], ["1"])
+
+
+def test_leading_zeros_are_the_same_number() -> None:
+    assert list(needs(by_id(read("### 007. A\n### 8. B\n**Depends on:** Task 7\n"))["8"])) == ["007"]
+
+
+def test_a_range_that_no_person_means_names_nothing() -> None:
+    reading = read("### 1. A\n**Dependencies**: Tasks 1-999999999\n")
+    assert only(reading).task.needs == ()
+    assert told(reading) == [f"{PATH}:2: 1-999999999 is too wide, and names no task"]
+
+
+def test_a_task_has_at_most_one_note() -> None:
+    reading = read("### 1. A\n**Dependencies**: Requires Layer 0\n**Blocking**: Decidability\n")
+    assert [problem.severity for problem in reading.problems] == [Severity.INFO]
+
+
+def test_the_other_way_may_also_be_said_as_a_verb() -> None:
+    assert list(needs(by_id(read("### 1. A\n**Blocking**: Blocks Task 2\n### 2. B\n"))["2"])) == ["1"]
+
+
+def test_files_may_be_counted_in_the_label() -> None:
+    assert task("**Files Affected** (2 modules):", "- `a.py`", "- b/c.py (2 hours)").task.touches == (
+        "a.py",
+        "b/c.py",
+    )
+
+
+def test_two_documents_are_not_read_as_one() -> None:
+    documents = (Document("a.md", "### 1. A\n"), Document("b.md", "### 2. B\n"))
+    assert [problem.severity for problem in TODO.read(Material(".", documents)).problems] == [Severity.ERROR]
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "likeness"),
+    [
+        ("TODO.md", "### 1. A\n**Status**: x\n", Likeness.NAME),
+        ("docs/todo.md", "### 1. A \u2705\n", Likeness.NAME),
+        ("work.md", "### 1. A\n- **Effort**: 2h\n", Likeness.CONTENT),
+        ("work.md", "\ufeff### 1. A\r- **Effort**: 2h\r", Likeness.CONTENT),
+        ("TODO.md", "### 1. A\nonly text\n", Likeness.NO),
+        ("TODO.md", "- [ ] a box\n", Likeness.NO),
+        ("TODO.md", "```\n### 1. A\n**Status**: x\n```\n", Likeness.NO),
+        ("TODO.md", "## Phase 1: A\n\n- [ ] 1.1 B\n", Likeness.NO),
+        ("todo.json", '"\n### 1. A\n**Status**: x\n"', Likeness.NO),
+        ("TODO.md", "", Likeness.NO),
+    ],
+)
+def test_numbered_headings_with_a_field_or_a_tick_make_the_format(
+    path: str, text: str, likeness: Likeness
+) -> None:
+    assert TODO.likeness(Material(path, (Document(path, text),))) is likeness
+
+
+def test_a_folder_is_another_format() -> None:
+    document = Document("x/TODO.md", dedent(FILE))
+    assert TODO.likeness(Material("x", (document,), folder=True)) is Likeness.NO
+    assert TODO.likeness(Material("x", ())) is Likeness.NO

@@ -1,0 +1,486 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import datetime, timedelta, timezone
+
+import pytest
+from hypothesis import assume, given, settings, strategies as st
+
+from plait.sources.formats import load
+from plait.sources.model import Change, Mark, Rewrite
+from plait.sources.text import decode, encode
+from plait.testing.contracts.sources import (
+    NOW,
+    Subject,
+    changes_only_its_own_lines,
+    keeps_every_byte,
+    mangled,
+    never_raises,
+)
+from plait.testing.folders import told
+
+TODO = load("todo")
+PATH = "docs/TODO.md"
+MARKS = (Mark.TODO, Mark.DOING, Mark.DONE, Mark.SKIPPED, Mark.FAILED, Mark.BLOCKED, Mark.PARTIAL)
+SUBJECT = Subject("todo", PATH, {mark: mark for mark in MARKS})
+
+
+def rewrite(text: str, changes: Sequence[Change]) -> Rewrite:
+    (writer,) = TODO.writers(PATH, changes)
+    return writer.apply(text, changes)
+
+
+def change(name: str, mark: Mark, title: str = "", reason: str = "", at: datetime = NOW) -> Change:
+    return Change(name, mark, at, PATH, title, reason)
+
+
+def write(text: str, mark: Mark, name: str = "1", reason: str = "") -> str:
+    changes = [change(name, mark, reason=reason)]
+    rewritten = rewrite(text, changes)
+    assert rewritten.problems == ()
+    assert rewrite(rewritten.text, changes).text == rewritten.text
+    (read,) = [entry.mark for entry in SUBJECT.read(rewritten.text).entries if entry.task.id == name]
+    assert read is mark
+    return rewritten.text
+
+
+def test_a_task_that_starts_says_so_and_when() -> None:
+    text = "### 1. One\n- **Effort**: 2h\n- **Status**: [NOT STARTED]\n- **Priority**: High\n"
+    assert write(text, Mark.DOING) == (
+        "### 1. One\n- **Effort**: 2h\n- **Status**: [IN PROGRESS]\n- **Started**: 2026-03-14\n- **Priority**: High\n"
+    )
+
+
+def test_a_task_that_is_done_says_so_and_when_and_has_a_tick() -> None:
+    text = "### 1. One\n**Status**: [IN PROGRESS]\n**Started**: 2026-03-13\n\nText\n"
+    assert write(text, Mark.DONE) == (
+        "### 1. One \u2705\n**Status**: [COMPLETED]\n**Completed**: 2026-03-14\n**Started**: 2026-03-13\n\nText\n"
+    )
+
+
+def test_a_blocked_task_says_when_and_why_in_one_line() -> None:
+    assert write("### 1. One\n**Status:** Planned\n", Mark.BLOCKED, reason="no\n  network \udcff") == (
+        "### 1. One\n**Status:** Blocked\n**Blocked:** 2026-03-14\n**Blocking Reason:** no network \ufffd\n"
+    )
+
+
+def test_a_failed_task_says_why_and_has_no_date() -> None:
+    assert write("### 1. One\n**Status**: [PLANNED]\n", Mark.FAILED, reason="tests fail") == (
+        "### 1. One\n**Status**: [FAILED]\n**Blocking Reason**: tests fail\n"
+    )
+    assert write("### 1. One\n**Status**: [PLANNED]\n", Mark.FAILED) == "### 1. One\n**Status**: [FAILED]\n"
+
+
+def test_an_abandoned_task_says_when() -> None:
+    assert write("### 1. One\n* **Status**: not started\n", Mark.SKIPPED, reason="not told") == (
+        "### 1. One\n* **Status**: abandoned\n* **Abandoned**: 2026-03-14\n"
+    )
+
+
+def test_a_long_reason_is_cut() -> None:
+    written = write("### 1. One\n**Status**: [PLANNED]\n", Mark.BLOCKED, reason="word " * 1000)
+    assert max(map(len, written.splitlines())) < 400
+
+
+@pytest.mark.parametrize(
+    ("said", "doing", "done", "todo"),
+    [
+        ("[PARTIAL]", "[IN PROGRESS]", "[COMPLETED]", "[NOT STARTED]"),
+        ("PARTIAL", "IN PROGRESS", "COMPLETED", "NOT STARTED"),
+        ("Partial", "In Progress", "Completed", "Not Started"),
+        ("partial", "in progress", "completed", "not started"),
+        ("[Partial]", "[In Progress]", "[Completed]", "[Not Started]"),
+        ("**PARTIAL**", "**IN PROGRESS**", "**COMPLETED**", "**NOT STARTED**"),
+        ("`[PARTIAL]`", "`[IN PROGRESS]`", "`[COMPLETED]`", "`[NOT STARTED]`"),
+        (
+            "PARTIAL (4/12 implemented)",
+            "IN PROGRESS (4/12 implemented)",
+            "COMPLETED",
+            "NOT STARTED (4/12 implemented)",
+        ),
+        ("[PARTIAL] by hand", "[IN PROGRESS] by hand", "[COMPLETED] by hand", "[NOT STARTED] by hand"),
+        (
+            "[PARTIAL] (Started: 2025-01-02)",
+            "[IN PROGRESS] (Started: 2026-03-14)",
+            "[COMPLETED] (Started: 2025-01-02)",
+            "[NOT STARTED] (Started: 2025-01-02)",
+        ),
+        (
+            "PARTIAL - see below",
+            "IN PROGRESS - see below",
+            "COMPLETED - see below",
+            "NOT STARTED - see below",
+        ),
+    ],
+)
+def test_a_status_keeps_its_dress(said: str, doing: str, done: str, todo: str) -> None:
+    for mark, expected in ((Mark.DOING, doing), (Mark.DONE, done), (Mark.TODO, todo)):
+        written = write(f"### 1. One\n**Status**: {said}\n", mark)
+        assert written.split("\n")[1] == f"**Status**: {expected}"
+
+
+@pytest.mark.parametrize(
+    ("others", "said", "expected"),
+    [
+        (["In-Progress", "Not-Started"], "Planned", "In-Progress"),
+        (["in_progress"], "planned", "in_progress"),
+        (["Not started"], "Planned", "In progress"),
+        (["[NOT STARTED]", "[NOT STARTED]"], "Planned", "In Progress"),
+        (["not-started"], "NOT STARTED", "IN PROGRESS"),
+        (["[NOT STARTED]"], "???", "[IN PROGRESS]"),
+        ([], "", "[IN PROGRESS]"),
+        (["in progress", "done"], "", "in progress"),
+    ],
+)
+def test_what_a_status_can_not_tell_the_others_do(others: list[str], said: str, expected: str) -> None:
+    text = f"### 1. One\n**Status**: {said}\n" + "".join(
+        f"### {n}. Other\n**Status**: {other}\n" for n, other in enumerate(others, 2)
+    )
+    assert write(text, Mark.DOING).split("\n")[1] == f"**Status**: {expected}"
+
+
+def test_a_file_keeps_its_own_words() -> None:
+    text = "### 1. One\n**Status**: Pending\n### 2. Two\n**Status**: Done\n### 3. Three\n**Status**: Done\n"
+    assert "**Status**: Done\n**Completed**" in write(text, Mark.DONE)
+    assert write(text, Mark.TODO, "2").count("**Status**: Pending") == 2
+
+
+def test_a_done_task_that_goes_back_loses_its_tick() -> None:
+    for heading in ("### 1. One \u2705", "### \u2705 1. One", "### 1. \u2713 One", "### 1. One \u2714\ufe0f"):
+        text = f"{heading}\n**Status**: [COMPLETED] \u2705\n"
+        assert write(text, Mark.TODO) == "### 1. One\n**Status**: [NOT STARTED]\n"
+    assert write("### 1. One \u2705\ntext\n", Mark.TODO) == "### 1. One\ntext\n"
+
+
+def test_a_tick_stands_before_the_closing_signs_and_spaces_of_a_heading() -> None:
+    assert write("### 1. One ###  \r\n", Mark.DONE).startswith("### 1. One \u2705 ###  \r\n")
+    assert write("### 1. Learn C#\n", Mark.DONE).startswith("### 1. Learn C# \u2705\n")
+
+
+def test_a_line_that_is_there_gets_the_new_value_and_keeps_what_people_added() -> None:
+    text = (
+        "### 1. One\n- **Completed**: 2025-01-01 in a hurry\n- **Status**: [PLANNED]\n- **Started**: soon\n"
+    )
+    assert write(text, Mark.DONE) == (
+        "### 1. One \u2705\n- **Completed**: 2026-03-14 in a hurry\n- **Status**: [COMPLETED]\n- **Started**: soon\n"
+    )
+    assert "- **Started**: 2026-03-14\n" in write(text, Mark.DOING)
+
+
+def test_dates_in_the_status_itself_are_kept_right_and_not_said_twice() -> None:
+    text = "### 1. One\n**Status**: PLANNED (Started: 2025-12-22)\n"
+    assert write(text, Mark.DOING) == "### 1. One\n**Status**: IN PROGRESS (Started: 2026-03-14)\n"
+    done = "### 1. One\n**Status**: COMPLETED (Started: 2025-12-22, Completed: 2025-12-23)\n"
+    assert write(done, Mark.TODO) == "### 1. One\n**Status**: NOT STARTED (Started: 2025-12-22)\n"
+    assert write("### 1. One\n**Status**: DONE (Completed: 2025-12-23)\n", Mark.TODO).endswith(
+        "NOT STARTED\n"
+    )
+
+
+def test_the_date_is_that_of_the_place_where_it_happened() -> None:
+    late = datetime(2026, 3, 14, 23, 30, tzinfo=timezone(timedelta(hours=-8)))
+    changes = [change("1", Mark.DOING, at=late)]
+    assert "**Started**: 2026-03-14" in rewrite("### 1. One\n**Status**: [PLANNED]\n", changes).text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("### 1. One\n**Status**: [PLANNED]", "### 1. One\n**Status**: [BLOCKED]\n**Blocked**: 2026-03-14"),
+        (
+            "### 1. One\r\n- **Status**: [PLANNED]",
+            "### 1. One\r\n- **Status**: [BLOCKED]\r\n- **Blocked**: 2026-03-14",
+        ),
+        (
+            "### 1. One\r**Status**: [PLANNED]\r",
+            "### 1. One\r**Status**: [BLOCKED]\r**Blocked**: 2026-03-14\r",
+        ),
+        (
+            "### 1. One\n**Status**: [PLANNED]  \ngoes on",
+            "### 1. One\n**Status**: [BLOCKED]  \ngoes on\n**Blocked**: 2026-03-14  ",
+        ),
+        ("### 1. One\n**Status**:", "### 1. One\n**Status**: [BLOCKED]\n**Blocked**: 2026-03-14"),
+        (
+            "### 1. One\n  -  **Status:**  [X]\n",
+            "### 1. One\n  -  **Status:**  [BLOCKED]\n  -  **Blocked:**  2026-03-14\n",
+        ),
+        (
+            "### 1. One\n- **Status**: PLANNED\n  - why\n",
+            "### 1. One\n- **Status**: BLOCKED\n  - why\n- **Blocked**: 2026-03-14\n",
+        ),
+        (
+            "### 1. One\n- **Status**: [PLANNED]\n---\n",
+            "### 1. One\n- **Status**: [BLOCKED]\n- **Blocked**: 2026-03-14\n---\n",
+        ),
+        ("### 1. One", "### 1. One\n**Status**: [BLOCKED]\n**Blocked**: 2026-03-14"),
+        ("\ufeff### 1. One\r\n", "\ufeff### 1. One\r\n**Status**: [BLOCKED]\r\n**Blocked**: 2026-03-14\r\n"),
+    ],
+)
+def test_new_lines_look_like_the_status(text: str, expected: str) -> None:
+    assert write(text, Mark.BLOCKED) == expected
+
+
+def test_a_new_status_goes_with_the_dates_that_are_there() -> None:
+    text = "### 1. One\n**Effort**: 2h\n**Blocked**: 2025-01-01\n"
+    assert (
+        write(text, Mark.BLOCKED)
+        == "### 1. One\n**Status**: [BLOCKED]\n**Effort**: 2h\n**Blocked**: 2026-03-14\n"
+    )
+
+
+NO_STATUS = "**Status**: [COMPLETED]\n**Completed**: 2026-03-14\n"
+AS_BULLETS = "- **Status**: [COMPLETED]\n- **Completed**: 2026-03-14\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("Text\n", NO_STATUS + "\nText\n"),
+        ("\nText\n", NO_STATUS + "\nText\n"),
+        ("", NO_STATUS),
+        ("- a\n- b\n", NO_STATUS + "\n- a\n- b\n"),
+        ("\n    code\n", NO_STATUS + "\n    code\n"),
+        ("---\n", NO_STATUS + "\n---\n"),
+        ("**Effort**: 2h\n", NO_STATUS + "**Effort**: 2h\n"),
+        (
+            "\n- **Effort**: 2h\n- **Priority**: Low\n",
+            "\n" + AS_BULLETS + "- **Effort**: 2h\n- **Priority**: Low\n",
+        ),
+        ("**Description**: x\n", NO_STATUS + "\n**Description**: x\n"),
+    ],
+)
+def test_a_task_without_a_status_gets_one(body: str, expected: str) -> None:
+    assert write(f"### 1. One\n{body}", Mark.DONE) == f"### 1. One \u2705\n{expected}"
+
+
+def test_a_new_status_is_written_as_the_file_writes_them() -> None:
+    other = "### 2. Two\n- **Status:** Planned\n- **Effort:** 2h\n"
+    expected = "### 1. One \u2705\n- **Status:** Completed\n- **Completed:** 2026-03-14\n\nText\n"
+    assert write(f"### 1. One\nText\n{other}", Mark.DONE) == expected + other
+
+
+def test_a_bullet_does_not_swallow_the_code_below_it() -> None:
+    other = "### 2. Two\n- **Status**: [PLANNED]\n"
+    written = write(f"### 1. One\n\n    **Status**: x\n{other}", Mark.DONE)
+    assert written == f"### 1. One \u2705\n{NO_STATUS}\n    **Status**: x\n{other}"
+
+
+def test_only_the_first_status_of_a_task_is_its_status() -> None:
+    text = "### 1. One\n```\n**Status**: [PLANNED]\n```\n> **Status**: [PLANNED]\n\n- **Status**: [PLANNED]\n\n#### Step\n**Status**: [PLANNED]\n"
+    assert write(text, Mark.TODO) == text
+    assert write(text, Mark.PARTIAL) == text.replace("- **Status**: [PLANNED]", "- **Status**: [PARTIAL]")
+
+
+@pytest.mark.parametrize("mark", MARKS)
+def test_what_is_there_already_is_left_as_it_is(mark: Mark) -> None:
+    said = {
+        Mark.DOING: "implementing",
+        Mark.DONE: "Complete!",
+        Mark.SKIPPED: "[deferred]",
+        Mark.TODO: "researched",
+    }
+    text = f"### 1. One\n**Status**:   {said.get(mark, mark.value)}\t\n"
+    assert write(text, mark, reason="a reason") == text
+
+
+def test_what_a_person_has_finished_meanwhile_is_not_set_back_by_a_start() -> None:
+    for text in (
+        "### 1. One\n**Status**: [COMPLETED]\n",
+        "### 1. One \u2705\n",
+        "### 1. One \u2705\n**Status**: x\n",
+    ):
+        assert rewrite(text, [change("1", Mark.DOING)]).text == text
+
+
+def test_marks_that_the_format_can_not_tell_change_nothing() -> None:
+    text = "### 1. One\n**Status**: [PLANNED]\n"
+    for mark in (Mark.STUCK, Mark.UNREADABLE):
+        assert rewrite(text, [change("1", mark)]).text == text
+
+
+def test_many_changes_are_one_write() -> None:
+    text = "".join(f"### {n}. Task {n}\n**Status**: [NOT STARTED]\n\n" for n in range(1, 6))
+    rewritten = rewrite(text, [change(str(n), mark) for n, mark in enumerate(MARKS[1:6], 1)])
+    assert [entry.mark for entry in SUBJECT.read(rewritten.text).entries] == list(MARKS[1:6])
+
+
+def test_a_task_that_was_renumbered_or_reworded_is_found_again() -> None:
+    text = "### 2. One\n**Status**: [PLANNED]\n### 3. New words\n**Status**: [PLANNED]\n"
+    changes = [change("1", Mark.PARTIAL, "One"), change("3", Mark.FAILED, "Old words")]
+    assert [entry.mark for entry in SUBJECT.read(rewrite(text, changes).text).entries] == [
+        Mark.PARTIAL,
+        Mark.FAILED,
+    ]
+
+
+def test_a_task_that_is_gone_is_told_and_the_others_are_written() -> None:
+    changes = [change("9", Mark.DONE, "Gone"), change("1", Mark.PARTIAL, "One")]
+    rewritten = rewrite("### 1. One\n**Status**: [PLANNED]\n", changes)
+    assert rewritten.text == "### 1. One\n**Status**: [PARTIAL]\n"
+    assert [
+        problem.message.startswith("9 is not in the file any more") for problem in rewritten.problems
+    ] == [True]
+
+
+def test_changes_that_lead_to_one_task_are_no_clash() -> None:
+    changes = [change("1", Mark.DONE, "One"), change("5", Mark.BLOCKED, "One")]
+    assert "[BLOCKED]" in rewrite("### 1. One\n**Status**: [PLANNED]\n", changes).text
+
+
+def test_bytes_that_are_no_text_survive() -> None:
+    text = decode(b"### 1. \xff One \xe2\x9c\x85\n**Status**: [COMPLETED] (\xfe\x00)\n**Effort**: \xfd\n")
+    title = SUBJECT.read(text).entries[0].task.title
+    written = rewrite(text, [change("1", Mark.TODO, title)])
+    assert (
+        encode(written.text) == b"### 1. \xff One\n**Status**: [NOT STARTED] (\xfe\x00)\n**Effort**: \xfd\n"
+    )
+
+
+def test_each_file_has_its_own_writer_and_changes() -> None:
+    mine, other = change("1", Mark.DONE), Change("1", Mark.DONE, NOW, "docs/other.md")
+    assert [writer.path for writer in TODO.writers(PATH, [mine])] == [PATH]
+    text = "### 1. One\n**Status**: [PLANNED]\n"
+    (writer,) = TODO.writers(PATH, [mine])
+    assert writer.apply(text, [other]).text == text
+
+
+SAID = st.sampled_from(
+    (
+        "[NOT STARTED]",
+        "Not Started",
+        "not-started",
+        "in_progress",
+        "[IN PROGRESS] (Started: 2025-12-22)",
+        "COMPLETED (Started: 2025-12-22, Completed: 2025-12-22)",
+        "[COMPLETED] \u2705",
+        "**Blocked** by the harbour",
+        "PARTIAL (4/12 implemented)",
+        "`[PLANNED]`",
+        "abandoned",
+        "Failed - twice",
+        "DOCUMENTED LIMITATION",
+        "",
+        "[ ] to do",
+    )
+)
+FIELDS = st.sampled_from(
+    (
+        "**Effort**: 2-3 hours",
+        "**Priority**: High (for now)",
+        "**Dependencies**: Task 1, 2",
+        "**Dependencies**: Requires Layer 0 (see `a.py`)",
+        "**Blocking**: Tasks 2-4",
+        "**Started**: 2025-01-02",
+        "**Completed**: not yet",
+        "**Blocked**: 2025-01-02 - no network",
+        "**Blocking Reason**: old `x/y.py`",
+        "**Files Affected**: `src/a.py`, b.py",
+        "**Language**: lean",
+    )
+)
+BODIES = st.sampled_from(
+    (
+        "",
+        "Text in src/x.py.\n",
+        "\nText\nover two lines\n",
+        "```\n### 99. Example\n**Status**: [COMPLETED]\n```\n",
+        "> **Status**: [COMPLETED]\n",
+        "\n    **Status**: [COMPLETED]\n",
+        "\n**Files Affected**:\n- `c.py`\n- d.py (new)\n",
+        "\n**Acceptance Criteria**:\n- [ ] one\n- **Status**: two\n",
+        "\n#### Step\n**Status**: [COMPLETED]\n",
+        "\n**Description**: What to do\nand why.\n",
+        "\n| a | b |\n|---|---|\n| 1 | 2 |\n",
+        "\n---\n",
+        "Text\n---\n",
+        "<!-- a comment -->\n",
+    )
+)
+BULLETS = ("{}", "- {}", "* {}", "  - {}", "{}  ")
+
+
+@st.composite
+def fields(draw: st.DrawFn) -> str:
+    """The lines at the top of a task, all in one style, one of them perhaps its status."""
+    lines = draw(st.lists(FIELDS, max_size=4, unique_by=lambda line: line[:7]))
+    for _ in range(draw(st.sampled_from((0, 1, 1, 1, 1, 2)))):
+        lines.insert(draw(st.integers(0, len(lines))), f"**Status**: {draw(SAID)}")
+    if draw(st.booleans()):
+        lines = [line.replace("**:", ":**", 1) for line in lines]
+    bullet = draw(st.sampled_from(BULLETS))
+    return "".join(f"{bullet.format(line)}\n" for line in lines)
+
+
+@st.composite
+def files(draw: st.DrawFn) -> str:
+    """A look-alike of a numbered TODO."""
+    parts = [
+        draw(
+            st.sampled_from(
+                ("", "---\nnext: 4\n---\n", "# TODO\n\n- **Status**: fine\n\n", "## High Priority\n\n")
+            )
+        )
+    ]
+    for n in range(1, draw(st.integers(1, 5)) + 1):
+        title = draw(
+            st.sampled_from(
+                ("### {}. Task {}", "### {}. Task {} \u2705", "### \u2705 {}. Task {}", "### {}. Task {} ##")
+            )
+        )
+        parts.append(
+            f"{title.format(draw(st.sampled_from((n, n, n, n, 1))), n)}\n{draw(fields())}{draw(BODIES)}"
+        )
+        parts.append(
+            draw(
+                st.sampled_from(("", "\n", "\n---\n\n", "\n## Low Priority\n\n", "### Ideas\n\n- [ ] x\n\n"))
+            )
+        )
+    text = "".join(parts)
+    return text.rstrip("\n") if draw(st.booleans()) else text
+
+
+FORMS = st.sampled_from(("\n", "\r\n", "\r"))
+
+
+@settings(max_examples=150)
+@given(files(), FORMS, st.booleans())
+def test_writing_what_is_there_keeps_every_byte(text: str, ends: str, bom: bool) -> None:  # noqa: FBT001
+    keeps_every_byte(SUBJECT, ("\ufeff" if bom else "") + text.replace("\n", ends))
+
+
+@settings(max_examples=200)
+@given(files(), FORMS, st.integers(0, 9), st.sampled_from(MARKS))
+def test_a_change_touches_its_own_lines_only(text: str, ends: str, index: int, mark: Mark) -> None:
+    if mark is Mark.DOING:
+        assume(all(entry.mark is not Mark.DONE for entry in SUBJECT.read(text).entries))
+    changes_only_its_own_lines(SUBJECT, text.replace("\n", ends), index, mark)
+
+
+@settings(max_examples=60)
+@given(files(), st.lists(st.sampled_from(MARKS), min_size=4, max_size=4))
+def test_after_many_changes_a_task_says_the_last_one_and_every_line_once(
+    text: str, marks: list[Mark]
+) -> None:
+    for mark in marks:
+        entries = SUBJECT.read(text).entries
+        changes = [SUBJECT.change(entry, mark) for entry in entries]
+        text = SUBJECT.write(text, changes)
+        assert SUBJECT.write(text, changes) == text
+        kept = {Mark.DONE} if mark is Mark.DOING else set()
+        assert {entry.mark for entry in SUBJECT.read(text).entries} <= {mark} | kept
+    for entry in SUBJECT.read(text).entries:
+        keys = re.findall(r"\*\*(Started|Completed|Blocked|Abandoned|Blocking Reason):?\*\*", entry.task.body)
+        assert len(keys) == len(set(keys))
+
+
+@settings(max_examples=200)
+@given(mangled(files()))
+def test_nothing_that_the_world_does_to_a_file_makes_it_raise(text: str) -> None:
+    never_raises(SUBJECT, text)
+
+
+def test_problems_of_a_reading_are_not_made_by_writing() -> None:
+    text = "### 1. One\n**Status**: [NOT STARTED]\n"
+    for mark in MARKS:
+        assert told(SUBJECT.read(write(text, mark, reason="because of Task 4"))) == []
