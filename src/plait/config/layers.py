@@ -1,0 +1,95 @@
+"""Layers: what each of them says, and the settings that come out when the stronger replace the weaker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, fields, replace
+from types import MappingProxyType
+from typing import Any
+
+from plait.config.key import AnyKey
+from plait.config.kinds import Unfit
+from plait.config.model import Config, EngineConfig, Given, Layer, RunConfig, SourcesConfig
+from plait.config.schema import KEYS
+from plait.config.toml import shown
+from plait.core.errors import ConfigError
+from plait.core.plan import Problem, Severity
+from plait.core.task import Origin
+
+
+class SettingsError(ConfigError):
+    """All that is wrong with the settings, at once."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        *others, last = (
+            ConfigError(
+                f"{problem.at}: {problem.message}" if problem.at else problem.message, hint=problem.hint
+            )
+            for problem in problems
+        )
+        super().__init__("\n".join([*map(str, others), last.message]), hint=last.hint)
+        self.problems = tuple(problems)
+
+
+@dataclass(slots=True)
+class Heard:
+    """What one layer says: the values that fit, by key, and what is wrong with the others."""
+
+    layer: Layer
+    values: dict[str, tuple[object, Given]] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+    def take(self, key: AnyKey, said: object, at: Origin, *, aloud: bool = False) -> None:
+        """`aloud`: a text from outside, which is turned first into what a file would say."""
+        try:
+            value = key.kind.read(key.kind.hear(said) if aloud and isinstance(said, str) else said)
+        except Unfit as unfit:
+            self.refuse(f"{key.name} must be {key.kind.allowed}, not {shown(said)}", at, str(unfit))
+        else:
+            self.values[key.name] = (value, Given(self.layer, at))
+
+    def refuse(self, message: str, at: Origin, hint: str = "") -> None:
+        self.problems.append(Problem(Severity.ERROR, message, at, hint))
+
+    def warn(self, message: str, at: Origin, hint: str = "") -> None:
+        self.problems.append(Problem(Severity.WARNING, message, at, hint))
+
+
+def merge(layers: Iterable[Heard]) -> Config:
+    """The weakest layer first. Raises `SettingsError` with the errors of all layers, if there are any."""
+    values: dict[str, tuple[object, Given]] = {key.name: (key.default, Given(Layer.DEFAULT)) for key in KEYS}
+    problems: list[Problem] = []
+    for heard in layers:
+        values.update(heard.values)
+        problems += heard.problems
+    config = _typed(values)
+    problems += _together(config)
+    errors = [problem for problem in problems if problem.severity is Severity.ERROR]
+    if errors:
+        raise SettingsError(errors)
+    return replace(config, warnings=tuple(problems))
+
+
+def _typed(values: dict[str, tuple[object, Given]]) -> Config:
+    def table(name: str, of: type[RunConfig | SourcesConfig | EngineConfig]) -> dict[str, Any]:
+        # Any: each key's kind has made its value of the type that the field of the same name has.
+        return {one.name: values[f"{name}.{one.name}"][0] for one in fields(of)}
+
+    return Config(
+        RunConfig(**table("run", RunConfig)),
+        SourcesConfig(**table("sources", SourcesConfig)),
+        EngineConfig(**table("engine", EngineConfig)),
+        MappingProxyType({name: given for name, (_, given) in values.items()}),
+    )
+
+
+def _together(config: Config) -> list[Problem]:
+    """What is wrong with values that are each right: only a gate where nothing is merged."""
+    message = config.settings(tasks=1, cores=1).problem()
+    if message is None:
+        return []
+    given = max(
+        (config.given[name] for name in ("run.gate", "run.isolation")),
+        key=lambda given: list(Layer).index(given.layer),
+    )
+    return [Problem(Severity.ERROR, message, given.at)]

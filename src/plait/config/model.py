@@ -1,0 +1,161 @@
+"""The settings as the program sees them: typed, frozen, and each with who gave it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+from plait.config.key import AnyKey
+from plait.config.schema import KEYS
+from plait.core.needs import UnknownNeeds
+from plait.core.plan import Problem
+from plait.core.settings import (
+    Budget,
+    EngineSettings,
+    FileConflicts,
+    Isolation,
+    Mode,
+    OnConflict,
+    Order,
+    Settings,
+    WriteBack,
+)
+from plait.core.task import Origin
+
+
+class Layer(StrEnum):
+    """Who may give a value, the weakest first; the values are what `plait config --json` shows."""
+
+    DEFAULT = "default"
+    USER = "user"
+    REPOSITORY = "repository"
+    SAVED = "saved"
+    ENVIRONMENT = "environment"
+    FLAG = "flag"
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Who gave a value: `at` is a line of a file, or the name of a variable, a flag or a saved setting."""
+
+    layer: Layer
+    at: Origin | None = None
+
+    @property
+    def in_file(self) -> bool:
+        return self.layer in {Layer.USER, Layer.REPOSITORY}
+
+    def __str__(self) -> str:
+        return str(self.at or self.layer.value)
+
+
+@dataclass(frozen=True, slots=True)
+class RunConfig:
+    agent: tuple[str, ...]
+    max_parallel: int | Literal["auto"]
+    mode: Mode
+    auto_approve: bool
+    order: Order
+    isolation: Isolation
+    verify: str | None
+    gate: str | None
+    timeout: float
+    idle_timeout: float
+    verify_timeout: float
+    gate_timeout: float
+    retries: int
+    repairs: int
+    stop_on_fail: bool
+    on_conflict: OnConflict
+    phase_gate: float
+    budget: Budget | None
+
+
+@dataclass(frozen=True, slots=True)
+class SourcesConfig:
+    paths: tuple[str, ...]
+    format: str | None
+    exclude: tuple[str, ...]
+    tag: str
+    write_back: WriteBack
+    unknown_needs: UnknownNeeds
+    file_conflicts: FileConflicts
+
+
+@dataclass(frozen=True, slots=True)
+class EngineConfig:
+    parallel_limit: int
+    agent_limits: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """All settings. `given` has every key."""
+
+    run: RunConfig
+    sources: SourcesConfig
+    engine: EngineConfig
+    given: Mapping[str, Given]
+    warnings: tuple[Problem, ...] = ()
+
+    def value(self, key: AnyKey) -> object:
+        value: object = getattr(getattr(self, key.table), key.field)
+        return value
+
+    def settings(self, *, tasks: int, cores: int, agents: Sequence[str] = ()) -> Settings:
+        """A batch's settings for a plan and a machine of this size; `agents` serve where no setting names any."""
+        run = self.run
+        return Settings(
+            agents=run.agent or tuple(agents) or Settings().agents,
+            max_parallel=auto_parallel(tasks, cores) if run.max_parallel == "auto" else run.max_parallel,
+            mode=run.mode,
+            auto_approve=run.auto_approve,
+            order=run.order,
+            isolation=run.isolation,
+            verify=run.verify,
+            gate=run.gate,
+            timeout=run.timeout,
+            idle_timeout=run.idle_timeout,
+            verify_timeout=run.verify_timeout,
+            gate_timeout=run.gate_timeout,
+            retries=run.retries,
+            repairs=run.repairs,
+            stop_on_fail=run.stop_on_fail,
+            on_conflict=run.on_conflict,
+            phase_gate=run.phase_gate,
+            budget=run.budget,
+            write_back=self.sources.write_back,
+        )
+
+    def engine_settings(self) -> EngineSettings:
+        return EngineSettings(self.engine.parallel_limit, self.engine.agent_limits)
+
+
+def auto_parallel(tasks: int, cores: int) -> int:
+    """Two to five: one more from 5, 10 and 20 tasks on, and never more than the machine has cores, save for two.
+
+    Agents mostly wait for a model, but what verifies their work does not: hence the cores.
+    """
+    wanted = 2 + sum(tasks >= size for size in (5, 10, 20))
+    return max(2, min(wanted, cores))
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """Something that a repository's own file would have plait run."""
+
+    key: str
+    value: str
+    given: Given
+
+
+def commands(config: Config) -> list[Command]:
+    """What asks for trust: the repository's own values that run code, as far as no stronger layer replaces them."""
+    found = []
+    for key in KEYS:
+        given = config.given[key.name]
+        if given.layer is Layer.REPOSITORY and key.runs(config.value(key)):
+            found.append(Command(key.name, str(config.value(key)), given))
+    return found

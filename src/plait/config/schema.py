@@ -1,0 +1,243 @@
+"""The table of all settings. A key is added here and to its dataclass in `model`, and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from types import MappingProxyType
+
+from plait.config import kinds
+from plait.config.key import AnyKey, Key
+from plait.core.needs import UnknownNeeds
+from plait.core.settings import (
+    EngineSettings,
+    FileConflicts,
+    Isolation,
+    Mode,
+    OnConflict,
+    Order,
+    Settings,
+    WriteBack,
+)
+
+_ALIKE = 0.65  # how like a word must be to a name it is not next to
+TABLES: Mapping[str, str] = MappingProxyType(
+    {
+        "run": "How a batch is run.",
+        "sources": "Where tasks are read from, and what is written back.",
+        "engine": "Limits over all batches of this repository.",
+    }
+)
+
+
+_BATCH = Settings()
+_ENGINE = EngineSettings()
+
+KEYS: tuple[AnyKey, ...] = (
+    Key(
+        "run.agent",
+        kinds.texts("an agent's name or a list of names", split=True),
+        (),
+        "the agents for tasks that name none, who share the work; none: the first one available",
+        flag="--agent",
+    ),
+    Key(
+        "run.max_parallel",
+        kinds.whole_or_auto(),
+        _BATCH.max_parallel,
+        "attempts at once in one batch; 0: no limit but the engine's; auto: 2 to 5, by plan and machine",
+        flag="--max-parallel",
+        page="maxBatchSize",
+    ),
+    Key(
+        "run.mode",
+        kinds.choice(Mode),
+        _BATCH.mode,
+        "many tasks at a time, or in a queue: one at a time, each after approval",
+        flag="--mode",
+    ),
+    Key(
+        "run.auto_approve",
+        kinds.switch(),
+        _BATCH.auto_approve,
+        "in a queue, start the next task without approval",
+        flag="--auto-approve",
+        page="queueAutoApprove",
+    ),
+    Key(
+        "run.order",
+        kinds.choice(Order),
+        _BATCH.order,
+        "which of the tasks that could start goes first",
+        flag="--order",
+    ),
+    Key(
+        "run.isolation",
+        kinds.choice(Isolation),
+        _BATCH.isolation,
+        "a worktree for each task, or all in the checkout (in-place)",
+        flag="--isolation",
+    ),
+    Key(
+        "run.verify",
+        kinds.text("a command"),
+        _BATCH.verify,
+        "the command that must pass in a task's workspace before the task counts",
+        flag="--verify",
+        runs=bool,
+    ),
+    Key(
+        "run.gate",
+        kinds.text("a command"),
+        _BATCH.gate,
+        "the command that must pass on the merged result",
+        flag="--gate",
+        runs=bool,
+    ),
+    Key(
+        "run.timeout",
+        kinds.duration(),
+        _BATCH.timeout,
+        "how long an attempt may take",
+        flag="--timeout",
+    ),
+    Key(
+        "run.idle_timeout",
+        kinds.duration(),
+        _BATCH.idle_timeout,
+        "how long an attempt may go without a sign of life",
+        flag="--idle-timeout",
+    ),
+    Key("run.verify_timeout", kinds.duration(), _BATCH.verify_timeout, "how long verification may take"),
+    Key("run.gate_timeout", kinds.duration(), _BATCH.gate_timeout, "how long the gate may take"),
+    Key(
+        "run.retries",
+        kinds.whole(),
+        _BATCH.retries,
+        "how often a failed task is tried again",
+        flag="--retries",
+    ),
+    Key(
+        "run.repairs",
+        kinds.whole(),
+        _BATCH.repairs,
+        "how often an agent may repair one task's conflicts, where on_conflict is repair",
+    ),
+    Key(
+        "run.stop_on_fail",
+        kinds.switch(),
+        _BATCH.stop_on_fail,
+        "start nothing more once a task has failed",
+        flag="--stop-on-fail",
+        page="stopOnFailure",
+    ),
+    Key(
+        "run.on_conflict",
+        kinds.choice(OnConflict),
+        _BATCH.on_conflict,
+        "what a merge conflict means: leave the task out, stop the batch, or have an agent repair it",
+        flag="--on-conflict",
+        page="conflictBehavior",
+    ),
+    Key(
+        "run.phase_gate",
+        kinds.share(),
+        _BATCH.phase_gate,
+        "the share of the earlier phases that must be done before a phase opens",
+        flag="--phase-gate",
+    ),
+    Key(
+        "run.budget",
+        kinds.budget(),
+        _BATCH.budget,
+        "never start what could take the batch over it: 20usd, 500ktok, or one of each",
+        flag="--budget",
+    ),
+    Key(
+        "sources.paths",
+        kinds.texts("a path or a list of paths"),
+        (),
+        "files, folders and globs that tasks are read from; none: the ones found",
+    ),
+    Key(
+        "sources.format",
+        kinds.text("a format's name"),
+        None,
+        "the format of these sources; none: each is recognised by its name and content",
+        flag="--source-format",
+        # A dotted path names a module to import, and importing runs it.
+        runs=lambda name: name is not None and "." in name,
+    ),
+    Key(
+        "sources.exclude",
+        kinds.texts("a glob or a list of globs"),
+        (),
+        "files that no task is read from",
+        flag="--exclude",
+    ),
+    Key(
+        "sources.tag",
+        kinds.name("a tag's name"),
+        "master",
+        "the tag whose tasks are read, in formats that have tags",
+        flag="--tag",
+    ),
+    Key(
+        "sources.write_back",
+        kinds.choice(WriteBack),
+        _BATCH.write_back,
+        "where statuses are written to: the checkout, the batch branch, both or neither",
+    ),
+    Key(
+        "sources.unknown_needs",
+        kinds.choice(UnknownNeeds),
+        UnknownNeeds.DONE,
+        "what a need on a task that no source knows means: it is done, or the plan fails",
+        flag="--unknown-needs",
+    ),
+    Key(
+        "sources.file_conflicts",
+        kinds.choice(FileConflicts),
+        FileConflicts.INFERRED,
+        "which files keep two tasks from running at once: also those their texts name, declared ones, or none",
+        flag="--file-conflicts",
+    ),
+    Key(
+        "engine.parallel_limit",
+        kinds.whole(),
+        _ENGINE.parallel_limit,
+        "attempts at once over all batches; 0: no limit",
+    ),
+    Key(
+        "engine.agent_limits",
+        kinds.counts("agents"),
+        _ENGINE.agent_limits,
+        "attempts at once of one agent, for each agent named; 0: no limit",
+    ),
+)
+
+BY_NAME: Mapping[str, AnyKey] = MappingProxyType({key.name: key for key in KEYS})
+BY_VARIABLE: Mapping[str, AnyKey] = MappingProxyType({key.variable: key for key in KEYS})
+BY_SAVED: Mapping[str, AnyKey] = MappingProxyType({key.saved: key for key in KEYS})
+BY_FIELD: Mapping[str, AnyKey] = MappingProxyType({key.field: key for key in KEYS})
+
+
+def of_table(table: str) -> tuple[AnyKey, ...]:
+    return tuple(key for key in KEYS if key.table == table)
+
+
+def near(word: str, names: Iterable[str], cutoff: float = 0.6) -> str | None:
+    return next(iter(get_close_matches(word, list(names), n=1, cutoff=cutoff)), None)
+
+
+def meant(table: str, field: str) -> str:
+    """A hint for a key that is not there: the same name in another table, a near one in this, a near one in another."""
+    tidy = field.lower().replace("-", "_")
+    if tidy in BY_FIELD:
+        there = BY_FIELD[tidy]
+        return f"Did you mean {there.field if there.table == table else there.name}?"
+    here = near(tidy, (key.field for key in of_table(table)))
+    anywhere = here or near(tidy, BY_FIELD, _ALIKE)
+    if anywhere is None:
+        return ""
+    return f"Did you mean {anywhere if here else BY_FIELD[anywhere].name}?"

@@ -1,0 +1,112 @@
+"""Lengths of time and budgets, as people write them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, strategies as st
+
+from plait.config import amounts
+from plait.core.settings import Budget
+
+
+@pytest.mark.parametrize(
+    ("said", "seconds"),
+    [
+        ("60m", 3600),
+        ("1h30m", 5400),
+        ("1h 30m", 5400),
+        ("90s", 90),
+        ("1.5h", 5400),
+        ("2 days", 172800),
+        ("1 day 2 hours 3 minutes 4 seconds", 93784),
+        (" 5 Min ", 300),
+    ],
+)
+def test_a_length_of_time_is_read(said: str, seconds: float) -> None:
+    assert amounts.duration(said) == seconds
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "",
+        " ",
+        "60",
+        "m",
+        "60 parsecs",
+        "30m1h",
+        "1h1h",
+        "-5m",
+        "1h and 5m",
+        "1 2h",
+        "1e3s",
+        "1h30",
+        "9" * 40 + "s",
+        "٣m",
+    ],
+)
+def test_what_is_not_wholly_understood_is_no_length_of_time(said: str) -> None:
+    assert amounts.duration(said) is None
+
+
+@given(st.integers(1, 10**9))
+def test_a_length_of_time_is_spelt_as_it_is_read(seconds: int) -> None:
+    spelt = amounts.spell_duration(float(seconds))
+    assert isinstance(spelt, str)
+    assert amounts.duration(spelt) == seconds
+
+
+def test_a_fraction_of_a_second_stays_a_number() -> None:
+    assert amounts.spell_duration(0.5) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("said", "budget"),
+    [
+        ("20usd", Budget(microusd=20_000_000)),
+        ("$20", Budget(microusd=20_000_000)),
+        ("$0.1", Budget(microusd=100_000)),
+        ("500ktok", Budget(tokens=500_000)),
+        ("2mtok", Budget(tokens=2_000_000)),
+        ("1.5 Mtok", Budget(tokens=1_500_000)),
+        ("1234 tokens", Budget(tokens=1234)),
+        ("20usd 500ktok", Budget(20_000_000, 500_000)),
+        ("500ktok, 20 USD", Budget(20_000_000, 500_000)),
+        ("0usd", Budget(microusd=0)),
+    ],
+)
+def test_a_budget_is_read(said: str, budget: Budget) -> None:
+    assert amounts.budget(said) == budget
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "",
+        "20",
+        "usd",
+        "20eur",
+        "20usd 30usd",
+        "20usd500ktok",
+        "-1usd",
+        "$5ktok",
+        "0.5tok",
+        "0.0000001usd",
+        "20usd,",
+    ],
+)
+def test_what_is_not_wholly_understood_is_no_budget(said: str) -> None:
+    assert amounts.budget(said) is None
+
+
+@given(st.none() | st.integers(0, 10**15), st.none() | st.integers(0, 10**15))
+def test_a_budget_is_spelt_as_it_is_read(microusd: int | None, tokens: int | None) -> None:
+    budget = Budget(microusd, tokens)
+    if budget != Budget():
+        assert amounts.budget(amounts.spell_budget(budget)) == budget
+
+
+@given(st.text(alphabet="0123456789.$ ,hmsdusdktok", max_size=30))
+def test_no_text_raises(said: str) -> None:
+    amounts.duration(said)
+    amounts.budget(said)

@@ -1,0 +1,278 @@
+"""The stronger layer wins, every value knows who gave it, and nothing wrong goes untold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+from hypothesis import given, strategies as st
+
+from plait.config import outside, toml
+from plait.config.document import Document, hear
+from plait.config.layers import Heard, SettingsError, merge
+from plait.config.model import Command, Config, Given, Layer, commands
+from plait.core.plan import Severity
+from plait.core.settings import OnConflict
+from plait.core.task import Origin
+
+
+def user(text: str) -> Heard:
+    return hear(Document("config.toml", toml.parse(text, "config.toml")), Layer.USER)
+
+
+def repository(text: str, under: tuple[str, ...] = ()) -> Heard:
+    return hear(Document("plait.toml", toml.parse(text, "plait.toml"), under), Layer.REPOSITORY)
+
+
+def refused(*layers: Heard) -> list[str]:
+    with pytest.raises(SettingsError) as caught:
+        merge(layers)
+    return str(caught.value).split("\n")
+
+
+LAYERS: dict[Layer, tuple[Heard, str]] = {
+    Layer.USER: (user("[run]\nretries = 11"), "config.toml:2"),
+    Layer.REPOSITORY: (repository("\n[run]\nretries = 12"), "plait.toml:3"),
+    Layer.SAVED: (outside.saved({"retries": "13"}), "saved setting retries"),
+    Layer.ENVIRONMENT: (outside.environment({"PLAIT_RETRIES": "14"}), "PLAIT_RETRIES"),
+    Layer.FLAG: (outside.flags({"run.retries": "15"}), "--retries"),
+}
+
+
+@given(st.sets(st.sampled_from(sorted(LAYERS, key=list(Layer).index))))
+def test_the_strongest_layer_that_speaks_is_heard(speaking: set[Layer]) -> None:
+    order = [layer for layer in Layer if layer in speaking]
+    config = merge(LAYERS[layer][0] for layer in order)
+    given_by = config.given["run.retries"]
+    if not order:
+        assert (config.run.retries, given_by) == (2, Given(Layer.DEFAULT))
+    else:
+        assert config.run.retries == 10 + list(Layer).index(order[-1])
+        assert (given_by.layer, str(given_by)) == (order[-1], LAYERS[order[-1]][1])
+
+
+def test_a_stronger_layer_replaces_only_what_it_says() -> None:
+    config = merge([user('[run]\nverify = "v"\ngate = "g"'), repository('[run]\nverify = ""')])
+    assert (config.run.verify, config.run.gate) == (None, "g")
+    assert str(config.given["run.verify"]) == "plait.toml:2"
+    assert str(config.given["run.gate"]) == "config.toml:3"
+
+
+def test_a_table_of_limits_is_replaced_as_a_whole() -> None:
+    config = merge([user("[engine.agent_limits]\na = 1\nb = 1"), repository("engine.agent_limits = {b = 2}")])
+    assert config.engine.agent_limits == (("b", 2),)
+
+
+def test_pyproject_holds_settings_under_its_tool_table() -> None:
+    text = '[project]\nname = "x"\n[tool.plait.run]\nretries = 7\n[tool.plait.sources]\npaths = "tasks"\n'
+    config = merge([repository(text, ("tool", "plait"))])
+    assert (config.run.retries, config.sources.paths) == (7, ("tasks",))
+    assert str(config.given["run.retries"]) == "plait.toml:4"
+
+
+def test_an_unknown_key_is_an_error_with_its_line_and_the_key_that_was_meant() -> None:
+    assert refused(repository("[run]\nretries = 3\n\n\n\n\nmax_paralell = 3")) == [
+        "plait.toml:7: there is no setting called run.max_paralell",
+        "  Did you mean max_parallel?",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message", "hint"),
+    [
+        ("[rnu]", 1, "there is no table called rnu", "Did you mean [run]?"),
+        ("[quux]", 1, "there is no table called quux", "The tables: run, sources, engine."),
+        ("retries = 1", 1, "there is no setting called retries", "Did you mean run.retries?"),
+        (
+            "[sources]\ntimeout = 1",
+            2,
+            "there is no setting called sources.timeout",
+            "Did you mean run.timeout?",
+        ),
+        (
+            "[run]\nMax-Parallel = 1",
+            2,
+            "there is no setting called run.Max-Parallel",
+            "Did you mean max_parallel?",
+        ),
+        ("[run]\nxyzzy = 1", 2, "there is no setting called run.xyzzy", ""),
+        ("[run]\n'a\tb' = 1", 2, 'there is no setting called run."a\\tb"', ""),
+        ("[run.verify]\nx = 1", 1, 'run.verify must be a command, or "" for none, not { x = 1 }', ""),
+        ("run = 3", 1, "run must be a table", "Write [run] on a line, and its settings below."),
+        ("[[run]]\nretries = 1", 1, "run must be a table", "Write [run] on a line, and its settings below."),
+        (
+            "[run]\non_conflict = 'repare'",
+            2,
+            'run.on_conflict must be skip, fail or repair, not "repare"',
+            "Did you mean repair?",
+        ),
+        ("[run]\nretries = -1", 2, "run.retries must be a whole number from 0 to 1000000, not -1", ""),
+        (
+            "[run]\nretries = 1979-05-27",
+            2,
+            "run.retries must be a whole number from 0 to 1000000, not 1979-05-27",
+            "",
+        ),
+        ("[run]\nauto_approve = 'yes'", 2, 'run.auto_approve must be true or false, not "yes"', ""),
+    ],
+)
+def test_what_is_wrong_is_told_with_the_way_out(text: str, line: int, message: str, hint: str) -> None:
+    [problem] = repository(text).problems
+    assert (problem.message, problem.hint, problem.severity) == (message, hint, Severity.ERROR)
+    assert problem.at == Origin("plait.toml", line)
+
+
+def test_all_errors_of_all_layers_are_told_at_once_in_the_order_of_the_lines() -> None:
+    lines = refused(
+        repository("[run]\nretries = 'x'\n[sources]\nwrite_back = 1\n[run.nope]\n[nothing]\n"),
+        outside.environment({"PLAIT_MODE": "fast"}),
+        outside.flags({"run.timeout": "soon"}),
+    )
+    assert [line.partition(": ")[0] for line in lines if not line.startswith(" ")] == [
+        "plait.toml:2",
+        "plait.toml:4",
+        "plait.toml:5",
+        "plait.toml:6",
+        "PLAIT_MODE",
+        "--timeout",
+    ]
+
+
+def test_a_long_value_does_not_fill_the_message() -> None:
+    [problem] = repository(f"[run]\nretries = '{'x' * 10_000}'").problems
+    assert len(problem.message) < 150
+
+
+def test_a_value_of_any_depth_is_refused_like_any_other() -> None:
+    [problem] = repository(f"run.verify.{'a.' * 5_000}b = 1").problems
+    assert problem.message.endswith("not something nested too deep")
+
+
+def test_a_gate_where_nothing_is_merged_is_told_where_it_was_asked_for() -> None:
+    lines = refused(repository("[run]\ngate = 'make'"), outside.flags({"run.isolation": "in-place"}))
+    assert lines == [
+        "--isolation: a gate runs on the merged result, and in-place batches merge nothing: use worktrees or drop the gate"
+    ]
+
+
+def test_saved_settings_are_json_by_the_names_of_the_page() -> None:
+    saved = {
+        "parallelLimit": "3",
+        "maxBatchSize": '"auto"',
+        "conflictBehavior": '"repair"',
+        "agent": '["claude", "codex"]',
+        "budget": "null",
+        "agentLimits": '{"claude": 2}',
+    }
+    config = merge([user("[run]\nbudget = '1usd'"), outside.saved(saved)])
+    assert config.engine.parallel_limit == 3
+    assert config.run.max_parallel == "auto"
+    assert config.run.on_conflict is OnConflict.REPAIR
+    assert config.run.agent == ("claude", "codex")
+    assert config.run.budget is None
+    assert config.engine.agent_limits == (("claude", 2),)
+
+
+@pytest.mark.parametrize("text", ["", "{", "NaN", "'x'", "[" * 5000, "\ud800"])
+def test_a_saved_setting_that_is_no_json_is_refused_by_name(text: str) -> None:
+    assert refused(outside.saved({"retries": text}))[0] == "saved setting retries: this is not JSON"
+
+
+def test_a_saved_setting_is_as_strict_as_a_file() -> None:
+    assert refused(outside.saved({"retries": '"3"'}))[0].startswith(
+        "saved setting retries: run.retries must be"
+    )
+
+
+def test_a_saved_setting_of_another_version_is_only_a_warning() -> None:
+    config = merge([outside.saved({"parallelLimits": "3"})])
+    [warning] = config.warnings
+    assert (str(warning.at), warning.hint) == ("saved setting parallelLimits", "Did you mean parallelLimit?")
+    assert config.engine.parallel_limit == 4
+
+
+def test_an_empty_variable_says_nothing() -> None:
+    assert (
+        merge([repository("[run]\nverify = 'v'"), outside.environment({"PLAIT_VERIFY": ""})]).run.verify
+        == "v"
+    )
+
+
+def test_a_variable_of_somebody_else_is_none_of_ours() -> None:
+    config = merge([outside.environment({"RETRIES": "9", "plait_retries": "9", "XPLAIT_RETRIES": "9"})])
+    assert (config.run.retries, config.warnings) == (2, ())
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "TASK_ID",
+        "TASK_FILE",
+        "PROMPT_FILE",
+        "TITLE",
+        "BATCH",
+        "ATTEMPT",
+        "STEP",
+        "WORKSPACE",
+        "CRASH_LONG",
+        "TOKEN",
+    ],
+)
+def test_variables_that_agents_and_plugins_are_given_pass_without_a_word(name: str) -> None:
+    assert merge([outside.environment({f"PLAIT_{name}": "x"})]).warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("PLAIT_MAX_PARALELL", "PLAIT_MAX_PARALLEL"),
+        ("PLAIT_RUN_RETRIES", "PLAIT_RETRIES"),
+        ("PLAIT_WRITE_BACK", "PLAIT_SOURCES_WRITE_BACK"),
+    ],
+)
+def test_a_variable_with_a_slip_in_it_is_a_warning(name: str, meant: str) -> None:
+    [warning] = merge([outside.environment({name: "3"})]).warnings
+    assert (str(warning.at), warning.hint, warning.severity) == (
+        name,
+        f"Did you mean {meant}?",
+        Severity.WARNING,
+    )
+
+
+def test_flags_come_as_texts_or_as_values_and_none_is_not_given() -> None:
+    given_flags: Mapping[str, object] = {
+        "run.max_parallel": "auto",
+        "run.stop_on_fail": True,
+        "run.retries": 0,
+        "run.agent": ["claude", "codex"],
+        "run.verify": None,
+    }
+    config = merge([repository("[run]\nverify = 'v'"), outside.flags(given_flags)])
+    assert (config.run.max_parallel, config.run.stop_on_fail, config.run.retries) == ("auto", True, 0)
+    assert (config.run.agent, config.run.verify) == (("claude", "codex"), "v")
+
+
+def trusted(config: Config) -> list[tuple[str, str, str]]:
+    return [(one.key, one.value, str(one.given)) for one in commands(config)]
+
+
+def test_the_repository_s_own_commands_ask_for_trust() -> None:
+    config = merge(
+        [repository("[run]\nverify = 'v'\nretries = 1\ngate = 'g'\n[sources]\nformat = 'our.format'")]
+    )
+    assert trusted(config) == [
+        ("run.verify", "v", "plait.toml:2"),
+        ("run.gate", "g", "plait.toml:4"),
+        ("sources.format", "our.format", "plait.toml:6"),
+    ]
+    assert commands(config)[0] == Command("run.verify", "v", Given(Layer.REPOSITORY, Origin("plait.toml", 2)))
+
+
+def test_what_a_person_said_or_what_runs_nothing_asks_for_no_trust() -> None:
+    layers = [
+        user("[run]\ngate = 'g'"),
+        repository("[run]\nverify = 'v'\n[sources]\nformat = 'plan'"),
+        outside.flags({"run.verify": "mine"}),
+    ]
+    assert trusted(merge(layers)) == []
+    assert trusted(merge([user("[run]\ngate = 'g'"), repository("[run]\ngate = ''")])) == []

@@ -1,0 +1,225 @@
+"""The table of settings agrees with the typed result, with the core, and with itself."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+
+import pytest
+
+from plait.config.key import AnyKey
+from plait.config.kinds import Unfit
+from plait.config.layers import merge
+from plait.config.model import EngineConfig, RunConfig, SourcesConfig, auto_parallel
+from plait.config.schema import BY_FIELD, BY_NAME, BY_SAVED, BY_VARIABLE, KEYS, TABLES
+from plait.core.settings import (
+    Budget,
+    EngineSettings,
+    Isolation,
+    Mode,
+    OnConflict,
+    Order,
+    Settings,
+    WriteBack,
+)
+
+each_key = pytest.mark.parametrize("key", KEYS, ids=lambda key: key.name)
+
+
+def test_every_key_has_a_field_and_every_field_a_key() -> None:
+    tables = {"run": RunConfig, "sources": SourcesConfig, "engine": EngineConfig}
+    named = [f"{table}.{one.name}" for table, of in tables.items() for one in fields(of)]
+    assert named == [key.name for key in KEYS]
+    assert list(tables) == list(TABLES)
+
+
+def test_no_two_keys_share_a_name_in_any_layer() -> None:
+    flags = [key.flag for key in KEYS if key.flag]
+    assert len(BY_NAME) == len(BY_FIELD) == len(BY_SAVED) == len(BY_VARIABLE) == len(KEYS)
+    assert len(set(flags)) == len(flags)
+
+
+@each_key
+def test_a_default_is_read_back_however_it_is_told(key: AnyKey) -> None:
+    assert key.kind.read(key.kind.plain(key.default)) == key.default
+    assert key.kind.read(key.kind.spelt(key.default)) == key.default
+
+
+@each_key
+def test_a_key_says_what_it_means_in_one_line(key: AnyKey) -> None:
+    assert key.about
+    assert "\n" not in key.about
+    assert not key.about.endswith(".")
+
+
+@each_key
+@pytest.mark.parametrize(
+    "said", [b"x", ..., [1], {"a": "b"}, float("nan"), -1, "\0", "\udcff", ["\udcff"]], ids=ascii
+)
+def test_nonsense_is_unfit_and_nothing_else(key: AnyKey, said: object) -> None:
+    with pytest.raises(Unfit):
+        key.kind.read(said)
+
+
+def test_without_any_layer_the_core_s_own_defaults_hold() -> None:
+    config = merge([])
+    assert config.settings(tasks=9, cores=8) == Settings()
+    assert config.engine_settings() == EngineSettings()
+
+
+def test_every_setting_of_a_run_reaches_the_batch() -> None:
+    config = merge([])
+    run = RunConfig(
+        agent=("a", "b"),
+        max_parallel=7,
+        mode=Mode.QUEUE,
+        auto_approve=True,
+        order=Order.FIFO,
+        isolation=Isolation.IN_PLACE,
+        verify="v",
+        gate="g",
+        timeout=1.0,
+        idle_timeout=2.0,
+        verify_timeout=3.0,
+        gate_timeout=4.0,
+        retries=5,
+        repairs=6,
+        stop_on_fail=True,
+        on_conflict=OnConflict.FAIL,
+        phase_gate=0.5,
+        budget=Budget(1),
+    )
+    settings = replace(config, run=run).settings(tasks=1, cores=1)
+    for one in fields(RunConfig):
+        name = "agents" if one.name == "agent" else one.name
+        assert getattr(settings, name) == getattr(run, one.name) != getattr(Settings(), name)
+
+
+def test_where_statuses_go_reaches_the_batch() -> None:
+    config = merge([])
+    config = replace(config, sources=replace(config.sources, write_back=WriteBack.OFF))
+    assert config.settings(tasks=1, cores=1).write_back is WriteBack.OFF
+
+
+def test_agents_that_are_at_hand_serve_where_no_setting_names_any() -> None:
+    config = merge([])
+    assert config.settings(tasks=1, cores=1, agents=["codex"]).agents == ("codex",)
+    config = replace(config, run=replace(config.run, agent=("claude",)))
+    assert config.settings(tasks=1, cores=1, agents=["codex"]).agents == ("claude",)
+
+
+@pytest.mark.parametrize(
+    ("tasks", "cores", "parallel"),
+    [
+        (0, 0, 2),
+        (1, 64, 2),
+        (4, 64, 2),
+        (5, 64, 3),
+        (10, 64, 4),
+        (20, 64, 5),
+        (10_000, 64, 5),
+        (20, 4, 4),
+        (20, 1, 2),
+    ],
+)
+def test_auto_is_two_to_five_by_plan_and_machine(tasks: int, cores: int, parallel: int) -> None:
+    assert auto_parallel(tasks, cores) == parallel
+    config = merge([])
+    config = replace(config, run=replace(config.run, max_parallel="auto"))
+    assert config.settings(tasks=tasks, cores=cores).max_parallel == parallel
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "value"),
+    [
+        ("run.agent", "claude, codex", ("claude", "codex")),
+        ("run.agent", "", ()),
+        ("run.max_parallel", "auto", "auto"),
+        ("run.max_parallel", " 8 ", 8),
+        ("run.auto_approve", "Yes", True),
+        ("run.auto_approve", "0", False),
+        ("run.timeout", "90", 90.0),
+        ("run.timeout", "1h30m", 5400.0),
+        ("run.phase_gate", "0.5", 0.5),
+        ("run.verify", "make test", "make test"),
+        ("run.verify", "", None),
+        ("sources.paths", "tasks,docs/tasks", ("tasks", "docs/tasks")),
+        ("engine.agent_limits", "claude=2, codex = 1", (("claude", 2), ("codex", 1))),
+    ],
+)
+def test_a_variable_s_text_is_heard(name: str, said: str, value: object) -> None:
+    kind = BY_NAME[name].kind
+    assert kind.read(kind.hear(said)) == value
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("run.max_parallel", "many"),
+        ("run.max_parallel", "4.0"),
+        ("run.max_parallel", "9" * 30),
+        ("run.auto_approve", "maybe"),
+        ("run.timeout", "inf"),
+        ("run.timeout", "0"),
+        ("run.phase_gate", "nan"),
+        ("run.phase_gate", "1.1"),
+        ("run.agent", "claude,,codex"),
+        ("engine.agent_limits", "claude"),
+        ("engine.agent_limits", "claude=x"),
+    ],
+)
+def test_a_variable_s_text_may_be_unfit(name: str, said: str) -> None:
+    kind = BY_NAME[name].kind
+    with pytest.raises(Unfit):
+        kind.read(kind.hear(said))
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("run.max_parallel", True),
+        ("run.retries", 2.0),
+        ("run.phase_gate", True),
+        ("run.timeout", True),
+        ("run.timeout", float("inf")),
+        ("run.auto_approve", 1),
+        ("run.auto_approve", "true"),
+        ("run.retries", "2"),
+        ("run.agent", [""]),
+        ("sources.paths", ""),
+        ("sources.tag", " "),
+    ],
+)
+def test_a_file_means_what_it_says(name: str, said: object) -> None:
+    with pytest.raises(Unfit):
+        BY_NAME[name].kind.read(said)
+
+
+def test_only_agents_are_parted_by_commas_in_a_file() -> None:
+    assert BY_NAME["run.agent"].kind.read("a, b") == ("a", "b")
+    assert BY_NAME["sources.paths"].kind.read("a, b.md") == ("a, b.md",)
+
+
+def test_names_follow_one_rule() -> None:
+    assert BY_NAME["run.max_parallel"].variable == "PLAIT_MAX_PARALLEL"
+    assert BY_NAME["sources.write_back"].variable == "PLAIT_SOURCES_WRITE_BACK"
+    assert BY_NAME["engine.parallel_limit"].variable == "PLAIT_ENGINE_PARALLEL_LIMIT"
+    assert BY_NAME["run.idle_timeout"].saved == "idleTimeout"
+    assert BY_NAME["sources.write_back"].saved == "sourcesWriteBack"
+
+
+@pytest.mark.parametrize(
+    ("saved", "name"),
+    [
+        ("parallelLimit", "engine.parallel_limit"),
+        ("maxBatchSize", "run.max_parallel"),
+        ("queueAutoApprove", "run.auto_approve"),
+        ("stopOnFailure", "run.stop_on_fail"),
+        ("conflictBehavior", "run.on_conflict"),
+        ("agent", "run.agent"),
+        ("verify", "run.verify"),
+        ("gate", "run.gate"),
+        ("budget", "run.budget"),
+    ],
+)
+def test_the_names_of_the_page_are_kept(saved: str, name: str) -> None:
+    assert BY_SAVED[saved].name == name

@@ -1,0 +1,84 @@
+"""A rendered plait.toml says what it was given, explains the rest, and is read back as the same."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from plait.config import toml
+from plait.config.document import Document, hear
+from plait.config.layers import merge
+from plait.config.model import Config, Layer
+from plait.config.schema import BY_NAME, KEYS
+from plait.config.template import template
+from plait.core.errors import UserError
+
+
+def loaded(text: str) -> Config:
+    return merge([hear(Document("plait.toml", toml.parse(text, "plait.toml")), Layer.REPOSITORY)])
+
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1).filter(
+    str.strip
+)
+WORDS = TEXT.filter(lambda said: "," not in said)
+COUNT = st.integers(0, 1_000_000)
+BY_KIND: dict[str, st.SearchStrategy[object]] = {
+    "run.agent": st.lists(WORDS, max_size=3),
+    "run.max_parallel": COUNT | st.just("auto"),
+    "run.verify": st.just("") | TEXT,
+    "run.timeout": st.floats(0.001, 1e9) | st.integers(1, 10**9) | st.just("1h30m"),
+    "run.phase_gate": st.floats(0, 1),
+    "run.auto_approve": st.booleans(),
+    "run.retries": COUNT,
+    "run.budget": st.sampled_from(["", "20usd", "2mtok", "$0.01 5tok"]),
+    "run.on_conflict": st.sampled_from(["skip", "fail", "repair"]),
+    "sources.paths": st.lists(TEXT, max_size=3),
+    "sources.tag": TEXT,
+    "engine.agent_limits": st.dictionaries(WORDS.map(str.strip), COUNT, max_size=3),
+}
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.fixed_dictionaries({}, optional=BY_KIND))
+def test_what_is_set_is_read_back_and_the_rest_is_default(values: dict[str, object]) -> None:
+    config = loaded(template(values))
+    for key in KEYS:
+        expected = key.kind.read(values[key.name]) if key.name in values else key.default
+        assert (key.name, config.value(key)) == (key.name, expected)
+        assert config.given[key.name].layer is (Layer.REPOSITORY if key.name in values else Layer.DEFAULT)
+
+
+def test_what_is_commented_out_is_the_default() -> None:
+    text, count = re.subn(r"(?m)^#(?=\w+ = )", "", template({}))
+    config = loaded(text)
+    assert count == len(KEYS)
+    for key in KEYS:
+        assert (key.name, config.value(key)) == (key.name, key.default)
+        assert config.given[key.name].layer is Layer.REPOSITORY
+
+
+def test_every_key_is_explained_and_choices_are_listed() -> None:
+    text = template({"run.verify": "make test"})
+    for key in KEYS:
+        assert f"{key.about[1:]}." in text
+    assert "One of skip, fail or repair.\n#on_conflict = " in text
+    assert '\nverify = "make test"\n' in text
+
+
+@pytest.mark.parametrize(("name", "said"), [("run.nope", 1), ("run.retries", "many"), ("run.mode", None)])
+def test_a_value_that_no_file_could_have_is_refused(name: str, said: object) -> None:
+    with pytest.raises(UserError, match=re.escape(name)):
+        template({name: said})
+
+
+@given(st.text())
+def test_a_text_for_a_terminal_holds_nothing_that_steers_it(said: str) -> None:
+    assert toml.write(said).isprintable()
+
+
+def test_a_name_that_needs_quotes_gets_them() -> None:
+    assert toml.write({"a-b": 1, "c d": [1.5, True]}) == '{ a-b = 1, "c d" = [1.5, true] }'
+    assert BY_NAME["engine.agent_limits"].kind.read({"c d": 1}) == (("c d", 1),)
