@@ -1,0 +1,46 @@
+"""Sources that are found without being named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+# In the order in which people are asked about them; the first pattern that finds nothing is no loss.
+PLACES = (
+    "tasks/",
+    "docs/tasks/",
+    "specs/*/tasks.md",
+    ".kiro/specs/*/tasks.md",
+    "openspec/changes/*/tasks.md",
+    ".taskmaster/tasks/tasks.json",
+    ".beads/issues.jsonl",
+    "backlog/tasks/",
+    ".claude/epics/*/",
+    "jobs/",
+    "prd.json",
+    "TODO.md",
+    "docs/TODO.md",
+)
+HINT = ".claude/current-plan.txt"
+_LONGEST_HINT = 4096
+
+
+def discover(top: Path) -> list[Path]:
+    """What lies where sources usually lie. A folder counts if it has a markdown file."""
+    found = [*_hinted(top)]
+    for pattern in PLACES:
+        for path in sorted(top.glob(pattern.rstrip("/"))):
+            if path.is_dir() if pattern.endswith("/") else path.is_file():
+                found += [path] if path.is_file() or any(path.glob("*.md")) else []
+    return list(dict.fromkeys(found))
+
+
+def _hinted(top: Path) -> list[Path]:
+    """The plan that another tool is at, if its pointer names a file here."""
+    try:
+        with (top / HINT).open(encoding="utf-8", errors="replace") as file:
+            said = file.read(_LONGEST_HINT).strip()
+    except OSError:
+        return []
+    path = top / said
+    inside = said and "\n" not in said and path.resolve().is_relative_to(top.resolve())
+    return [path] if inside and path.is_file() else []

@@ -1,0 +1,68 @@
+"""A glance at files that are not plait's: what is missing, broken or strange is as good as empty, never an error."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+Tree = Mapping[str, object]
+
+LARGEST = 1024 * 1024  # bytes; no file that people set their tools up with is longer
+
+# A text, a comment, or a comma before the end of a list. What is never closed ends with the file: one pass is enough.
+_JSONC = re.compile(r'(?P<text>"(?:\\.|[^"\\])*+"?)|//[^\r\n]*+|/\*(?:.*?\*/|.*)|,(?=\s*+[\]}])', re.DOTALL)
+
+
+def there(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def first(top: Path, names: Iterable[str]) -> str | None:
+    """The first of these files that is there."""
+    return next((name for name in names if there(top / name)), None)
+
+
+def text(path: Path) -> str:
+    try:
+        if not path.is_file() or path.stat().st_size > LARGEST:  # a pipe would be waited for
+            return ""
+        return path.read_bytes().decode("utf-8-sig", "replace")
+    except (OSError, ValueError):
+        return ""
+
+
+def toml(path: Path) -> Tree:
+    try:
+        return tomllib.loads(text(path))
+    except (ValueError, RecursionError):
+        return {}
+
+
+def json_tree(path: Path) -> Tree:
+    """JSON, with the comments and commas that some tools allow in it."""
+    said = text(path)
+    for attempt in (said, _JSONC.sub(lambda found: found["text"] or "", said)):
+        try:
+            tree = json.loads(attempt)
+        except (ValueError, RecursionError):
+            continue
+        return tree if isinstance(tree, dict) else {}
+    return {}
+
+
+def within(tree: object, *names: str) -> object:
+    """What stands under these names; None if nothing does."""
+    for name in names:
+        tree = tree.get(name) if isinstance(tree, Mapping) else None
+    return tree
+
+
+def table(tree: object, *names: str) -> Tree:
+    found = within(tree, *names)
+    return found if isinstance(found, Mapping) else {}

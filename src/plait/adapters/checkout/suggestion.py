@@ -1,0 +1,14 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A command, and what was seen that speaks for it.
+
+    The words are our own, but for names that no shell takes for anything else: no file's text gets into a command.
+    """
+
+    command: str
+    why: str

@@ -1,0 +1,79 @@
+"""A plan as programs see it. The shape is relied upon."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from plait.core.plan import Plan, Problem
+from plait.core.shape import conflicts, critical_path, edges, waves
+from plait.core.task import Need, Phase, Task
+from plait.sources.model import Entry
+
+Json = dict[str, object]
+
+
+def plan_json(
+    plan: Plan | None, entries: Mapping[str, Entry], problems: Sequence[Problem], eta: float | None
+) -> Json:
+    """Without a plan there are no tasks, and the problems say why."""
+    levels = waves(plan) if plan else []
+    wave = {name: number for number, ids in enumerate(levels, 1) for name in ids}
+    needs: dict[str, list[Json]] = {}
+    for task, need in edges(plan) if plan else ():
+        needs.setdefault(task.id, []).append(_need(need))
+    return {
+        "tasks": [
+            _task(task, entries[task.id], needs.get(task.id, []), wave[task.id])
+            for task in (plan.tasks if plan else ())
+        ],
+        "waves": levels,
+        "conflicts": [
+            {"file": shared.file, "tasks": shared.tasks} for shared in (conflicts(plan) if plan else ())
+        ],
+        "criticalPath": critical_path(plan) if plan else [],
+        "phases": [_phase(phase) for phase in (plan.phases if plan else ())],
+        "eta": eta,
+        "problems": [problem_json(problem) for problem in problems],
+    }
+
+
+def _task(task: Task, entry: Entry, needs: list[Json], wave: int) -> Json:
+    return {
+        "id": task.id,
+        "title": task.title,
+        "status": entry.mark.value,
+        "source": str(task.origin) if task.origin else None,
+        "needs": needs,
+        "touches": task.touches,
+        "phase": task.phase,
+        "wave": wave,
+        "weight": task.weight,
+        "agent": task.agent,
+    }
+
+
+def _need(need: Need) -> Json:
+    at = str(need.at) if need.at else None
+    return {"id": need.on, "kind": need.kind.value, "reason": need.reason, "at": at}
+
+
+def _phase(phase: Phase) -> Json:
+    return {
+        "id": phase.key,
+        "title": phase.title,
+        "after": phase.after,
+        "total": phase.total,
+        "settled": phase.settled,
+        "gate": phase.gate,
+        "opensWith": phase.opens_with,
+    }
+
+
+def problem_json(problem: Problem) -> Json:
+    return {
+        "severity": problem.severity.value,
+        "message": problem.message,
+        "file": problem.at.file if problem.at else None,
+        "line": (problem.at.line or None) if problem.at else None,
+        "hint": problem.hint or None,
+    }

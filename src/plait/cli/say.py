@@ -1,0 +1,105 @@
+"""One voice for all verbs: where output goes, how problems and errors are told, and which exit code they have."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from plait.core.errors import Fault, PlaitError
+from plait.core.plan import Problem, Severity
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+OK, FAILED, USAGE, ASKS, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 4, 130
+
+_STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO: "dim"}
+_WORDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Text is shown as it is: nothing in it is markup, a highlight or an emoji's name."""
+    from rich.console import Console  # noqa: PLC0415 - not needed for --json and --help
+
+    return Console(stderr=stderr, markup=False, highlight=False, emoji=False, soft_wrap=True)
+
+
+def harmless(text: str) -> str:
+    """A text on one line, without the characters that move cursors, change colours or turn the reading around."""
+    return _CONTROL.sub("\ufffd", text)
+
+
+class Page:
+    """Lines that are shown at once: a console is slow at thousands of small prints."""
+
+    def __init__(self) -> None:
+        self._pieces: list[tuple[str, str]] = []
+
+    def line(self, *pieces: str | tuple[str, str]) -> None:
+        """One line of texts, each plain or with its style; what a file says must not steer a terminal."""
+        for piece in pieces:
+            text, style = (piece, "") if isinstance(piece, str) else piece
+            self._pieces.append((harmless(text), style))
+        self._pieces.append(("\n", ""))
+
+    def problems(self, problems: Sequence[Problem]) -> None:
+        """The worst first; each on one line with its place, and the way out beneath it."""
+        for severity in (Severity.ERROR, Severity.WARNING, Severity.INFO):
+            for problem in problems:
+                if problem.severity is severity:
+                    first, *rest = problem.message.split("\n")
+                    place = f"{problem.at}: " if problem.at else ""
+                    self.line((_WORDS[severity], _STYLES[severity]), f" {place}{first}")
+                    for line in rest:
+                        self.line(f"  {line.strip()}")
+                    if problem.hint:
+                        self.line((f"  {problem.hint}", "dim"))
+
+    def show(self, out: Console) -> None:
+        if not out.is_terminal:
+            out.file.write("".join(text for text, _ in self._pieces))
+            return
+        from rich.segment import Segment, Segments  # noqa: PLC0415 - not needed for --json and --help
+        from rich.style import Style  # noqa: PLC0415
+
+        styles = {name: Style.parse(name) if name else None for _, name in self._pieces}
+        out.print(Segments([Segment(text, styles[name]) for text, name in self._pieces]), end="")
+
+
+def tell_problems(out: Console, problems: Sequence[Problem]) -> None:
+    page = Page()
+    page.problems(problems)
+    page.show(out)
+
+
+def tell_error(error: PlaitError) -> int:
+    """An error on the way, and the exit code it stands for."""
+    print(f"plait: {_lines(error.message)}", file=sys.stderr)  # noqa: T201 - this is the place that prints
+    if error.hint:
+        print(f"  {_lines(error.hint)}", file=sys.stderr)  # noqa: T201
+    return exit_code(error)
+
+
+def exit_code(error: PlaitError) -> int:
+    match error.fault:
+        case Fault.USER | Fault.CONFIG:
+            return USAGE
+        case Fault.BUG:
+            return INTERNAL
+        case Fault.AGENT | Fault.WORLD:
+            return FAILED
+
+
+def _lines(text: str) -> str:
+    """A message of several lines stays one."""
+    return "\n".join(harmless(line) for line in text.split("\n"))
+
+
+def write_json(value: object) -> None:
+    import msgspec  # noqa: PLC0415 - only where JSON is asked for
+
+    sys.stdout.write(msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n")

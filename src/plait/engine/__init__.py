@@ -1,0 +1,1 @@
+"""The engine: the one process that writes the journal and performs decisions."""

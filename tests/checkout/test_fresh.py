@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import stat
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
+
+import pytest
+
+from plait.adapters.checkout.fresh import put
+
+NOBODY = 65534
+
+
+@pytest.fixture
+def small_files() -> Iterator[None]:
+    """No file may grow beyond a hundred bytes: as on a full disk, a write stops half-way."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    signal.signal(signal.SIGXFSZ, handler)
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_new_file_is_as_open_as_others(tmp_path: Path) -> None:
+    path = tmp_path / "new"
+    (tmp_path / "other").touch()
+    put(path, "text é\n")
+    assert path.read_bytes() == "text é\n".encode()
+    assert path.stat().st_mode == (tmp_path / "other").stat().st_mode
+    assert names(tmp_path) == ["new", "other"]
+
+
+def test_what_is_there_stays(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_text("old")
+    with pytest.raises(FileExistsError):
+        put(path, "new")
+    assert path.read_text() == "old"
+    assert names(tmp_path) == ["file"]
+
+
+def test_a_link_that_leads_nowhere_is_there(tmp_path: Path) -> None:
+    (tmp_path / "file").symlink_to("elsewhere")
+    with pytest.raises(FileExistsError):
+        put(tmp_path / "file", "new")
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_what_is_there_can_be_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_text("a longer old text")
+    put(path, "new", replace=True)
+    assert path.read_text() == "new"
+    assert names(tmp_path) == ["file"]
+
+
+def test_a_link_is_replaced_and_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "theirs").write_text("theirs")
+    (tmp_path / "file").symlink_to("theirs")
+    put(tmp_path / "file", "ours", replace=True)
+    assert (tmp_path / "theirs").read_text() == "theirs"
+    assert not (tmp_path / "file").is_symlink()
+
+
+def test_of_many_at_once_one_wins(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    start = Barrier(8)
+
+    def run(number: int) -> bool:
+        start.wait()
+        try:
+            put(path, f"{number}" * 10_000)
+        except FileExistsError:
+            return False
+        return True
+
+    with ThreadPoolExecutor(8) as threads:
+        won = list(threads.map(run, range(8)))
+    assert won.count(True) == 1
+    assert path.read_text() == f"{won.index(True)}" * 10_000
+    assert names(tmp_path) == ["file"]
+
+
+@pytest.mark.usefixtures("small_files")
+@pytest.mark.parametrize("replace", [False, True])
+def test_a_disk_that_is_full_leaves_everything_as_it_was(tmp_path: Path, *, replace: bool) -> None:
+    if replace:
+        (tmp_path / "file").write_text("old")
+    before = names(tmp_path)
+    with pytest.raises(OSError, match="too large"):
+        put(tmp_path / "file", "new" * 1000, replace=replace)
+    assert names(tmp_path) == before
+    assert not replace or (tmp_path / "file").read_text() == "old"
+
+
+def no_links(*_: object) -> None:
+    raise PermissionError(1, "Operation not permitted")
+
+
+def test_a_file_system_without_links_will_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "link", no_links)
+    put(tmp_path / "file", "new")
+    with pytest.raises(FileExistsError):
+        put(tmp_path / "file", "newer")
+    assert (tmp_path / "file").read_text() == "new"
+    assert names(tmp_path) == ["file"]
+
+
+def test_a_folder_that_may_not_be_written_to_says_so(tmp_path: Path) -> None:
+    for folder in (tmp_path, *tmp_path.parents[:2]):
+        folder.chmod(folder.stat().st_mode | stat.S_IXOTH)
+    tmp_path.chmod(0o555)
+    root = os.geteuid() == 0
+    if root:  # whom nothing is forbidden
+        os.seteuid(NOBODY)
+    try:
+        with pytest.raises(PermissionError):
+            put(tmp_path / "file", "new")
+    finally:
+        if root:
+            os.seteuid(0)
+        tmp_path.chmod(0o755)
+    assert names(tmp_path) == []

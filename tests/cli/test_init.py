@@ -1,0 +1,388 @@
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from io import StringIO
+from pathlib import Path
+from threading import Barrier
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from plait.cli.init import init_command
+from plait.cli.init_ask import Ask, prompt
+from plait.config.load import load
+from plait.config.model import Config
+from plait.core.errors import PlaitError, UserError, WorldError
+
+MAKEFILE = "test:\n\ttouch ran\n"
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    """A repository with three tasks, one of them done, and a test command."""
+    top = tmp_path / "repo"
+    (top / "tasks").mkdir(parents=True)
+    subprocess.run(["git", "init", "--quiet", str(top)], check=True)
+    (top / "tasks" / "01-one.md").write_text("# One\n\nDo it.\n")
+    (top / "tasks" / "02-two.md").write_text("# Two\n\n**Status:** done\n\nDo it.\n")
+    (top / "tasks" / "03-three.md").write_text("# Three\n\nDo it.\n")
+    (top / "Makefile").write_text(MAKEFILE)
+    return top
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Callable[..., str]:
+    """A PATH on which there are these programs."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+
+    def make(*names: str) -> str:
+        for name in names:
+            (folder / name).touch(0o755)
+        return str(folder)
+
+    return make
+
+
+class Init:
+    """`plait init`, its output, and the settings that come of it."""
+
+    def __init__(self, *, terminal: bool = False, width: int = 100) -> None:
+        self._file = StringIO()
+        self.console = Console(file=self._file, force_terminal=terminal, width=width, color_system=None)
+
+    # Any: each test names only the flags that it is about.
+    def __call__(self, where: Path, **said: Any) -> int:
+        usual: dict[str, Any] = {"yes": False, "force": False, "as_json": False, "path": ""}
+        return init_command(where, console=self.console, **usual | said)
+
+    @property
+    def output(self) -> str:
+        return self._file.getvalue()
+
+
+def settings(top: Path) -> Config:
+    return load(top, environment={}, user=top / "no such file")
+
+
+def answers(*said: str) -> Ask:
+    """A person who says this, one after another, and keeps what is there with an empty answer."""
+    left = list(said)
+
+    def ask(text: str, default: str) -> str:  # noqa: ARG001 - as a prompt is called
+        return left.pop(0) or default
+
+    return ask
+
+
+def nobody(text: str, default: str) -> str:
+    raise AssertionError(f"asked: {text} [{default}]")
+
+
+def refusal(kind: type[PlaitError], run: Callable[[], object]) -> PlaitError:
+    with pytest.raises(kind) as raised:
+        run()
+    return raised.value
+
+
+def test_what_is_found_is_in_force_afterwards(repo: Path, path: Callable[..., str]) -> None:
+    assert Init()(repo, yes=True, path=path("codex", "claude")) == 0
+    config = settings(repo)
+    assert config.sources.paths == ("tasks",)
+    assert config.run.agent == ("claude",)
+    assert config.run.verify == "make test"
+
+
+def test_what_is_found_is_told_with_its_reason(repo: Path, path: Callable[..., str]) -> None:
+    init = Init()
+    init(repo, path=path("codex", "aider", "qwen"))
+    lines = init.output.splitlines()
+    assert lines[0].split() == ["sources", "tasks", "folder", "·", "2", "of", "3", "tasks", "open"]
+    assert lines[1].split(maxsplit=2) == ["agent", "codex", "installed; so are aider, qwen"]
+    assert lines[2].split(maxsplit=3) == ["verify", "make", "test", "the makefile has a target test"]
+
+
+def test_the_last_lines_tell_how_to_go_on(repo: Path) -> None:
+    init = Init()
+    init(repo)
+    *_, wrote, _, _, first, then = init.output.splitlines()
+    assert wrote == f"Wrote {repo / 'plait.toml'}."
+    assert "`plait plan`" in first
+    assert "`plait run`" in then
+
+
+def test_the_test_command_is_never_run(repo: Path) -> None:
+    Init()(repo)
+    assert not (repo / "ran").exists()
+
+
+def test_the_rest_is_there_as_comments(repo: Path) -> None:
+    Init()(repo)
+    text = (repo / "plait.toml").read_text()
+    assert "\n#retries = 2\n" in text
+    assert '\nverify = "make test"\n' in text
+
+
+def test_without_an_agent_the_setting_is_left_out_and_the_way_on_told(repo: Path) -> None:
+    init = Init()
+    init(repo)
+    assert settings(repo).run.agent == ()
+    assert "\n#agent = []\n" in (repo / "plait.toml").read_text()
+    assert "--agent-command" in init.output
+    assert "shell" in init.output
+
+
+def test_an_agent_that_plait_knows_less_well_is_named_but_not_taken(
+    repo: Path, path: Callable[..., str]
+) -> None:
+    init = Init()
+    init(repo, path=path("goose"))
+    assert settings(repo).run.agent == ()
+    assert "but goose" in init.output
+
+
+def test_a_source_that_cannot_be_read_is_told_and_left_out(repo: Path) -> None:
+    (repo / "TODO.md").write_text("Buy some milk.\n")
+    init = Init()
+    init(repo)
+    assert settings(repo).sources.paths == ("tasks",)
+    [line] = [line for line in init.output.splitlines() if "TODO.md" in line]
+    assert "left out: none of the formats recognises this source" in line
+
+
+def test_a_source_whose_name_no_file_can_hold_is_left_out(repo: Path) -> None:
+    folder = repo / "specs" / os.fsdecode(b"caf\xe9")
+    folder.mkdir(parents=True)
+    (folder / "tasks.md").write_text("- [ ] T001 Do it\n")
+    init = Init()
+    init(repo)
+    assert settings(repo).sources.paths == ("tasks",)
+    assert '"specs/caf\\udce9/tasks.md"' in init.output
+
+
+def test_nothing_found_still_makes_a_file(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)
+    init = Init()
+    assert init(tmp_path) == 0
+    config = settings(tmp_path)
+    assert (config.sources.paths, config.run.agent, config.run.verify) == ((), (), None)
+    assert init.output.count("none found") == 3
+
+
+def test_a_name_cannot_steer_the_terminal(repo: Path) -> None:
+    folder = repo / "specs" / "a\x1b[31m\nb"
+    folder.mkdir(parents=True)
+    (folder / "tasks.md").write_text("- [ ] T001 Do it\n")
+    init = Init()
+    init(repo)
+    assert "\x1b" not in init.output
+    assert settings(repo).sources.paths == ("tasks", "specs/a\x1b[31m\nb/tasks.md")
+
+
+def test_markup_in_a_name_is_a_name(repo: Path) -> None:
+    (repo / "specs" / "[bold]:smile:").mkdir(parents=True)
+    (repo / "specs" / "[bold]:smile:" / "tasks.md").write_text("- [ ] T001 Do it\n")
+    init = Init()
+    init(repo)
+    assert "specs/[bold]:smile:/tasks.md" in init.output
+
+
+def test_from_a_folder_inside_the_file_goes_to_the_top(repo: Path) -> None:
+    (repo / "src").mkdir()
+    Init()(repo / "src")
+    assert (repo / "plait.toml").exists()
+    assert not (repo / "src" / "plait.toml").exists()
+
+
+def test_outside_of_a_repository_it_says_so_and_writes_here(tmp_path: Path) -> None:
+    init = Init()
+    init(tmp_path)
+    assert f"{tmp_path} is in no git repository" in init.output.splitlines()[0]
+    assert (tmp_path / "plait.toml").exists()
+
+
+@pytest.mark.parametrize("old", ["[run]\nretries = 5\n", "not TOML at all", ""])
+def test_a_file_that_is_there_stays(repo: Path, old: str) -> None:
+    (repo / "plait.toml").write_text(old)
+    error = refusal(UserError, lambda: Init()(repo))
+    assert error.message == "there is a plait.toml already"
+    assert "--force" in error.hint
+    assert "plait config" in error.hint
+    assert (repo / "plait.toml").read_text() == old
+
+
+@pytest.mark.parametrize("old", ["[run]\nretries = 5\n", "not TOML at all"])
+def test_force_replaces_it(repo: Path, old: str) -> None:
+    (repo / "plait.toml").write_text(old)
+    assert Init()(repo, force=True) == 0
+    assert settings(repo).run.retries == 2
+
+
+def test_a_link_that_leads_nowhere_is_a_file_that_is_there(repo: Path) -> None:
+    (repo / "plait.toml").symlink_to("elsewhere")
+    error = refusal(UserError, lambda: Init()(repo))
+    assert error.message == "there is a plait.toml already"
+    assert not (repo / "elsewhere").exists()
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_settings_in_pyproject_are_not_contradicted(repo: Path, *, force: bool) -> None:
+    (repo / "pyproject.toml").write_text("[tool.plait.run]\nretries = 5\n")
+    error = refusal(UserError, lambda: Init()(repo, force=force))
+    assert "[tool.plait]" in error.message
+    assert "plait config" in error.hint
+    assert settings(repo).run.retries == 5
+
+
+def test_a_pyproject_without_settings_is_no_obstacle(repo: Path) -> None:
+    (repo / "pyproject.toml").write_text("[tool.ruff]\n")
+    assert Init()(repo) == 0
+
+
+def test_of_two_at_once_one_wins_and_the_other_says_so(repo: Path) -> None:
+    both = Barrier(2)
+
+    def run(word: str) -> str:
+        def ask(text: str, default: str) -> str:
+            both.wait()
+            return word if text == "Test command" else default
+
+        try:
+            Init(terminal=True)(repo, ask=ask)
+        except UserError as error:
+            return error.message
+        return word
+
+    with ThreadPoolExecutor(2) as threads:
+        told = set(threads.map(run, ("one", "two")))
+    told.remove("somebody else has just made a plait.toml: it stays as it is")
+    assert told == {settings(repo).run.verify}
+
+
+def test_a_file_that_cannot_be_written_is_the_world_s_fault(repo: Path) -> None:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))
+    try:
+        error = refusal(WorldError, lambda: Init()(repo))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert error.message == f"{repo / 'plait.toml'} can't be written: File too large"
+    assert error.hint
+    assert not list(repo.glob("*plait.toml*"))
+
+
+def test_a_folder_in_its_place_is_told(repo: Path) -> None:
+    (repo / "plait.toml").mkdir()
+    error = refusal(WorldError, lambda: Init()(repo, force=True))
+    assert error.hint == "Move the folder of that name away."
+
+
+def test_a_person_is_asked_about_each_and_may_keep_it(repo: Path, path: Callable[..., str]) -> None:
+    questions = []
+
+    def ask(text: str, default: str) -> str:
+        questions.append((text, default))
+        return default
+
+    Init(terminal=True)(repo, ask=ask, path=path("gemini"))
+    assert questions == [("Sources", "tasks"), ("Agent", "gemini"), ("Test command", "make test")]
+    config = settings(repo)
+    assert (config.sources.paths, config.run.agent, config.run.verify) == (
+        ("tasks",),
+        ("gemini",),
+        "make test",
+    )
+
+
+def test_a_person_may_say_something_else(repo: Path) -> None:
+    (repo / "ideas.md").write_text("- [ ] Do this\n- [ ] Do that\n")
+    ask = answers("tasks, ideas.md", "codex, claude", 'sh -c "exit 0"')
+    Init(terminal=True)(repo, ask=ask)
+    config = settings(repo)
+    assert config.sources.paths == ("tasks", "ideas.md")
+    assert config.run.agent == ("codex", "claude")
+    assert config.run.verify == 'sh -c "exit 0"'
+
+
+def test_a_person_may_want_none_of_it(repo: Path, path: Callable[..., str]) -> None:
+    Init(terminal=True)(repo, ask=answers("none", " None ", "none"), path=path("claude"))
+    config = settings(repo)
+    assert (config.sources.paths, config.run.agent, config.run.verify) == ((), (), None)
+
+
+def test_an_answer_that_cannot_be_is_asked_for_again(repo: Path) -> None:
+    init = Init(terminal=True)
+    init(repo, ask=answers("taks", "tasks", "a,,b", "claude", ""))
+    assert "taks: nothing to read" in init.output
+    assert "this must be" in init.output
+    assert settings(repo).sources.paths == ("tasks",)
+
+
+def test_a_source_with_a_comma_in_its_name_can_be_kept(repo: Path) -> None:
+    (repo / "specs" / "a, b").mkdir(parents=True)
+    (repo / "specs" / "a, b" / "tasks.md").write_text("- [ ] T001 Do it\n")
+    Init(terminal=True)(repo, ask=answers("", "", ""))
+    assert settings(repo).sources.paths == ("tasks", "specs/a, b/tasks.md")
+
+
+def test_a_prompt_shows_what_would_be_kept_without_obeying_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    init = Init(terminal=True)
+    monkeypatch.setattr("sys.stdin", StringIO("\nother\n"))
+    ask = prompt(init.console)
+    assert ask("Sources", "a\x1b[31m") == "a\x1b[31m"
+    assert ask("Sources", "a") == "other"
+    assert init.output == 'Sources ["a\\u001b[31m"]: Sources [a]: '
+
+
+def test_whoever_leaves_half_way_has_no_file(repo: Path) -> None:
+    def ask(text: str, default: str) -> str:
+        if text == "Agent":
+            raise KeyboardInterrupt
+        return default
+
+    with pytest.raises(KeyboardInterrupt):
+        Init(terminal=True)(repo, ask=ask)
+    assert not (repo / "plait.toml").exists()
+
+
+@pytest.mark.parametrize(
+    ("terminal", "said"),
+    [(True, {"yes": True}), (True, {"as_json": True}), (False, {})],
+    ids=["--yes", "--json", "no terminal"],
+)
+def test_nothing_is_asked(repo: Path, *, terminal: bool, said: dict[str, bool]) -> None:
+    assert Init(terminal=terminal)(repo, ask=nobody, **said) == 0
+    assert settings(repo).run.verify == "make test"
+
+
+def test_json_tells_what_was_found_and_written(repo: Path, path: Callable[..., str]) -> None:
+    (repo / "TODO.md").write_text("Buy some milk.\n")
+    init = Init()
+    assert init(repo, as_json=True, path=path("claude", "pi")) == 0
+    told = json.loads(init.output)
+    problem = told["sources"][1].pop("problem")
+    assert problem.startswith("none of the formats recognises this source")
+    assert told == {
+        "written": str(repo / "plait.toml"),
+        "repository": True,
+        "sources": [
+            {"path": "tasks", "format": "folder", "open": 2, "total": 3, "problem": None},
+            {"path": "TODO.md", "format": None, "open": 0, "total": 0},
+        ],
+        "agents": ["claude", "pi"],
+        "agent": "claude",
+        "verify": "make test",
+        "verifyReason": "the makefile has a target test",
+    }
+
+
+def test_a_narrow_terminal_loses_nothing(repo: Path) -> None:
+    init = Init(width=20)
+    init(repo)
+    assert "the makefile has a target test" in init.output
