@@ -1,0 +1,13 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from plait.config.reference import tables
+
+PAGE = Path(__file__).parents[2] / "docs" / "configuration.md"
+
+
+def test_the_page_lists_the_settings_as_they_are() -> None:
+    """Made anew with `python -m plait.config.reference`."""
+    text = PAGE.read_text()
+    assert text[text.index("## `[run]`") :] == tables()
