@@ -9,7 +9,7 @@ _ENDINGS = """bash c cc cfg clj conf cpp cs css csv dart ejs erl ex exs fs go gq
     rb rs rst sass scala scss sh sol sql svelte svg swift tex tf toml ts tsx txt vue xml yaml yml zig zsh cjs cts env
     lean tmpl tpl dockerfile"""
 _KNOWN = frozenset(_ENDINGS.split())
-_NAMES = frozenset({"makefile", "dockerfile", "justfile", "rakefile", "gemfile", "procfile", "license"})
+_NAMES = ("Makefile", "Dockerfile", "Justfile", "justfile", "Rakefile", "Gemfile", "Procfile", "LICENSE")
 # Names of things that only look like files.
 _LOOK_ALIKES = """alpine.js angular.js backbone.js chart.js d3.js discord.js ember.js express.js moment.js nest.js next.js node.js
     nuxt.js p5.js plotly.js react.js require.js socket.io solid.js three.js vue.js asp.net"""
@@ -17,7 +17,9 @@ _PRODUCTS = frozenset(_LOOK_ALIKES.split())
 _WORD = r"[\w@+~.()\[\]*?{}-]"
 _TOKEN = re.compile(
     r"`([^`\n]{1,300})`"
-    r"|(?<![\w@+/.:$%&#=\\~-])(?:\./)?((?:[\w@+.-]+/)*[\w@+-][\w@+.-]*)(?::\d+(?:[-:]\d+)*)?(?![\w/\\$%&=@-])",
+    r"|(?<![\w@+/.:$%&#=\\~-])(?:\./)?"
+    rf"((?:[\w@+.-]+/)*(?:[\w@+.-]*\.[A-Za-z]\w{{0,9}}|{'|'.join(_NAMES)}))"
+    r"(?::\d+(?:[-:]\d+)*)?(?![\w/\\$%&=@-])"
 )
 _IN_TICKS = re.compile(rf"(?:\./)?((?:{_WORD}+/)*{_WORD}*/?)(?::\d+(?:[-:]\d+)*)?\Z")
 
@@ -26,7 +28,8 @@ def mentions(text: str) -> tuple[str, ...]:
     """The paths, in the order in which they are first named."""
     found: dict[str, None] = {}
     for token in _TOKEN.finditer(text):
-        path = _ticked(token[1].strip()) if token[1] is not None else _open(token[2])
+        ticked, bare = token[1], token[2]
+        path = _ticked(ticked.strip()) if ticked is not None else _open(bare)
         if path:
             found[path] = None
     return tuple(found)
@@ -49,18 +52,16 @@ def _dotted(path: str) -> bool:
     return path.count("/") > 1 or path.partition("/")[0] in {"src", "lib", "app", "tests", "test", "docs"}
 
 
-def _open(said: str) -> str | None:
-    """Outside back-ticks only what has a known ending counts, and a sentence's own full stop does not."""
-    path = said.rstrip(".")
-    name = path.rpartition("/")[2]
-    if "/" not in path and (path.lower() in _PRODUCTS or not _file(name)):
+def _open(path: str) -> str | None:
+    """Outside back-ticks only a known ending counts, and no name of a thing that only looks like a file."""
+    if "/" not in path and path.lower() in _PRODUCTS:
         return None
-    return path if _file(name) else None
+    return path if _file(path.rpartition("/")[2]) else None
 
 
 def _file(name: str) -> bool:
     stem, dot, ending = name.rpartition(".")
-    if name.lower() in _NAMES:
+    if name in _NAMES:
         return True
     if not dot:
         return False

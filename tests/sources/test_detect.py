@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, strategies as st
+
+from plait.core.errors import UserError
+from plait.sources.detect import SIGNS, detect
+from plait.sources.formats import FORMATS, JSON, Likeness, load
+from plait.sources.model import Document, Material
+from plait.testing.contracts.sources import mangled
+
+LOOK_ALIKES = {
+    ("plan", "notes/work.md"): "# Plan\n\n## Phase 1: Ground\n\n- [ ] 1.1 Dig\n- [x] 1.2 Pour\n",
+    ("todo", "notes/work.md"): "# TODO\n\n### 7. Dig\n**Status**: [NOT STARTED]\n",
+    ("todo", "TODO.md"): "### 7. Dig ✅\n\n### 8. Pour\n- **Status**: done\n- [ ] acceptance\n",
+    ("speckit", "notes/work.md"): "# Tasks\n\n## Phase 1: Setup\n\n- [ ] T001 [P] Dig in src/a.py\n",
+    ("speckit", "specs/001-x/tasks.md"): "- [ ] T001 Dig\n- [ ] T002 Pour\n",
+    ("kiro", "notes/work.md"): "# Plan\n\n- [ ] 1. Dig\n  - [ ] 1.1 Deeper\n- [ ]* 2. Rest\n",
+    ("kiro", ".kiro/specs/x/tasks.md"): "- [x] 1. Dig\n",
+    ("openspec", "notes/work.md"): "## 1. Ground\n\n- [ ] 1.1 Dig\n\n## 2. House\n\n* [x] 2.1 Build\n",
+    ("openspec", "openspec/changes/x/tasks.md"): "## 1. Ground\n- [ ] 1.1 Dig\n",
+    ("checklist", "TODO.md"): "# To do\n\n- [ ] Dig\n- [x] Pour\n",
+    ("checklist", "notes/work.md"): "1. [ ] Dig\n2. [v] Pour\n",
+    ("folder", "tasks/01-dig.md"): "# Task 01: Dig\n\n**Files:** src/a.py\n\n- [ ] acceptance\n",
+    ("taskmaster", ".taskmaster/tasks/tasks.json"): '{"master": {"tasks": [{"id": 1, "title": "Dig"}]}}',
+    ("beads", ".beads/issues.jsonl"): '{"id": "a-1", "title": "Dig", "status": "open"}\n',
+    ("prd", "prd.json"): '{"userStories": [{"id": "US-1", "title": "Dig", "passes": false}]}',
+    (
+        "backlog",
+        "backlog/tasks/back-1.md",
+    ): "---\nid: BACK-1\ntitle: Dig\nstatus: To Do\n---\n\n- [ ] acceptance\n",
+    (
+        "ccpm",
+        ".claude/epics/x/001.md",
+    ): "---\nname: Dig\nstatus: open\nparallel: true\nconflicts_with: []\n---\n",
+    ("jobs", "jobs/dig.md"): "---\noutput_dir: src\noutput_file: a.rs\n---\nDig.\n",
+}
+
+
+def material(path: str, text: str) -> Material:
+    return Material(path, (Document(path, text),))
+
+
+@pytest.mark.parametrize(("expected", "path"), LOOK_ALIKES)
+def test_each_format_is_known_by_name_or_content(expected: str, path: str) -> None:
+    assert detect(material(path, LOOK_ALIKES[expected, path]))[0] == expected
+
+
+@pytest.mark.parametrize(("expected", "path"), LOOK_ALIKES)
+def test_line_ends_and_a_byte_order_mark_change_nothing(expected: str, path: str) -> None:
+    text = "\ufeff" + LOOK_ALIKES[expected, path].replace("\n", "\r\n")
+    assert detect(material(path, text))[0] == expected
+
+
+def test_a_file_that_nobody_knows_is_an_error_that_lists_the_formats() -> None:
+    with pytest.raises(UserError, match=r"notes.md: none of the formats recognises this source") as caught:
+        detect(material("notes.md", "# Notes\n\n- milk\n- eggs\n"))
+    assert "plain bullets are not tasks" in caught.value.hint
+    assert all(name in caught.value.hint for name in FORMATS)
+
+
+def test_a_file_that_could_be_two_is_an_error_that_names_them() -> None:
+    text = "## 1. Ground\n\n- [ ] 1.1 Dig\n\n### 7. Dig\n**Status**: [NOT STARTED]\n"
+    with pytest.raises(UserError, match=r"work.md: this could be .* or ") as caught:
+        detect(material("work.md", text))
+    assert "--source-format" in caught.value.hint
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"name": "x", "scripts": {}}', "null", "\0"])
+def test_other_json_files_hold_no_tasks(text: str) -> None:
+    with pytest.raises(UserError):
+        detect(material("package.json", text))
+
+
+@given(st.sampled_from(sorted(LOOK_ALIKES)).flatmap(lambda key: mangled(st.just(LOOK_ALIKES[key]))))
+def test_a_text_without_the_sign_of_a_format_is_never_its_own(text: str) -> None:
+    """The signs only spare work: what they rule out, the format itself would refuse."""
+    for name, sign in SIGNS.items():
+        for path in ("work.md", "TODO.md", "01-x.md", "specs/a/tasks.md", "openspec/changes/a/tasks.md"):
+            asked = material(path, text)
+            if load(name).likeness(asked) is not Likeness.NO:
+                assert sign(asked.document), f"{name} would want this text"
+
+
+def test_every_format_loads_and_every_other_name_is_refused() -> None:
+    assert set(FORMATS) >= JSON
+    for name in FORMATS:
+        load(name)
+    with pytest.raises(UserError, match="there is no format called tood") as caught:
+        load("tood")
+    assert "Did you mean todo?" in caught.value.hint
+    with pytest.raises(UserError, match=r"the format no.such.module can't be loaded"):
+        load("no.such.module")
