@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plait.adapters.checkout import Place, discover, files, find_place, load
+from plait.config.files import PYPROJECT
 from plait.config.load import load as load_config
 from plait.config.model import Config
 from plait.core.errors import UserError
@@ -20,9 +22,28 @@ from plait.sources.model import Change, Entry, Options, Writer
 from plait.sources.pile import Pile, gather
 from plait.sources.same import Same
 
-if TYPE_CHECKING:  # the rest of the core is for those who have a journal
+if TYPE_CHECKING:  # the rest is for those who have a journal, or write the first settings
+    from plait.adapters.checkout.findings import Findings, Seen  # noqa: TC004 - names for type checkers only
     from plait.core.state import State
     from plait.engine.settle import Write
+    from plait.ports import JournalError
+
+__all__ = [
+    "Findings",
+    "History",
+    "Place",
+    "Seen",
+    "Survey",
+    "find_place",
+    "finding",
+    "findings",
+    "history",
+    "make_file",
+    "settings",
+    "settings_in_pyproject",
+    "source_writer",
+    "survey",
+]
 
 JOURNAL = "journal.db"
 LOCKS = "locks"
@@ -41,7 +62,8 @@ class Survey:
 def survey(where: Path, named: Sequence[str] = (), *, flags: Mapping[str, object] | None = None) -> Survey:
     """Read the sources that were named, else those of the settings, else those that are found."""
     place = find_place(where)
-    config = load_config(place.top, flags=flags, saved=_saved(place))
+    saved, unsaved = _saved(place)
+    config = load_config(place.top, flags=flags, saved=saved)
     base, names = _named(place, where, named, config)
     options = Options(config.sources.tag, config.sources.exclude)
     found, problems = load(place, names, where=base, format_name=config.sources.format, options=options)
@@ -52,7 +74,7 @@ def survey(where: Path, named: Sequence[str] = (), *, flags: Mapping[str, object
         same=_same(place, [entry for source in found for entry in source.reading.entries], config),
         tag=config.sources.tag,
     )
-    return Survey(place, config, pile, (*config.warnings, *problems))
+    return Survey(place, config, pile, (*unsaved, *config.warnings, *problems))
 
 
 def _named(place: Place, where: Path, named: Sequence[str], config: Config) -> tuple[Path, Sequence[str]]:
@@ -74,27 +96,68 @@ def _same(place: Place, entries: Sequence[Entry], config: Config) -> Same:
     if config.sources.file_conflicts is FileConflicts.OFF:
         return Same(())
     said = {path for entry in entries for path in (*entry.task.touches, *entry.mentions)}
-    short = any(not path.endswith("/") and not (place.top / path).exists() for path in said)
+    short = any(not path.endswith("/") and not os.path.exists(place.top / path) for path in said)  # noqa: PTH110 - no name is too long for it
     return Same.of(entries, files(place) if short else ())
 
 
-def saved_settings(where: Path) -> tuple[Place, Mapping[str, str]]:
+def settings(where: Path) -> Config:
+    """The settings in force here."""
     place = find_place(where)
-    return place, _saved(place)
+    saved, problems = _saved(place)
+    config = load_config(place.top, saved=saved)
+    return replace(config, warnings=(*problems, *config.warnings))
 
 
-def _saved(place: Place) -> Mapping[str, str]:
-    """Settings saved through the page or the API."""
-    if not (place.state / JOURNAL).exists():
-        return {}
+def _saved(place: Place) -> tuple[Mapping[str, str], tuple[Problem, ...]]:
+    """Settings saved through the page or the API; a journal that can't be read costs no more than them."""
+    if not _has_journal(place):
+        return {}, ()
     from plait.adapters.sqlite import open_reader  # noqa: PLC0415 - only where there is a journal
-    from plait.ports import JournalMissingError  # noqa: PLC0415
+    from plait.ports import JournalError, JournalMissingError  # noqa: PLC0415
 
     try:
         with closing(open_reader(place.state / JOURNAL)) as reader:
-            return reader.settings()
+            return reader.settings(), ()
     except JournalMissingError:
-        return {}
+        return {}, ()
+    except JournalError as error:
+        return {}, (_without(error),)
+
+
+def _has_journal(place: Place) -> bool:
+    return os.path.exists(place.state / JOURNAL)  # noqa: PTH110 - it never raises
+
+
+def _without(error: JournalError) -> Problem:
+    message = f"neither history nor saved settings are known: {error.message}"
+    return Problem(Severity.WARNING, message, hint=error.hint)
+
+
+def findings(place: Place, path: str) -> Findings:
+    """What `plait init` goes by; `path` is the PATH that agents are looked for on."""
+    from plait.adapters.checkout.findings import look  # noqa: PLC0415 - only for the first settings
+
+    return look(place, path)
+
+
+def finding(place: Place, name: str) -> Seen:
+    """A source by its name."""
+    from plait.adapters.checkout.findings import look_at  # noqa: PLC0415
+
+    return look_at(place, name)
+
+
+def settings_in_pyproject(top: Path) -> bool:
+    from plait.adapters.checkout.peek import toml, within  # noqa: PLC0415
+
+    return within(toml(top / PYPROJECT), "tool", "plait") is not None
+
+
+def make_file(path: Path, text: str, *, replace: bool) -> None:
+    """Raises OSError; FileExistsError if there is one already, and it is not to be replaced."""
+    from plait.adapters.checkout.fresh import put  # noqa: PLC0415
+
+    put(path, text, replace=replace)
 
 
 def source_writer(place: Place) -> Write:
@@ -136,7 +199,7 @@ class History:
 
 def history(place: Place) -> History:
     """A journal that can't be read costs the plan its history, not the plan."""
-    if not (place.state / JOURNAL).exists():
+    if not _has_journal(place):
         return History()
     from plait.adapters.sqlite import open_reader  # noqa: PLC0415 - only where there is a journal
     from plait.core.evolve import evolve  # noqa: PLC0415
@@ -151,5 +214,5 @@ def history(place: Place) -> History:
     except JournalMissingError:
         return History()
     except JournalError as error:
-        return History(problems=(Problem(Severity.WARNING, f"no history: {error.message}", hint=error.hint),))
+        return History(problems=(_without(error),))
     return History(state)

@@ -340,6 +340,12 @@ def test_a_prompt_shows_what_would_be_kept_without_obeying_it(monkeypatch: pytes
     assert init.output == 'Sources ["a\\u001b[31m"]: Sources [a]: '
 
 
+def test_the_end_of_the_input_leaves_as_an_interrupt_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", StringIO())
+    with pytest.raises(KeyboardInterrupt):
+        prompt(Init(terminal=True).console)("Sources", "tasks")
+
+
 def test_whoever_leaves_half_way_has_no_file(repo: Path) -> None:
     def ask(text: str, default: str) -> str:
         if text == "Agent":

@@ -71,6 +71,9 @@ FILES = {
     "tasks/02-paint.md": "---\nneeds: [01-walls]\nwieght: 3\n---\n# Paint\n",
     "broken/01-odd.md": "---\nneeds: [\n---\n# Odd\n",
     "broken/02-fine.md": "# Fine\n",
+    "plain/wall.md": "Build a wall.\n",
+    "plain/paint.md": "Paint it.\n",
+    "plain/README.md": "- [ ] Not a task\n",
 }
 
 
@@ -81,6 +84,8 @@ def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(text.encode("utf-8", "surrogateescape"))
     (tmp_path / "empty").mkdir()
+    (tmp_path / "linked.md").symlink_to("TODO.md")
+    os.mkfifo(tmp_path / "pipe")
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "nobody"))
     return tmp_path

@@ -32,10 +32,20 @@ def told(checked: Checked) -> list[str]:
 
 
 def test_a_task_that_says_what_it_needs_is_not_held_by_its_phase() -> None:
-    assert held(task("2.1"))
-    assert held(task("2.2", "2.1", kind=NeedKind.CHAIN))
-    assert not held(task("2.1", "1.1"))
-    assert not held(Task("x"))
+    assert held(task("2.1"), TWO)
+    assert held(task("2.2", "2.1", kind=NeedKind.CHAIN), TWO)
+    assert not held(task("2.1", "1.1"), TWO)
+
+
+def test_a_barrier_holds_also_the_tasks_that_say_what_they_need() -> None:
+    first, barrier = Phase("1"), Phase("2", after=("1",), gate=1.0)
+    assert held(task("2.1", "1.1"), barrier)
+    tasks = (Task("1.1", phase="1"), Task("1.2", phase="1"), Task("2.1", phase="2", needs=(Need("1.1"),)))
+    script = Script(*tasks, phases=(first, barrier))
+    script.exits("1.1")
+    assert script.status("2.1") == "waiting"
+    script.exits("1.2")
+    assert script.status("2.1") == "running"
 
 
 def test_totals_cover_the_tasks_at_hand_and_keep_what_the_source_counted() -> None:
@@ -192,12 +202,14 @@ class Run:
         return self.share >= 1 and not self.failed.isdisjoint(awaited)
 
     def ready(self, task: Task) -> bool:
-        gate = not held(task) or self.opened(self.phases[task.phase or ""])
+        phase = self.phases[task.phase or ""]
+        gate = not held(task, phase) or self.opened(phase)
         return gate and all(need.on in self.done for need in task.needs)
 
     def blocked(self, task: Task) -> bool:
         lost = any(need.on in self.failed for need in task.needs)
-        return lost or (held(task) and self.hopeless(self.phases[task.phase or ""]))
+        phase = self.phases[task.phase or ""]
+        return lost or (held(task, phase) and self.hopeless(phase))
 
     def left(self, chance: Random, luck: float) -> list[Task]:
         """The tasks that never come to an end."""

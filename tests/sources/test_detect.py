@@ -59,6 +59,19 @@ def test_a_file_that_nobody_knows_is_an_error_that_lists_the_formats() -> None:
     assert all(name in caught.value.hint for name in FORMATS)
 
 
+@pytest.mark.parametrize(("path", "text"), [("tasks.json", "{"), ("notes.md", "Only prose.\n")])
+def test_nobody_is_told_of_bullets_where_there_are_none(path: str, text: str) -> None:
+    with pytest.raises(UserError) as caught:
+        detect(material(path, text))
+    assert "bullets" not in caught.value.hint
+
+
+def test_a_file_that_is_not_json_is_told_where() -> None:
+    with pytest.raises(UserError) as caught:
+        detect(material("tasks.json", '{"master": {"tasks": [\n  {"id": 1,}\n]}}'))
+    assert caught.value.hint.startswith("It is not JSON: line 2, column ")
+
+
 def test_a_file_that_could_be_two_is_an_error_that_names_them() -> None:
     text = "## 1. Ground\n\n- [ ] 1.1 Dig\n\n### 7. Dig\n**Status**: [NOT STARTED]\n"
     with pytest.raises(UserError, match=r"work.md: this could be .* or ") as caught:

@@ -102,8 +102,9 @@ class TestTitles:
     def test_the_first_heading_without_the_word_task(self, heading: str, title: str) -> None:
         assert one(f"{heading}\n", "x.md").task.title == title
 
-    def test_without_a_heading_the_front_matter_tells_it(self) -> None:
-        assert one("---\ntitle: From above\n---\nText\n").task.title == "From above"
+    @pytest.mark.parametrize("text", ["Text", "# Task: Heading"])
+    def test_the_front_matter_tells_it_before_any_heading(self, text: str) -> None:
+        assert one(f"---\ntitle: From above\n---\n{text}\n").task.title == "From above"
 
     def test_else_the_name_in_words(self) -> None:
         assert one("Text\n", "03-add_more-tests.md").task.title == "03 add more tests"
@@ -244,6 +245,10 @@ class TestNames:
             ("9-z", "9-z"),
             ("09", "9-z"),
             ("08-a", "08-a"),
+            ("01-x (first)", "01-x"),
+            ("'01-x: it comes first'", "01-x"),
+            ("01 - first", "01-x"),
+            ("01-x.md.", "01-x"),
             ("77-gone", "77-gone"),
             ("All of it", "All of it"),
         ],
@@ -517,9 +522,14 @@ class TestPhasesTable:
         assert found["01-setup"].mark is Mark.DONE
         assert list(needs(found["02-split"])) == ["01-setup"]
 
-    def test_a_table_without_statuses_is_another_one(self) -> None:
-        table = "| Task | Description | Blocked By |\n|--|--|--|\n| 02-split | Split | 01-setup |\n"
-        assert by_id(read(ROWS | {"PHASES.md": table}))["02-split"].task.needs == ()
+    @pytest.mark.parametrize("column", ["Status", "Blocks", "Blocked By"])
+    def test_one_column_that_tells_something_is_enough(self, column: str) -> None:
+        said = {"Status": "DONE", "Blocks": "02-split", "Blocked By": "06-docs"}[column]
+        table = f"| Task | {column} |\n|--|--|\n| 05-tests | {said} |\n"
+        found = by_id(read(ROWS | {"PHASES.md": table}))
+        assert (found["05-tests"].mark is Mark.DONE) == (column == "Status")
+        assert list(needs(found["02-split"])) == (["05-tests"] if column == "Blocks" else [])
+        assert list(needs(found["05-tests"])) == (["06-docs"] if column == "Blocked By" else [])
 
     def test_a_table_in_an_example_is_not_read(self) -> None:
         table = "```\n| Task | Status | Blocks |\n|--|--|--|\n| 01 | DONE | - |\n```\n"

@@ -129,6 +129,15 @@ class TestNeeds:
         )
         assert found["b"].task.needs == (Need("a", reason="context_files: a.rs", at=Origin("jobs/b.md", 4)),)
 
+    def test_its_test_counts_as_an_output(self) -> None:
+        files = {
+            "a.md": job("test_file: tests/x.rs", writes="src/x.rs"),
+            "b.md": job("context_files: [tests/x.rs]", writes="src/b.rs"),
+        }
+        found = by_id(read(files))
+        assert found["a"].task.touches == ("src/x.rs", "tests/x.rs")
+        assert list(needs(found["b"])) == ["a"]
+
     def test_all_the_outputs_of_a_job_count(self) -> None:
         files = {
             "a.md": job("output_files: [src/x.rs, src/y.rs]", writes="src/x.rs"),

@@ -215,6 +215,22 @@ class TestLikeness:
         assert kiro.likeness(Material("x", ())) is Likeness.NO
 
 
+def test_a_number_that_is_there_again_costs_nobody_anything() -> None:
+    text = "## A\n- [ ] 1. a\n  - [ ] 1.1 b\n- [ ] 2. c\n\n## B\n- [ ] 1. d\n  - [ ] 1.1 e\n"
+    reading = read(text)
+    assert [(entry.task.id, entry.parts) for entry in reading.entries] == [
+        ("1", ("1.1",)),
+        ("1.1", ()),
+        ("2", ()),
+        ("1-2", ("1.1-2",)),
+        ("1.1-2", ()),
+    ]
+    assert follows(text)["1.1-2"] == ["2"]
+    assert [problem.at.line for problem in reading.problems if problem.at] == [7, 8]
+    changes = [KIRO.change(reading.entries[-1], Mark.DONE)]
+    assert KIRO.write(text, changes) == text[: text.index("## B")] + "## B\n- [x] 1. d\n  - [x] 1.1 e\n"
+
+
 def write(text: str, **marks: Mark) -> str:
     """`_1_1` is task 1.1."""
     found = entries(text)

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from plait.core.events import Event, Record
 from plait.core.graph import build
 from plait.core.reports import SourcesWritten
 from plait.core.requests import CancelTask, Drop, Stop, Submit
 from plait.core.settings import Settings, WriteBack
 from plait.core.status import Category
-from plait.core.task import Need, Origin, Task
+from plait.core.task import Need, Origin, Phase, Task
 from plait.sources.ledger import Bill, Ledger
 from plait.sources.model import Mark
 from plait.testing.script import BATCH, Script
@@ -46,6 +48,20 @@ def test_the_end_is_told_with_its_reason() -> None:
     assert marks(told) == {"1": Mark.FAILED, "2": Mark.BLOCKED, "3": Mark.DONE}
     reasons = {change.id: change.reason for bill in bills(*told.records) for change in bill.changes}
     assert "1" in reasons["2"]
+
+
+def test_a_change_tells_what_a_task_needs_and_in_which_phase_it_is() -> None:
+    first, second = task("plan:1.1", file="docs/plan.md"), task("plan:1.2", "plan:1.1", file="docs/plan.md")
+    plan = build([first, replace(second, phase="1")], phases=[Phase("1", reason="Phase 1: Quay")]).plan
+    assert plan is not None
+    told = Script(start=False)
+    told.happen(Submit("r0", BATCH, plan, Settings(retries=0), base="base", sources=SOURCES))
+    told.exits("plan:1.1")
+    (bill,) = bills(*told.records)
+    assert [(change.id, change.phase, change.needs) for change in bill.changes] == [
+        ("1.1", "", ()),
+        ("1.2", "Phase 1: Quay", ("1.1",)),
+    ]
 
 
 def test_each_source_is_told_of_its_own_tasks_by_its_own_ids() -> None:

@@ -161,6 +161,18 @@ class TestLikeness:
         assert likeness(text) is Likeness.NO
 
 
+def test_a_task_that_has_the_number_of_another_costs_nobody_anything() -> None:
+    reading = read("## 1. A\n- [ ] 1.1 a\n- [ ] b\n- [ ] 1.1 c\n  - [ ] 1.1.1 d\n")
+    assert [(entry.task.id, entry.parts) for entry in reading.entries] == [
+        ("1.1", ()),
+        ("1.b", ()),
+        ("1.1-2", ("1.1.1",)),
+        ("1.1.1", ()),
+    ]
+    (problem,) = reading.problems
+    assert problem.message == "1.1 is there again (first on line 2): this one is called 1.1-2"
+
+
 def write(text: str, marks: dict[str, Mark]) -> str:
     found = entries(text)
     return OPENSPEC.write(text, [OPENSPEC.change(found[name], mark) for name, mark in marks.items()])

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from plait.core.settings import FileConflicts
-from plait.core.task import Need, Origin, Phase, Task
+from plait.core.task import Need, NeedKind, Origin, Phase, Task
 from plait.sources.model import Entry, Mark, Reading
 from plait.sources.pile import Address, gather, names
 from plait.sources.same import Same
@@ -79,6 +79,27 @@ def test_a_group_is_finished_when_its_parts_are() -> None:
 
     assert finished(Mark.DONE, Mark.SKIPPED)
     assert not finished(Mark.DONE, Mark.TODO)
+
+
+def test_a_chain_holds_though_some_of_its_tasks_were_done_early() -> None:
+    def link(name: str, *on: str, mark: Mark = Mark.TODO) -> Entry:
+        return Entry(Task(name, needs=tuple(Need(other, NeedKind.CHAIN) for other in on)), mark)
+
+    done, left_out = Mark.DONE, Mark.SKIPPED
+    links = (link("a"), link("b", "a", mark=done), link("c", "b", mark=left_out), link("d", "c", "b"))
+    others = (link("e", "d"), entry("f", "c"), link("g", mark=done), link("h", "g"))
+    pile = gather([("kiro", "x.md", Reading(links + others))])
+    needs = {entry.task.id: [need.on for need in entry.task.needs] for entry in pile.entries}
+    assert needs == {
+        "a": [],
+        "b": ["a"],
+        "c": ["b"],
+        "d": ["c", "b", "a"],
+        "e": ["d"],
+        "f": ["c"],
+        "g": [],
+        "h": ["g"],
+    }
 
 
 def test_files_named_in_the_text_count_as_the_setting_says() -> None:

@@ -173,6 +173,13 @@ class TestTasks:
         load("plan").read(Material(PATH, (document,)))
         assert [block.text for block in document.markdown.blocks] == ["Phase 1: A", "[ ] 1.1 a\n**More:** b"]
 
+    @pytest.mark.parametrize("line", ["- [] 1.2 b", "- [ ]1.2 b", "- [x]**1.2** b", "- [ ] 1.2.3.4 b"])
+    def test_that_are_almost_written_as_such_are_reported(self, line: str) -> None:
+        reading = read(f"## Phase 1: A\n- [ ] 1.1 a\n{line}\n- [ ] 1.5x faster\n- [ ] 99.9% there\n")
+        assert [entry.task.id for entry in reading.entries] == ["1.1"]
+        ((number, message),) = said(reading)
+        assert (number, message[:27]) == (3, "this is not taken as a task")
+
     def test_with_a_strange_mark_are_open_and_reported(self) -> None:
         text = "## Phase 1: A\n- [?] 1.1 a\n- [~] 1.2 b\n- [-] 1.3 c\n"
         assert [entry.mark for entry in read(text).entries] == [Mark.TODO, Mark.DOING, Mark.SKIPPED]

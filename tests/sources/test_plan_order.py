@@ -50,6 +50,7 @@ class TestSequentialNotes:
             ("Tasks 1.1-1.2 and 1.3 are [SEQUENTIAL] - why", "1.1-1.2 and 1.3"),
             ("Tasks 1.3, 1.1 & 1.2 are all [SEQUENTIAL] - why", "1.3, 1.1 & 1.2"),
             ("Tasks 1.1-1.3 are\n[SEQUENTIAL] - why", "1.1-1.3"),
+            ("Tasks `1.1`-`1.3` are [SEQUENTIAL] - why", "1.1-1.3"),
         ],
     )
     def test_make_a_chain_in_the_order_of_the_file(self, note: str, group: str) -> None:
@@ -57,6 +58,12 @@ class TestSequentialNotes:
         assert needs(reading) == {"1.2": ["1.1"], "1.3": ["1.2"]}
         assert [entry.chain for entry in reading.entries] == [Chain(group, "why")] * 3 + [None]
         assert reading.problems == ()
+
+    @pytest.mark.parametrize("label", ["*Execution Note:*", "__Execution Note__:", "_Execution Note:_"])
+    def test_may_have_any_emphasis(self, label: str) -> None:
+        reading = read(phase(1, f"{label} Tasks 1.1-1.2 are [SEQUENTIAL]", "", boxes("1.1", "1.2")))
+        (need,) = reading.entries[1].task.needs
+        assert (need.on, need.reason) == ("1.1", "Tasks 1.1-1.2 are [SEQUENTIAL]")
 
     def test_give_their_reason_and_their_place_to_every_link(self) -> None:
         reading = read(
@@ -350,6 +357,7 @@ class TestPipelineStarts:
             "## Phase 2: P **pipeline-start:** when 1.2 completes\n\n- [ ] 2.1 a\n",
             "**pipeline-start:** when 1.2 completes\n\n## Phase 2: P\n\n- [ ] 2.1 a\n",
             "**pipeline-start:** when task 1.2 is done\n## Phase 2: P\n\n- [ ] 2.1 a\n",
+            "**pipeline-start:** after 1.2 completes\n## Phase 2: P\n\n- [ ] 2.1 a\n",
             "## Phase 2: P\n**pipeline-start:** when 1.2 completes (not waiting for others)\n- [ ] 2.1 a\n",
         ],
     )

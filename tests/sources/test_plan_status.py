@@ -146,6 +146,7 @@ class TestMakingTheFile:
                     "phase": "Phase 1",
                     "description": "do 1.1",
                     "status": "in_progress",
+                    "dependencies": [],
                     "startedAt": "2026-03-14T12:00:00.123Z",
                 }
             ],
@@ -167,6 +168,13 @@ class TestMakingTheFile:
                 "skipped": 0,
             },
         }
+
+    def test_tells_the_phase_and_the_dependencies_of_a_task(self) -> None:
+        told = change("1.3", Mark.DOING, phase="Phase 1: Quay", needs=("1.1", "1.2"))
+        (task,) = written("", told)["tasks"]
+        assert (task["phase"], task["dependencies"]) == ("Phase 1: Quay", ["1.1", "1.2"])
+        known = json.dumps({"tasks": [{"id": "1.3", "dependencies": ["0.1"], "status": "pending"}]})
+        assert written(known, told)["tasks"][0]["dependencies"] == ["0.1"]
 
     def test_is_laid_out_for_people(self) -> None:
         text = write("", change("1.1", Mark.DONE))
@@ -248,7 +256,13 @@ class TestTheLifeOfATask:
 
 
 def _head(status: str) -> Json:
-    return {"id": "1.1", "phase": "Phase 1", "description": "do 1.1", "status": status}
+    return {
+        "id": "1.1",
+        "phase": "Phase 1",
+        "description": "do 1.1",
+        "status": status,
+        "dependencies": [],
+    }
 
 
 class TestRunsAndSummary:

@@ -515,6 +515,33 @@ def test_the_other_way_may_also_be_said_as_a_verb() -> None:
     assert list(needs(by_id(read("### 1. A\n**Blocking**: Blocks Task 2\n### 2. B\n"))["2"])) == ["1"]
 
 
+def test_a_field_right_below_a_list_is_no_part_of_it() -> None:
+    lines = (
+        "**Dependencies**:",
+        "- Task 7",
+        "- Task 8: the",
+        "  second",
+        "**Files Affected**:",
+        "- `src/a.py`",
+        "- docs/b.md",
+        "**Acceptance Criteria**:",
+        "- [ ] a",
+        "  - [x] b",
+        "**Status**: [IN PROGRESS]",
+        "**Priority**: High",
+    )
+    entry = task(*lines)
+    assert list(needs(entry)) == ["7", "8"]
+    assert entry.task.touches == ("src/a.py", "docs/b.md")
+    assert (entry.mark, entry.task.priority) == (Mark.DOING, 0)
+
+
+@pytest.mark.parametrize("key", ["Dependencies", "Dependency", "Depends on", "Blocked by"])
+def test_an_edge_has_several_names(key: str) -> None:
+    entries = by_id(read(f"### 1. A\n**Blocks**: Task 3\n### 2. B\n**{key}**: Task 1\n### 3. C\n"))
+    assert (list(needs(entries["2"])), list(needs(entries["3"]))) == (["1"], ["1"])
+
+
 def test_files_may_be_counted_in_the_label() -> None:
     assert task("**Files Affected** (2 modules):", "- `a.py`", "- b/c.py (2 hours)").task.touches == (
         "a.py",
@@ -534,7 +561,9 @@ def test_two_documents_are_not_read_as_one() -> None:
         ("docs/todo.md", "### 1. A \u2705\n", Likeness.NAME),
         ("work.md", "### 1. A\n- **Effort**: 2h\n", Likeness.CONTENT),
         ("work.md", "\ufeff### 1. A\r- **Effort**: 2h\r", Likeness.CONTENT),
-        ("TODO.md", "### 1. A\nonly text\n", Likeness.NO),
+        ("TODO.md", "### 1. A\nonly text\n", Likeness.PERHAPS),
+        ("TODO.md", "### 1. A\n- [ ] b\n", Likeness.NO),
+        ("work.md", "### 1. A\nonly text\n", Likeness.NO),
         ("TODO.md", "- [ ] a box\n", Likeness.NO),
         ("TODO.md", "```\n### 1. A\n**Status**: x\n```\n", Likeness.NO),
         ("TODO.md", "## Phase 1: A\n\n- [ ] 1.1 B\n", Likeness.NO),

@@ -55,8 +55,33 @@ def test_a_task_that_starts_says_so_and_when() -> None:
 def test_a_task_that_is_done_says_so_and_when_and_has_a_tick() -> None:
     text = "### 1. One\n**Status**: [IN PROGRESS]\n**Started**: 2026-03-13\n\nText\n"
     assert write(text, Mark.DONE) == (
-        "### 1. One \u2705\n**Status**: [COMPLETED]\n**Completed**: 2026-03-14\n**Started**: 2026-03-13\n\nText\n"
+        "### 1. One \u2705\n**Status**: [COMPLETED]\n**Started**: 2026-03-13\n**Completed**: 2026-03-14\n\nText\n"
     )
+
+
+def test_a_status_right_below_a_list_is_written_where_it_is() -> None:
+    text = "### 1. One\n**Acceptance Criteria**:\n- [ ] a\n**Status**: [NOT STARTED]\n"
+    assert write(text, Mark.DOING) == (
+        "### 1. One\n**Acceptance Criteria**:\n- [ ] a\n**Status**: [IN PROGRESS]\n**Started**: 2026-03-14\n"
+    )
+
+
+def test_dates_stand_in_their_order_and_the_reason_below_them() -> None:
+    text = "### 1. One\n- **Status**: [FAILED]\n- **Started**: 2026-03-13\n- **Blocking Reason**: x\n"
+    assert write(text, Mark.BLOCKED, reason="y") == (
+        "### 1. One\n- **Status**: [BLOCKED]\n- **Started**: 2026-03-13\n- **Blocked**: 2026-03-14\n- **Blocking Reason**: y\n"
+    )
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\r\n", "\n\nText\n"])
+def test_what_was_in_the_way_of_a_task_goes_when_it_is_done(end: str) -> None:
+    text = f"### 1. One\n**Status**: [BLOCKED]\n**Blocking Reason**: no network{end}"
+    done = write(text, Mark.DONE)
+    assert done.startswith("### 1. One \u2705\n**Status**: [COMPLETED]\n**Completed**: 2026-03-14\n")
+    assert "no network" not in done
+    assert done.endswith(end.removeprefix("\r").removeprefix("\n"))
+    several = "### 1. One\n**Status**: [BLOCKED]\n**Blocking Reason**: no network\nand no time\n"
+    assert "**Blocking Reason**: no network\nand no time\n" in write(several, Mark.DONE)
 
 
 def test_a_blocked_task_says_when_and_why_in_one_line() -> None:
@@ -470,7 +495,9 @@ def test_after_many_changes_a_task_says_the_last_one_and_every_line_once(
         kept = {Mark.DONE} if mark is Mark.DOING else set()
         assert {entry.mark for entry in SUBJECT.read(text).entries} <= {mark} | kept
     for entry in SUBJECT.read(text).entries:
-        keys = re.findall(r"\*\*(Started|Completed|Blocked|Abandoned|Blocking Reason):?\*\*", entry.task.body)
+        keys = re.findall(
+            r"\*\*(Started|Completed|Blocked|Abandoned|Blocking Reason)(?::\*\*|\*\*:)", entry.task.body
+        )
         assert len(keys) == len(set(keys))
 
 

@@ -47,9 +47,15 @@ def test_a_stale_task_hides_nothing() -> None:
 
 
 def test_a_task_whose_tries_are_used_up_comes_last() -> None:
-    tired = replace(entry("tired", Mark.FAILED), tries=3)
-    again = replace(entry("again", Mark.FAILED), tries=2)
+    tired = replace(entry("tired", Mark.FAILED), tries=2)
+    again = replace(entry("again", Mark.FAILED), tries=1)
     assert ids(tired, entry("a"), again) == ["again", "a", "tired"]
+
+
+def test_a_task_may_have_tries_of_its_own() -> None:
+    task = replace(entry("more", Mark.FAILED).task, retries=5)
+    more = replace(entry("more", Mark.FAILED), task=task, tries=2)
+    assert ids(entry("a"), more) == ["more", "a"]
 
 
 def test_of_two_that_share_a_file_one_starts_and_names_the_other() -> None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plait.cli import say
 from plait.config.key import AnyKey
-from plait.config.load import load
 from plait.config.model import Config
 from plait.config.schema import BY_FIELD, BY_NAME, KEYS, TABLES, meant, of_table
 from plait.config.toml import bare, write
@@ -25,16 +23,16 @@ _NARROW = 60
 
 
 def config_command(
-    top: Path,
+    where: Path,
     key: str | None,
     as_json: bool,  # noqa: FBT001 - the command line's own flag
     console: Console,
-    *,
-    saved: Mapping[str, str] | None = None,
 ) -> int:
     """The exit code. What is wrong with the key or the settings is raised; warnings go to the standard error."""
     wanted = None if key is None else find(key)
-    config = load(top, saved=saved)
+    from plait.wiring import settings  # noqa: PLC0415 - `plait --help` goes without
+
+    config = settings(where)
     if config.warnings:
         say.tell_problems(say.console(stderr=True), config.warnings)
     if as_json:

@@ -8,19 +8,18 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from plait.adapters.checkout import Place, find_place
-from plait.adapters.checkout.findings import Findings, look
-from plait.adapters.checkout.fresh import put
-from plait.adapters.checkout.peek import toml, within
 from plait.cli import say
 from plait.cli.init_ask import Ask, Choice, asked, prompt, suggested
 from plait.cli.init_text import show_findings, show_next
 from plait.config.files import OWN, PYPROJECT
 from plait.config.template import template
 from plait.core.errors import UserError, WorldError
+from plait.wiring import Place, find_place, findings, make_file, settings_in_pyproject
 
 if TYPE_CHECKING:  # rich is slow to import, and `plait --help` reads this file
     from rich.console import Console
+
+    from plait.wiring import Findings
 
 _HINTS = {
     errno.ENOSPC: "Make room on the disk, then run `plait init` again.",
@@ -48,7 +47,7 @@ def init_command(  # noqa: PLR0913 - the command line's own flags, and what test
     out = console or say.console()
     place = find_place(where)
     _refuse_settled(place.top, force=force)
-    found = look(place, os.environ.get("PATH", os.defpath) if path is None else path)
+    found = findings(place, os.environ.get("PATH", os.defpath) if path is None else path)
     if not as_json:
         show_findings(out, place, found)
     quiet = yes or as_json or not out.is_terminal or (ask is None and not sys.stdin.isatty())
@@ -63,7 +62,7 @@ def init_command(  # noqa: PLR0913 - the command line's own flags, and what test
 
 def _refuse_settled(top: Path, *, force: bool) -> None:
     """A second set of settings beside those of pyproject would contradict them, so --force can't have that either."""
-    if within(toml(top / PYPROJECT), "tool", "plait") is not None:
+    if settings_in_pyproject(top):
         raise UserError(
             f"{PYPROJECT} has settings already, under [tool.plait]",
             hint=f"`plait config` shows them. For a {OWN} instead, delete that table first.",
@@ -81,7 +80,7 @@ def _taken(message: str) -> UserError:
 
 def _write(top: Path, text: str, *, force: bool) -> None:
     try:
-        put(top / OWN, text, replace=force)
+        make_file(top / OWN, text, replace=force)
     except FileExistsError:
         raise _taken(f"somebody else has just made a {OWN}: it stays as it is") from None
     except OSError as error:

@@ -6,15 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from plait.adapters.checkout import Place
-from plait.adapters.checkout.findings import Findings, look_at
-from plait.adapters.checkout.tools import PREFERRED
 from plait.cli.init_text import line, visible
 from plait.config.kinds import Unfit
 from plait.config.schema import BY_NAME
+from plait.wiring import Place, finding
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from plait.wiring import Findings
 
 T = TypeVar("T")
 
@@ -42,13 +42,15 @@ class Choice:
 def suggested(found: Findings) -> Choice:
     """Sources that have tasks, the first of the well-known agents, the test command."""
     sources = tuple(seen.path for seen in found.sources if seen.problem is None)
-    agent = next((name for name in PREFERRED if name in found.agents), None)
-    return Choice(sources, agent, found.verify.command if found.verify else None)
+    return Choice(sources, found.agent, found.verify.command if found.verify else None)
 
 
 def prompt(out: Console) -> Ask:
     def ask(text: str, default: str) -> str:
-        return out.input(f"{text} [{visible(default)}]: ", markup=False, emoji=False) or default
+        try:
+            return out.input(f"{text} [{visible(default)}]: ", markup=False, emoji=False) or default
+        except EOFError:  # Ctrl+D leaves as Ctrl+C does
+            raise KeyboardInterrupt from None
 
     return ask
 
@@ -61,7 +63,7 @@ def asked(ask: Ask, out: Console, place: Place, found: Findings) -> Choice:
 
     def sources(said: str) -> tuple[str, ...]:
         names = tuple(filter(None, map(str.strip, said.split(","))))
-        for seen in (look_at(place, name) for name in names):
+        for seen in (finding(place, name) for name in names):
             if seen.problem:
                 raise Unfit(visible(f"{seen.path}: {seen.problem}"))
         return names

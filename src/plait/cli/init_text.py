@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from plait.adapters.checkout import Place
-from plait.adapters.checkout.findings import Findings, Seen
-from plait.adapters.checkout.tools import PREFERRED
 from plait.config.files import OWN
 from plait.config.toml import write
+from plait.wiring import Place
 
 if TYPE_CHECKING:  # rich is slow to import, and `plait --help` reads this file
     from rich.console import Console
+
+    from plait.wiring import Findings, Seen
 
 _WIDEST = 40
 
@@ -56,7 +56,7 @@ def _told(seen: Seen) -> str:
 
 
 def _agent(found: Findings) -> tuple[str, str, str]:
-    agent = next((name for name in PREFERRED if name in found.agents), None)
+    agent = found.agent
     others = ", ".join(name for name in found.agents if name != agent)
     if agent:
         return (
@@ -64,7 +64,7 @@ def _agent(found: Findings) -> tuple[str, str, str]:
             agent,
             f"installed; so are {others}" if "," in others else f"installed{others and f'; so is {others}'}",
         )
-    return "agent", "none found", f"none of {', '.join(PREFERRED)}{others and f'; but {others}'}"
+    return "agent", "none found", f"none of {', '.join(found.preferred)}{others and f'; but {others}'}"
 
 
 def _verify(found: Findings) -> tuple[str, str, str]:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Mapping, Sequence
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from plait.cli import options as opt, say
-from plait.core.errors import PlaitError, UserError
+from plait.core.errors import PlaitError, UserError, WorldError
 
 app = typer.Typer(
     name="plait",
@@ -24,24 +26,53 @@ app = typer.Typer(
 
 
 def main() -> None:
+    if sys.stdout is None:  # it was closed by whoever started this
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - to the end of the process
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(
+            stream, TextIOWrapper
+        ):  # a sign that a terminal does not know is no reason to say nothing
+            stream.reconfigure(errors="replace")
     sys.exit(run(sys.argv[1:]))
 
 
 def run(words: Sequence[str]) -> int:
-    """Run a verb; the exit code. An error of a person, a file or the world is told, never traced."""
+    """Run a verb; the exit code. Nothing ends in a traceback: whose fault it is, what it was and what to do is told."""
+    as_json = "--json" in words
+    try:
+        code = _run(words)
+        sys.stdout.flush()
+    except PlaitError as error:
+        return say.tell_error(error, as_json=as_json)
+    except KeyboardInterrupt:
+        return say.INTERRUPTED
+    except BrokenPipeError:  # whoever read the output has seen enough
+        _close_output()
+        return say.OK
+    except OSError as error:
+        _close_output()
+        return say.tell_error(WorldError(say.of_system(error)), cause=error)
+    except Exception as error:  # noqa: BLE001 - the last one who can tell of it
+        return say.tell_error(say.bug(error), as_json=as_json, cause=error)
+    return code
+
+
+def _run(words: Sequence[str]) -> int:
     try:
         app(words, prog_name="plait")
     except SystemExit as ended:
+        if isinstance(ended.__context__, BrokenPipeError):  # typer's way to end then
+            raise ended.__context__ from None
         return ended.code if isinstance(ended.code, int) else say.OK
-    except PlaitError as error:
-        return say.tell_error(error)
-    except KeyboardInterrupt:
-        return say.INTERRUPTED
-    except BrokenPipeError:
-        # Whoever read the output has seen enough; Python must not complain about it once more at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return say.OK
     return say.OK
+
+
+def _close_output() -> None:
+    """What can't be written is dropped, so that Python does not complain about it once more at its end."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _version(value: bool) -> None:  # noqa: FBT001 - typer's own way
@@ -56,15 +87,14 @@ def _version(value: bool) -> None:  # noqa: FBT001 - typer's own way
 def plait(
     context: typer.Context,
     where: Annotated[
-        Path, typer.Option("-C", metavar="DIR", help="Work as if plait had been started in DIR.")
-    ] = Path(),
+        list[Path] | None,
+        typer.Option("-C", metavar="DIR", help="Work as if plait had been started in DIR."),
+    ] = None,
     version: Annotated[  # noqa: ARG001 - its callback answers
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which plait this is.")
     ] = False,
 ) -> None:
-    if not where.is_dir():
-        raise UserError(f"there is no folder {where}")
-    context.obj = where
+    context.obj = Path(*where or ())
 
 
 @app.command()
@@ -129,7 +159,7 @@ def next_(
     from plait.sources.planning import Wish  # noqa: PLC0415
 
     said = list(words or ())
-    most = int(said.pop(0)) if said and said[0].isdecimal() else None
+    most = int(said.pop(0)) if said and re.fullmatch(r"[1-9][0-9]{0,8}", said[0]) else None
     flags = {
         "sources.format": source_format,
         "sources.tag": tag,
@@ -137,7 +167,7 @@ def next_(
         "sources.file_conflicts": file_conflicts,
         "run.phase_gate": phase_gate,
     }
-    wish = Wish(select, ignore_needs=select is not None)
+    wish = Wish(select, with_needs=True)
     raise typer.Exit(next_command(context.obj, said, wish, _given(flags), most, as_json=json))
 
 
@@ -162,10 +192,8 @@ def config(
 ) -> None:
     """Show every setting, its value, and who gave it."""
     from plait.cli.config import config_command  # noqa: PLC0415
-    from plait.wiring import saved_settings  # noqa: PLC0415
 
-    place, saved = saved_settings(context.obj)
-    raise typer.Exit(config_command(place.top, key, json, say.console(), saved=saved))
+    raise typer.Exit(config_command(context.obj, key, json, say.console()))
 
 
 def _given(flags: Mapping[str, object]) -> dict[str, object]:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from plait.cli.say import OK, USAGE, Page, console, tell_problems, write_json
-from plait.sources.planning import Planned, Wish, plan
+from plait.core.plan import Plan, Severity
+from plait.sources.planning import Wish, plan
+from plait.sources.select import select
 from plait.sources.upcoming import Upcoming, upcoming
 from plait.wiring import survey
+
+_MOST = 4  # tasks that are named together
 
 
 def next_command(  # noqa: PLR0913 - what was said on the command line
@@ -23,22 +28,24 @@ def next_command(  # noqa: PLR0913 - what was said on the command line
     as_json: bool,
 ) -> int:
     seen = survey(where, named, flags=flags)
-    wish = Wish(
-        wish.select, wish.with_needs, wish.ignore_needs, wish.resume, seen.config.sources.unknown_needs
-    )
     settings = seen.config.settings(tasks=len(seen.pile.entries), cores=os.cpu_count() or 1)
-    planned = plan(seen.pile, wish)
-    planned = Planned(planned.plan, (*seen.problems, *planned.problems), planned.complete)
+    planned = plan(seen.pile, replace(wish, unknown=seen.config.sources.unknown_needs))
     found = upcoming(planned.plan, seen.pile.by_id, settings, datetime.now(UTC)) if planned.plan else []
+    wanted = set(select(seen.pile, wish.select).ids)
+    found = [each for each in found if each.entry.task.id in wanted]
     found = found[: most if most is not None else settings.max_parallel or len(found)]
     if as_json:
         write_json({"count": len(found), "tasks": [_task(each) for each in found]})
-    if planned.plan is None:
-        tell_problems(console(stderr=True), planned.problems)
-        if not planned.complete:
-            return USAGE
+    problems = (*seen.problems, *planned.problems)
+    if planned.plan is not None:  # the notes are the plan's business
+        problems = tuple(problem for problem in problems if problem.severity is not Severity.INFO)
+    tell_problems(console(stderr=True), problems)
+    if planned.plan is None and not planned.complete:
+        return USAGE
     if not as_json:
         _show(found, complete=planned.complete)
+        if planned.plan and not found:
+            _show_waiting(planned.plan, wanted)
     return OK
 
 
@@ -69,7 +76,17 @@ def _show(found: Sequence[Upcoming], *, complete: bool) -> None:
     page.show(console())
 
 
+def _show_waiting(plan: Plan, wanted: Collection[str]) -> None:
+    page = Page()
+    inside = {task.id for task in plan.tasks}
+    for task in [task for task in plan.tasks if task.id in wanted][:_MOST]:
+        needs = dict.fromkeys(need.on for need in task.needs if need.on in inside)
+        phase = f"phase {task.phase} to open" if task.phase else "a file that another task holds"
+        page.line(f"{task.id} waits for {', '.join(needs) or phase}.")
+    page.show(console())
+
+
 def _why(each: Upcoming) -> str:
     others = each.conflicts_with
-    shown = ", ".join(others[:4]) + (f" and {len(others) - 4} more" if len(others) > 4 else "")
+    shown = ", ".join(others[:_MOST]) + (f" and {len(others) - _MOST} more" if len(others) > _MOST else "")
     return f"{each.reason}; shares files with {shown}" if others else each.reason

@@ -10,9 +10,9 @@ from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 
-from plait.cli.say import OK, USAGE, console, exit_code, tell_problems, write_json
+from plait.cli.say import OK, USAGE, console, exit_code, problems_of, tell_problems, trace, write_json
 from plait.core.errors import PlaitError
-from plait.core.plan import Plan, Problem, Severity
+from plait.core.plan import Plan
 from plait.core.settings import Settings
 from plait.sources.planning import Planned, Wish, plan
 from plait.wiring import Survey, history, survey
@@ -43,7 +43,8 @@ def _plan(where: Path, named: Sequence[str], wish: Wish, flags: Mapping[str, obj
     settings = seen.config.settings(tasks=len(seen.pile.entries), cores=os.cpu_count() or 1)
     wish = replace(wish, unknown=seen.config.sources.unknown_needs)
     planned = plan(seen.pile, wish, past.durations(settings))
-    planned = replace(planned, problems=(*seen.problems, *planned.problems, *past.problems))
+    problems = dict.fromkeys((*seen.problems, *planned.problems, *past.problems))
+    planned = replace(planned, problems=tuple(problems))
     eta = past.length(planned.plan, settings) if planned.plan else None
     if shape is Shape.JSON:
         from plait.cli.plan_json import plan_json  # noqa: PLC0415 - each shape brings its own
@@ -58,7 +59,8 @@ def _refuse(error: PlaitError) -> int:
     """A program that asked for JSON gets JSON."""
     from plait.cli.plan_json import plan_json  # noqa: PLC0415
 
-    write_json(plan_json(None, {}, [Problem(Severity.ERROR, error.message, hint=error.hint)], None))
+    trace(error)
+    write_json(plan_json(None, {}, problems_of(error), None))
     return exit_code(error)
 
 

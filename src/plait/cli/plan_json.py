@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from plait.cli.say import problem_json
 from plait.core.plan import Plan, Problem
 from plait.core.shape import conflicts, critical_path, edges, waves
 from plait.core.task import Need, Phase, Task
@@ -66,14 +67,4 @@ def _phase(phase: Phase) -> Json:
         "settled": phase.settled,
         "gate": phase.gate,
         "opensWith": phase.opens_with,
-    }
-
-
-def problem_json(problem: Problem) -> Json:
-    return {
-        "severity": problem.severity.value,
-        "message": problem.message,
-        "file": problem.at.file if problem.at else None,
-        "line": (problem.at.line or None) if problem.at else None,
-        "hint": problem.hint or None,
     }

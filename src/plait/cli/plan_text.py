@@ -36,7 +36,7 @@ def plan_page(  # noqa: PLR0913 - all that is shown
     tasks = {task.id: task for task in plan.tasks}
     every = {phase.key: phase for phase in plan.phases}
     phases = dict(every)  # each is told of once, at its first task
-    column = min(_WIDEST_ID, max(len(task.id) for task in plan.tasks))
+    column = min(_WIDEST_ID, width // 3, max(len(task.id) for task in plan.tasks))
     for number, ids in enumerate(levels, 1):
         page.line()
         page.line((f"wave {number} of {len(levels)} · {_count(len(ids), 'task')}", "bold"))
@@ -68,7 +68,7 @@ def _row(task: Task, entry: Entry, column: int, width: int) -> str:
     notes += [f"agent {task.agent}"] if task.agent else []
     notes += [f"{task.slots} slots"] if task.slots > 1 else []
     note = f"  ({', '.join(notes)})" if notes else ""
-    room = max(20, width - column - 4 - len(note))
+    room = max(20, width - max(column, len(task.id)) - 4 - len(note))
     title = task.title if len(task.title) <= room else task.title[: room - 1] + "…"
     return f"  {task.id:{column}}  {title}{note}"
 

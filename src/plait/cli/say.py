@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from plait.core.errors import Fault, PlaitError
+from plait.core.errors import Bug, Fault, PlaitError
 from plait.core.plan import Problem, Severity
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+DEBUG = "PLAIT_DEBUG"
+_REPORT = f"Please report it, with `plait --version` and what {DEBUG}=1 shows."
 
 OK, FAILED, USAGE, ASKS, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
@@ -76,12 +80,59 @@ def tell_problems(out: Console, problems: Sequence[Problem]) -> None:
     page.show(out)
 
 
-def tell_error(error: PlaitError) -> int:
-    """An error on the way, and the exit code it stands for."""
-    print(f"plait: {_lines(error.message)}", file=sys.stderr)  # noqa: T201 - this is the place that prints
-    if error.hint:
-        print(f"  {_lines(error.hint)}", file=sys.stderr)  # noqa: T201
+def tell_error(error: PlaitError, *, as_json: bool = False, cause: BaseException | None = None) -> int:
+    """An error on the way, and the exit code it stands for. A program that asked for JSON gets JSON."""
+    trace(cause or error)
+    error = _reported(error)
+    if as_json:
+        write_json({"problems": list(map(problem_json, problems_of(error)))})
+    else:
+        print(f"plait: {_lines(error.message)}", file=sys.stderr)  # noqa: T201 - this is the place that prints
+        if error.hint:
+            print(f"  {_lines(error.hint)}", file=sys.stderr)  # noqa: T201
     return exit_code(error)
+
+
+def trace(error: BaseException) -> None:
+    """For whoever looks for a bug, and asked for it."""
+    if os.environ.get(DEBUG):
+        import traceback  # noqa: PLC0415
+
+        traceback.print_exception(error)
+
+
+def bug(error: Exception) -> Bug:
+    """What nobody thought of."""
+    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return Bug(said)
+
+
+def _reported(error: PlaitError) -> PlaitError:
+    """A bug says so, and how to report it, unless it says already where to."""
+    ours = error.fault is Fault.BUG and not error.hint
+    return Bug(f"this is a bug in plait: {error.message}", hint=_REPORT) if ours else error
+
+
+def of_system(error: OSError) -> str:
+    said = error.strerror or str(error)
+    return f"{error.filename}: {said}" if error.filename else said
+
+
+def problems_of(error: PlaitError) -> Sequence[Problem]:
+    """An error as problems: it may know of several, each with its place."""
+    known: Sequence[Problem] = getattr(error, "problems", ())
+    told = _reported(error)
+    return known or [Problem(Severity.ERROR, told.message, hint=told.hint)]
+
+
+def problem_json(problem: Problem) -> dict[str, object]:
+    return {
+        "severity": problem.severity.value,
+        "message": problem.message,
+        "file": problem.at.file if problem.at else None,
+        "line": (problem.at.line or None) if problem.at else None,
+        "hint": problem.hint or None,
+    }
 
 
 def exit_code(error: PlaitError) -> int:
@@ -102,4 +153,10 @@ def _lines(text: str) -> str:
 def write_json(value: object) -> None:
     import msgspec  # noqa: PLC0415 - only where JSON is asked for
 
-    sys.stdout.write(msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n")
+    try:
+        text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+    except UnicodeEncodeError:  # the name of a file that is not UTF-8
+        import json  # noqa: PLC0415
+
+        text = json.dumps(value, indent=2)
+    sys.stdout.write(text + "\n")

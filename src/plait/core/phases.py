@@ -12,9 +12,12 @@ from plait.core.plan import Problem, Severity
 from plait.core.task import NeedKind, Phase, Task
 
 
-def held(task: Task) -> bool:
-    """A task waits for its phase to open unless it says itself what it needs (whether or not that is finished)."""
-    return task.phase is not None and all(need.kind is not NeedKind.NEED for need in task.needs)
+def held(task: Task, phase: Phase) -> bool:
+    """A task waits for its phase to open unless it says itself what it needs (whether or not that is finished).
+
+    A phase that asks for a share of its own is a barrier, and holds all its tasks.
+    """
+    return phase.gate is not None or all(need.kind is not NeedKind.NEED for need in task.needs)
 
 
 def check(
@@ -99,10 +102,11 @@ def gated(
     runs to its end whatever share of them is asked for and however they end. `early`: a task that opens it is enough.
     """
     gate = {phase.key: len(tasks) + 2 * place for place, phase in enumerate(phases)}
+    by_key = {phase.key: phase for phase in phases}
     counted: dict[str, list[int]] = {phase.key: [] for phase in phases}
     rows = list(needs)
     for place, task in enumerate(tasks):
-        if task.phase is not None and held(task):
+        if task.phase is not None and held(task, by_key[task.phase]):
             rows[place] = (*needs[place], gate[task.phase])
         if task.phase is not None and task.gating:
             counted[task.phase].append(place)

@@ -98,6 +98,7 @@ class Phase:
     `total` counts the gating tasks of the whole source; `settled` those that were done or skipped before this
     batch; the rest of them are in the batch or will not run. `opens_with` names a task whose completion alone opens it.
     `gate` is the share of the earlier phases that this one asks for, where its source says so: else the batch's setting.
+    With one of its own it is a barrier, which holds also the tasks that say what they need.
     """
 
     key: str

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 from plait.core.errors import UserError
 from plait.sources.formats import FORMATS, JSON, ONE_TASK_EACH, Format, Likeness, load
+from plait.sources.jsontext import MalformedError, parse
+from plait.sources.markdown import Kind
 from plait.sources.model import Document, Material
 from plait.sources.text import BOM
 
@@ -38,13 +40,17 @@ SIGNS: Mapping[str, Callable[[Document], object]] = {
 }
 
 
+class UnrecognisedError(UserError):
+    """No format knows a source."""
+
+
 def detect(material: Material) -> tuple[str, Format]:
     """The one format that is surest of it; a tie, or nobody, is an error that lists the formats."""
     likeness = {name: load(name).likeness(material) for name in _candidates(material)}
     best = max(likeness.values(), default=Likeness.NO)
     likely = [name for name, sure in likeness.items() if sure is best]
     if best is Likeness.NO:
-        raise UserError(
+        raise UnrecognisedError(
             f"{material.path}: none of the formats recognises this source, so no task was read from it",
             hint=f"{_why(material)}Name its format with --source-format: {', '.join(FORMATS)}.",
         )
@@ -70,7 +76,20 @@ def _candidates(material: Material) -> Iterable[str]:
 
 def _why(material: Material) -> str:
     if len(material.documents) == 1 and not material.folder:
-        items = [block for block in material.document.markdown.blocks if block.level == 0 and block.text]
-        if items and not any(block.box for block in items):
+        if material.document.name.endswith((".json", ".jsonl")):
+            return _flaw(material.document)
+        blocks = material.document.markdown.blocks
+        if any(block.kind is Kind.ITEM for block in blocks) and not any(block.box for block in blocks):
             return "It has no boxes (- [ ]), numbered headings or task fields: plain bullets are not tasks. "
+    return ""
+
+
+def _flaw(document: Document) -> str:
+    """What keeps a JSON file from being read at all."""
+    if document.name.endswith(".jsonl"):
+        return ""
+    try:
+        parse(document.text)
+    except MalformedError as flaw:
+        return f"It is not JSON: {flaw}. "
     return ""

@@ -50,6 +50,7 @@ class Account:
     sources: tuple[str, ...]
     settings: Settings
     tasks: dict[str, Task]
+    phases: dict[str, str] = field(default_factory=dict)
     owed: dict[str, Owed] = field(default_factory=dict)
     begun: dict[str, int] = field(default_factory=dict)
     dropped: set[str] = field(default_factory=set)
@@ -77,6 +78,8 @@ class Account:
             tries=max(0, self.begun.get(name, 0) - 1),
             batch=self.batch,
             tag=tag,
+            phase=self.phases.get(task.phase or "", ""),
+            needs=tuple(need.on.removeprefix(f"{source}:") for need in task.needs),
         )
 
 
@@ -110,7 +113,10 @@ class Ledger:
         match event:
             case Submit() if event.batch not in self._accounts:
                 tasks = {task.id: task for task in event.plan.tasks}
-                self._accounts[event.batch] = Account(event.batch, event.sources, event.settings, tasks)
+                phases = {phase.key: phase.reason for phase in event.plan.phases}
+                self._accounts[event.batch] = Account(
+                    event.batch, event.sources, event.settings, tasks, phases
+                )
             case ChangeSettings(batch=batch) if batch in self._accounts:
                 account = self._accounts[batch]
                 account.settings = account.settings.patched(event.settings, event.fields)

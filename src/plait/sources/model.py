@@ -95,7 +95,7 @@ class Entry:
 
     `task.touches` are the files it declares; `mentions` those that its text names. An entry with `parts` is a group: it
     is not run itself, is done when its parts are, and whoever needs it needs them. `aliases` are other names that a
-    selector may use. `said` is the status in the source's own words, `since` when it got it, `tries` how often it failed.
+    selector may use. `said` is the status in the source's own words, `since` when it got it, `tries` how often it was tried again.
     """
 
     task: Task
@@ -124,6 +124,7 @@ class Change:
 
     `title` finds the task again when somebody has renumbered the file meanwhile. `tag` names the list it was read from
     (`Options.tag`), for a file that holds several; without it the task must be the only such one of the whole file.
+    `phase` (its heading) and `needs` are for a file that has not told of the task before.
     """
 
     id: str
@@ -135,6 +136,8 @@ class Change:
     tries: int = 0
     batch: str = ""
     tag: str = ""
+    phase: str = ""
+    needs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

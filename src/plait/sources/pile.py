@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from plait.core.plan import Problem
 from plait.core.settings import FileConflicts
-from plait.core.task import Need, Phase, Task
+from plait.core.task import Need, NeedKind, Phase, Task
 from plait.sources.formats import TAGGED
 from plait.sources.model import Entry, Reading
 from plait.sources.same import Same
@@ -140,7 +140,9 @@ def gather(
         phases += (_rephrased(phase, renamed, rekeyed) for phase in source.reading.phases)
     problems = tuple(problem for source in sources for problem in source.reading.problems)
     same = Same.of(entries) if same is None else same
-    return Pile(sources, tuple(_without_groups(entries)), tuple(phases), problems, conflicts, same)
+    return Pile(
+        sources, tuple(_past_finished(_without_groups(entries))), tuple(phases), problems, conflicts, same
+    )
 
 
 def _renamed(entry: Entry, ids: Mapping[str, str], keys: Mapping[str, str], prefix: str | None) -> Entry:
@@ -180,6 +182,25 @@ def _without_groups(entries: list[Entry]) -> list[Entry]:
         else entry
         for entry in entries
     ]
+
+
+def _past_finished(entries: Sequence[Entry]) -> Iterator[Entry]:
+    """Whoever follows a finished task follows those that it followed: a chain holds though one of its tasks was early."""
+    known = {entry.task.id for entry in entries}
+    past: dict[str, dict[str, None]] = {}
+    for entry in entries:
+        task = entry.task
+        chain = [need for need in task.needs if need.kind is NeedKind.CHAIN and need.on in known]
+        if entry.mark.closed and not entry.parts:
+            past[task.id] = dict.fromkeys(on for need in chain for on in past.get(need.on, (need.on,)))
+            yield entry
+        elif any(past.get(need.on) for need in chain):
+            named = {task.id, *(need.on for need in task.needs)}
+            more = {on: need for need in chain for on in past.get(need.on, ()) if on not in named}
+            needs = (*task.needs, *(replace(need, on=on) for on, need in more.items()))
+            yield replace(entry, task=replace(task, needs=needs))
+        else:
+            yield entry
 
 
 def _needs(needs: Sequence[Need], groups: Mapping[str, Sequence[str]], own: str) -> tuple[Need, ...]:

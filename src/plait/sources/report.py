@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from plait.core.plan import Problem, Severity
 from plait.core.task import Origin
 from plait.sources.model import Document
@@ -19,6 +21,16 @@ def error(document: Document, line: int, message: str, hint: str = "") -> Proble
 
 def info(document: Document, line: int, message: str, hint: str = "") -> Problem:
     return Problem(Severity.INFO, message, Origin(document.path, line + 1), hint)
+
+
+def repeated(document: Document, named: Iterable[tuple[int, str, str]]) -> Iterator[Problem]:
+    """Tasks that were given another id because theirs was there before: each one's line, what is written, and its id."""
+    first: dict[str, int] = {}
+    for line, written, name in named:
+        before = first.setdefault(written, line)
+        if name != written:
+            message = f"{written} is there again (first on line {before + 1}): this one is called {name}"
+            yield warning(document, line, message, "Give it a number of its own.")
 
 
 def of_text(document: Document) -> list[Problem]:

@@ -15,7 +15,8 @@ from plait.sources.pile import Pile, leaves
 _DASHES = re.compile(r"(?<=[\w.])[ \t]*[-\u2010-\u2015][ \t]*(?=\d)")
 _SPLIT = re.compile(r"[,;\s]+")
 _NUMBER = r"\d+(?:\.\d+)*"
-_RANGE = re.compile(rf"([A-Za-z]*)({_NUMBER})-\1({_NUMBER})\Z")
+_RANGE = re.compile(rf"(\S+:)?([A-Za-z]*)({_NUMBER})-\2({_NUMBER})\Z")
+_LEADING = re.compile(rf"({_NUMBER})(?:[-_. ].*)?\Z", re.DOTALL)
 _OPEN_RANGE = re.compile(rf"(?:{_NUMBER}-|-{_NUMBER})\Z")
 _PHASE = re.compile(r"(?:phase|p):(.*)\Z", re.IGNORECASE)
 _IDLIKE = re.compile(r"(?:[A-Z]+-?|#)?\d[\w.#:-]*\Z")
@@ -95,9 +96,13 @@ class _Chosen:
         if token.lower() == "all":
             self.everything()
             return True
-        named = self.called.get(token.lower()) or self._path(token)
+        named = self.called.get(token.lower())
         if named:
             self._one(token, named)
+            return True
+        inside = self._path(token)
+        if inside:
+            self._add(inside)
             return True
         phase = _PHASE.match(token)
         if phase:
@@ -141,25 +146,37 @@ class _Chosen:
         self._add(found)
 
     def _range(self, token: str) -> None:
-        prefix, first, last = _RANGE.match(token).groups()  # type: ignore[union-attr]  # it matched before
+        """What has no number of its own, but begins with one (`01-walls`, the parts of a group), goes by that."""
+        source, prefix, first, last = _RANGE.match(token).groups("")  # type: ignore[union-attr]  # it matched before
         low, high = _key(first), _key(last)
         if low > high:
-            self._error(f"{token} runs backwards", f"Write {prefix}{last}-{prefix}{first}.")
+            self._error(f"{token} runs backwards", f"Write {source}{prefix}{last}-{prefix}{first}.")
             return
-        inside = [
-            entry.task.id
+        numbers = {
+            entry.task.id: number
             for entry in self.pile.entries
-            if not entry.parts and _inside(_plain(entry.task.id), prefix, low, high)
-        ]
-        self._add(inside)
+            if not entry.parts
+            and (not source or _of_source(entry, source))
+            and (number := _leading(_plain(entry.task.id), prefix))
+            and low <= number
+            and number[: len(high)] <= high
+        }
+        self._add(numbers)
         if len(low) == len(high) == 1 and high[0] - low[0] < _WIDEST:
-            there = {_key(_plain(name).removeprefix(prefix)) for name in inside}
-            self.missing += [f"{prefix}{n}" for n in range(low[0], high[0] + 1) if (n,) not in there]
-        elif not inside:
+            there = {number[0] for number in numbers.values()}
+            gone = (number for number in range(low[0], high[0] + 1) if number not in there)
+            self.missing += [f"{source}{prefix}{number}" for number in gone]
+        elif not numbers:
             self.missing.append(token)
 
     def _glob(self, token: str) -> None:
-        found = [entry.task.id for entry in self.pile.entries if fnmatchcase(entry.task.id, token)]
+        found = [
+            entry.task.id
+            for entry in self.pile.entries
+            if any(
+                fnmatchcase(name, token) for name in (entry.task.id, _plain(entry.task.id), *entry.aliases)
+            )
+        ]
         if not found:
             self._error(f"no task's id fits {token}")
         self._add(found)
@@ -254,11 +271,16 @@ def _key(number: str) -> tuple[int, ...]:
     return tuple(int(part[:15]) for part in number.split(".") if part.isdigit())
 
 
-def _inside(name: str, prefix: str, low: tuple[int, ...], high: tuple[int, ...]) -> bool:
+def _leading(name: str, prefix: str) -> tuple[int, ...]:
+    """The number that a name begins with, after the prefix; empty if it does not."""
     if not name.lower().startswith(prefix.lower()):
-        return False
-    number = name[len(prefix) :]
-    return re.fullmatch(_NUMBER, number) is not None and low <= _key(number) <= high
+        return ()
+    found = _LEADING.match(name, len(prefix))
+    return _key(found[1]) if found else ()
+
+
+def _of_source(entry: Entry, source: str) -> bool:
+    return any(name.lower().startswith(source.lower()) for name in (entry.task.id, *entry.aliases))
 
 
 def _either(names: Sequence[str]) -> str:

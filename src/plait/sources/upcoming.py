@@ -44,14 +44,18 @@ def _standing(entry: Entry, settings: Settings, now: datetime) -> tuple[int, str
             return _LATE, "in progress, but not heard of for longer than an attempt may take"
         case Mark.DOING:
             return _FIRST, "in progress"
-        case Mark.FAILED if entry.tries > settings.retries:
-            return _LAST, f"failed {entry.tries} times: its tries are used up"
+        case Mark.FAILED if entry.tries >= _retries(entry, settings):
+            return _LAST, "failed, and its tries are used up"
         case Mark.FAILED:
             return _SECOND, "failed before, and may be tried again"
         case _ if entry.task.needs:
             return 0, "all that it needs is done"
         case _:
             return 0, "it needs nothing"
+
+
+def _retries(entry: Entry, settings: Settings) -> int:
+    return settings.retries if entry.task.retries is None else entry.task.retries
 
 
 def _stale(entry: Entry, settings: Settings, now: datetime) -> bool:

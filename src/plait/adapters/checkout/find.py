@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from plait.adapters.checkout import peek
+
 # In the order in which people are asked about them; the first pattern that finds nothing is no loss.
 PLACES = (
     "tasks/",
@@ -21,7 +23,6 @@ PLACES = (
     "docs/TODO.md",
 )
 HINT = ".claude/current-plan.txt"
-_LONGEST_HINT = 4096
 
 
 def discover(top: Path) -> list[Path]:
@@ -36,11 +37,5 @@ def discover(top: Path) -> list[Path]:
 
 def _hinted(top: Path) -> list[Path]:
     """The plan that another tool is at, if its pointer names a file here."""
-    try:
-        with (top / HINT).open(encoding="utf-8", errors="replace") as file:
-            said = file.read(_LONGEST_HINT).strip()
-    except OSError:
-        return []
-    path = top / said
-    inside = said and "\n" not in said and path.resolve().is_relative_to(top.resolve())
-    return [path] if inside and path.is_file() else []
+    path = top / peek.text(top / HINT).strip()
+    return [path] if peek.there(path) and path.resolve().is_relative_to(top.resolve()) else []

@@ -8,7 +8,7 @@ from plait.adapters.checkout.find import discover
 from plait.adapters.checkout.load import load
 from plait.adapters.checkout.place import Place
 from plait.adapters.checkout.suggestion import Suggestion
-from plait.adapters.checkout.tools import agents, test_command
+from plait.adapters.checkout.tools import PREFERRED, agents, test_command
 from plait.core.errors import PlaitError
 from plait.core.plan import Severity
 
@@ -26,9 +26,16 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
+    """`agent` is the first of those that plait takes without being told to, `preferred`."""
+
     sources: tuple[Seen, ...]
     agents: tuple[str, ...]
     verify: Suggestion | None
+    preferred: tuple[str, ...] = PREFERRED
+
+    @property
+    def agent(self) -> str | None:
+        return next((name for name in self.preferred if name in self.agents), None)
 
 
 def look(place: Place, path: str) -> Findings:

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import glob
+import stat
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from plait.adapters.checkout.place import Place
-from plait.core.errors import UserError
+from plait.core.errors import Bug, PlaitError, UserError
 from plait.core.plan import Problem, Severity
 from plait.core.task import Origin
-from plait.sources.detect import detect
-from plait.sources.formats import ONE_TASK_EACH, Format, load as load_format
+from plait.sources.detect import UnrecognisedError, detect
+from plait.sources.formats import FORMATS, ONE_TASK_EACH, Format, load as load_format
 from plait.sources.model import Document, Material, Options, Reading
 from plait.sources.report import of_text
+from plait.sources.taskfiles.files import aside
 from plait.sources.text import decode, printable
 
 LARGEST = 64 * 1024 * 1024  # bytes; a longer list of tasks is some other file by mistake
 
 # Files by which a folder that holds a source is known: naming the folder is naming the file.
 _WITHIN = ("tasks.md", "tasks/tasks.json", "tasks.json", "issues.jsonl", "prd.json")
+_BOXES = "checklist"  # the format that is content with any box
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,19 +47,33 @@ def load(
     """Read the named sources; a missing one is a warning, all of them missing an error. Names are seen from `where`."""
     loader = _Loader(place, options or Options(), format_name)
     problems: list[Problem] = []
+    met: set[Path] = set()  # what is named twice, be it through a link, is read once
     materials: list[Material] = []
     for said in named:
-        paths = _paths(where.resolve(), said)
+        with _telling(said):
+            paths = _paths(where.resolve(), said)
+            materials += loader.materials(_new(paths, met), pattern=glob.has_magic(Path(said).name))
         if not paths:
-            problems.append(_missing(said))
-        materials += map(loader.material, paths)
+            problems.append(_missing(said or '""'))
     found = [loader.read(material) for material in loader.grouped(materials)]
     if not found:
-        what = f"{named[0]} is" if len(named) == 1 else f"{', '.join(named)} are"
+        names = ", ".join(said or '""' for said in named)
+        what = f"{names} {'is' if len(named) == 1 else 'are'}"
         raise UserError(
             f"nothing to read: {what} not there", hint="Name a folder, a file or a glob that exists."
         )
     return found, problems
+
+
+def _new(paths: Sequence[Path], met: set[Path]) -> list[Path]:
+    """Those that were not met before; now they are."""
+    found = []
+    for path in paths:
+        whole = path.resolve()
+        if whole not in met:
+            met.add(whole)
+            found.append(path)
+    return found
 
 
 def _missing(said: str) -> Problem:
@@ -64,6 +82,8 @@ def _missing(said: str) -> Problem:
 
 
 def _paths(where: Path, said: str) -> list[Path]:
+    if not said:  # a variable that was not set, and not this folder
+        return []
     path = where / said
     if path.exists():
         return [path]
@@ -73,17 +93,47 @@ def _paths(where: Path, said: str) -> list[Path]:
     return sorted(where / name for name in found)
 
 
+@contextmanager
+def _telling(name: str) -> Iterator[None]:
+    """A name that can't be read is told with the reason."""
+    try:
+        yield
+    except OSError as error:
+        raise UserError(f"{name} can't be read: {error.strerror or error}") from error
+
+
+@contextmanager
+def _blaming(what: str, path: str, hint: str = "") -> Iterator[None]:
+    """Formats don't raise, whatever a text says: one that does has a bug, and the file that shows it is worth telling."""
+    try:
+        yield
+    except PlaitError:
+        raise
+    except Exception as error:
+        raise Bug(f"{path}: {what} failed: {type(error).__name__}: {error}", hint=hint) from error
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0] or "."
+
+
 class _Loader:
     def __init__(self, place: Place, options: Options, format_name: str | None) -> None:
         self._place = place
         self._options = options
         self._format = format_name
         self._wrong: dict[str, list[Problem]] = {}  # with the texts of files, by path
-        self._detected: dict[
-            str, tuple[str, Format]
-        ] = {}  # of files, by path: looking twice would cost twice
+        self._detected: dict[str, tuple[str, Format]] = {}  # by path: looking twice would cost twice
+        self._patterned: set[str] = set()
 
-    def material(self, path: Path) -> Material:
+    def materials(self, paths: Sequence[Path], *, pattern: bool) -> list[Material]:
+        """`pattern`: they were not named one by one, but by something like `*.md`."""
+        found = [self._material(path) for path in paths]
+        if pattern and len(found) > 1:
+            self._patterned.update(material.path for material in found)
+        return found
+
+    def _material(self, path: Path) -> Material:
         if not path.is_dir():
             return self._of(path, [path])
         within = next((path / name for name in _WITHIN if (path / name).is_file()), None)
@@ -96,52 +146,95 @@ class _Loader:
         return Material(self._spell(path), tuple(map(self._document, files)), options=self._options)
 
     def grouped(self, materials: Sequence[Material]) -> Iterator[Material]:
-        """Task files that lie in one folder are one source, at the place of the first of them."""
-        together: dict[str, dict[str, Document]] = {}
-        order: dict[str, Material | None] = {}
-        for material in materials:
-            if material.folder or not self._one_task_each(material):
-                order[material.path] = material
-                continue
-            folder = material.path.rpartition("/")[0] or "."
-            order.setdefault(folder, None)
-            together.setdefault(folder, {})[material.path] = material.document
-        for path, whole in order.items():
-            yield whole or Material(path, tuple(together[path].values()), options=self._options)
+        """Task files that lie in one folder are one source, at the place of the first of them.
 
-    def _one_task_each(self, material: Material) -> bool:
-        return self._format_of(material)[0] in ONE_TASK_EACH
+        Shells turn a pattern into names, so a file about a folder may be among them: it is no source beside others.
+        """
+        single = self._task_files([each for each in materials if not each.folder and not _about(each)])
+        homes = {_folder(path) for path in single}
+        order: dict[str, dict[str, Material]] = {}
+        for material in materials:
+            if _about(material) and (_folder(material.path) in homes or not self._kind(material)):
+                continue
+            path = _folder(material.path) if material.path in single else material.path
+            order.setdefault(path, {})[material.path] = material
+        for path, group in order.items():
+            yield group.get(path) or self._together(path, [*group.values()])
+        if not order:
+            yield from materials
+
+    def _task_files(self, files: Sequence[Material]) -> set[str]:
+        """Beside task files, texts that no format knows are some too, and boxes are a task's own criteria."""
+        kinds = {file.path: self._kind(file) for file in files}
+        sure = {path for path, kind in kinds.items() if kind in ONE_TASK_EACH}
+        homes = {_folder(path) for path in sure}
+        others = {_folder(path) for path, kind in kinds.items() if kind and path not in sure} - homes
+        unknown = {
+            path
+            for path, kind in kinds.items()
+            if not kind and path.endswith(".md") and _folder(path) not in others
+        }
+        return (
+            sure
+            | unknown
+            | {path for path, kind in kinds.items() if kind == _BOXES and _folder(path) in homes}
+        )
+
+    def _together(self, path: str, group: Sequence[Material]) -> Material:
+        patterned = any(material.path in self._patterned for material in group)
+        if len(group) == 1 and not patterned and not self._kind(group[0]):
+            return group[0]
+        documents = tuple(material.document for material in group)
+        return Material(path, documents, options=self._options, folder=patterned)
+
+    def _kind(self, material: Material) -> str:
+        """The name of its format; empty if none knows it."""
+        try:
+            return self._format_of(material)[0]
+        except UnrecognisedError:
+            return ""
 
     def _format_of(self, material: Material) -> tuple[str, Format]:
         if self._format:
-            return self._format, load_format(self._format)
-        if material.folder or len(material.documents) != 1:
-            return detect(material)
+            with self._blaming(self._format, material):
+                return self._format, load_format(self._format)
         if material.path not in self._detected:
-            self._detected[material.path] = detect(material)
+            with _blaming("finding out its format", material.path):
+                self._detected[material.path] = detect(material)
         return self._detected[material.path]
 
     def read(self, material: Material) -> Found:
         name, format_ = self._format_of(material)
-        beside = [self._place.top / path for path in format_.companions(material.path)]
-        companions = {file.path: file for file in map(self._document, filter(Path.is_file, beside))}
-        reading = format_.read(replace(material, companions=companions))
+        with self._blaming(name, material):
+            beside = [self._place.top / path for path in format_.companions(material.path)]
+            companions = {file.path: file for file in map(self._document, filter(Path.is_file, beside))}
+            reading = format_.read(replace(material, companions=companions))
         texts = [*(document.path for document in material.documents), *companions]
         wrong = tuple(problem for path in texts for problem in self._wrong.get(path, ()))
         return Found(name, material.path, replace(reading, problems=wrong + reading.problems))
 
+    def _blaming(self, name: str, material: Material) -> AbstractContextManager[None]:
+        hint = "" if name in FORMATS else f"Tell whoever wrote {name}; PLAIT_DEBUG=1 shows the place."
+        return _blaming(f"the format {name}", material.path, hint)
+
     def _document(self, path: Path) -> Document:
         name = self._spell(path)
-        try:
-            size = path.stat().st_size
-            if size > LARGEST:
-                message = f"{name} is {size / 1e6:.0f} MB long: too long for a list of tasks"
+        with _telling(name):
+            about = path.stat()
+            if not stat.S_ISREG(about.st_mode):  # a pipe would be waited for, a device read for ever
+                raise UserError(f"{name} is no regular file", hint="Name a file or a folder.")
+            if about.st_size > LARGEST:
+                message = f"{name} is {about.st_size / 1e6:.0f} MB long: too long for a list of tasks"
                 raise UserError(message, hint="Name another file.")
             text = decode(path.read_bytes())
-        except OSError as error:
-            raise UserError(f"{name} can't be read: {error.strerror or error}") from error
         self._wrong[name] = of_text(Document(name, text))
         return Document(name, printable(text))
 
     def _spell(self, path: Path) -> str:
-        return self._place.spell(path.resolve() if ".." in path.parts else path)
+        """A way around, by `..` or by a link above the repository, may lead into it."""
+        around = ".." in path.parts or not path.is_relative_to(self._place.top)
+        return self._place.spell(path.resolve() if around else path)
+
+
+def _about(material: Material) -> bool:
+    return not material.folder and material.path.endswith(".md") and aside(material.document)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -38,6 +36,8 @@ def text(path: Path) -> str:
 
 
 def toml(path: Path) -> Tree:
+    import tomllib  # noqa: PLC0415 - most who look at a file need neither this nor JSON
+
     try:
         return tomllib.loads(text(path))
     except (ValueError, RecursionError):
@@ -46,6 +46,8 @@ def toml(path: Path) -> Tree:
 
 def json_tree(path: Path) -> Tree:
     """JSON, with the comments and commas that some tools allow in it."""
+    import json  # noqa: PLC0415
+
     said = text(path)
     for attempt in (said, _JSONC.sub(lambda found: found["text"] or "", said)):
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 from plait.core.errors import UserError
 
 _PATIENCE = 60.0  # seconds for git to answer
+_NO_REPOSITORY = "not a git repository"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,33 +33,49 @@ class Place:
 
 
 def find_place(where: Path) -> Place:
-    if not where.is_dir():
+    if not os.path.isdir(where):  # noqa: PTH112 - it never raises
         raise UserError(f"there is no folder {where}")
     where = where.resolve()
-    told = _git(where, "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-common-dir")
-    if told is None:
-        return Place(where, where / ".plait", repository=False)
-    top, common = told.splitlines()
-    return Place(Path(top), Path(common) / "plait", repository=True)
+    told, wrong = _git(where, "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-common-dir")
+    if told:
+        top, *others = told.removesuffix("\n").split("\n")
+        if len(others) > 1:
+            raise UserError("the path of this repository has a line break in it", hint="Rename the folder.")
+        return Place(Path(top), Path(*others) / "plait", repository=True)
+    if wrong and _NO_REPOSITORY not in wrong:
+        # Going on as if there were none would put the state where nobody looks for it later.
+        raise UserError(f"git refuses to work in {where}: {wrong}", hint=_way_out(wrong))
+    return Place(where, where / ".plait", repository=False)
+
+
+def _way_out(wrong: str) -> str:
+    if "work tree" in wrong:
+        return "plait works in a checkout: go to one, or make one with git worktree add."
+    return "See what git status says there."
 
 
 def files(place: Place) -> list[str]:
     """The files git knows or would know; nothing outside a repository, where walking could take for ever."""
     if not place.repository:
         return []
-    told = _git(place.top, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-    return [] if told is None else list(filter(None, told.split("\0")))
+    told, _ = _git(place.top, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    return list(filter(None, told.split("\0")))
 
 
-def _git(where: Path, *command: str) -> str | None:
-    """What git says; None if it refuses (no repository, a bare one, no git at all)."""
+def _git(where: Path, *command: str) -> tuple[str, str]:
+    """What git says, or nothing and the first line of its complaint; neither if there is no git."""
     try:
         told = subprocess.run(  # noqa: S603 - fixed words and a folder
             ["git", "-C", str(where), *command],  # noqa: S607 - git as the person has it
             capture_output=True,
             check=False,
             timeout=_PATIENCE,
+            env=os.environ | {"LC_ALL": "C"},  # its complaints are read
         )
-    except (FileNotFoundError, subprocess.TimeoutExpired):
-        return None
-    return told.stdout.decode("utf-8", "surrogateescape") if told.returncode == 0 else None
+    except FileNotFoundError:
+        return "", ""
+    except subprocess.TimeoutExpired:
+        return "", f"no answer in {_PATIENCE:.0f} seconds"
+    if told.returncode == 0:
+        return told.stdout.decode("utf-8", "surrogateescape"), ""
+    return "", told.stderr.decode("utf-8", "replace").partition("\n")[0].removeprefix("fatal: ")

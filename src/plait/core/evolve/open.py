@@ -65,6 +65,6 @@ def _add_phases(state: State, batch: BatchState) -> None:
         if own is not None:
             own.members.append(task.place)
             own.live += task.task.gating
-            task.closed = not own.open and held(task.task)
+            task.closed = not own.open and held(task.task, own.phase)
     for joined in batch.phases.values():
         review(state, batch, joined)

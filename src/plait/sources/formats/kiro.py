@@ -18,9 +18,9 @@ from plait.sources.markdown import Box, Markdown
 from plait.sources.mentions import mentions
 from plait.sources.model import Change, Document, Entry, Mark, Material, Reading, Writer
 from plait.sources.numbered import Numbered, numbered, parents
-from plait.sources.report import info, warning
+from plait.sources.report import info, repeated, warning
 from plait.sources.ticking import Sheet, Spot
-from plait.sources.titles import headline
+from plait.sources.titles import Unique, headline
 
 _PLACE = re.compile(r"(?:^|/)\.kiro/specs/[^/]+/tasks\.md\Z")
 _CHECKPOINT = re.compile(r"(?:final\s+)?checkpoint\b", re.IGNORECASE)
@@ -57,9 +57,13 @@ def writers(path: str, changes: Sequence[Change]) -> list[Writer]:
 
 @dataclass(frozen=True, slots=True)
 class _Tasks:
-    """The numbered boxes of a file. `parts` are the required ones directly below each; `optional` is inherited."""
+    """The numbered boxes of a file. `parts` are the required ones directly below each; `optional` is inherited.
+
+    `ids` are their numbers; one that is there again gets an id of its own.
+    """
 
     items: tuple[Numbered, ...]
+    ids: tuple[str, ...]
     above: tuple[int | None, ...]
     parts: tuple[tuple[int, ...], ...]
     optional: tuple[bool, ...]
@@ -73,7 +77,9 @@ class _Tasks:
             if parent is not None and not item.box.star:
                 parts[parent].append(place)
             optional.append(item.box.star or (parent is not None and optional[parent]))
-        return cls(tuple(items), tuple(above), tuple(map(tuple, parts)), tuple(optional))
+        unique = Unique()
+        ids = tuple(unique(item.number) for item in items)
+        return cls(tuple(items), ids, tuple(above), tuple(map(tuple, parts)), tuple(optional))
 
 
 def _status(box: Box) -> Mark:
@@ -95,7 +101,8 @@ def _read(document: Document) -> Reading:
         problem = warning(document, 0, message, 'Kiro writes tasks as "- [ ] 1. Title".')
         return Reading(problems=(problem,))
     without = [item for item in boxes if not item.number and item.block.level == 0]
-    problems = []
+    named = ((item.block.head, item.number, name) for item, name in zip(tasks.items, tasks.ids, strict=True))
+    problems = list(repeated(document, named))
     if without:
         message = f"{_boxes(len(without))} no number: not read as a task (the first one is here)"
         problems.append(info(document, without[0].block.head, message))
@@ -113,12 +120,12 @@ def _entries(document: Document, tasks: _Tasks) -> list[Entry]:
         for item, within in zip(tasks.items, inside, strict=True)
     ]
     entries = []
-    last: Numbered | None = None
+    last: str | None = None
     for place, item in enumerate(tasks.items):
         origin = Origin(document.path, item.block.head + 1)
         group = bool(tasks.parts[place])
         task = Task(
-            item.number,
+            tasks.ids[place],
             _title(item),
             _context(tasks, texts, place) + texts[place],
             () if group or last is None else (_follows(last, origin),),
@@ -126,9 +133,9 @@ def _entries(document: Document, tasks: _Tasks) -> list[Entry]:
             allow_empty=_CHECKPOINT.match(item.text) is not None,  # it looks, and has nothing to change
             origin=origin,
         )
-        parts = tuple(tasks.items[n].number for n in tasks.parts[place])
+        parts = tuple(tasks.ids[n] for n in tasks.parts[place])
         entries.append(Entry(task, _status(item.box), mentions=mentions(texts[place]), parts=parts))
-        last = last if group or tasks.optional[place] else item
+        last = last if group or tasks.optional[place] else tasks.ids[place]
     return entries
 
 
@@ -145,16 +152,16 @@ def _context(tasks: _Tasks, texts: Sequence[str], place: int) -> str:
     return f"Part of:\n\n{text}\n\nThis part:\n\n"
 
 
-def _follows(item: Numbered, origin: Origin) -> Need:
-    return Need(item.number, NeedKind.CHAIN, "tasks are done in written order", origin)
+def _follows(name: str, origin: Origin) -> Need:
+    return Need(name, NeedKind.CHAIN, "tasks are done in written order", origin)
 
 
 def _sheet(text: str) -> Sheet:
     markdown = Markdown(text)
     tasks = _Tasks.of([item for item in numbered(markdown) if item.number])
     spots = [
-        Spot(item.block, _status(item.box), item.number, _title(item), parts)
-        for item, parts in zip(tasks.items, tasks.parts, strict=True)
+        Spot(item.block, _status(item.box), name, _title(item), parts)
+        for item, name, parts in zip(tasks.items, tasks.ids, tasks.parts, strict=True)
     ]
     signs = {Mark.DONE: usual_tick(item.box.mark for item in tasks.items), Mark.DOING: "-"}
     return Sheet(markdown, spots, signs)

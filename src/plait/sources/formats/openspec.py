@@ -20,7 +20,7 @@ from plait.sources.mentions import mentions
 from plait.sources.model import Change, Document, Entry, Mark, Material, Reading, Writer
 from plait.sources.numbered import Numbered, numbered, parents
 from plait.sources.outline import Phases, not_tasks, outline
-from plait.sources.report import warning
+from plait.sources.report import repeated, warning
 from plait.sources.ticking import Sheet, Spot
 from plait.sources.titles import Unique, headline, plain
 from plait.sources.words import slug
@@ -69,7 +69,10 @@ class _Section:
 
 @dataclass(frozen=True, slots=True)
 class _Task:
+    """`number` is empty if it has none; one that is there again gets an id of its own."""
+
     item: Numbered
+    number: str
     id: str
     title: str
     section: _Section | None
@@ -85,7 +88,9 @@ def _tasks(markdown: Markdown) -> Iterator[_Task]:
             sections[id(heading)] = _section(heading, keys)
         section = sections[id(heading)] if heading is not None else None
         if item.number or (item.block.level == 0 and item.text and (section is None or section.tasks)):
-            yield _Task(item, _id(item, section, names), headline(item.text) or item.number, section)
+            number = _number(item, section)
+            name = names(number or f"{_within(section)}{slug(plain(item.text))}")
+            yield _Task(item, number, name, headline(item.text) or item.number, section)
 
 
 def _heading(path: Sequence[Block]) -> Block | None:
@@ -100,17 +105,19 @@ def _section(heading: Block, keys: Unique) -> _Section:
     return _Section(keys(found[1]), found[2], heading, numbered=True)
 
 
-def _id(item: Numbered, section: _Section | None, names: Unique) -> str:
-    if "." in item.number or (item.number and section is None):
-        return item.number
-    within = f"{section.key}." if section is not None else ""
-    return f"{within}{item.number}" if item.number else names(f"{within}{slug(plain(item.text))}")
+def _number(item: Numbered, section: _Section | None) -> str:
+    """A whole number counts within its section."""
+    return item.number if "." in item.number or not item.number else f"{_within(section)}{item.number}"
+
+
+def _within(section: _Section | None) -> str:
+    return f"{section.key}." if section is not None else ""
 
 
 def _parts(tasks: Sequence[_Task]) -> list[tuple[int, ...]]:
     parts: list[list[int]] = [[] for _ in tasks]
-    for place, parent in enumerate(parents([task.id for task in tasks])):
-        if parent is not None and tasks[place].item.number and tasks[parent].item.number:
+    for place, parent in enumerate(parents([task.number for task in tasks])):
+        if parent is not None and tasks[place].number and tasks[parent].number:
             parts[parent].append(place)
     return list(map(tuple, parts))
 
@@ -126,7 +133,8 @@ def _read(document: Document) -> Reading:
         if section is not None:
             phases.open(section.key, section.title, section.heading)
     entries = tuple(_entries(document, tasks))
-    return Reading(entries, phases.of(entries))
+    named = ((task.item.block.head, task.number, task.id) for task in tasks if task.number)
+    return Reading(entries, phases.of(entries), tuple(repeated(document, named)))
 
 
 def _entries(document: Document, tasks: Sequence[_Task]) -> Iterator[Entry]:

@@ -78,7 +78,9 @@ def _idle(batch: BatchPage, page: TaskPage) -> bool:
 
 def _phase_open(batch: BatchPage, page: TaskPage) -> bool:
     phase = page.spec.phase
-    return phase not in batch.phases or phase in batch.opened or page.says_its_needs
+    if phase is None or phase not in batch.phases or phase in batch.opened:
+        return True
+    return page.passes(batch.phases[phase])
 
 
 def _tokens_free(book: Book, batch: BatchPage, page: TaskPage) -> bool:

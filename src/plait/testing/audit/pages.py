@@ -101,9 +101,9 @@ class TaskPage:
         undecided = self.exit is not None or self.trouble is not None
         return self.alive is not None or self.merging is not None or undecided
 
-    @property
-    def says_its_needs(self) -> bool:
-        return any(need.kind is NeedKind.NEED for need in self.spec.needs)
+    def passes(self, phase: Phase) -> bool:
+        """It does not wait for its phase: it says itself what it needs, and the phase is no barrier."""
+        return phase.gate is None and any(need.kind is NeedKind.NEED for need in self.spec.needs)
 
 
 @dataclass(frozen=True, slots=True)

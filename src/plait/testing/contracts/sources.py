@@ -80,9 +80,10 @@ def changes_only_its_own_lines(subject: Subject, text: str, index: int, mark: Ma
 def never_raises(subject: Subject, text: str) -> None:
     """Whatever the text, reading and writing give an answer, and every problem says where."""
     reading = subject.read(text)
+    lines = len(Lines(text))
     for problem in reading.problems:
         assert problem.at is not None, problem.message
-        assert problem.at.line <= len(Lines(text)) + 1
+        assert problem.at.line <= lines + 1
     for entry in reading.entries:
         assert entry.task.id, "a task without an id"
         assert entry.task.origin is not None, "a task from nowhere"

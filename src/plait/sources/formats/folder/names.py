@@ -11,6 +11,8 @@ from plait.sources.model import Document
 
 _PREFIX = re.compile(r"(?:task|writer-prompt)-(?=.)", re.IGNORECASE)
 _LINK = re.compile(r"\[([^\]\[\n]{1,200})\]\([^()\n]{0,500}\)")
+# A remark behind a name: `01-x (first)`, `01-x: why`, `01-x - why`.
+_REMARK = re.compile(r"\(|:\s|\s[-\u2013\u2014]+\s|[.:]\Z")
 _CALLED = re.compile(r"(?:tasks?\s+)?#?", re.IGNORECASE)
 _BOUNDARY = re.compile(r"[\W_]+")
 _LONGEST = 120
@@ -43,9 +45,9 @@ def ids(documents: Sequence[Document]) -> list[Named]:
 
 
 def plain(said: str) -> str:
-    """A name without what is put around it: links, back-ticks, folders, `.md`, `Task`, remarks in parentheses."""
+    """A name without what is put around it: links, back-ticks, folders, `.md`, `Task`, and remarks."""
     found = _LINK.search(said)
-    name = (found[1] if found else said).partition("(")[0].strip().strip("`*\"'").strip()
+    name = _REMARK.split((found[1] if found else said).strip(), maxsplit=1)[0].strip().strip("`*\"'").strip()
     name = name.rpartition("/")[2]
     return _CALLED.sub("", name.removesuffix(".md"), count=1).strip()
 

@@ -15,12 +15,14 @@ from plait.sources.markdown import Block, Kind
 from plait.sources.model import Document, Mark
 from plait.sources.report import info, warning
 
-_COLUMNS = frozenset({"task", "description", "status", "blocks", "blocked by"})
+_TELLING = frozenset({"status", "blocks", "blocked by"})
+_COLUMNS = _TELLING | {"task", "description"}
 _TICK = re.compile("[\u2705\u2714\u2713\u2611]")  # in the ways people draw it
 _FINISHED = re.compile(r"\([^)]*\b(?:done|complete|completed|merged|finished)\b", re.IGNORECASE)
 _JOINED = re.compile(r"\s*(?:[+&/]|<br\s*/?>)\s*")
 _SYMBOLS = re.compile(r"[^\w\s.#-]+")
 _WORDS = re.compile(r"[^\W_]+")
+_MANY = 100  # so many files may share a number
 _SMALL = frozenset({"a", "an", "and", "for", "from", "in", "of", "on", "or", "the", "to", "with"})
 
 
@@ -57,7 +59,7 @@ def told(document: Document, names: Names, titles: Mapping[str, str]) -> Told:
 def _rows(table: Block) -> list[Row]:
     """The rows of a table that tells of tasks; none of any other table."""
     heads = [" ".join(_WORDS.findall(cell.lower())) for cell in table.rows[0]] if table.rows else []
-    if "task" not in heads or "status" not in heads or len(_COLUMNS & set(heads)) < 3:
+    if "task" not in heads or not _TELLING & set(heads):
         return []
     first = table.start + 2  # below the header and the line beneath it
     return [
@@ -93,7 +95,7 @@ class _Reader:
         if len(found) < 2:
             return found[0] if found else None
         said = _words(row.cells.get("description", ""))
-        shared = {task: len(said & _words(self._titles.get(task, ""))) for task in found}
+        shared = {task: len(said & _words(self._titles.get(task, ""))) for task in found[:_MANY]}
         best, second = sorted(shared.values(), reverse=True)[:2]
         if best > second and best * 2 >= len(said):
             return max(shared, key=lambda task: shared[task])

@@ -71,7 +71,7 @@ def draft(document: Document, named: Named) -> Draft:
         keys,
         header(document),
         paths(document),
-        title(document, keys.text("title")),
+        " ".join((keys.text("title") or title(document)).split()),
         _phase(keys.text("phase")),
     )
 

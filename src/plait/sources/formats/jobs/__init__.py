@@ -114,11 +114,12 @@ def _use(document: Document, keys: Keys, mode: str) -> Use:
     name = keys.text("output_file")
     if name is not None:
         outputs.insert(0, _path(f"{(keys.text('output_dir') or '.').rstrip('/')}/{name}"))
+    tests = [_path(path) for path in keys.paths("test_file")]
     makes = mode in {"replace", "split"}
     return Use(
         document.stem,
         reads=tuple(_path(path) for path in keys.paths("context_files")),
-        makes=tuple(outputs) if makes else (),
+        makes=(*outputs, *tests) if makes else tuple(tests),
         changes=tuple(targets) if makes else (*outputs, *targets),
     )
 
@@ -148,7 +149,7 @@ def _needs(jobs: Sequence[_Job], statuses: Statuses) -> dict[str, dict[str, Need
 
 def _key(job: _Job, file: str) -> str:
     """The key that names a file."""
-    for key in ("context_files", "target_files", "target_file", "output_files"):
+    for key in ("context_files", "target_files", "target_file", "output_files", "test_file"):
         if file in map(_path, job.keys.paths(key)):
             return key
     return "output_file"

@@ -126,7 +126,7 @@ def _oddities(document: Document, seen: Outline) -> Iterator[Problem]:
         hint = 'Tasks are written "- [ ] 1.1 Text", at the margin and below a heading "## Phase 1: Title".'
         yield warning(document, 0, "there is no task in this plan", hint)
     for item in seen.items:
-        if not item.words:
+        if not item.title:
             yield warning(
                 document, item.start, f"{item.id} does not say what is to be done", "Give it a text."
             )

@@ -12,15 +12,15 @@ from plait.sources.markdown import Kind, Markdown
 from plait.sources.text import BOM
 
 _START = re.compile(
-    r"(?P<prefix>> ?|[-*+][ \t]+|#{2,6}[ \t]+)?(?P<bold>\*\*)?[ \t]*"
-    r"(?P<word>VERIFY[ \t]+Phase|Execution[ \t]+Notes?|pipeline-start|Tasks)\b",
+    r"(?P<prefix>> ?|[-*+][ \t]+|#{2,6}[ \t]+)?(?P<bold>\*\*|__|[*_])?[ \t]*"
+    r"(?P<word>VERIFY[ \t]+Phase|Execution[ \t]+Notes?|pipeline-start|Tasks)(?![^\W_])",
     re.IGNORECASE,
 )
 _GOES_ON = re.compile(r"[ \t]*(?![-*+#>|`~\s]|[0-9]{1,9}[.)][ \t])\S")
 _TASKS = re.compile(r"Tasks\b[^:]{0,40}:?\Z", re.IGNORECASE)
 _VERIFY = re.compile(rf"VERIFY Phase ({NUMBER})(?!\w|\.[0-9])", re.IGNORECASE)
 _OPENING = re.compile(
-    rf"pipeline-start ?: ?(?:when )?(?:task )?({ID})(?!\w|\.[0-9])(?: (?:completes?|is (?:done|completed?)))?",
+    rf"pipeline-start ?: ?(?:(?:when|after|once) )?(?:task )?({ID})(?!\w|\.[0-9])(?: (?:completes?|is (?:done|completed?)))?",
     re.IGNORECASE,
 )
 _NOTE = re.compile(r"Execution Notes?(?P<label>[^:\[]{0,60}:)?", re.IGNORECASE)
@@ -90,6 +90,8 @@ def statements(markdown: Markdown) -> Iterator[Statement]:
         if start is None or place in covered:
             continue
         text, bold = whole[start.start("word") :], bool(start["bold"])
+        if bold:
+            text = text.replace(start["bold"], "", 1)
         match start["word"].split()[0].lower():
             case "verify":
                 yield from _verify(place, text, label=bold or "#" in (start["prefix"] or ""))
@@ -162,6 +164,7 @@ def _notes(line: int, text: str, *, label: bool) -> Iterator[Note]:
 
 def _note(line: int, subject: str, marker: re.Match[str], reason: str) -> Note:
     order = Order[(marker[1] or marker[2]).upper()]
+    subject = subject.replace("`", "")
     tasks = of_tasks(subject)
     phases = (
         list(references(subject)) if _PHASE.search(subject) and not (tasks and _TASK.search(subject)) else []

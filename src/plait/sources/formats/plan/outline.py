@@ -21,6 +21,7 @@ _PHASE = re.compile(
 )
 _START = re.compile(r"[(\[]?\**(?=pipeline-start)", re.IGNORECASE)
 _TASK = re.compile(rf"(\*\*)?({ID})(\*\*)?[.:)]?(\*\*)?(?:\s+|\Z)(?:(?:{DASH}|:)\s+)?")
+_ALMOST = re.compile(r"\[[ xX]?\][ \t]*\**[0-9]{1,9}(?:\.[0-9]{1,9})+\**[.:)]?(?=\s|\Z)")
 _NOT_ITS_TEXT = ("**", "VERIFY Phase", "Execution Note", "pipeline-start:")
 # Sections beside the phases whose boxes tell of the whole, even if they start with a number.
 _ASIDE = re.compile(
@@ -199,6 +200,11 @@ class _Walk:
         box = None if self._aside else box_of(own)
         found = _TASK.match(box.text) if box is not None else None
         if box is None or found is None:
+            if self.phase is not None and _ALMOST.match(own):
+                message = f"this is not taken as a task: {headline(own)}"
+                self._report(
+                    block.start, message, 'Write it as "- [ ] 1.1 Text", or with an id such as 1.1.1.'
+                )
             return None
         words = " ".join(box.text[found.end() :].split())
         if found[1] and not (found[3] or found[4]):

@@ -82,8 +82,10 @@ def _put(root: Record, changes: Iterable[Change]) -> list[Change]:
             phase = change.id.partition(".")[0]
             task = {
                 "id": change.id,
-                "phase": phases.get(phase) or f"Phase {phase}",
+                "phase": phases.get(phase) or change.phase or f"Phase {phase}",
                 "description": change.title,
+                "status": "",
+                "dependencies": list(change.needs),
             }
             new.append(task)
         if _news(task, change):

@@ -2,8 +2,8 @@
 
 Inside a phase a task without `[P]` is a point in the order: it follows every task above it, and those below follow it.
 Tasks with `[P]` between two such points run beside one another. What the file says in words (`depends on T012`, a section
-on dependencies) comes on top of that, and lifts no barrier: behind one, every edge is of the kind that waits for its
-phase as well. In a file with phases, tasks under another heading of their level are behind a barrier too.
+on dependencies) comes on top of that. In a file with phases, tasks under another heading of their level are behind a
+barrier too.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from plait.sources.markdown import Block, Markdown
 from plait.sources.mentions import mentions
 from plait.sources.model import Change, Document, Entry, Mark, Material, Reading, Writer
 from plait.sources.outline import Phases
-from plait.sources.report import warning
+from plait.sources.report import repeated, warning
 from plait.sources.ticking import Sheet, Spot
 from plait.sources.titles import plain
 from plait.sources.words import slug
@@ -63,7 +63,8 @@ def _read(document: Document) -> Reading:
     ranks = [order[keys[id(task.heading)]] if task.heading is not None else None for task in tasks]
     needs = Needs(document, tasks, ranks)
     entries = tuple(_entries(document, tasks, keys, needs))
-    return Reading(entries, phases.of(entries), tuple(needs.problems))
+    named = ((task.block.head, task.written, task.id) for task in tasks)
+    return Reading(entries, phases.of(entries), (*repeated(document, named), *needs.problems))
 
 
 def _keys(phases: Phases, tasks: Sequence[Listed]) -> dict[int, str]:

@@ -61,9 +61,7 @@ class Needs:
                 message = f"{name} is said to come after {on}, but no task here has that id"
                 self.problems.append(info(self.document, order.line, message))
             elif not self._contradicts(place, on):
-                # Behind a barrier an edge of the kind NEED would let the task past it.
-                kind = NeedKind.CHAIN if self.ranks[place] else NeedKind.NEED
-                self._add(place, on, kind, order.said, order.line)
+                self._add(place, on, NeedKind.NEED, order.said, order.line)
             else:
                 self.problems.append(self._contradiction(order, name, on))
         return count

@@ -14,6 +14,7 @@ from itertools import pairwise
 ID = r"T\d{1,6}(?:\.\d{1,4}){0,3}[a-z]?"
 
 _ARROW = r"(?<![-=\u2500])[-=\u2500]+(?:>|[\u2192\u21d2\u2794\u279c\u27f6\u25ba\u25b6])|[\u2192\u21d2\u2794\u279c\u27f6\u25ba\u25b6]"
+_BACK = r"<[-=\u2500]+(?!>)|[\u2190\u21d0][-=\u2500]*"
 _AFTER = (
     r"(?:cannot|can't|(?:can|must|may|should|does|do)\s+not)\s+(?:[a-z]{1,20}\s+){0,3}(?:before|until)"
     r"|depend(?:s|ent|ing)?(?:\s+[a-z]{1,20})?\s+on|dependenc(?:y|ies)[*_]*(?=\s*:)|depends[*_]*(?=\s*:)"
@@ -25,6 +26,7 @@ _TOKEN = re.compile(
         (?:\s*(?:[-\u2010-\u2015]|\.\.\.?|to|through|thru)\s*(?P<to>{ID}(?!\w))
           |[-\u2010-\u2015](?P<number>\d{{1,6}}[a-z]?)(?!\w))?
     |(?P<arrow>{_ARROW})
+    |(?P<back>{_BACK})
     |(?P<after>\b(?:{_AFTER})(?!\w))
     |(?P<before>\b(?:{_BEFORE})(?!\w))
     |(?P<no>\b(?:not|no|nor|never|neither|cannot|without|nothing|independent(?:ly)?|unless|instead|until)\b|n't\b)
@@ -33,7 +35,7 @@ _TOKEN = re.compile(
     |(?P<join>[&+/{{}}\[\]|\u2225]|\b(?:and|or|both|all|tasks?|p|us\d+)\b)
     |(?P<open>\()
     |(?P<close>\))
-    |(?P<stop>;|\.(?=\s|\Z)|\u2190)
+    |(?P<stop>;|\.(?=\s|\Z))
     |(?P<line>\n)
     |(?P<word>[^\W_]+)""",
     re.IGNORECASE | re.VERBOSE,
@@ -45,7 +47,8 @@ _VERB_FIRST = re.compile(rf"[\s*_`-]*(?:{_AFTER}|{_BEFORE})(?!\w)", re.IGNORECAS
 
 _PARTS = re.compile(r"[Tt](\d+)((?:\.\d+)*)([A-Za-z]?)")
 _VERBS = {"after", "before"}
-_OPERATORS = {"arrow", *_VERBS}
+_ARROWS = {"arrow", "back"}
+_OPERATORS = _ARROWS | _VERBS
 _NEAR = 5  # words between a verb and the ids that follow it
 _FAR = 9  # words between ids and the verb that they are the subject of
 _SHOWN = 120
@@ -187,13 +190,14 @@ def _statements(tokens: Sequence[_Token]) -> Iterator[_Statement]:
     """What comes first, and what comes after it."""
     places = [n for n, token in enumerate(tokens) if token.kind in _OPERATORS and token.depth == 0]
     segments = [tokens[start + 1 : stop] for start, stop in pairwise([-1, *places, len(tokens)])]
-    verbs = [False, *(tokens[place].kind != "arrow" for place in places), False]
+    verbs = [False, *(tokens[place].kind not in _ARROWS for place in places), False]
     for n, place in enumerate(places):
         kind = tokens[place].kind
         left = _subject(segments[n], kind, shared=verbs[n] and verbs[n + 1])
-        right = _object(segments[n + 1], shared=verbs[n + 1] and verbs[n + 2])
+        near = 0 if kind == "back" else _NEAR  # what points back at a task is often a remark on it
+        right = _object(segments[n + 1], shared=verbs[n + 1] and verbs[n + 2], near=near)
         if left and right:
-            yield (right, left) if kind == "after" else (left, right)
+            yield (right, left) if kind in {"after", "back"} else (left, right)
     yield from _asides(tokens)
 
 
@@ -227,13 +231,13 @@ def _subject(segment: Sequence[_Token], kind: str, *, shared: bool) -> Sequence[
     return groups[-1].refs[-1:] if shared else groups[-1].refs
 
 
-def _object(segment: Sequence[_Token], *, shared: bool) -> Sequence[Ref]:
+def _object(segment: Sequence[_Token], *, shared: bool, near: int = _NEAR) -> Sequence[Ref]:
     """The ids right after a verb. Between two verbs the last one belongs to the second, if the first has others."""
     groups = _groups(segment)
     if not groups:
         return ()
     between = segment[: groups[0].first]
-    if any(token.kind in {"no", "comma"} for token in between) or len(between) > _NEAR:
+    if any(token.kind in {"no", "comma"} for token in between) or len(between) > near:
         return ()
     refs = groups[0].refs
     return refs[:-1] if shared and len(groups) == 1 and len(refs) > 1 else refs

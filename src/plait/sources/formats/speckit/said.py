@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from plait.sources.formats.speckit.order import Order, begins_with_verb, orders, refs
+from plait.sources.formats.speckit.order import ID, Order, begins_with_verb, orders, refs
 from plait.sources.formats.speckit.tasks import Listed, is_phase
 from plait.sources.markdown import Block, Kind
 from plait.sources.model import Document
@@ -17,7 +17,10 @@ _NO_ORDER = re.compile(r"\b(?:parallel|examples?|strategy|mvp)\b", re.IGNORECASE
 _TASK = re.compile(r"\b(?:tasks?|id)\b", re.IGNORECASE)
 _AFTER = re.compile(r"\b(?:depend\w*|blocked|needs?|requires?|prereq\w*|after)\b", re.IGNORECASE)
 _BEFORE = re.compile(r"\b(?:blocks|enables|unblocks|before)\b", re.IGNORECASE)
+_MARKUP = re.compile(r"[*_`]")
+_LIST = re.compile(rf"({ID})\s*:\s*({ID}(?:\s*(?:,|&|\+|-|\u2013|\band\b)\s*{ID})*)", re.IGNORECASE)
 
+_SHORT = 400
 _LONGEST = 200_000  # characters in all: what a section has beyond that was not written by anybody
 
 
@@ -66,7 +69,7 @@ def _speaks_of_order(path: Sequence[Block]) -> bool:
 def _stated(block: Block) -> Iterator[Order]:
     match block.kind:
         case Kind.ITEM if block.head >= 0:
-            yield from _at(block.head, orders(block.text))
+            yield from _at(block.head, _listed(block.text) or orders(block.text))
         case Kind.PARAGRAPH:
             yield from _at(block.start, orders(block.text))
         case Kind.FENCE:
@@ -75,6 +78,12 @@ def _stated(block: Block) -> Iterator[Order]:
             yield from _table(block)
         case _:
             pass
+
+
+def _listed(text: str) -> Iterator[Order] | None:
+    """`- T003: T001, T002`: a task, and what it needs."""
+    found = _LIST.fullmatch(_MARKUP.sub("", text)) if len(text) <= _SHORT else None
+    return iter([Order(refs(found[2]), refs(found[1]), 0, found[0])]) if found else None
 
 
 def _table(block: Block) -> Iterator[Order]:

@@ -10,7 +10,7 @@ from plait.sources.boxes import boxes, is_box, own_text
 from plait.sources.formats.speckit.order import ID, begins_with_verb
 from plait.sources.markdown import Block, Box, Markdown
 from plait.sources.outline import outline
-from plait.sources.titles import headline
+from plait.sources.titles import Unique, headline
 
 _TAGS = r"(?:`?\[[^\[\]\n]{1,40}\](?!\()`?[ \t]*){0,9}"
 _TASK = re.compile(
@@ -21,6 +21,12 @@ _TASK = re.compile(
 _TAG = re.compile(r"\[([^\[\]\n]{1,40})\]")
 _STORIES = re.compile(r"P\??|(?:US\s?-?\d+|Story)(?:\s*[,/&+]\s*US\s?-?\d+)*", re.IGNORECASE)
 _ASIDE = re.compile(r"[*_]?\(([^()]{1,400})\)[*_]?")
+# The same without parentheses, at the end of a sentence or of the text.
+_STATED = re.compile(
+    rf"(?<=[\s,;.\u2013\u2014-])(?<!not )(?<!longer )depends\s+on\s+(?:tasks?\s+)?{ID}(?!\w)"
+    rf"(?:\s*(?:,|&|\+|-|\u2013|\band\b|,\s*and\b)\s*{ID}(?!\w))*(?=\s*(?:[.;)]|\Z))",
+    re.IGNORECASE,
+)
 _NAMED = re.compile(rf"(?<!\w){ID}(?!\w)", re.IGNORECASE)
 _PHASE = re.compile(
     r"\W*(?:(?i:phase)\s+(?P<key>\d{1,4}(?:\.\d{1,4})*[A-Za-z]?|[A-Z])\b|(?i:(?P<final>final)\s+phase)\b)"
@@ -32,10 +38,14 @@ _EXAMPLES = re.compile(r"\W*(?:format|legend)\b|.*\bexamples?\b", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A task as it is listed. `asides` say in parentheses what it depends on; `heading` is its phase's."""
+    """A task as it is listed. `asides` say in parentheses what it depends on; `heading` is its phase's.
+
+    `written` is its id as it stands there; one that is there again gets an id of its own.
+    """
 
     block: Block
     box: Box
+    written: str
     id: str
     title: str
     asides: tuple[str, ...]
@@ -52,6 +62,7 @@ def listed(markdown: Markdown) -> Iterator[Listed]:
     under = {id(block): path for block, path in outline(markdown)}
     phased = any(is_phase(heading) for heading in markdown.headings(2))
     seen: set[str] = set()
+    names = Unique()
     for block, box in boxes(markdown):
         path = under[id(block)]
         in_phase = any(is_phase(heading) for heading in path)
@@ -60,7 +71,7 @@ def listed(markdown: Markdown) -> Iterator[Listed]:
         found = _TASK.match(own_text(markdown, block, box))
         if found is not None and (in_phase or not phased or found["id"].lower() not in seen):
             seen.add(found["id"].lower())
-            yield _listed(block, box, found, _phase_of(path, phased=phased))
+            yield _listed(block, box, found, names, _phase_of(path, phased=phased))
 
 
 def is_example(heading: Block) -> bool:
@@ -87,8 +98,9 @@ def _phase_of(path: Sequence[Block], *, phased: bool) -> Block | None:
     return next((heading for heading in path if heading.level == 2), None)
 
 
-def _listed(block: Block, box: Box, found: re.Match[str], heading: Block | None) -> Listed:
+def _listed(block: Block, box: Box, found: re.Match[str], names: Unique, heading: Block | None) -> Listed:
     tags = [tag.strip() for tag in _TAG.findall(found["before"]) + _TAG.findall(found["after"])]
+    stated = _STATED.findall(_ASIDE.sub("", found["text"])) if "depends" in found["text"].lower() else ()
     asides = tuple(aside for aside in _ASIDE.findall(found["text"]) if _says(aside))
     text = (
         _ASIDE.sub(lambda aside: "" if _says(aside[1]) else aside[0], found["text"])
@@ -98,7 +110,8 @@ def _listed(block: Block, box: Box, found: re.Match[str], heading: Block | None)
     name = f"T{found['id'][1:]}"
     kept = "".join(f"[{tag}] " for tag in tags if not _STORIES.fullmatch(tag))
     parallel = any(tag.upper() == "P" for tag in tags)
-    return Listed(block, box, name, headline(kept + text) or name, asides, parallel, heading)
+    title = headline(kept + text) or name
+    return Listed(block, box, name, names(name), title, (*asides, *stated), parallel, heading)
 
 
 def _says(aside: str) -> bool:

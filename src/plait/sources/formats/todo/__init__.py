@@ -19,7 +19,7 @@ from plait.sources.formats.todo.write import DATES, OWNED, rewrite
 from plait.sources.found import files
 from plait.sources.mentions import mentions
 from plait.sources.model import Change, Document, Entry, Mark, Material, Reading, Writer
-from plait.sources.report import warning
+from plait.sources.report import repeated, warning
 
 _ENDINGS = (".md", ".markdown", ".mdown", ".txt")
 _NAMES = frozenset({"todo", "todos"})
@@ -33,15 +33,21 @@ _SHORT = 200  # as far as a value is searched for a length of time or a date
 
 
 def likeness(material: Material) -> Likeness:
-    """A file with `### N. Title` headings of which one has a field or a tick: numbered headings alone are any document."""
+    """A file with `### N. Title` headings of which one has a field or a tick.
+
+    Numbered headings alone are any document, unless that is called TODO and has nothing else that could be tasks.
+    """
     if material.folder or len(material.documents) != 1:
         return Likeness.NO
     document = material.document
     if not document.name.lower().endswith(_ENDINGS) or not _NUMBERED.search(document.text):
         return Likeness.NO
-    if not any(_meant(item) for item in items(document.markdown)):
-        return Likeness.NO
-    return Likeness.NAME if document.stem.lower() in _NAMES else Likeness.CONTENT
+    found = items(document.markdown)
+    named = document.stem.lower() in _NAMES
+    if not any(map(_meant, found)):
+        bare = found and named and not any(block.box for block in document.markdown.blocks)
+        return Likeness.PERHAPS if bare else Likeness.NO
+    return Likeness.NAME if named else Likeness.CONTENT
 
 
 def _meant(item: Item) -> bool:
@@ -133,12 +139,8 @@ def _since(item: Item) -> datetime | None:
 
 
 def _oddities(document: Document, found: list[Item]) -> Iterator[Problem]:
-    first: dict[str, Item] = {}
+    yield from repeated(document, ((item.line, item.heading.number, item.id) for item in found))
     for item in found:
-        number = item.heading.number
-        if first.setdefault(number, item) is not item:
-            message = f"{number} is there again (first on line {first[number].line + 1}): this one is called {item.id}"
-            yield warning(document, item.line, message, "Give it a number of its own.")
         yield from _odd_status(document, item)
         priority = item.first("priority")
         if priority and priority.own and words.priority(priority.own[:_SHORT]) is None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
 from plait.sources.fields import Field, fields
@@ -149,10 +149,27 @@ def items(markdown: Markdown) -> list[Item]:
                 found.append(current)
             deeper = deeper or block.level > _LEVEL
         elif current is not None and not deeper:
-            current.blocks.append(block)
+            current.blocks.extend(_apart(markdown, block))
     for item in found:
         item.fields.extend(_placed(markdown, item))
     return found
+
+
+def _apart(markdown: Markdown, block: Block) -> Iterator[Block]:
+    """A field at the margin right below a bullet is no part of that, though markdown says so."""
+    lines = block.text.split("\n") if block.kind is Kind.ITEM and "\n**" in block.text else ()
+    at = next((n for n in range(1, len(lines)) if _at_margin(markdown, block.head + n)), None)
+    if at is None or block.quoted:
+        yield block
+        return
+    line = block.head + at
+    yield replace(block, text="\n".join(lines[:at]), stop=line)
+    yield Block(Kind.PARAGRAPH, line, block.head + len(lines), "\n".join(lines[at:]))
+
+
+def _at_margin(markdown: Markdown, line: int) -> bool:
+    text = markdown.lines.bare(line)
+    return text.startswith("**") and _SPOT.match(text) is not None
 
 
 def _top(block: Block) -> bool:

@@ -12,9 +12,11 @@ from plait.sources.formats.todo.items import Item, Placed
 from plait.sources.formats.todo.refs import Ref, references
 from plait.sources.formats.todo.status import current
 from plait.sources.model import Document
-from plait.sources.report import info, warning
+from plait.sources.report import error, info, warning
 
 _WIDEST = 1000  # nobody means to name more tasks than this with one range
+_MOST = 500_000  # edges of one file: more are no list of tasks
+_MOST_ALIKE = 10  # tasks of one number that a reference may mean
 _LONGEST = 20_000
 _SHOWN = 100
 _BLOCKS = re.compile(r"(?:un)?blocks?\b:?\s*", re.IGNORECASE)
@@ -30,14 +32,17 @@ class Needs:
         self._needs: defaultdict[str, dict[str, Need]] = defaultdict(dict)
         self._numbers: defaultdict[int, list[Item]] = defaultdict(list)
         self._noted: set[int] = set()
+        self._room = _MOST
         for item in self._items:
-            self._numbers[int(item.heading.number)].append(item)
+            same = self._numbers[int(item.heading.number)]
+            if len(same) < _MOST_ALIKE:
+                same.append(item)
         # What a task says of itself comes first, so that it is the reason which is shown.
         for item in self._items:
-            for placed, text in self._texts(item, "dependencies", "depends on"):
+            for placed, text in self._texts(item, "dependencies", "dependency", "depends on", "blocked by"):
                 self._note(item, placed, text, soft=self._asked(item, placed, text))
         for item in self._items:
-            for placed, text in self._texts(item, "blocking"):
+            for placed, text in self._texts(item, "blocking", "blocks"):
                 self._note(item, placed, text, soft=self._blocked(item, placed, text))
 
     def of(self, item: Item) -> tuple[Need, ...]:
@@ -62,7 +67,7 @@ class Needs:
         for ref in found.refs:
             for number in self._range(placed, ref):
                 for on in self._named(item, placed, ref, number):
-                    self._needs[item.id].setdefault(on, self._need(on, placed, text))
+                    self._add(item.id, on, placed, text)
         return found.soft
 
     def _blocked(self, item: Item, placed: Placed, text: str) -> bool:
@@ -72,7 +77,7 @@ class Needs:
             for number in self._range(placed, ref):
                 for other in self._numbers.get(number, ()):
                     if other is not item:
-                        self._needs[other.id].setdefault(item.id, self._need(item.id, placed, text))
+                        self._add(other.id, item.id, placed, text)
         return found.soft
 
     def _named(self, item: Item, placed: Placed, ref: Ref, number: int) -> Iterator[str]:
@@ -106,9 +111,19 @@ class Needs:
             hint = "Write Task 12 for a task that must be done first."
             self.problems.append(info(self._document, placed.field.line, message, hint))
 
-    def _need(self, on: str, placed: Placed, text: str) -> Need:
-        reason = f"{placed.field.key.capitalize()}: {shown(text)}"
-        return Need(on, reason=reason, at=Origin(self._document.path, placed.field.line + 1))
+    def _add(self, task: str, on: str, placed: Placed, text: str) -> None:
+        if on in self._needs[task]:
+            return
+        if self._room == 0:
+            message = f"the dependencies of this file name more than {_MOST:,} tasks: the rest is passed over"
+            self.problems.append(
+                error(self._document, placed.field.line, message, "Name fewer, or split the file.")
+            )
+        self._room -= 1
+        if self._room >= 0:
+            reason = f"{placed.field.key.capitalize()}: {shown(text)}"
+            at = Origin(self._document.path, placed.field.line + 1)
+            self._needs[task][on] = Need(on, reason=reason, at=at)
 
     def _warn(self, placed: Placed, message: str) -> None:
         self.problems.append(warning(self._document, placed.field.line, message, "Write it as 63, 65-67."))

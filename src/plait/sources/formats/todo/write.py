@@ -79,6 +79,7 @@ class _Pen:
         if mark not in TOLD or mark is now or (mark is Mark.DOING and now is Mark.DONE):
             return
         yield from self._tick(item, mark)
+        yield from self._settle(item, mark)
         status = item.first(STATUS)
         day = change.at.date().isoformat()
         told = _told(change, day)
@@ -94,7 +95,8 @@ class _Pen:
         yield from self._update(item, told)
         new = [_line(status.style, *line) for line in _missing(item, told) if not _noted(value, *line)]
         if new:
-            yield self._after(status.stop - 1, new)
+            above = status if mark is Mark.DOING else _last_told(item, status)
+            yield self._after(above.stop - 1, new)
 
     def _tick(self, item: Item, mark: Mark) -> Iterator[Edit]:
         """` ✅` at the end of a title that is done now; none anywhere around one that is not."""
@@ -120,6 +122,13 @@ class _Pen:
                 old = self._raw(there)
                 date = _DATE.match(old)
                 yield self._set(there, value + old[date.end() :] if date and key != REASON else value)
+
+    def _settle(self, item: Item, mark: Mark) -> Iterator[Edit]:
+        """What was in the way of a task that is done now is not any more; a reason of several lines is a person's."""
+        reason = item.first(REASON.lower())
+        if mark is Mark.DONE and reason is not None and reason.stop == reason.field.line + 1:
+            starts = self._lines.starts
+            yield Edit(starts[reason.field.line], starts[reason.stop], "")
 
     def _put(self, item: Item, told: list[tuple[str, str]]) -> Edit:
         """A status where there was none: above the first field, else under the heading, as the file usually does."""
@@ -163,6 +172,16 @@ def _told(change: Change, day: str) -> list[tuple[str, str]]:
     if reason and change.mark in {Mark.BLOCKED, Mark.FAILED}:
         told.append((REASON, f"{reason[:_LONGEST].rstrip()}…" if len(reason) > _LONGEST else reason))
     return told
+
+
+def _last_told(item: Item, status: Placed) -> Placed:
+    """The last of the dates right below a status, else the status itself; a reason stands below them."""
+    last, stop = status, status.stop
+    for placed in item.fields:
+        if placed.field.line == stop and placed.field.key in OWNED:
+            stop = placed.stop
+            last = last if placed.field.key == REASON.lower() else placed
+    return last
 
 
 def _missing(item: Item, told: list[tuple[str, str]]) -> list[tuple[str, str]]:

@@ -74,7 +74,8 @@ def _needed(batch: BatchPage, page: TaskPage) -> tuple[str, str] | None:
 
 def _ready(batch: BatchPage, page: TaskPage) -> tuple[str, str] | None:
     phase = page.spec.phase
-    if phase in batch.phases and phase not in batch.opened and not page.says_its_needs:
+    shut = phase in batch.phases and phase not in batch.opened
+    if phase is not None and shut and not page.passes(batch.phases[phase]):
         return "phase", f"before phase {phase} opened"
     if batch.rebuild is not None or batch.unwanted():
         return "rebuild", "while the branch holds what is to be taken out"

@@ -1,0 +1,72 @@
+"""What named files, folders and patterns are read as."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from plait.adapters.checkout import find_place, load
+from plait.core.errors import UserError
+
+PLAN = "## Phase 1: A\n\n- [ ] 1.1 One\n"
+FILES = {
+    "tasks/01-walls.md": "# Task 01: Walls\n",
+    "tasks/door.md": "# Door\n\n- [ ] It closes\n",
+    "tasks/roof.md": "# Roof\n",
+    "tasks/README.md": "# About\n\n- [ ] Read me\n",
+    "tasks/PHASES.md": "| Task | Status | Blocked By |\n|--|--|--|\n| roof | TODO | 01-walls |\n",
+    "tasks/sub/deep/cellar.md": "Dig.\n",
+    "tasks/docs/README.md": "# About\n",
+    "plans/one.md": PLAN,
+    "plans/two.md": PLAN,
+    "plans/README.md": "# About\n",
+    "mixed/one.md": PLAN,
+    "mixed/notes.md": "# Notes\n",
+}
+
+
+@pytest.fixture
+def top(tmp_path: Path) -> Path:
+    for name, text in FILES.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return tmp_path
+
+
+def ids(top: Path, *named: str) -> dict[str, list[str]]:
+    found, problems = load(find_place(top), named, where=top)
+    assert not problems
+    return {each.path: [entry.task.id for entry in each.reading.entries] for each in found}
+
+
+def test_a_pattern_names_task_files_as_their_folder_does(top: Path) -> None:
+    assert ids(top, "tasks/*.md") == ids(top, "tasks") == {"tasks": ["01-walls", "door", "roof"]}
+
+
+def test_a_pattern_goes_into_subfolders_and_passes_over_those_without_tasks(top: Path) -> None:
+    assert ids(top, "tasks/**/*.md") == {
+        "tasks": ["01-walls", "door", "roof"],
+        "tasks/sub/deep": ["cellar"],
+    }
+
+
+def test_the_table_among_the_files_of_a_pattern_is_read(top: Path) -> None:
+    (found,), _ = load(find_place(top), ["tasks/*.md"], where=top)
+    assert [need.on for need in found.reading.entries[2].task.needs] == ["01-walls"]
+
+
+def test_files_that_a_shell_has_listed_are_task_files_beside_one_that_looks_like_it(top: Path) -> None:
+    names = ("tasks/01-walls.md", "tasks/PHASES.md", "tasks/README.md", "tasks/roof.md")
+    assert ids(top, *names) == {"tasks": ["01-walls", "roof"]}
+
+
+def test_a_pattern_of_plans_names_plans(top: Path) -> None:
+    assert ids(top, "plans/*.md") == {"plans/one.md": ["1.1"], "plans/two.md": ["1.1"]}
+
+
+@pytest.mark.parametrize("named", ["mixed/*.md", "tasks/roof.md", "tasks/docs/README.md"])
+def test_what_nobody_recognises_is_still_an_error(top: Path, named: str) -> None:
+    with pytest.raises(UserError, match="none of the formats recognises"):
+        ids(top, named)

@@ -1,0 +1,82 @@
+"""Where plait stands, and what git has to say about it."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from plait.adapters.checkout import discover, find_place
+from plait.adapters.checkout.load import load
+from plait.core.errors import UserError
+
+
+def git(*words: str | Path) -> None:
+    subprocess.run(
+        ["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], check=True, capture_output=True
+    )
+
+
+@pytest.fixture
+def top(tmp_path: Path) -> Path:
+    git("init", "--quiet", tmp_path / "top")
+    return tmp_path / "top"
+
+
+def test_a_linked_worktree_shares_the_state(top: Path, tmp_path: Path) -> None:
+    git("-C", top, "commit", "--allow-empty", "--message", "first")
+    git("-C", top, "worktree", "add", "-b", "other", tmp_path / "other")
+    place = find_place(tmp_path / "other")
+    assert (place.top, place.state) == (tmp_path / "other", top / ".git" / "plait")
+
+
+def test_a_bare_repository_is_no_folder_without_one(tmp_path: Path) -> None:
+    git("init", "--quiet", "--bare", tmp_path)
+    with pytest.raises(UserError, match="work tree") as refused:
+        find_place(tmp_path)
+    assert "git worktree add" in refused.value.hint
+
+
+def test_a_repository_that_git_distrusts_is_no_folder_without_one(
+    top: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    with pytest.raises(UserError, match="dubious ownership"):
+        find_place(top)
+
+
+def test_a_path_with_a_line_break_is_refused(tmp_path: Path) -> None:
+    git("init", "--quiet", tmp_path / "a\nb")
+    with pytest.raises(UserError, match="line break"):
+        find_place(tmp_path / "a\nb")
+
+
+def test_without_git_a_folder_is_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    place = find_place(tmp_path)
+    assert (place.repository, place.state) == (False, tmp_path / ".plait")
+
+
+def test_a_path_through_a_link_above_is_named_from_the_top(top: Path, tmp_path: Path) -> None:
+    (top / "list.md").write_text("- [ ] Do it\n")
+    (tmp_path / "alias").symlink_to(top)
+    (found,), _ = load(find_place(top), [str(tmp_path / "alias" / "list.md")], where=top)
+    assert found.path == "list.md"
+
+
+@pytest.mark.parametrize("said", ["plan.md", " plan.md\n", "a\0b", "a" * 300, "../out.md", "", "a\nb"])
+def test_a_pointer_to_a_plan_leads_there_or_nowhere(said: str, top: Path) -> None:
+    (top / "plan.md").touch()
+    (top.parent / "out.md").touch()
+    (top / ".claude").mkdir()
+    (top / ".claude" / "current-plan.txt").write_text(said)
+    assert discover(top) == ([top / "plan.md"] if said.strip() == "plan.md" else [])
+
+
+def test_a_link_to_where_one_is_leads_no_further(top: Path) -> None:
+    (top / "tasks").mkdir()
+    (top / "tasks" / "01-one.md").write_text("# One\n")
+    (top / "tasks" / "again").symlink_to(".")
+    (found,), _ = load(find_place(top), ["tasks/**/*.md", "tasks/01-one.md"], where=top)
+    assert [entry.task.id for entry in found.reading.entries] == ["01-one"]

@@ -1,0 +1,197 @@
+"""What stands at the edge of a command: pipes that close, disks that are full, names that are no text, and our own bugs."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from plait.adapters.sqlite import open_writer
+from plait.testing.commands import ask
+from plait.testing.script import Script
+
+TODO = "# TODO\n\n### 1. Lay the floor\n**Status**: [NOT STARTED]\n\n### 2. Paint the wall\n**Status**: [NOT STARTED]\n"
+BROKEN = """\
+from plait.sources.formats import Likeness
+def likeness(material): return Likeness.NO
+def companions(path): return ()
+def read(material): raise KeyError("surprise")
+def writers(path, changes): return []
+"""
+
+
+@pytest.fixture
+def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    repository = tmp_path / "repository"
+    repository.mkdir()
+    subprocess.run(["git", "init", "--quiet", str(repository)], check=True)
+    (repository / "TODO.md").write_text(TODO)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "nobody"))
+    monkeypatch.delenv("PLAIT_DEBUG", raising=False)
+    return repository
+
+
+def plait(top: Path, *words: str, **said: object) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", "from plait.cli.main import main; main()", "-C", str(top), *words]
+    return subprocess.Popen(command, text=True, stderr=subprocess.PIPE, **said)  # type: ignore[call-overload, no-any-return]  # a test's own words
+
+
+@pytest.mark.parametrize("words", [("plan",), ("plan", "--json"), ("next",), ("config",)])
+def test_whoever_has_seen_enough_may_leave(top: Path, words: tuple[str, ...]) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    run = plait(top, *words, stdout=write)
+    os.close(write)
+    assert (run.communicate(timeout=60)[1], run.returncode) == ("", 0)
+
+
+@pytest.mark.parametrize("words", [("plan",), ("plan", "--json"), ("config",)])
+def test_a_full_disk_is_told(top: Path, words: tuple[str, ...]) -> None:
+    with Path("/dev/full").open("w") as full:
+        run = plait(top, *words, stdout=full)
+        assert run.communicate(timeout=60)[1] == "plait: No space left on device\n"
+    assert run.returncode == 1
+
+
+def test_a_closed_output_is_no_reason_to_fail(top: Path) -> None:
+    run = plait(top, "plan", preexec_fn=lambda: os.close(1))
+    assert (run.communicate(timeout=60)[1], run.returncode) == ("", 0)
+
+
+def test_a_terminal_that_knows_few_signs_gets_the_plan(top: Path) -> None:
+    environment = os.environ | {"PYTHONIOENCODING": "ascii"}
+    run = plait(top, "plan", stdout=subprocess.PIPE, env=environment)
+    assert run.communicate(timeout=60)[0].startswith("2 tasks ? 1 wave ? from TODO.md\n")
+
+
+def test_an_interrupted_command_says_nothing_and_ends_so(top: Path) -> None:
+    code = (
+        "import signal, os\nfrom plait import wiring\nfrom plait.cli.main import run\n"
+        "wiring.find_place = lambda where: os.kill(os.getpid(), signal.SIGINT)\n"
+        f"raise SystemExit(run(['-C', {str(top)!r}, 'plan']))"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (128 + signal.SIGINT, "", "")
+
+
+def test_a_name_that_is_not_utf_8_is_json_too(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    name = os.fsdecode(b"caf\xe9.md")
+    (top / name).write_text(TODO)
+    answer = ask(capsys, top, "plan", name, "--json")
+    assert json.loads(answer.out)["tasks"][0]["source"] == f"{name}:3"
+
+
+def test_a_file_named_in_a_text_may_have_any_length(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (top / "01-one.md").write_text(f"---\ntouches: {'a' * 300}.py\n---\n# One\n")
+    assert ask(capsys, top, "plan", "01-one.md").code == 0
+
+
+def test_so_may_the_name_of_a_source(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    name = "a" * 300
+    answer = ask(capsys, top, "plan", name)
+    assert (answer.code, answer.err) == (2, f"plait: {name} can't be read: File name too long\n")
+    assert ask(capsys, top, "-C", name, "plan").code == 2
+
+
+def surprise(*_: object) -> None:
+    raise KeyError("surprise")
+
+
+@pytest.mark.parametrize("words", [("plan",), ("next",), ("config",), ("init",)])
+def test_a_bug_is_told_in_two_lines(
+    words: tuple[str, ...], top: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("plait.wiring", "plait.cli.init"):
+        monkeypatch.setattr(f"{module}.find_place", surprise)
+    answer = ask(capsys, top, *words)
+    assert answer.code == 4
+    first, second = answer.err.splitlines()
+    assert first == "plait: this is a bug in plait: KeyError: 'surprise'"
+    assert "report" in second
+    told = json.loads(ask(capsys, top, *words, "--json").out)
+    assert told["problems"][0]["message"] == "this is a bug in plait: KeyError: 'surprise'"
+    monkeypatch.setenv("PLAIT_DEBUG", "1")
+    assert "in surprise" in ask(capsys, top, *words).err
+
+
+def test_a_format_that_fails_is_a_bug_with_the_name_of_the_file(
+    top: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("plait.sources.formats.todo.read", surprise)
+    answer = ask(capsys, top, "plan")
+    said = "this is a bug in plait: TODO.md: the format todo failed: KeyError: 'surprise'"
+    assert (answer.code, answer.err.splitlines()[0]) == (4, f"plait: {said}")
+    told = json.loads(ask(capsys, top, "plan", "--json").out)
+    assert told["tasks"] == []
+    assert told["problems"][0]["message"] == said
+    monkeypatch.setattr("plait.sources.formats.todo.likeness", surprise)
+    assert "TODO.md: finding out its format failed" in ask(capsys, top, "plan").err
+
+
+def test_a_format_of_somebody_else_is_not_our_bug(
+    top: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (top / "theirs").mkdir()
+    (top / "theirs" / "broken_format.py").write_text(BROKEN)
+    monkeypatch.syspath_prepend(top)
+    answer = ask(capsys, top, "plan", "TODO.md", "--source-format", "theirs.broken_format")
+    assert answer.code == 4
+    assert answer.err.startswith(
+        "plait: TODO.md: the format theirs.broken_format failed: KeyError: 'surprise'\n"
+    )
+    assert "whoever wrote theirs.broken_format" in answer.err
+
+
+@pytest.mark.parametrize("words", [("next", "nowhere.md"), ("config", "retires"), ("init",)])
+def test_what_fails_is_json_where_json_was_asked_for(
+    words: tuple[str, ...], top: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (top / "plait.toml").touch()
+    answer = ask(capsys, top, *words, "--json")
+    (problem,) = json.loads(answer.out)["problems"]
+    assert (answer.code, answer.err, problem["severity"]) == (2, "", "error")
+
+
+def test_wrong_settings_have_their_lines_in_json(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (top / "plait.toml").write_text("[run]\nretires = 1\nmode = 3\n")
+    told = json.loads(ask(capsys, top, "plan", "--json").out)
+    places = [(problem["file"], problem["line"]) for problem in told["problems"]]
+    assert places == [("plait.toml", 2), ("plait.toml", 3)]
+
+
+def test_history_gives_an_eta(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script = Script("a")
+    script.wait(120)
+    script.exits("a")
+    state = top / ".git" / "plait"
+    state.mkdir()
+    assert json.loads(ask(capsys, top, "plan", "--json").out)["eta"] is None
+    journal = open_writer(state / "journal.db")
+    journal.append(script.records)
+    journal.close()
+    assert json.loads(ask(capsys, top, "plan", "--json").out)["eta"] > 0
+    assert "ETA " in ask(capsys, top, "plan").out
+
+
+@pytest.mark.parametrize("words", [("plan",), ("next",), ("config", "retries")])
+def test_a_damaged_journal_is_a_warning(
+    words: tuple[str, ...], top: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    state = top / ".git" / "plait"
+    state.mkdir()
+    (state / "journal.db").write_text("not a journal")
+    answer = ask(capsys, top, *words)
+    assert answer.code == 0
+    assert (answer.out + answer.err).count("warning neither history nor saved settings are known: ") == 1
+
+
+def test_folders_add_up_as_in_git(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (top / "a" / "b").mkdir(parents=True)
+    assert ask(capsys, top, "-C", "a", "-C", "b", "plan", "../../TODO.md").code == 0
