@@ -46,6 +46,10 @@ class InboxError(WorldError):
     """Something stands between a front and the inbox; the request was not left there."""
 
 
+class SourceWriteError(WorldError):
+    """Statuses could not be written to a source; its file is whole, and what people saved is in it."""
+
+
 class JournalReader(Protocol):
     """The list of facts, for whoever shows them. It belongs to the thread that opened it.
 

@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from plait.adapters.sourcefiles import exchange
+from plait.testing.writeback import Site
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    site = Site(tmp_path)
+    site.save("# Tasks\none: pending\ntwo: pending\nthree: pending\n")
+    return site
+
+
+@pytest.fixture(params=["in one step", "in three steps"])
+def _either_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the system can exchange files, and where it can't."""
+    if request.param == "in three steps":
+        monkeypatch.setattr(exchange, "_system_call", lambda: None)

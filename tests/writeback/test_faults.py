@@ -1,0 +1,178 @@
+"""Disks that are full or broken: the file is whole whatever fails, no edit is lost, and it is told what went wrong."""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from plait.adapters.sourcefiles import Written, files
+from plait.ports import SourceWriteError
+from plait.testing.writeback import Site, every_step
+
+START = "# Tasks\none: pending\ntwo: pending\nthree: pending\n"
+DONE = "# Tasks\none: completed\ntwo: pending\nthree: completed\n"
+
+
+@contextmanager
+def failing(number: int, times: float, error: int) -> Iterator[list[str]]:
+    """From the so-manieth step on, so many steps fail. Gives the names of the steps that were made."""
+    made: list[str] = []
+
+    def act(count: int, name: str) -> None:
+        made.append(name)
+        if number <= count < number + times:
+            raise OSError(error, os.strerror(error))
+
+    with every_step(act):
+        yield made
+
+
+def sites() -> Iterator[Site]:
+    with TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as folder:
+        for number in count():
+            site = Site(Path(folder) / str(number))
+            site.save(START)
+            yield site
+
+
+@pytest.mark.usefixtures("_either_way")
+@pytest.mark.parametrize("error", [errno.ENOSPC, errno.EIO])
+def test_one_step_that_fails_is_made_good(error: int) -> None:
+    for number, site in enumerate(sites(), 1):
+        saved: list[str] = []
+        with failing(number, 1, error) as made:
+            written = site.write_among_others(saved)
+        told = f"step {number} of {made}"
+        assert written == Written(changed=True), told
+        assert site.text.startswith(DONE), told
+        assert sorted(site.text[len(DONE) :].splitlines()) == ["early", "late"], told
+        assert site.beside == [], told
+        if number > len(made):
+            break
+    assert number > 30
+
+
+@pytest.mark.usefixtures("_either_way")
+def test_a_disk_that_fails_from_some_moment_on() -> None:
+    for number, site in enumerate(sites(), 1):
+        saved: list[str] = []
+        told = f"from step {number} on"
+        with failing(number, float("inf"), errno.ENOSPC) as made:
+            if number <= 30:
+                with pytest.raises(SourceWriteError, match="there is no room: No space left on device"):
+                    site.write_among_others(saved)
+            else:
+                with suppress(SourceWriteError):
+                    site.write_among_others(saved)
+        whole = {*START.splitlines()} - {"one: pending", "three: pending"}
+        assert whole <= {*site.text.splitlines()}, told
+        site.write("one", "three")
+        assert {*DONE.splitlines(), *saved} <= {*site.text.splitlines()}, told
+        assert site.beside == [], told
+        if number > len(made):
+            break
+
+
+def test_nothing_stays_of_a_write_that_was_refused(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", refuse)
+    before = site.path.stat()
+    with pytest.raises(SourceWriteError) as error:
+        site.write("one")
+    assert str(error.value) == (
+        f"no status could be written to {site.path}, there is no room: No space left on device\n"
+        "  free some space; the statuses are kept in plait's own records and written with the next change"
+    )
+    assert site.waits == [0.05, 0.2, 0.8]
+    assert (site.path.stat().st_ino, site.path.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+    assert site.beside == []
+
+
+def test_a_limit_on_the_size_of_files(site: Site) -> None:
+    """write(2) itself fails, after a part."""
+    site.save(START + "x" * 100_000)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, hard))
+    try:
+        with pytest.raises(SourceWriteError, match="there is no room: File too large"):
+            site.write("one")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert site.text == START + "x" * 100_000
+    assert site.beside == []
+    site.write("one")
+    assert "one: completed" in site.text
+
+
+FILL = """
+import sys
+from pathlib import Path
+from plait.ports import SourceWriteError
+from plait.testing.writeback import Site
+site = Site(Path(sys.argv[1]))
+text = "one: pending\\n" + "x" * 100_000
+site.save(text)
+full = site.checkout / "full"
+try:
+    with full.open("wb") as file:
+        while True:
+            file.write(b"x" * 1000)
+            file.flush()
+except OSError:
+    pass
+try:
+    site.write("one")
+except SourceWriteError as error:
+    print("no room" in error.message, site.text == text, site.beside)
+full.unlink()
+print(site.write("one").changed, "one: completed" in site.text, site.beside)
+"""
+
+
+def test_a_disk_that_is_really_full(tmp_path: Path) -> None:
+    """With a small file system of its own, where one may be mounted."""
+    through = ("unshare", "--user", "--map-root-user", "--mount", "sh", "-c")
+    mount = f"mount -t tmpfs -o size=800k none '{tmp_path}'"
+    if subprocess.run(["env", *through, mount], check=False, capture_output=True).returncode:
+        pytest.skip("mounting is not permitted here")
+    command = [*through, f'{mount} && exec "$@"', "sh", sys.executable, "-c", FILL, str(tmp_path)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert done.stdout.splitlines() == ["True True []", "True True []"]
+
+
+def test_what_reads_back_differently_is_not_put_in_place(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    read_bytes = Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda path: read_bytes(path).replace(b"completed", b"complXted"))
+    before = site.path.stat().st_ino
+    with pytest.raises(SourceWriteError, match="what was written reads back differently"):
+        site.write("one")
+    assert site.path.stat().st_ino == before
+    assert site.beside == []
+
+
+def test_a_place_that_reads_back_differently_is_noticed(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A disk that gives back something else, once: the next try finds all well."""
+    real, lies = files.read, ["three: p3nding"]
+
+    def read(path: Path) -> files.Seen:
+        seen = real(path)
+        if path == site.path and "one: completed" in seen.text and lies:
+            return files.Seen(seen.text.replace("three: pending", lies.pop()), seen.stat, whole=True)
+        return seen
+
+    monkeypatch.setattr(files, "read", read)
+    assert site.write("one") == Written(changed=True)
+    assert site.waits == [0.05]
+    assert site.text == START.replace("one: pending", "one: completed")

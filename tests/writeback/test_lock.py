@@ -1,0 +1,52 @@
+"""One plait at a time writes a file."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from pathlib import Path
+
+import pytest
+
+from plait.adapters.sourcefiles.lock import held
+from plait.ports import SourceWriteError
+from plait.testing.writeback import Site
+
+
+def test_another_plait_is_waited_for_and_then_named(site: Site) -> None:
+    site.write("one")
+    (lock,) = site.locks.iterdir()
+    fd = os.open(lock, os.O_RDWR)
+    fcntl.flock(fd, fcntl.LOCK_EX)
+    with pytest.raises(SourceWriteError) as error:
+        site.write("two")
+    assert error.value.message == (
+        f"another plait has been writing {site.path} for 30 seconds: no status was written"
+    )
+    assert error.value.hint == f"look for a plait that hangs; the lock is {lock}"
+    assert sum(site.waits) == pytest.approx(30)
+    assert "two: pending" in site.text
+    site.waits.clear()
+    assert site.write("two", pausing=[lambda: None, lambda: os.close(fd)]).changed
+    assert len(site.waits) == 2
+
+
+def test_a_lock_whose_file_was_removed_keeps_somebody_else_out_all_the_same(tmp_path: Path) -> None:
+    lock = tmp_path / "a.lock"
+    waits: list[float] = []
+    with held(lock, tmp_path, waits.append):
+        lock.unlink()
+        with held(lock, tmp_path, waits.append):
+            fd = os.open(lock, os.O_RDWR)
+            with pytest.raises(BlockingIOError):
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.close(fd)
+    assert waits == []
+
+
+def test_the_lock_is_free_after_an_error(site: Site) -> None:
+    site.name = "gone/TODO.md"
+    for _ in range(2):
+        with pytest.raises(SourceWriteError, match="its folder is gone"):
+            site.write("one")
+    assert site.waits == [0.05, 0.2, 0.8] * 2, "between the tries, and not for the lock"

@@ -1,0 +1,212 @@
+"""Two versions of a text made into one."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from plait.sources.diff import shared
+from plait.sources.merge import ancestor, merge
+from plait.sources.text import Lines
+
+# Few different lines, so that they repeat; blank ones and rules among them, as in real files.
+LINES = st.lists(st.sampled_from(("a", "b", "c", "d", "", "---", "x y")), max_size=12)
+LONG = st.lists(st.sampled_from(["", *map(str, range(30))]), max_size=60)
+MANY = settings(max_examples=300, deadline=None)
+
+
+@st.composite
+def texts(draw: st.DrawFn, lines: st.SearchStrategy[list[str]] = LINES) -> str:
+    eol = draw(st.sampled_from(("\n", "\r\n")))
+    text = "".join(line + eol for line in draw(lines))
+    return text if draw(st.booleans()) else text.removesuffix(eol)
+
+
+@st.composite
+def versions(draw: st.DrawFn) -> tuple[str, str, str]:
+    """A text, and what two people made of it."""
+    base = draw(LONG)
+    sides = []
+    for letter in "pq":
+        side = list(base)
+        for number in range(draw(st.integers(0, 4))):
+            place = draw(st.integers(0, len(side)))
+            new = [f"{letter}{number}"] * draw(st.integers(0, 2))
+            side[place : place + draw(st.integers(0, 2))] = new
+        sides.append(side)
+    return text(base), text(sides[0]), text(sides[1])
+
+
+def text(lines: list[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+@MANY
+@given(texts(), texts())
+def test_one_side_alone_is_taken_as_it_is(base: str, side: str) -> None:
+    assert merge(base, side, base) == side
+    assert merge(base, base, side) == side
+
+
+@MANY
+@given(texts(), texts())
+def test_the_same_change_on_both_sides_is_made_once(base: str, side: str) -> None:
+    assert merge(base, side, side) == side
+
+
+def added(base: str, side: str) -> Counter[str]:
+    """The lines of a side that are not the base's, as the diff sees it."""
+    lines = Lines(side).all
+    kept = {place for _, place in shared(Lines(base).all, lines)}
+    return Counter(line for place, line in enumerate(lines) if place not in kept)
+
+
+@MANY
+@given(versions())
+def test_every_line_that_either_side_added_is_there(three: tuple[str, str, str]) -> None:
+    base, ours, theirs = three
+    merged = Counter(Lines(merge(base, ours, theirs)).all)
+    assert added(base, ours) <= merged
+    assert added(base, theirs) <= merged
+
+
+@MANY
+@given(texts(), texts(), texts())
+def test_no_line_comes_from_nowhere_and_none_is_glued_to_another(base: str, ours: str, theirs: str) -> None:
+    known = {line.rstrip("\r\n") for side in (base, ours, theirs) for line in Lines(side).all}
+    assert {line.rstrip("\r\n") for line in Lines(merge(base, ours, theirs)).all} <= known
+
+
+@MANY
+@given(versions())
+def test_a_line_that_one_side_took_out_is_gone(three: tuple[str, str, str]) -> None:
+    base, ours, _ = three
+    theirs = f"{base}last\n"
+    merged = Lines(merge(base, ours, theirs)).all
+    assert merged[-1] == "last\n"
+    assert merged[:-1] == Lines(ours).all
+
+
+@MANY
+@given(texts(LONG), texts(LONG))
+def test_shared_lines_are_the_same_and_do_not_cross(one: str, other: str) -> None:
+    a, b = Lines(one).all, Lines(other).all
+    pairs = shared(a, b)
+    assert all(a[i] == b[j] for i, j in pairs)
+    assert [i for i, _ in pairs] == sorted({i for i, _ in pairs})
+    assert [j for _, j in pairs] == sorted({j for _, j in pairs})
+
+
+@pytest.mark.parametrize(
+    ("base", "ours", "theirs", "merged"),
+    [
+        ("a b c", "a B c", "a b C", "a B C"),
+        ("a b c", "A b c", "a b C", "A b C"),
+        ("a b", "a b x", "a b y", "a b x y"),
+        ("a b", "a b x", "a b x y", "a b x y"),
+        ("a b", "x a b", "a B", "x a B"),
+        ("a b c", "a c", "a b C", "a C"),
+        ("a b c", "", "a b C", "C"),
+        ("a b c", "a x c", "a y c", "a x y c"),
+        ("a b c d", "a x y d", "a b z d", "a x y z d"),
+        ("h t", "h n t", "h T", "h n T"),
+        ("h t", "h T", "h n t", "h n T"),
+    ],
+    ids=[
+        "changes of adjacent lines are no conflict",
+        "changes far apart",
+        "both append",
+        "one appends more of the same",
+        "an insert and a change",
+        "deleted here, the next one changed there",
+        "all deleted here, one line changed there: it stays",
+        "one line changed differently: both stay, theirs last",
+        "overlapping changes",
+        "ours put before a line that they changed",
+        "theirs put before a line that we changed",
+    ],
+)
+def test_merged(base: str, ours: str, theirs: str, merged: str) -> None:
+    result = merge(*(text(side.split()) for side in (base, ours, theirs)))
+    assert result == text(merged.split())
+
+
+def test_two_blocks_that_look_alike_stay_whole() -> None:
+    base, foo, bar = "### 1\nStatus: new\n\n", "### 2\nStatus: new\n\n", "### 3\nStatus: new\n\n"
+    assert merge(base, base + foo, base + bar) == base + foo + bar
+
+
+def test_nothing_is_glued_to_a_last_line_without_an_end() -> None:
+    assert merge("a\nb", "a\nb\nx", "a\nb\ny") == "a\nb\nx\ny"
+    assert merge("a\nb", "x\na\nb", "a\nb\n") == "x\na\nb\n"
+    assert merge("a\n", "", "a") == ""
+
+
+def test_a_long_file_whose_every_part_looks_the_same() -> None:
+    base = "".join(f"### {n}\n- **Status**: new\n\n---\n" for n in range(20_000))
+    ours = base.replace("new", "done")
+    assert merge(base, ours, f"top\n{base}end\n") == f"top\n{ours}end\n"
+    alike = "- [ ] x\n" * 20_000
+    assert merge(alike, f"top\n{alike}", f"{alike}end\n") == f"top\n{alike}end\n"
+
+
+def join(known: tuple[str, ...], ours: str, theirs: str) -> str:
+    return merge(ancestor(known, theirs), ours, theirs)
+
+
+@MANY
+@given(versions(), texts())
+def test_a_version_that_was_only_added_to_is_known_again(three: tuple[str, str, str], other: str) -> None:
+    base = three[0]
+    theirs = f"first\n{base}last\n"
+    assert merge(ancestor((base, other), theirs), base, theirs) == theirs
+    assert ancestor((base,), three[1]) == base
+
+
+@MANY
+@given(versions(), versions())
+def test_what_not_every_version_had_is_never_taken_out(
+    three: tuple[str, str, str], others: tuple[str, str, str]
+) -> None:
+    base, newest, older = three
+    ours = merge(base, newest, older)
+    merged = Counter(Lines(join((newest, older), ours, others[0])).all)
+    own = {line for line in Lines(ours).all if line[0] in "pq"}
+    assert own <= {*merged}, "only one of the two had it"
+
+
+def test_what_somebody_has_not_seen_they_have_not_taken_out() -> None:
+    newest, older, ours = "head\nL\nfoot\n", "head\nK\nfoot\n", "head\nL\nK\nfoot\n"
+    assert join((newest, older), ours, "head\nL\nM\nfoot\n") == "head\nL\nK\nM\nfoot\n"
+    assert join((newest, older), ours, "head\nK\nM\nfoot\n") == "head\nL\nK\nM\nfoot\n"
+    assert join((newest, older), ours, "M\nfoot\n") == "M\nL\nK\nfoot\n"
+
+
+def test_what_others_took_out_does_not_come_back_with_an_older_version() -> None:
+    known = ("head\nX\nfoot\n", "head\nY\nfoot\n")
+    assert join(known, known[1], f"{known[0]}more\n") == f"{known[1]}more\n"
+
+
+def test_what_both_have_is_not_doubled_when_nobody_knows_where_it_came_from() -> None:
+    known = ("head\nfoot\n", "head\np\nq\nx\nfoot\n")
+    assert join(known, known[1], "head\np\nq\nm\nfoot\n") == "head\np\nq\nx\nm\nfoot\n"
+
+
+def test_a_line_like_it_elsewhere_does_not_stand_for_a_hidden_one() -> None:
+    """Two people add the same words at different places; one of them has not seen the other's."""
+    newest, older = "a\nb\nc\n", "a\n- tbd\nb\nc\n"
+    assert join((newest, older), older, "a\nb\nc\n- tbd\n") == "a\n- tbd\nb\nc\n- tbd\n"
+
+
+def test_blocks_that_look_alike_stay_whole_whoever_saw_what() -> None:
+    base, foo, bar = "### 1\nStatus: new\n\n", "### 2\nStatus: new\n\n", "### 3\nStatus: new\n\n"
+    assert join((base, base + foo), base + foo, base + bar) == base + foo + bar
+    assert join((base, base + foo), base + foo, base + foo + bar) == base + foo + bar
+
+
+def test_an_inherited_line_is_no_edit_even_if_much_was_taken_out() -> None:
+    """One had the task done and the note `n`, the other neither; theirs was made from the first, and the note taken out."""
+    newest, older = "### 7 done\nn\nfoot\n", "### 7\nL\nfoot\n"
+    assert join((newest, older), older, "### 7 done\nm\nfoot\n") == "### 7\nL\nm\nfoot\n"

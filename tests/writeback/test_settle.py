@@ -1,0 +1,159 @@
+"""What the journal says reaches the sources, whatever dies in between."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from plait.adapters.checkout import Place, find_place, load
+from plait.adapters.sqlite import open_writer
+from plait.core.events import Record
+from plait.core.plan import Severity
+from plait.core.requests import Submit
+from plait.core.settings import Settings
+from plait.core.status import Category
+from plait.engine.settle import Settled, settle
+from plait.sources.ledger import Ledger
+from plait.sources.pile import gather
+from plait.sources.planning import Wish, plan
+from plait.testing.script import BATCH, Script
+from plait.wiring import JOURNAL, source_writer
+
+TODO = """\
+# TODO
+
+### 1. First thing
+**Status**: [NOT STARTED]
+**Dependencies**: None
+
+### 2. Second thing
+**Status**: [NOT STARTED]
+**Dependencies**: 1
+
+### 3. Third thing
+**Status**: [NOT STARTED]
+"""
+
+# Append what is on the standard input to the journal, say so, and wait to be killed.
+CHILD = """
+import sys
+from pathlib import Path
+from plait import codec
+from plait.adapters.sqlite import open_writer
+journal = open_writer(Path(sys.argv[1]))
+journal.append([codec.load(line.encode()) for line in sys.stdin.read().splitlines()])
+print("durable", flush=True)
+import signal
+signal.pause()
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    (tmp_path / "TODO.md").write_text(TODO)
+    (tmp_path / ".plait").mkdir()
+    return find_place(tmp_path)
+
+
+def submitted(place: Place) -> Script:
+    """A batch of everything in TODO.md, as `plait run` would submit it."""
+    found, _ = load(place, ["TODO.md"], where=place.top)
+    pile = gather([(source.format, source.path, source.reading) for source in found])
+    planned = plan(pile, Wish()).plan
+    assert planned is not None
+    script = Script(start=False)
+    sources = tuple(str(source) for source in pile.sources)
+    script.happen(Submit("r0", BATCH, planned.brief(), Settings(retries=0), base="base", sources=sources))
+    return script
+
+
+def start(place: Place) -> Settled:
+    """What an engine does first."""
+    with closing(open_writer(place.state / JOURNAL)) as journal:
+        settled = settle(Ledger(journal.read()), source_writer(place))
+        last = journal.last()
+        journal.append([Record(last + n, 2000.0, report) for n, report in enumerate(settled.reports, 1)])
+    return settled
+
+
+def written(place: Place) -> list[str]:
+    lines = (place.top / "TODO.md").read_text().splitlines()
+    return [line.removeprefix("**Status**: ") for line in lines if line.startswith("**Status**")]
+
+
+def journalled(place: Place, script: Script) -> None:
+    with closing(open_writer(place.state / JOURNAL)) as journal:
+        journal.append(script.records[journal.last() :])
+
+
+def test_an_engine_killed_between_the_journal_and_the_file_is_made_good(place: Place) -> None:
+    from plait import codec  # noqa: PLC0415 - only the child's records are text
+
+    script = submitted(place)
+    script.exits("1")
+    lines = "\n".join(codec.dump(record).decode() for record in script.records)
+    child = subprocess.Popen(
+        [sys.executable, "-c", CHILD, str(place.state / JOURNAL)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert child.stdin
+    assert child.stdout
+    child.stdin.write(lines)
+    child.stdin.close()
+    assert child.stdout.readline() == "durable\n"
+    child.kill()
+    child.wait()
+    child.stdout.close()
+    assert written(place) == ["[NOT STARTED]"] * 3
+
+    assert start(place).problems == ()
+    assert written(place) == ["[COMPLETED]", "[IN PROGRESS]", "[IN PROGRESS]"]
+    assert "### 1. First thing ✅\n" in (place.top / "TODO.md").read_text()
+
+
+def test_what_was_told_is_not_told_again(place: Place) -> None:
+    script = submitted(place)
+    script.exits("1")
+    journalled(place, script)
+    start(place)
+    file = place.top / "TODO.md"
+    again = file.read_text().replace("[COMPLETED]", "[NOT STARTED]")
+    file.write_text(again)
+    assert start(place).reports == ()
+    assert file.read_text() == again, "a person has taken it up again, and that stands"
+
+
+def test_an_engine_killed_before_it_could_say_so_tells_it_twice_and_changes_nothing(place: Place) -> None:
+    script = submitted(place)
+    script.exits("3")
+    journalled(place, script)
+    settle(Ledger(script.records), source_writer(place))
+    before = (place.top / "TODO.md").stat()
+    settled = start(place)
+    after = (place.top / "TODO.md").stat()
+    assert [report.tasks for report in settled.reports] == [("1", "3")]
+    assert (after.st_mtime_ns, after.st_ino) == (before.st_mtime_ns, before.st_ino)
+
+
+def test_a_failure_and_what_it_blocks_are_told_with_their_reason(place: Place) -> None:
+    script = submitted(place)
+    script.exits("1", Category.TASK, detail="tests fail")
+    journalled(place, script)
+    start(place)
+    assert written(place) == ["[FAILED]", "[BLOCKED]", "[IN PROGRESS]"]
+    assert "**Blocking Reason**: " in (place.top / "TODO.md").read_text()
+
+
+def test_a_source_that_is_gone_is_said_and_owed_no_more(place: Place) -> None:
+    script = submitted(place)
+    journalled(place, script)
+    (place.top / "TODO.md").unlink()
+    settled = start(place)
+    assert [problem.severity for problem in settled.problems][:1] == [Severity.WARNING]
+    assert start(place).reports == ()

@@ -1,0 +1,245 @@
+"""What a write leaves behind when nobody disturbs it: the file with the statuses in it, and nothing else changed."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from plait.adapters.sourcefiles import Written, write_back
+from plait.core.errors import Fault
+from plait.core.plan import Severity
+from plait.core.task import Origin
+from plait.ports import SourceWriteError
+from plait.sources.model import Mark, Writer
+from plait.sources.text import decode
+from plait.testing.writeback import Site, change, rewrite
+
+pytestmark = pytest.mark.usefixtures("_either_way")
+
+
+@contextmanager
+def nobody() -> Iterator[None]:
+    """Without the rights of root, to whom every file is open."""
+    if os.geteuid():
+        yield
+        return
+    os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+@pytest.fixture
+def public() -> Iterator[Site]:
+    """Where anybody may work."""
+    with TemporaryDirectory() as name:
+        site = Site(Path(name))
+        site.save("one: pending\n")
+        site.locks.mkdir(parents=True)
+        for each in (site.folder, site.checkout, site.locks.parent, site.locks):
+            each.chmod(0o777)
+        yield site
+        site.checkout.chmod(0o777)
+
+
+def test_statuses_are_put_in_and_nothing_stays_beside_the_file(site: Site) -> None:
+    assert site.write("one", "three") == Written(changed=True)
+    assert site.text == "# Tasks\none: completed\ntwo: pending\nthree: completed\n"
+    assert site.beside == []
+    assert {each.suffix for each in site.locks.iterdir()} == {".lock"}
+    assert site.waits == []
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"one: pending\r\nother\r\n",
+        b"\xef\xbb\xbfhead\none: pending\n",
+        b"not UTF-8: \xff\xfe\xc3\none: pending\n\x00",
+        b"trailing   \n\none: pending\r\n\rmixed\n\xe2\x80\xa8end without end",
+    ],
+)
+def test_every_other_byte_is_kept(site: Site, data: bytes) -> None:
+    site.path.write_bytes(data)
+    site.write("one")
+    assert site.path.read_bytes() == data.replace(b"one: pending", b"one: completed")
+
+
+def test_nothing_is_written_when_nothing_changes(site: Site) -> None:
+    site.write("one")
+    os.utime(site.path, ns=(1, 1))
+    before, folder = site.path.stat(), site.checkout.stat()
+    assert site.write("one") == Written(changed=False)
+    assert site.write() == Written(changed=False)
+    after = site.path.stat()
+    assert (after.st_ino, after.st_mtime_ns, after.st_ctime_ns) == (before.st_ino, 1, before.st_ctime_ns)
+    assert site.checkout.stat().st_mtime_ns == folder.st_mtime_ns, "not even a name came and went"
+
+
+@pytest.mark.parametrize("mode", [0o644, 0o600, 0o664, 0o755, 0o640])
+def test_the_mode_is_kept(site: Site, mode: int) -> None:
+    site.path.chmod(mode)
+    site.write("one")
+    assert stat.S_IMODE(site.path.stat().st_mode) == mode
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give a file away")
+def test_the_owner_is_kept(site: Site) -> None:
+    os.chown(site.path, 1234, 4321)
+    site.write("one")
+    assert (site.path.stat().st_uid, site.path.stat().st_gid) == (1234, 4321)
+
+
+def test_attributes_are_kept(site: Site) -> None:
+    try:
+        os.setxattr(site.path, "user.colour", b"green")
+    except (AttributeError, OSError):
+        pytest.skip("no attributes here")
+    site.write("one")
+    assert os.getxattr(site.path, "user.colour") == b"green"
+
+
+def test_a_link_stays_a_link(site: Site) -> None:
+    real = site.folder / "elsewhere" / "TASKS.md"
+    real.parent.mkdir()
+    site.path.rename(real)
+    site.path.symlink_to("../elsewhere/TASKS.md")
+    assert site.write("one").changed
+    assert site.path.is_symlink()
+    assert "one: completed" in real.read_text()
+    assert [each.name for each in real.parent.iterdir()] == ["TASKS.md"]
+
+
+def test_a_file_is_locked_under_its_real_name(site: Site) -> None:
+    (site.checkout / "alias.md").symlink_to("TODO.md")
+    site.write("one")
+    site.name = "alias.md"
+    site.write("two")
+    assert len(list(site.locks.iterdir())) == 1
+
+
+def test_other_hard_links_keep_the_old_text_and_it_is_said(site: Site) -> None:
+    before = site.text
+    other = site.checkout / "other.md"
+    os.link(site.path, other)
+    (problem,) = site.write("one").problems
+    assert problem.severity is Severity.WARNING
+    assert problem.message == "this file had 2 names (hard links): only this one has the new statuses"
+    assert problem.at == Origin("TODO.md")
+    assert other.read_text() == before
+    assert "one: completed" in site.text
+    assert site.write("two").problems == ()
+
+
+def test_an_absolute_path_is_taken_as_it_is(site: Site, tmp_path: Path) -> None:
+    writer = Writer(str(site.path), rewrite)
+    assert write_back(tmp_path / "anywhere", writer, [change("one")], locks=site.locks).changed
+
+
+def test_a_task_that_is_gone_is_reported_and_the_others_are_written(site: Site) -> None:
+    written = site.write("one", "four")
+    assert written.changed
+    (problem,) = written.problems
+    assert "four is not in the file any more" in problem.message
+    assert "one: completed" in site.text
+    assert len(site.waits) == 5, "it may be about to come back"
+    assert sum(site.waits) < 0.5
+
+
+def test_a_file_that_is_gone_is_reported(site: Site) -> None:
+    site.path.unlink()
+    (problem,) = site.write("one").problems
+    assert problem.message == "this file is not there any more: no status was written"
+    assert problem.at == Origin("TODO.md")
+    assert not site.path.exists()
+    assert site.beside == []
+
+
+def test_a_file_is_made_where_the_format_wants_it(site: Site) -> None:
+    site.name = "status.json"
+    umask = os.umask(0o027)
+    try:
+        assert site.write("one", creates=True) == Written(changed=True)
+    finally:
+        os.umask(umask)
+    assert site.text == "one: completed\n"
+    assert stat.S_IMODE(site.path.stat().st_mode) == 0o640
+    assert site.beside == []
+    assert site.write("one", creates=True) == Written(changed=False)
+    site.write("one", mark=Mark.FAILED, creates=True)
+    assert site.text == "one: failed\n"
+
+
+def test_no_folder_is_made(site: Site) -> None:
+    site.name = "outputs/status.json"
+    assert site.write("one", creates=True) == Written(changed=False)
+    assert not (site.checkout / "outputs").exists()
+
+
+def test_nothing_is_made_of_nothing(site: Site) -> None:
+    site.name = "status.json"
+    assert site.write(creates=True) == Written(changed=False)
+    assert not site.path.exists()
+
+
+def test_a_folder_that_is_gone_is_an_error(site: Site) -> None:
+    site.name = "gone/TODO.md"
+    with pytest.raises(SourceWriteError) as error:
+        site.write("one")
+    assert error.value.fault is Fault.WORLD
+    assert f"no status could be written to {site.path}, its folder is gone: No such file or directory" in str(
+        error.value
+    )
+
+
+@pytest.mark.parametrize("what", ["pipe", "folder"])
+def test_what_is_no_file_is_let_be(site: Site, what: str) -> None:
+    site.path.unlink()
+    if what == "pipe":
+        os.mkfifo(site.path)
+    else:
+        site.path.mkdir()
+    with pytest.raises(SourceWriteError, match="this is not a regular file"):
+        site.write("one")
+    assert site.beside == []
+
+
+def test_a_read_only_file_is_let_be(public: Site) -> None:
+    public.path.chmod(0o444)
+    with nobody(), pytest.raises(SourceWriteError) as error:
+        public.write("one")
+    assert f"no status could be written to {public.path}, that is not permitted: it is read-only" in str(
+        error.value
+    )
+    assert "check the owner and the mode" in error.value.hint
+    assert public.text == "one: pending\n"
+    assert public.beside == []
+
+
+def test_a_read_only_folder_is_let_be(public: Site) -> None:
+    public.path.chmod(0o666)
+    public.checkout.chmod(0o555)
+    with nobody(), pytest.raises(SourceWriteError, match="not permitted: Permission denied"):
+        public.write("one")
+    assert public.text == "one: pending\n"
+
+
+def test_a_folder_for_locks_that_cant_be_made(public: Site) -> None:
+    public.locks.rmdir()
+    public.locks.parent.chmod(0o555)
+    with nobody(), pytest.raises(SourceWriteError, match=r"not permitted: Permission denied \(.*locks"):
+        public.write("one")
+
+
+def test_a_long_name(site: Site) -> None:
+    site.name = "é" * 120 + ".md"
+    site.save("one: pending\n")
+    assert site.write("one").changed
+    assert decode(site.path.read_bytes()) == "one: completed\n"
