@@ -9,6 +9,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
@@ -35,7 +36,7 @@ def crashes(folder: Path, way: str, carry_on: str) -> None:
     for number in count(1):
         site = Site(folder / str(number))
         site.save(START)
-        saved = killed_at(number, site)
+        saved = killed_at(number, site) if carry_on != "twice" else killed_twice(number, site)
         lines = site.text.splitlines()
         whole = {"# Tasks", "two: pending"} <= {*lines} and lines[1].startswith("one: ")
         if carry_on == "edited":
@@ -47,6 +48,17 @@ def crashes(folder: Path, way: str, carry_on: str) -> None:
         if not (folder / "killed").exists():
             return
         (folder / "killed").unlink()
+
+
+def killed_twice(number: int, site: Site) -> list[str]:
+    """The first one died when it had displaced somebody's edit; the second one is killed while it takes that up."""
+
+    def dies() -> None:
+        raise KeyboardInterrupt
+
+    with suppress(KeyboardInterrupt):
+        site.write("one", exchanging=[lambda: site.save(f"{START}edit\n"), dies])
+    return ["edit", *killed_at(number, site)]
 
 
 def killed_at(number: int, site: Site) -> list[str]:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from subprocess import PIPE, run
 from tempfile import TemporaryDirectory
+from time import time
 
 import pytest
 
@@ -18,10 +19,10 @@ from plait.testing.writeback import Site, change, nothing, rewrite
 CHILD = Path(__file__).with_name("child.py")
 
 
-@pytest.mark.parametrize("carry_on", ["at once", "edited"])
+@pytest.mark.parametrize("carry_on", ["at once", "edited", "twice"])
 @pytest.mark.parametrize("way", ["one", "three"])
 def test_killed_at_each_step_in_turn(way: str, carry_on: str) -> None:
-    """Two people save while it writes; in one half of the cases another one edits what it left before it is started again."""
+    """Two people save while it writes. Then another one edits what it left; or what died first was the write before it."""
     with TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as folder:
         command = [sys.executable, str(CHILD), "crashes", folder, way, carry_on]
         said = run(command, stdout=PIPE, text=True, check=True).stdout.splitlines()
@@ -56,6 +57,19 @@ def test_an_edit_that_was_displaced_and_not_yet_looked_at_comes_back(site: Site)
     assert site.text == "# Tasks\none: completed\ntwo: completed\nthree: pending\nedit\n"
     assert site.beside == []
     assert {each.suffix for each in site.locks.iterdir()} == {".lock"}
+
+
+@pytest.mark.parametrize("age", [0, 3600])
+def test_an_edit_that_was_just_to_be_put_back_comes_back(site: Site, age: int) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        site.write("one", exchanging=[saves(site, "edit"), nothing, dies])
+    assert "edit" not in site.text
+    (intent,) = site.locks.glob("*.intent")
+    os.utime(intent, (time() - age, time() - age))
+    saves(site, "later")()
+    site.write("two")
+    assert {"edit", "later", "one: completed", "two: completed"} <= {*site.text.splitlines()}
+    assert site.beside == []
 
 
 def test_it_comes_back_even_if_there_is_nothing_to_write(site: Site) -> None:

@@ -100,6 +100,18 @@ def test_nothing_stays_of_a_write_that_was_refused(site: Site, monkeypatch: pyte
     assert site.beside == []
 
 
+def test_nothing_stays_when_what_is_to_come_could_not_be_told(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(os, "replace", refuse)
+    with pytest.raises(SourceWriteError, match="look at the disk"):
+        site.write("one")
+    assert site.beside == []
+
+
 def test_a_limit_on_the_size_of_files(site: Site) -> None:
     """write(2) itself fails, after a part."""
     site.save(START + "x" * 100_000)

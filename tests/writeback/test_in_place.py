@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from plait.adapters.sourcefiles import Written, files
-from plait.testing.writeback import Site
+from plait.testing.writeback import Site, nothing
 
 pytestmark = pytest.mark.usefixtures("_either_way")
 
@@ -49,6 +49,20 @@ def test_a_program_that_is_overtaken_by_the_exchange_is_waited_for(site: Site, c
 
     written = site.write("two", exchanging=[begins], pausing=[lambda: programs[0].write(NEW[cut:])])
     assert written == Written(changed=True)
+    assert site.text == DONE
+    assert site.beside == []
+
+
+@pytest.mark.parametrize("cut", [0, 12, 30])
+def test_it_is_waited_for_longer_when_a_task_is_missing(site: Site, cut: int) -> None:
+    programs: list[Program] = []
+
+    def begins() -> None:
+        programs.append(Program(site))
+        programs[0].write(NEW[:cut])
+
+    ends = [nothing] * 3 + [lambda: programs[0].write(NEW[cut:])]
+    assert site.write("two", exchanging=[begins], pausing=ends) == Written(changed=True)
     assert site.text == DONE
     assert site.beside == []
 

@@ -79,6 +79,18 @@ DEFECTS = (
         "budget.allows(batch.spent + choice.reserve)",
     ),
     Defect(
+        "a barrier lets tasks pass that say what they need",
+        "phases",
+        "return phase.gate is not None or all(",
+        "return all(",
+    ),
+    Defect(
+        "a barrier asks for no more than the batch does",
+        "evolve.phases",
+        "return batch.settings.phase_gate if phase.phase.gate is None else phase.phase.gate",
+        "return batch.settings.phase_gate",
+    ),
+    Defect(
         "a held file is ignored",
         "ready",
         "if self._holder.get(token, entry.ref) != entry.ref:",
