@@ -111,10 +111,10 @@ def test_what_is_found_is_told_with_its_reason(repo: Path, path: Callable[..., s
 def test_the_last_lines_tell_how_to_go_on(repo: Path) -> None:
     init = Init()
     init(repo)
-    *_, wrote, _, _, first, then = init.output.splitlines()
+    *_, wrote, agent, then = init.output.splitlines()
     assert wrote == f"Wrote {repo / 'plait.toml'}."
-    assert "`plait plan`" in first
-    assert "`plait run`" in then
+    assert agent == "No agent is set: install one of them, or name another under [run]."
+    assert "`plait plan`" in then
 
 
 def test_the_test_command_is_never_run(repo: Path) -> None:
@@ -134,7 +134,7 @@ def test_without_an_agent_the_setting_is_left_out_and_the_way_on_told(repo: Path
     init(repo)
     assert settings(repo).run.agent == ()
     assert "\n#agent = []\n" in (repo / "plait.toml").read_text()
-    assert "--agent-command" in init.output
+    assert "No agent is set" in init.output
     assert "shell" in init.output
 
 

@@ -77,8 +77,6 @@ def show_next(out: Console, place: Place, *, sources: bool, agent: bool) -> None
     line(out)
     line(out, f"Wrote {visible(str(place.top / OWN))}.")
     if not agent:
-        line(out, "Without an agent, tasks that are commands still run (agent: shell), and")
-        line(out, "`plait run --agent-command 'COMMAND {task_file}'` has any other tool do them.")
+        line(out, "No agent is set: install one of them, or name another under [run].")
     first = "" if sources else "write down some tasks, or name their source under [sources]; then "
     line(out, f"Next: {first}`plait plan` shows what would run, in which order, and why.")
-    line(out, "Then: `plait run` has it done.")
