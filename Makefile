@@ -8,7 +8,7 @@ SEEDS  ?=
 LONG   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test unit check format sim crash bench mutants lock clean
+.PHONY: help demo test unit check format sim crash stress bench mutants lock clean
 
 help:  ## what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -44,6 +44,9 @@ sim: $(STAMP)  ## simulated batches with crashes; LONG=1 for a million records a
 
 crash: $(STAMP)  ## the journal's writer killed and its files damaged; LONG=1 for more
 	PLAIT_CRASH_LONG=$(LONG) $(BIN)/pytest -n 2 tests/crash
+
+stress: $(STAMP)  ## others write a source at the same time, and texts nobody wrote; LONG=1 for more
+	PLAIT_STRESS_LONG=$(LONG) PLAIT_HOSTILE_LONG=$(LONG) $(BIN)/pytest tests/writeback/test_stress.py tests/sources/test_hostile.py
 
 bench: $(STAMP)  ## ratios against a floor in the same run; a table and bench/results/*.json
 	$(BIN)/python -m bench

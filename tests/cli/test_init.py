@@ -135,7 +135,6 @@ def test_without_an_agent_the_setting_is_left_out_and_the_way_on_told(repo: Path
     assert settings(repo).run.agent == ()
     assert "\n#agent = []\n" in (repo / "plait.toml").read_text()
     assert "No agent is set" in init.output
-    assert "shell" in init.output
 
 
 def test_an_agent_that_plait_knows_less_well_is_named_but_not_taken(

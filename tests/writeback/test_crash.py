@@ -60,9 +60,11 @@ def test_an_edit_that_was_displaced_and_not_yet_looked_at_comes_back(site: Site)
 
 
 @pytest.mark.parametrize("age", [0, 3600])
-def test_an_edit_that_was_just_to_be_put_back_comes_back(site: Site, age: int) -> None:
+@pytest.mark.parametrize("mark", ["pending", "completed"])
+def test_an_edit_that_was_just_to_be_put_back_comes_back(site: Site, mark: str, age: int) -> None:
+    theirs = site.text.replace("one: pending", f"one: {mark}") + "edit\n"
     with pytest.raises(KeyboardInterrupt):
-        site.write("one", exchanging=[saves(site, "edit"), nothing, dies])
+        site.write("one", exchanging=[lambda: site.save(theirs), nothing, dies])
     assert "edit" not in site.text
     (intent,) = site.locks.glob("*.intent")
     os.utime(intent, (time() - age, time() - age))

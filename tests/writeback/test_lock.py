@@ -31,17 +31,24 @@ def test_another_plait_is_waited_for_and_then_named(site: Site) -> None:
     assert len(site.waits) == 2
 
 
-def test_a_lock_whose_file_was_removed_keeps_somebody_else_out_all_the_same(tmp_path: Path) -> None:
-    lock = tmp_path / "a.lock"
-    waits: list[float] = []
-    with held(lock, tmp_path, waits.append):
-        lock.unlink()
-        with held(lock, tmp_path, waits.append):
-            fd = os.open(lock, os.O_RDWR)
-            with pytest.raises(BlockingIOError):
-                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            os.close(fd)
-    assert waits == []
+def test_a_lock_whose_file_was_removed_in_that_moment_is_no_lock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock, real = tmp_path / "a.lock", fcntl.flock
+    removals = [lock.unlink]
+
+    def overtaken(fd: int, kind: int) -> None:
+        real(fd, kind)
+        for remove in removals:
+            remove()
+        removals.clear()
+
+    monkeypatch.setattr(fcntl, "flock", overtaken)
+    with held(lock, tmp_path, lambda _: None):
+        fd = os.open(lock, os.O_RDWR)
+        with pytest.raises(BlockingIOError):
+            real(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.close(fd)
 
 
 def test_the_lock_is_free_after_an_error(site: Site) -> None:
