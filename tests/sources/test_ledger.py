@@ -74,6 +74,21 @@ def test_each_source_is_told_of_its_own_tasks_by_its_own_ids() -> None:
     ]
 
 
+def test_a_task_is_owed_to_one_source_only() -> None:
+    """Or a folder that takes no status would settle the debt of a file in it."""
+    tasks = (task("1", file="plan.md"), task("2", file="02-x.md"), task("3", file="sub/03-x.md"))
+    plan = build(tasks).plan
+    assert plan is not None
+    told = Script(start=False)
+    sources = ("folder:.", "plan:plan.md", "folder:sub")
+    told.happen(Submit("r0", BATCH, plan, Settings(), base="base", sources=sources))
+    assert [(bill.path, bill.tasks) for bill in bills(*told.records)] == [
+        (".", ("2",)),
+        ("plan.md", ("1",)),
+        ("sub", ("3",)),
+    ]
+
+
 def test_what_was_written_is_not_owed_and_what_came_later_is() -> None:
     told = script(task("1"), task("2"))
     upto = told.records[-1].seq

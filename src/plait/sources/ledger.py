@@ -6,7 +6,7 @@ A task is owed to its source from the record that changes its status until a Sou
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -59,8 +59,9 @@ class Account:
         """A bill for each source that can be told something; tasks that no source told of are owed to nobody."""
         addresses = [Address.of(source) for source in self.sources]
         short = names([address.path for address in addresses])
+        tellers = {task: _teller(addresses, self.tasks[task].origin) for task in self.owed}
         for address, name in zip(addresses, short, strict=True):
-            tasks = tuple(task for task in self.owed if _tells(address.path, self.tasks[task].origin))
+            tasks = tuple(task for task, teller in tellers.items() if teller == address)
             if tasks:
                 changes = tuple(self._change(task, name, address.tag) for task in tasks)
                 upto = max(self.owed[task].seq for task in tasks)
@@ -95,9 +96,13 @@ class Bill:
     upto: int
 
 
-def _tells(path: str, origin: Origin | None) -> bool:
-    """Whether a task belongs to the source at this path: it was said in that file, or in a file of that folder."""
-    return origin is not None and (origin.file == path or origin.file.startswith(f"{path}/") or path == ".")
+def _teller(addresses: Sequence[Address], origin: Origin | None) -> Address | None:
+    """The one source that told of a task: the file in which it was said, else the nearest folder around that."""
+    if origin is None:
+        return None
+    around = [each for each in addresses if each.path == "." or origin.file.startswith(f"{each.path}/")]
+    named = [each for each in addresses if each.path == origin.file]
+    return next(iter(named), None) or max(around, key=lambda each: len(each.path), default=None)
 
 
 class Ledger:
