@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from plait.core.errors import WorldError
 from plait.core.events import Record
 from plait.core.requests import Request
+from plait.core.task import Attempt
 
 
 class JournalError(WorldError):
@@ -102,5 +105,133 @@ class Inbox(Protocol):
 
     def wait(self, timeout: float) -> bool:
         """Return True as soon as something is pending that can be read, False when the time is over."""
+
+    def close(self) -> None: ...
+
+
+class Timer(Protocol):
+    def cancel(self) -> None:
+        """Too late is no error."""
+
+
+class Reactor(Protocol):
+    """The engine's one loop, as adapters see it. Everything but `post` is called from the loop's own thread."""
+
+    def watch(self, fd: int, ready: Callable[[], None]) -> None:
+        """Call `ready` whenever there is something to read."""
+
+    def unwatch(self, fd: int) -> None: ...
+
+    def after(self, seconds: float, then: Callable[[], None]) -> Timer: ...
+
+    def post(self, then: Callable[[], None]) -> None:
+        """From any thread: call it in the loop, soon."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One attempt as an executor starts it. `env` is the whole environment, `stdin` a file (None: nothing to read)."""
+
+    attempt: Attempt
+    argv: tuple[str, ...]
+    cwd: str
+    env: Mapping[str, str] = field(repr=False)
+    stdin: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    pid: int
+
+
+@dataclass(frozen=True, slots=True)
+class Exited:
+    """`code` as a shell tells it: 128 + n after signal n."""
+
+    code: int
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """It was started, it does not run any more, and it left no exit status."""
+
+    why: str
+
+
+# What a probe finds; None: it was never started.
+Found = Running | Exited | Gone | None
+
+
+class Witness(Protocol):
+    """Who an executor tells what it sees, in the loop's thread. A fact may be told twice."""
+
+    def launched(self, attempt: Attempt, pid: int) -> None: ...
+
+    def exited(self, attempt: Attempt, code: int) -> None: ...
+
+    def lost(self, attempt: Attempt, why: str) -> None: ...
+
+
+class Executor(Protocol):
+    """How attempts reach a site. An attempt's name is its identity: whatever is done twice is done once."""
+
+    def start(self, job: Job) -> None:
+        """Start it, unless that was done before: then tell what became of it. Raise WorldError if it can't be started."""
+
+    def adopt(self, attempt: Attempt) -> Found:
+        """What became of an attempt that an earlier engine started; one that runs is watched from now on."""
+
+    def end(self, attempt: Attempt, *, now: bool) -> None:
+        """Ask the whole tree to end, ever more firmly; `now`: without grace. What is over already is told again."""
+
+    def footprints(self) -> Mapping[Attempt, int]:
+        """The memory, in bytes, that each running attempt's whole tree takes now."""
+
+    def close(self) -> None:
+        """Stop watching; what runs goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weather:
+    """What the machine has left. `squeeze` is the share of time that work stalls for want of memory (None: not told)."""
+
+    memory: int
+    memory_total: int
+    disk: int
+    disk_total: int
+    load: float
+    cores: int
+    squeeze: float | None = None
+
+
+class Sensors(Protocol):
+    def read(self) -> Weather: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """What the user's other engines do: slots they have taken, and providers that refused them, with until when."""
+
+    slots: int = 0
+    who: str = ""
+    refusals: Mapping[str, float] = field(default_factory=dict)
+
+
+class Commons(Protocol):
+    """What all engines of one user share: slots, refusals of providers, blocks of ports."""
+
+    def turn(self) -> AbstractContextManager[Elsewhere]:
+        """While it is held, no other engine takes slots."""
+
+    def hold(self, slots: int, pids: Sequence[int]) -> None:
+        """Inside a turn: this engine has so many slots now, taken by these processes (they count on if it dies)."""
+
+    def refused(self, provider: str, until: float) -> None:
+        """Tell the others."""
+
+    def lease(self, batch: str, task: str) -> range:
+        """A block of free ports for a task, the same one each time until it is given back."""
+
+    def give_back(self, batch: str, task: str) -> None: ...
 
     def close(self) -> None: ...

@@ -1,0 +1,1 @@
+"""Agents: how to talk to coding tools. Pure: a command out, lines in."""
