@@ -21,8 +21,8 @@ $(STAMP): requirements/dev.txt pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
-demo: $(STAMP)  ## a simulated batch, from start to merged branch
-	@$(BIN)/python -m plait.testing.demo
+demo: $(STAMP)  ## a small repository, and its tasks run for real: no keys, no network
+	@$(BIN)/plait demo
 
 test: check unit sim mutants  ## everything CI runs
 
@@ -42,7 +42,7 @@ format: $(STAMP)  ## put the code in order
 sim: $(STAMP)  ## simulated batches with crashes; LONG=1 for a million records and more
 	$(BIN)/python -m plait.testing.sim $(if $(LONG),--long) $(if $(SEEDS),--seeds $(SEEDS))
 
-crash: $(STAMP)  ## the journal's writer killed and its files damaged; LONG=1 for more
+crash: $(STAMP)  ## engines, fronts and writers killed, disks full, files damaged; LONG=1 for 300 kills and more
 	PLAIT_CRASH_LONG=$(LONG) $(BIN)/pytest -n 2 tests/crash
 
 stress: $(STAMP)  ## others write a source at the same time, and texts nobody wrote; LONG=1 for more

@@ -1,4 +1,4 @@
-"""All benchmarks, or the named ones: python -m bench [--quick] [core graph journal sources]"""
+"""All benchmarks, or the named ones: python -m bench [--quick] [NAME …]"""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from importlib import import_module
 
 from bench.table import save, show
 
-ALL = ("graph", "core", "journal", "sources")
+ALL = ("graph", "core", "journal", "sources", "startup", "run", "makespan", "chatty")
 
 
 def main(words: list[str]) -> None:

@@ -1,1 +1,3 @@
 """Many agents, one pull request."""
+
+__version__ = "0.1.0"

@@ -16,7 +16,7 @@ from plait.core import decisions, reports, requests
 from plait.core.errors import WorldError
 from plait.core.events import Event, Record
 
-VERSION = 2
+VERSION = 3
 
 # JSON as it was written by an older version: its shape is known to the upcaster alone, hence Any.
 Json = dict[str, Any]
@@ -26,6 +26,8 @@ Upcaster = Callable[[str, Json], tuple[str, Json]]
 UPCASTERS: Mapping[int, Upcaster] = {
     # Phase.gate, Settings.write_back and sources-written are new; without them everything means what it meant.
     1: lambda kind, shape: (kind, shape),
+    # room-changed and Outcome.peak are new; without them there is no bound, and nothing was measured.
+    2: lambda kind, shape: (kind, shape),
 }
 
 KINDS: Mapping[str, type[Event]] = {
@@ -82,6 +84,7 @@ KINDS: Mapping[str, type[Event]] = {
     "gate-lost": reports.GateLost,
     "rate-limited": reports.RateLimited,
     "pressure-changed": reports.PressureChanged,
+    "room-changed": reports.RoomChanged,
     "clock-jumped": reports.ClockJumped,
     "engine-taken": reports.EngineTaken,
     "engine-released": reports.EngineReleased,

@@ -184,6 +184,9 @@ class Executor(Protocol):
     def end(self, attempt: Attempt, *, now: bool) -> None:
         """Ask the whole tree to end, ever more firmly; `now`: without grace. What is over already is told again."""
 
+    def sweep(self) -> int:
+        """End what outlived its attempts; how many processes are still being ended. Raise OSError if nobody can tell."""
+
     def footprints(self) -> Mapping[Attempt, int]:
         """The memory, in bytes, that each running attempt's whole tree takes now."""
 
@@ -210,21 +213,32 @@ class Sensors(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Elsewhere:
-    """What the user's other engines do: slots they have taken, and providers that refused them, with until when."""
+    """What the user's other engines do: slots they have taken, and providers that refused them, with until when.
+
+    `waiting` of them have something ready that finds no slot.
+    """
 
     slots: int = 0
     who: str = ""
+    waiting: int = 0
     refusals: Mapping[str, float] = field(default_factory=dict)
 
 
 class Commons(Protocol):
     """What all engines of one user share: slots, refusals of providers, blocks of ports."""
 
+    @property
+    def problem(self) -> str:
+        """What keeps this engine from sharing, for people; empty if nothing does."""
+
     def turn(self) -> AbstractContextManager[Elsewhere]:
         """While it is held, no other engine takes slots."""
 
-    def hold(self, slots: int, pids: Sequence[int]) -> None:
-        """Inside a turn: this engine has so many slots now, taken by these processes (they count on if it dies)."""
+    def hold(self, slots: int, pids: Sequence[int], *, waiting: bool = False) -> None:
+        """Inside a turn: this engine has so many slots now, taken by these processes (they count on if it dies).
+
+        `waiting`: it has more to start, and would like the others to leave it a share.
+        """
 
     def refused(self, provider: str, until: float) -> None:
         """Tell the others."""
@@ -235,3 +249,16 @@ class Commons(Protocol):
     def give_back(self, batch: str, task: str) -> None: ...
 
     def close(self) -> None: ...
+
+
+class Wakefulness(Protocol):
+    """Keeps the machine from falling asleep."""
+
+    @property
+    def why(self) -> str:
+        """Why it can't be kept from it; empty when it can."""
+
+    def hold(self) -> None:
+        """Held twice is held once."""
+
+    def release(self) -> None: ...

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from plait.adapters.checkout import find_place, load
+from plait.adapters.checkout.load import load
+from plait.adapters.checkout.place import find_place
 from plait.core.errors import UserError
 
 PLAN = "## Phase 1: A\n\n- [ ] 1.1 One\n"

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from plait.adapters.checkout import discover, find_place
+from plait.adapters.checkout.find import discover
 from plait.adapters.checkout.load import load
+from plait.adapters.checkout.place import find_place
 from plait.core.errors import UserError
 
 

@@ -12,10 +12,10 @@ from plait.codec import Json, NewerFormatError, UnreadableEventError
 from plait.core.decisions import RetryGranted, TaskEnded
 from plait.core.events import Event, Record
 from plait.core.plan import Plan
-from plait.core.reports import AttemptExited, Outcome
+from plait.core.reports import AttemptExited, Outcome, RoomChanged
 from plait.core.requests import Pause, Submit
 from plait.core.settings import Backoff, Budget, Settings, Spend
-from plait.core.status import Category, TaskStatus
+from plait.core.status import Category, TaskStatus, Waiting
 from plait.core.task import Attempt, Need, NeedKind, Origin, Phase, Step, Task
 
 TASK = Task(
@@ -38,6 +38,7 @@ EVENTS: list[Event] = [
     AttemptExited(
         Attempt("b1", "a", Step.WRITE, 2), Outcome(Category.RATE_LIMIT, retry_after=0.1, files=("x",))
     ),
+    RoomChanged(2, "2 of your 4 slots are taken by another engine", Waiting.SLOT),
     RetryGranted("b1", "a", Step.WRITE, 1800000000.123456, Category.NETWORK, "why", counted=True),
     TaskEnded("b1", "a", TaskStatus.DONE, "merged"),
 ]
@@ -102,6 +103,14 @@ def test_old_versions_are_lifted_step_by_step() -> None:
 
     lifted = codec.decode("halt", b'{"id":"r","run":"b"}', 1, upcasters={1: to_two, 2: to_three}, newest=3)
     assert lifted == Pause("r", "b")
+
+
+def test_an_exit_from_before_memory_was_measured_says_that_nobody_measured_it() -> None:
+    old = (
+        b'{"attempt":{"batch":"b","task":"a","step":"write","n":1},"outcome":{"category":"ok","exit_code":0}}'
+    )
+    exited = codec.decode("attempt-exited", old, 2)
+    assert exited == AttemptExited(Attempt("b", "a", Step.WRITE, 1), Outcome(Category.OK, 0, peak=0))
 
 
 def test_every_older_version_has_an_upcaster() -> None:

@@ -1,4 +1,4 @@
-"""Lengths of time and budgets, as people write them."""
+"""Lengths of time, sizes and budgets, as people write them."""
 
 from __future__ import annotations
 
@@ -58,6 +58,39 @@ def test_a_length_of_time_is_spelt_as_it_is_read(seconds: int) -> None:
 
 def test_a_fraction_of_a_second_stays_a_number() -> None:
     assert amounts.spell_duration(0.5) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("said", "size"),
+    [
+        ("64MB", 64 * 2**20),
+        ("64 MiB", 64 * 2**20),
+        ("64m", 64 * 2**20),
+        ("1.5G", 3 * 2**29),
+        ("0.5KB", 512),
+        ("4096", 4096),
+        ("4096b", 4096),
+        (" 2 TB ", 2**41),
+    ],
+)
+def test_a_size_is_read(said: str, size: int) -> None:
+    assert amounts.size(said) == size
+
+
+@pytest.mark.parametrize(
+    "said", ["", " ", "MB", "64 MB 1KB", "-1MB", "64MBit", "1e3", "0.3KB", "9" * 40, "64 parsecs"]
+)
+def test_what_is_not_wholly_understood_is_no_size(said: str) -> None:
+    assert amounts.size(said) is None
+
+
+@given(st.integers(0, 2**50))
+def test_a_size_is_spelt_as_it_is_read(size: int) -> None:
+    assert amounts.size(amounts.spell_size(size)) == size
+
+
+def test_a_size_is_spelt_in_the_greatest_unit_that_fits() -> None:
+    assert [amounts.spell_size(size) for size in (2**26, 2**30, 1000, 0)] == ["64MB", "1GB", "1000B", "0B"]
 
 
 @pytest.mark.parametrize(

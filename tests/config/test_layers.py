@@ -11,6 +11,7 @@ from plait.config import outside, toml
 from plait.config.document import Document, hear
 from plait.config.layers import Heard, SettingsError, merge
 from plait.config.model import Command, Config, Given, Layer, commands
+from plait.config.schema import BY_VARIABLE
 from plait.core.plan import Severity
 from plait.core.settings import OnConflict
 from plait.core.task import Origin
@@ -214,12 +215,22 @@ def test_a_variable_of_somebody_else_is_none_of_ours() -> None:
         "ATTEMPT",
         "STEP",
         "WORKSPACE",
+        "PORT",
+        "PORTS",
+        "NAME",
+        "MARK",
+        "FEEDBACK_FILE",
+        "DEBUG",
         "CRASH_LONG",
         "TOKEN",
     ],
 )
 def test_variables_that_agents_and_plugins_are_given_pass_without_a_word(name: str) -> None:
     assert merge([outside.environment({f"PLAIT_{name}": "x"})]).warnings == ()
+
+
+def test_no_variable_that_an_attempt_is_given_is_a_setting_s() -> None:
+    assert not outside.TOLD & BY_VARIABLE.keys()
 
 
 @pytest.mark.parametrize(
@@ -252,6 +263,38 @@ def test_flags_come_as_texts_or_as_values_and_none_is_not_given() -> None:
     assert (config.run.agent, config.run.verify) == (("claude", "codex"), "v")
 
 
+TOOL = "[run]\nagent_command = 'tool'"
+
+
+@pytest.mark.parametrize(
+    ("layers", "agents"),
+    [
+        ([repository("[run]")], ()),
+        ([repository(TOOL)], ("command",)),
+        ([repository("[run]\nagent = 'claude'")], ("claude",)),
+        ([repository("[run]\nagent = 'claude'"), outside.flags({"run.agent_command": "tool"})], ("command",)),
+        ([repository(TOOL), outside.flags({"run.agent": "claude"})], ("claude",)),
+        ([repository(TOOL), outside.flags({"run.agent": "command, shell"})], ("command", "shell")),
+        ([repository(f"{TOOL}\nagent = ['command', 'shell']")], ("command", "shell")),
+        ([repository(TOOL), outside.flags({"run.agent_command": ""})], ()),
+        ([repository(TOOL), outside.flags({"run.agent": ""})], ("command",)),
+    ],
+)
+def test_a_command_is_the_agent_unless_a_stronger_layer_names_others(
+    layers: list[Heard], agents: tuple[str, ...]
+) -> None:
+    config = merge(layers)
+    assert config.agents == agents
+    assert config.settings(tasks=1, cores=1).agents == (agents or ("shell",))
+
+
+def test_a_command_and_other_agents_in_one_breath_contradict_each_other() -> None:
+    assert refused(outside.flags({"run.agent": "claude,codex", "run.agent_command": "tool"})) == [
+        "--agent-command: run.agent_command and run.agent (claude, codex) both say who works tasks that name no agent",
+        "  Leave one of them out, or share the tasks: claude, codex, command.",
+    ]
+
+
 def trusted(config: Config) -> list[tuple[str, str, str]]:
     return [(one.key, one.value, str(one.given)) for one in commands(config)]
 
@@ -266,6 +309,17 @@ def test_the_repository_s_own_commands_ask_for_trust() -> None:
         ("sources.format", "our.format", "plait.toml:6"),
     ]
     assert commands(config)[0] == Command("run.verify", "v", Given(Layer.REPOSITORY, Origin("plait.toml", 2)))
+
+
+def test_an_agent_that_is_a_command_or_a_module_asks_for_trust() -> None:
+    config = merge(
+        [repository("[run]\nagent = ['shell', 'our.agents:Ours', 'command']\nagent_command = 'tool'")]
+    )
+    assert trusted(config) == [
+        ("run.agent", "shell, our.agents:Ours, command", "plait.toml:2"),
+        ("run.agent_command", "tool", "plait.toml:3"),
+    ]
+    assert trusted(merge([repository("[run]\nagent = ['shell', 'claude']\nagent_shell = true")])) == []
 
 
 def test_what_a_person_said_or_what_runs_nothing_asks_for_no_trust() -> None:

@@ -6,6 +6,7 @@ from dataclasses import fields, replace
 
 import pytest
 
+from plait.config.choices import PromptBy
 from plait.config.key import AnyKey
 from plait.config.kinds import Unfit
 from plait.config.layers import merge
@@ -70,6 +71,9 @@ def test_every_setting_of_a_run_reaches_the_batch() -> None:
     config = merge([])
     run = RunConfig(
         agent=("a", "b"),
+        agent_command=None,
+        agent_shell=True,
+        prompt_by=PromptBy.FILE,
         max_parallel=7,
         mode=Mode.QUEUE,
         auto_approve=True,
@@ -90,6 +94,12 @@ def test_every_setting_of_a_run_reaches_the_batch() -> None:
     )
     settings = replace(config, run=run).settings(tasks=1, cores=1)
     for one in fields(RunConfig):
+        if one.name in {
+            "agent_command",
+            "agent_shell",
+            "prompt_by",
+        }:  # how an agent is called is not the core's business
+            continue
         name = "agents" if one.name == "agent" else one.name
         assert getattr(settings, name) == getattr(run, one.name) != getattr(Settings(), name)
 
@@ -144,6 +154,11 @@ def test_auto_is_two_to_five_by_plan_and_machine(tasks: int, cores: int, paralle
         ("run.verify", "", None),
         ("sources.paths", "tasks,docs/tasks", ("tasks", "docs/tasks")),
         ("engine.agent_limits", "claude=2, codex = 1", (("claude", 2), ("codex", 1))),
+        ("run.agent_command", "tool {task_file}", "tool {task_file}"),
+        ("run.prompt_by", "stdin", PromptBy.STDIN),
+        ("engine.keep_awake", "no", False),
+        ("engine.transcript_cap", "1GB", 2**30),
+        ("engine.transcript_cap", "65536", 2**16),
     ],
 )
 def test_a_variable_s_text_is_heard(name: str, said: str, value: object) -> None:
@@ -165,6 +180,11 @@ def test_a_variable_s_text_is_heard(name: str, said: str, value: object) -> None
         ("run.agent", "claude,,codex"),
         ("engine.agent_limits", "claude"),
         ("engine.agent_limits", "claude=x"),
+        ("run.prompt_by", "mail"),
+        ("engine.transcript_cap", "0"),
+        ("engine.transcript_cap", "1KB"),
+        ("engine.transcript_cap", "9999999TB"),
+        ("engine.transcript_cap", "many"),
     ],
 )
 def test_a_variable_s_text_may_be_unfit(name: str, said: str) -> None:
@@ -187,6 +207,8 @@ def test_a_variable_s_text_may_be_unfit(name: str, said: str) -> None:
         ("run.agent", [""]),
         ("sources.paths", ""),
         ("sources.tag", " "),
+        ("engine.transcript_cap", 65536.0),
+        ("engine.transcript_cap", True),
     ],
 )
 def test_a_file_means_what_it_says(name: str, said: object) -> None:

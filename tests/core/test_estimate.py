@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from plait.core.estimate import forecast, guess
+from plait.core.reports import RoomChanged
 from plait.core.requests import CancelTask, Pause
 from plait.core.settings import Budget, Mode, Settings, Spend
 from plait.core.status import Category
@@ -22,6 +23,13 @@ def test_parallel_work_overlaps_and_needs_do_not() -> None:
 def test_limits_count() -> None:
     script = Script("a", "b", "c", settings=Settings(max_parallel=1))
     assert forecast(script.state, BATCH, script.now).end == script.now + 3 * TEN
+
+
+def test_the_room_counts() -> None:
+    script = Script(start=False)
+    script.happen(RoomChanged(2, "4.0 GiB of memory left"))
+    script.submit("a", "b", "c")
+    assert forecast(script.state, BATCH, script.now).end == script.now + 2 * TEN
 
 
 def test_what_has_run_already_counts() -> None:

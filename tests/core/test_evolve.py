@@ -53,7 +53,9 @@ def strategy(event: type[Event]) -> st.SearchStrategy[Event]:
         ),
         "attempt": st.builds(Attempt, IDS, IDS, st.sampled_from(Step), SMALL),
         "tasks": st.lists(IDS, max_size=3).map(tuple),
-        "outcome": st.builds(reports.Outcome, st.sampled_from(Category), tip=st.none() | st.just("t")),
+        "outcome": st.builds(
+            reports.Outcome, st.sampled_from(Category), tip=st.none() | st.just("t"), peak=SMALL
+        ),
         "line": st.lists(st.builds(reports.Merged, IDS, IDS), max_size=3).map(tuple),
         "clashes": st.lists(st.builds(reports.Clash, IDS, st.just(("x",))), max_size=2).map(tuple),
     }
@@ -116,3 +118,14 @@ def test_a_fork_is_the_same_and_independent() -> None:
         evolve(twin, Record(twin.seq + 1, twin.now + 1, decided))
     assert batch_view(script.state, script.batch()) == view
     assert list(agenda(script.state)) == before
+
+
+def test_the_engine_of_today_is_known_with_its_time_and_not_with_what_yesterdays_saw() -> None:
+    script = Script("a")
+    script.happen(reports.PressureChanged("the disk is full"), reports.RoomChanged(1, "little memory left"))
+    script.happen(reports.EngineTaken(7))
+    state = script.state
+    assert (state.engine, state.engine_since) == (reports.EngineTaken(7), script.now)
+    assert (state.pressure, state.room) == (None, None)
+    script.happen(reports.EngineReleased(7))
+    assert script.state.engine is None

@@ -5,7 +5,7 @@ from plait.core.graph import build
 from plait.core.plan import Plan
 from plait.core.settings import Mode, Settings
 from plait.core.state import State
-from plait.core.task import Need, Phase, Task
+from plait.core.task import Need, Origin, Phase, Task
 from plait.testing.script import Script
 
 
@@ -49,3 +49,16 @@ def test_history_sets_the_length_of_what_comes() -> None:
     before = script.state.seq
     preview.length(script.state, new, settings)
     assert script.state.seq == before, "the state itself is left alone"
+
+
+def test_a_task_takes_as_long_as_it_took_before() -> None:
+    """Also in another batch of the same source, and whatever its agent's usual pace is."""
+    script = Script("a", "b", settings=Settings(max_parallel=1))
+    script.wait(30)
+    script.exits("a")
+    script.wait(300)
+    script.exits("b")
+    assert preview.duration(script.state, Settings(), Task("a")) == 31
+    assert preview.duration(script.state, Settings(), Task("b")) == 301
+    assert preview.duration(script.state, Settings(), Task("b", estimate=7)) == 7
+    assert preview.duration(script.state, Settings(), Task("b", origin=Origin("another.md"))) != 301

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from plait.core.reports import RoomChanged
 from plait.core.requests import CancelBatch, Feedback, Pause
-from plait.core.settings import Mode, Settings, Spend
-from plait.core.status import BatchStatus, Category, TaskStatus
+from plait.core.settings import Isolation, Mode, Settings, Spend
+from plait.core.status import BatchStatus, Category, TaskStatus, Waiting
+from plait.core.task import Task
 from plait.core.views import batch_view
 from plait.testing.script import BATCH, Script, needs
 
@@ -78,3 +80,23 @@ def test_a_queue_and_a_pause_wait_for_a_person() -> None:
     assert not batch_view(paused.state, paused.batch()).waits_for_person
     paused.exits("a")
     assert batch_view(paused.state, paused.batch()).waits_for_person
+
+
+def test_a_file_that_another_batch_holds_waits_for_nobody() -> None:
+    in_place = Settings(isolation=Isolation.IN_PLACE)
+    script = Script(Task("holder", touches=("x",)), settings=in_place)
+    script.submit(Task("a", touches=("x",)), "b", settings=in_place, batch="b2")
+    script.exits("b", Category.QUESTION, batch="b2", question="which port?")
+    assert not batch_view(script.state, script.batch("b2")).waits_for_person
+    script.exits("holder")
+    script.exits("a", batch="b2")
+    assert batch_view(script.state, script.batch("b2")).waits_for_person
+
+
+def test_memory_is_no_person() -> None:
+    script = Script("a", "b", settings=Settings(max_parallel=1))
+    script.happen(RoomChanged(0, "only 90 MiB of memory left"))
+    script.exits("a")
+    view = batch_view(script.state, script.batch())
+    assert [task.waiting for task in view.tasks] == [None, Waiting.MEMORY]
+    assert not view.waits_for_person

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 from plait.core.settings import FileConflicts
 from plait.core.task import Need, NeedKind, Origin, Phase, Task
+from plait.sources.address import Address, names
 from plait.sources.model import Entry, Mark, Reading
-from plait.sources.pile import Address, gather, names
+from plait.sources.pile import gather
 from plait.sources.same import Same
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from plait.adapters.checkout import Place, find_place, load
+from plait.adapters.checkout.load import load
+from plait.adapters.checkout.place import Place, find_place
 from plait.adapters.sqlite import open_writer
 from plait.core.events import Record
 from plait.core.plan import Severity
@@ -21,7 +22,8 @@ from plait.sources.ledger import Ledger
 from plait.sources.pile import gather
 from plait.sources.planning import Wish, plan
 from plait.testing.script import BATCH, Script
-from plait.wiring import JOURNAL, source_writer
+from plait.wiring import JOURNAL
+from plait.wiring.writing import source_writer
 
 TODO = """\
 # TODO

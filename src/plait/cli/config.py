@@ -30,7 +30,7 @@ def config_command(
 ) -> int:
     """The exit code. What is wrong with the key or the settings is raised; warnings go to the standard error."""
     wanted = None if key is None else find(key)
-    from plait.wiring import settings  # noqa: PLC0415 - `plait --help` goes without
+    from plait.wiring.sources import settings  # noqa: PLC0415 - `plait --help` goes without
 
     config = settings(where)
     if config.warnings:

@@ -14,12 +14,13 @@ from plait.cli.init_text import show_findings, show_next
 from plait.config.files import OWN, PYPROJECT
 from plait.config.template import template
 from plait.core.errors import UserError, WorldError
-from plait.wiring import Place, find_place, findings, make_file, settings_in_pyproject
+from plait.wiring import Place, find_place
+from plait.wiring.sources import findings, make_file, settings_in_pyproject
 
 if TYPE_CHECKING:  # rich is slow to import, and `plait --help` reads this file
     from rich.console import Console
 
-    from plait.wiring import Findings
+    from plait.wiring.sources import Findings
 
 _HINTS = {
     errno.ENOSPC: "Make room on the disk, then run `plait init` again.",

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from plait.cli.init_text import line, visible
 from plait.config.kinds import Unfit
 from plait.config.schema import BY_NAME
-from plait.wiring import Place, finding
+from plait.wiring import Place
+from plait.wiring.sources import finding
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from plait.wiring import Findings
+    from plait.wiring.sources import Findings
 
 T = TypeVar("T")
 

@@ -12,7 +12,7 @@ from plait.wiring import Place
 if TYPE_CHECKING:  # rich is slow to import, and `plait --help` reads this file
     from rich.console import Console
 
-    from plait.wiring import Findings, Seen
+    from plait.wiring.sources import Findings, Seen
 
 _WIDEST = 40
 

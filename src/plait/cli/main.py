@@ -1,19 +1,19 @@
-"""`plait`: one file per verb; this one knows their words only. What a verb needs is imported when it runs."""
+"""`plait`: one file per verb; `verbs*.py` know their words, and this one what all of them have in common."""
 
 from __future__ import annotations
 
 import os
-import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from plait.cli import options as opt, say
-from plait.core.errors import PlaitError, UserError, WorldError
+from plait import __version__
+from plait.cli import say, verbs, verbs_place, verbs_tasks
+from plait.core.errors import PlaitError, WorldError
 
 app = typer.Typer(
     name="plait",
@@ -77,9 +77,7 @@ def _close_output() -> None:
 
 def _version(value: bool) -> None:  # noqa: FBT001 - typer's own way
     if value:
-        from importlib.metadata import version  # noqa: PLC0415 - slow, and seldom asked for
-
-        print(f"plait {version('plait')}")  # noqa: T201 - the answer
+        print(f"plait {__version__}")  # noqa: T201 - the answer
         raise typer.Exit
 
 
@@ -97,104 +95,6 @@ def plait(
     context.obj = Path(*where or ())
 
 
-@app.command()
-def plan(
-    context: typer.Context,
-    sources: opt.Sources = None,
-    select: opt.Select = None,
-    with_needs: opt.WithNeeds = False,
-    ignore_needs: opt.IgnoreNeeds = False,
-    resume: opt.Resume = False,
-    source_format: opt.SourceFormat = None,
-    tag: opt.Tag = None,
-    exclude: opt.Exclude = None,
-    unknown_needs: opt.UnknownNeeds = None,
-    file_conflicts: opt.FileConflicts = None,
-    max_parallel: opt.MaxParallel = None,
-    phase_gate: opt.PhaseGate = None,
-    agent: opt.Agent = None,
-    shape: Annotated[
-        str, typer.Option("--format", metavar="text|mermaid|dot", help="How to show it.")
-    ] = "text",
-    json: opt.Json = False,
-) -> None:
-    """Show the checked graph: waves, needs with reasons, shared files, longest path, problems."""
-    from plait.cli.plan import Shape, plan_command  # noqa: PLC0415
-    from plait.sources.planning import Wish  # noqa: PLC0415
-
-    if shape not in set(Shape):
-        raise UserError(f"there is no shape called {shape}", hint=f"--format is one of {', '.join(Shape)}.")
-    flags = {
-        "sources.format": source_format,
-        "sources.tag": tag,
-        "sources.exclude": exclude,
-        "sources.unknown_needs": unknown_needs,
-        "sources.file_conflicts": file_conflicts,
-        "run.max_parallel": max_parallel,
-        "run.phase_gate": phase_gate,
-        "run.agent": agent,
-    }
-    wish = Wish(select, with_needs, ignore_needs, resume)
-    chosen = Shape.JSON if json else Shape(shape)
-    raise typer.Exit(plan_command(context.obj, sources or (), wish, _given(flags), chosen))
-
-
-@app.command("next")
-def next_(
-    context: typer.Context,
-    words: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[N] [SOURCE...]", help="How many, and from which sources."),
-    ] = None,
-    select: opt.Select = None,
-    source_format: opt.SourceFormat = None,
-    tag: opt.Tag = None,
-    exclude: opt.Exclude = None,
-    file_conflicts: opt.FileConflicts = None,
-    phase_gate: opt.PhaseGate = None,
-    json: opt.Json = False,
-) -> None:
-    """Show the tasks that would start now, and why."""
-    from plait.cli.next import next_command  # noqa: PLC0415
-    from plait.sources.planning import Wish  # noqa: PLC0415
-
-    said = list(words or ())
-    most = int(said.pop(0)) if said and re.fullmatch(r"[1-9][0-9]{0,8}", said[0]) else None
-    flags = {
-        "sources.format": source_format,
-        "sources.tag": tag,
-        "sources.exclude": exclude,
-        "sources.file_conflicts": file_conflicts,
-        "run.phase_gate": phase_gate,
-    }
-    wish = Wish(select, with_needs=True)
-    raise typer.Exit(next_command(context.obj, said, wish, _given(flags), most, as_json=json))
-
-
-@app.command()
-def init(
-    context: typer.Context,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace a plait.toml that is there.")] = False,
-    json: opt.Json = False,
-) -> None:
-    """Find sources, agents and the test command, and write a plait.toml."""
-    from plait.cli.init import init_command  # noqa: PLC0415
-
-    raise typer.Exit(init_command(context.obj, yes=yes, force=force, as_json=json))
-
-
-@app.command()
-def config(
-    context: typer.Context,
-    key: Annotated[str | None, typer.Argument(metavar="[KEY]", help="One setting only.")] = None,
-    json: opt.Json = False,
-) -> None:
-    """Show every setting, its value, and who gave it."""
-    from plait.cli.config import config_command  # noqa: PLC0415
-
-    raise typer.Exit(config_command(context.obj, key, json, say.console()))
-
-
-def _given(flags: Mapping[str, object]) -> dict[str, object]:
-    return {key: value for key, value in flags.items() if value is not None}
+# In the order in which a person meets them.
+for group in (verbs_tasks, verbs, verbs_place):
+    app.add_typer(group.verbs)

@@ -13,7 +13,7 @@ from plait.core.plan import Plan, Severity
 from plait.sources.planning import Wish, plan
 from plait.sources.select import select
 from plait.sources.upcoming import Upcoming, upcoming
-from plait.wiring import survey
+from plait.wiring.sources import survey
 
 _MOST = 4  # tasks that are named together
 

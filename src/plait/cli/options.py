@@ -57,4 +57,58 @@ PhaseGate = Annotated[
 Agent = Annotated[
     str | None, typer.Option("--agent", "-a", metavar="NAME,...", help="The agents for tasks that name none.")
 ]
+Mode = Annotated[
+    str | None,
+    typer.Option("--mode", metavar="parallel|queue", help="Many at a time, or one by one after approval."),
+]
+AutoApprove = Annotated[
+    bool | None, typer.Option("--auto-approve", help="In a queue, start the next task without approval.")
+]
+AgentCommand = Annotated[
+    str | None,
+    typer.Option(
+        "--agent-command",
+        metavar="COMMAND",
+        help="Any command as the agent: 'tool {task_file}'. Also {prompt_file}, {task_id}, {title}, {workspace}, {batch}.",
+    ),
+]
+AgentShell = Annotated[
+    bool | None,
+    typer.Option("--agent-shell", help="Have a shell run the agent's command: pipes and redirections work."),
+]
+Verify = Annotated[
+    str | None, typer.Option("--verify", metavar="COMMAND", help="Must pass before a task counts.")
+]
+Timeout = Annotated[
+    str | None, typer.Option("--timeout", metavar="SPAN", help="How long an attempt may take: 60m.")
+]
+IdleTimeout = Annotated[
+    str | None,
+    typer.Option("--idle-timeout", metavar="SPAN", help="How long it may show no sign of life: 30m."),
+]
+Retries = Annotated[
+    str | None, typer.Option("--retries", metavar="N", help="How often a failed task is tried again.")
+]
+Budget = Annotated[
+    str | None,
+    typer.Option("--budget", metavar="AMOUNT", help="Start nothing that could cost more: 20usd, 500ktok."),
+]
+StopOnFail = Annotated[
+    bool | None, typer.Option("--stop-on-fail", help="Start nothing more once a task has failed.")
+]
+Order = Annotated[
+    str | None,
+    typer.Option("--order", metavar="critical-path|quick-first|fifo", help="Which ready task goes first."),
+]
+Isolation = Annotated[
+    str | None,
+    typer.Option("--isolation", metavar="in-place", help="Where tasks work; worktrees come later."),
+]
+Executor = Annotated[str, typer.Option("--executor", metavar="local", help="Where attempts run.")]
+ResumeBatch = Annotated[
+    bool, typer.Option("--resume", help="Go on with the newest unfinished batch of these sources.")
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the plan, and start nothing.")]
+Detach = Annotated[bool, typer.Option("--detach", help="Start it, and leave it to itself.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", "--autonomous", help="Ask nothing.")]
 Json = Annotated[bool, typer.Option("--json", help="Answer in JSON.")]

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import gc
-import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 
+from plait.cli.planning import Outlook, look
 from plait.cli.say import OK, USAGE, console, exit_code, problems_of, tell_problems, trace, write_json
 from plait.core.errors import PlaitError
 from plait.core.plan import Plan
 from plait.core.settings import Settings
-from plait.sources.planning import Planned, Wish, plan
-from plait.wiring import Survey, history, survey
+from plait.sources.planning import Planned, Wish
 
 
 class Shape(StrEnum):
@@ -38,21 +36,20 @@ def plan_command(
 
 
 def _plan(where: Path, named: Sequence[str], wish: Wish, flags: Mapping[str, object], shape: Shape) -> int:
-    seen = survey(where, named, flags=flags)
-    past = history(seen.place)
-    settings = seen.config.settings(tasks=len(seen.pile.entries), cores=os.cpu_count() or 1)
-    wish = replace(wish, unknown=seen.config.sources.unknown_needs)
-    planned = plan(seen.pile, wish, past.durations(settings))
-    problems = dict.fromkeys((*seen.problems, *planned.problems, *past.problems))
-    planned = replace(planned, problems=tuple(problems))
-    eta = past.length(planned.plan, settings) if planned.plan else None
+    found = look(where, named, wish, flags)
+    planned = found.planned
     if shape is Shape.JSON:
-        from plait.cli.plan_json import plan_json  # noqa: PLC0415 - each shape brings its own
-
-        write_json(plan_json(planned.plan, seen.pile.by_id, planned.problems, eta))
+        show_json(found)
     else:
-        _show(seen, planned, settings, shape, eta)
+        _show(found, shape)
     return OK if planned.plan or planned.complete else USAGE
+
+
+def show_json(found: Outlook) -> None:
+    from plait.cli.plan_json import plan_json  # noqa: PLC0415 - each shape brings its own
+
+    planned = found.planned
+    write_json(plan_json(planned.plan, found.seen.pile.by_id, planned.problems, found.eta))
 
 
 def _refuse(error: PlaitError) -> int:
@@ -64,33 +61,41 @@ def _refuse(error: PlaitError) -> int:
     return exit_code(error)
 
 
-def _show(seen: Survey, planned: Planned, settings: Settings, shape: Shape, eta: float | None) -> None:
-    if planned.plan is None or shape is not Shape.TEXT:
-        tell_problems(console(stderr=True), planned.problems)
-    if planned.plan is None:
-        if planned.complete:
-            console().print("Everything selected is complete: there is nothing to do.")
+def _show(found: Outlook, shape: Shape) -> None:
+    plan = found.planned.plan
+    if plan is None:
+        tell_no_plan(found.planned)
     elif shape is Shape.TEXT:
-        _show_text(seen, planned.plan, planned, settings, eta)
+        show_text(found, plan)
     else:
         from plait.cli.plan_graph import dot, mermaid  # noqa: PLC0415
 
-        sys.stdout.write(mermaid(planned.plan) if shape is Shape.MERMAID else dot(planned.plan))
+        tell_problems(console(stderr=True), found.planned.problems)
+        sys.stdout.write(mermaid(plan) if shape is Shape.MERMAID else dot(plan))
 
 
-def _show_text(seen: Survey, plan: Plan, planned: Planned, settings: Settings, eta: float | None) -> None:
+def tell_no_plan(planned: Planned) -> None:
+    tell_problems(console(stderr=True), planned.problems)
+    if planned.complete:
+        console().print("Everything selected is complete: there is nothing to do.")
+
+
+def show_text(found: Outlook, plan: Plan) -> None:
     from plait.cli.plan_text import plan_page, span  # noqa: PLC0415
 
     out = console()
-    at_once = f"{settings.max_parallel} at once" if settings.max_parallel else "no limit"
-    told = None if eta is None else f"{span(eta)} with {at_once}"
+    told = None if found.eta is None else f"{span(found.eta)} with {at_once(found.settings)}"
     page = plan_page(
         plan,
-        seen.pile,
-        planned.problems,
+        found.seen.pile,
+        found.planned.problems,
         width=out.width,
-        gate=settings.phase_gate,
+        gate=found.settings.phase_gate,
         longest=max(plan.ranks),
         eta=told,
     )
     page.show(out)
+
+
+def at_once(settings: Settings) -> str:
+    return f"{settings.max_parallel} at once" if settings.max_parallel else "no limit"

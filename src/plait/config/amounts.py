@@ -1,4 +1,4 @@
-"""Lengths of time and sums of money and tokens, as people write them. Strict: what is not wholly understood is None."""
+"""Lengths of time, sizes, and sums of money and tokens, as people write them. Strict: what is not wholly understood is None."""
 
 from __future__ import annotations
 
@@ -18,6 +18,9 @@ _DURATION = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _SECONDS = (("d", 86400), ("h", 3600), ("m", 60), ("s", 1))
+
+_SIZE = re.compile(rf"{_NUMBER}(?P<unit>[kmgt]?)i?b?", re.IGNORECASE | re.ASCII)
+_UNITS = {"t": 2**40, "g": 2**30, "m": 2**20, "k": 2**10, "": 1}
 
 _AMOUNT = re.compile(rf"(?P<dollar>\$)?{_NUMBER}(?P<unit>[a-z]{{0,9}})(?:,? |$)", re.IGNORECASE | re.ASCII)
 _TOKENS = {"tok": 1, "tokens": 1, "ktok": 1_000, "mtok": 1_000_000}
@@ -44,6 +47,20 @@ def spell_duration(seconds: float) -> str | float:
         if count:
             parts.append(f"{count}{unit}")
     return "".join(parts) or "0s"
+
+
+def size(said: str) -> int | None:
+    """`64MB`, `64MiB`, `1.5G`, `4096`, in bytes: a kilobyte is 1024 of them, however it is written."""
+    found = _SIZE.fullmatch(" ".join(said.split()))
+    if not found:
+        return None
+    exact = Decimal(found[1]) * _UNITS[found["unit"].lower()]
+    return int(exact) if exact == int(exact) else None
+
+
+def spell_size(value: int) -> str:
+    unit = next(unit for unit, worth in _UNITS.items() if value % worth == 0 and (value or not unit))
+    return f"{value // _UNITS[unit]}{unit.upper()}B"
 
 
 def budget(said: str) -> Budget | None:

@@ -19,6 +19,7 @@ E = TypeVar("E", bound=StrEnum)
 Plain = str | int | float | bool | None | list[str] | dict[str, int]
 
 LARGEST = 1_000_000
+_LEAST_SIZE, _MOST_SIZE = 2**16, 2**50
 _INT = re.compile(r"[+-]?[0-9]{1,15}")
 _YES = {"true", "yes", "on", "1"}
 _NO = {"false", "no", "off", "0"}
@@ -153,6 +154,17 @@ def duration() -> Kind[float]:
 
     allowed = 'a length of time more than 0, such as "60m", "1h30m" or a number of seconds'
     return Kind(allowed, read, lambda value: value, _number, amounts.spell_duration)
+
+
+def size() -> Kind[int]:
+    def read(said: object) -> int:
+        found = amounts.size(said) if isinstance(said, str) else said
+        if isinstance(found, bool) or not isinstance(found, int) or not _LEAST_SIZE <= found <= _MOST_SIZE:
+            raise Unfit
+        return found
+
+    allowed = f'a size from {amounts.spell_size(_LEAST_SIZE)} on, such as "64MB", "2GB" or a number of bytes'
+    return Kind(allowed, read, lambda value: value, _number, amounts.spell_size)
 
 
 def budget() -> Kind[Budget | None]:

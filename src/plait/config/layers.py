@@ -9,7 +9,7 @@ from typing import Any
 
 from plait.config.key import AnyKey
 from plait.config.kinds import Unfit
-from plait.config.model import Config, EngineConfig, Given, Layer, RunConfig, SourcesConfig
+from plait.config.model import COMMAND, Config, EngineConfig, Given, Layer, RunConfig, SourcesConfig
 from plait.config.schema import KEYS
 from plait.config.toml import shown
 from plait.core.errors import ConfigError
@@ -84,12 +84,28 @@ def _typed(values: dict[str, tuple[object, Given]]) -> Config:
 
 
 def _together(config: Config) -> list[Problem]:
-    """What is wrong with values that are each right: only a gate where nothing is merged."""
+    """What is wrong with values that are each right."""
+    return [problem for problem in (_gate(config), _command(config)) if problem is not None]
+
+
+def _gate(config: Config) -> Problem | None:
+    """Only a gate where nothing is merged is left to be wrong."""
     message = config.settings(tasks=1, cores=1).problem()
     if message is None:
-        return []
+        return None
     given = max(
-        (config.given[name] for name in ("run.gate", "run.isolation")),
-        key=lambda given: list(Layer).index(given.layer),
+        (config.given[name] for name in ("run.gate", "run.isolation")), key=lambda given: given.strength
     )
-    return [Problem(Severity.ERROR, message, given.at)]
+    return Problem(Severity.ERROR, message, given.at)
+
+
+def _command(config: Config) -> Problem | None:
+    """A command and other agents, said in one breath."""
+    named = config.run.agent
+    if config.run.agent_command is None or not named or COMMAND in named or config.agents_over_command:
+        return None
+    message = (
+        f"run.agent_command and run.agent ({', '.join(named)}) both say who works tasks that name no agent"
+    )
+    hint = f"Leave one of them out, or share the tasks: {', '.join((*named, COMMAND))}."
+    return Problem(Severity.ERROR, message, config.given["run.agent_command"].at, hint)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
+from plait.config.choices import PromptBy
 from plait.config.key import AnyKey
 from plait.config.schema import KEYS
 from plait.core.needs import UnknownNeeds
@@ -23,6 +24,8 @@ from plait.core.settings import (
     WriteBack,
 )
 from plait.core.task import Origin
+
+COMMAND = "command"  # the agent that is whatever command was given
 
 
 class Layer(StrEnum):
@@ -44,6 +47,10 @@ class Given:
     at: Origin | None = None
 
     @property
+    def strength(self) -> int:
+        return list(Layer).index(self.layer)
+
+    @property
     def in_file(self) -> bool:
         return self.layer in {Layer.USER, Layer.REPOSITORY}
 
@@ -54,6 +61,9 @@ class Given:
 @dataclass(frozen=True, slots=True)
 class RunConfig:
     agent: tuple[str, ...]
+    agent_command: str | None
+    agent_shell: bool
+    prompt_by: PromptBy
     max_parallel: int | Literal["auto"]
     mode: Mode
     auto_approve: bool
@@ -88,6 +98,8 @@ class SourcesConfig:
 class EngineConfig:
     parallel_limit: int
     agent_limits: tuple[tuple[str, int], ...]
+    keep_awake: bool
+    transcript_cap: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +116,27 @@ class Config:
         value: object = getattr(getattr(self, key.table), key.field)
         return value
 
+    @property
+    def agents(self) -> tuple[str, ...]:
+        """Who serves the tasks that name no agent; none: whoever is at hand.
+
+        A command is one, unless agents were named by a stronger layer.
+        """
+        named = self.run.agent
+        if self.run.agent_command is None or COMMAND in named:
+            return named
+        return named if named and self.agents_over_command > 0 else (COMMAND,)
+
+    @property
+    def agents_over_command(self) -> int:
+        """Which of the two was given by the stronger layer: more than 0 for the agents, less for the command."""
+        return self.given["run.agent"].strength - self.given["run.agent_command"].strength
+
     def settings(self, *, tasks: int, cores: int, agents: Sequence[str] = ()) -> Settings:
         """A batch's settings for a plan and a machine of this size; `agents` serve where no setting names any."""
         run = self.run
         return Settings(
-            agents=run.agent or tuple(agents) or Settings().agents,
+            agents=self.agents or tuple(agents) or Settings().agents,
             max_parallel=auto_parallel(tasks, cores) if run.max_parallel == "auto" else run.max_parallel,
             mode=run.mode,
             auto_approve=run.auto_approve,
@@ -156,6 +184,9 @@ def commands(config: Config) -> list[Command]:
     found = []
     for key in KEYS:
         given = config.given[key.name]
-        if given.layer is Layer.REPOSITORY and key.runs(config.value(key)):
-            found.append(Command(key.name, str(config.value(key)), given))
+        value = config.value(key)
+        if given.layer is Layer.REPOSITORY and key.runs(value):
+            found.append(
+                Command(key.name, ", ".join(value) if isinstance(value, tuple) else str(value), given)
+            )
     return found

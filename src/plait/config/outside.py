@@ -12,6 +12,13 @@ from plait.core.task import Origin
 
 _ALIKE = 0.7
 
+# What attempts are told, so that a plait inside of one is not warned of its own surroundings.
+TOLD = frozenset(
+    PREFIX + name
+    for name in """TASK_ID BATCH ATTEMPT STEP WORKSPACE PORT PORTS NAME MARK FEEDBACK_FILE TASK_FILE PROMPT_FILE TITLE
+    DEBUG""".split()  # noqa: SIM905 - words read better in lines
+)
+
 
 def saved(settings: Mapping[str, str]) -> Heard:
     """JSON texts by the names of the page and the API. A name of another version is passed over with a warning."""
@@ -42,7 +49,7 @@ def environment(variables: Mapping[str, str]) -> Heard:
     """
     heard = Heard(Layer.ENVIRONMENT)
     for name, text in variables.items():
-        if not name.startswith(PREFIX) or not text:
+        if not name.startswith(PREFIX) or not text or name in TOLD:
             continue
         if name in BY_VARIABLE:
             heard.take(BY_VARIABLE[name], text, Origin(name), aloud=True)

@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from types import MappingProxyType
 
 from plait.config import kinds
+from plait.config.choices import PromptBy
 from plait.config.key import AnyKey, Key
 from plait.core.needs import UnknownNeeds
 from plait.core.settings import (
@@ -25,7 +26,7 @@ TABLES: Mapping[str, str] = MappingProxyType(
     {
         "run": "How a batch is run.",
         "sources": "Where tasks are read from, and what is written back.",
-        "engine": "Limits over all batches of this repository.",
+        "engine": "Over all batches of this repository.",
     }
 )
 
@@ -40,6 +41,29 @@ KEYS: tuple[AnyKey, ...] = (
         (),
         "the agents for tasks that name none, who share the work; none: the first one available",
         flag="--agent",
+        # A dotted path names a module to import, and importing runs it.
+        runs=lambda names: any("." in name or ":" in name for name in names),
+    ),
+    Key(
+        "run.agent_command",
+        kinds.text("a command"),
+        None,
+        "the command that is run as the agent; {task_file}, {prompt_file}, {task_id}, {title} … are filled in",
+        flag="--agent-command",
+        runs=bool,
+    ),
+    Key(
+        "run.agent_shell",
+        kinds.switch(),
+        default=False,
+        about="give that command to a shell as one line, instead of splitting it into words",
+        flag="--agent-shell",
+    ),
+    Key(
+        "run.prompt_by",
+        kinds.choice(PromptBy),
+        PromptBy.AUTO,
+        "how that command gets the prompt: on its standard input, or from a file; auto: by a file if it names one",
     ),
     Key(
         "run.max_parallel",
@@ -213,6 +237,18 @@ KEYS: tuple[AnyKey, ...] = (
         kinds.counts("agents"),
         _ENGINE.agent_limits,
         "attempts at once of one agent, for each agent named; 0: no limit",
+    ),
+    Key(
+        "engine.keep_awake",
+        kinds.switch(),
+        default=True,
+        about="keep the machine from sleeping while a batch runs, where the system allows it",
+    ),
+    Key(
+        "engine.transcript_cap",
+        kinds.size(),
+        2**26,
+        "the most that is kept of what one attempt prints: of a longer transcript, the beginning and the end",
     ),
 )
 

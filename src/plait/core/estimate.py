@@ -41,7 +41,11 @@ class Forecast:
 
 
 def guess(state: State, task: Task, agent: str) -> float:
-    """How long writing lasts: what the task says, else the agent's usual pace times the weight, else the weight alone."""
+    """How long writing lasts: what the task says, else what it took before, else the agent's usual pace times the weight,
+    else the weight alone.
+    """
+    if task.estimate is None and task.key in state.lengths:
+        return state.lengths[task.key]
     known = state.experience.get(agent)
     if task.estimate is None and known is not None and known.paces:
         return median(known.paces) * task.weight

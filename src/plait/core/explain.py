@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from plait.core.agenda.choose import Choice, affordable, reserve, why_busy
 from plait.core.agenda.phase import progress
 from plait.core.agenda.rebuild import line_stands
-from plait.core.agenda.slots import clamped, room_in_batch, room_in_engine
+from plait.core.agenda.slots import clamped, room_in_batch, within_limit, within_room
 from plait.core.evolve.index import LOCAL
 from plait.core.owed import Owed
 from plait.core.ready import Ref
@@ -124,7 +124,7 @@ def _waiting(state: State, batch: BatchState, task: TaskState) -> Standing:
     if why is not None:
         return Standing(TaskStatus.WAITING, why[1], why[0])
     on, reason = _slots(state, batch, task)
-    return Standing(TaskStatus.QUEUED, reason, on)
+    return Standing(TaskStatus.WAITING if on is Waiting.MEMORY else TaskStatus.QUEUED, reason, on)
 
 
 def _own(batch: BatchState, task: TaskState) -> Why | None:
@@ -222,6 +222,8 @@ def _slots(state: State, batch: BatchState, task: TaskState) -> Why:
     if not room_in_batch(batch, slots):
         limit = batch.settings.max_parallel
         return Waiting.SLOT, f"{batch.slots} of the batch's {limit} slots are taken{wanted}"
-    if not room_in_engine(state, slots):
+    if not within_limit(state, slots):
         return Waiting.SLOT, f"{state.slots} of all {state.settings.parallel_limit} slots are taken{wanted}"
+    if state.room is not None and not within_room(state, slots):
+        return state.room.on, f"{state.room.why}{wanted}"
     return Waiting.TURN, "its turn comes next"

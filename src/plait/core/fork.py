@@ -21,6 +21,7 @@ def fork(state: State) -> State:
     twin.agents, twin.providers = dict(state.agents), dict(state.providers)
     twin.breakers = {name: copy(breaker) for name, breaker in state.breakers.items()}
     twin.experience = {name: copy(known) for name, known in state.experience.items()}
+    twin.lengths = dict(state.lengths)
     twin.refusals = list(state.refusals)
     twin.deadlines, twin.backoffs = state.deadlines.copy(), state.backoffs.copy()
     twin.closings, twin.gate_deadlines = state.closings.copy(), state.gate_deadlines.copy()

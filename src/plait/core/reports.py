@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from plait.core.settings import NO_SPEND, Spend
-from plait.core.status import Category
+from plait.core.status import Category, Waiting
 from plait.core.task import Attempt
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How an attempt ended. `retry_after` counts from the exit, `retry_at` is an instant; the later one holds."""
+    """How an attempt ended. `retry_after` counts from the exit, `retry_at` is an instant; the later one holds.
+
+    `peak` is the memory, in bytes, that its whole tree took at most (0: nobody measured it).
+    """
 
     category: Category
     exit_code: int | None = None
@@ -23,6 +26,7 @@ class Outcome:
     tip: str | None = None
     files: tuple[str, ...] = ()
     question: str | None = None
+    peak: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +173,18 @@ class PressureChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class RoomChanged:
+    """The machine's memory and the user's other engines leave room for so many slots of this engine at once.
+
+    `slots` None: there is no bound. `why` and `on` are for whoever waits for more: a sentence and a word.
+    """
+
+    slots: int | None
+    why: str = ""
+    on: Waiting = Waiting.MEMORY
+
+
+@dataclass(frozen=True, slots=True)
 class ClockJumped:
     """The wall clock moved by this much more than time passed (sleep, a set clock); may be negative."""
 
@@ -199,5 +215,5 @@ class SourcesWritten:
 AttemptSign = AttemptLaunched | AttemptActive | AttemptUsed | AttemptPhase | AttemptSession | AttemptAsked
 AttemptOver = AttemptExited | AttemptLost
 LineReport = MergeDone | MergeConflicted | MergeFailed | RebuildDone | RebuildFailed | GateDone | GateLost
-MachineReport = RateLimited | PressureChanged | ClockJumped | EngineTaken | EngineReleased
+MachineReport = RateLimited | PressureChanged | RoomChanged | ClockJumped | EngineTaken | EngineReleased
 Report = AttemptSign | AttemptOver | LineReport | MachineReport | SourcesWritten

@@ -12,7 +12,7 @@ from plait.core.decisions import AttemptStarted, Change, GateStarted, RebuildSta
 from plait.core.owed import Owed
 from plait.core.plan import Plan
 from plait.core.ready import Lane, Ready
-from plait.core.reports import EngineTaken, Outcome
+from plait.core.reports import EngineTaken, Outcome, RoomChanged
 from plait.core.requests import Request
 from plait.core.settings import NO_SPEND, EngineSettings, Settings, Spend
 from plait.core.sorted import Sorted
@@ -254,10 +254,11 @@ class Refusal:
 
 @dataclass(slots=True)
 class Experience:
-    """What an agent's last attempts cost and took, for reserves and estimates."""
+    """What an agent's last attempts cost and took, for reserves, estimates and the room that the next one wants."""
 
     spends: tuple[Spend, ...] = ()
     paces: tuple[float, ...] = ()  # seconds per unit of weight
+    footprints: tuple[int, ...] = ()  # bytes of memory per slot
 
 
 @dataclass(slots=True)
@@ -266,6 +267,7 @@ class State:
     now: float = 0.0  # of the newest record
     settings: EngineSettings = field(default_factory=EngineSettings)
     engine: EngineTaken | None = None
+    engine_since: float = 0.0
     batches: dict[str, BatchState] = field(default_factory=dict)
     open: dict[str, BatchState] = field(default_factory=dict)
     seen: set[str] = field(default_factory=set)
@@ -277,8 +279,12 @@ class State:
     breakers: dict[str, Breaker] = field(default_factory=dict)
     refusals: list[Refusal] = field(default_factory=list)
     pressure: str | None = None
+    room: RoomChanged | None = None  # None: no bound but the settings'
     jump: float = 0.0
     experience: dict[str, Experience] = field(default_factory=dict)
+    lengths: dict[str, float] = field(
+        default_factory=dict
+    )  # seconds that each task last took, by where it was said
     # Timers, soonest first.
     deadlines: Sorted[tuple[float, Attempt]] = field(default_factory=Sorted)
     backoffs: Sorted[tuple[float, str, int]] = field(default_factory=Sorted)

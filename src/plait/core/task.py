@@ -65,6 +65,11 @@ class Task:
     origin: Origin | None = None
 
     @property
+    def key(self) -> str:
+        """The same task in another batch of its source has the same one."""
+        return f"{self.origin.file}\0{self.id}" if self.origin is not None else self.id
+
+    @property
     def expected(self) -> float:
         """Seconds it is taken to last, until history knows better."""
         return self.weight * SECONDS_PER_WEIGHT if self.estimate is None else self.estimate

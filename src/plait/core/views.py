@@ -64,16 +64,10 @@ class BatchView:
     cost: Spend
     progress: Progress
     tasks: tuple[TaskView, ...]
-
-    @property
-    def waits_for_person(self) -> bool:
-        """All that is left waits for a person, or for what waits for one."""
-        left = [task for task in self.tasks if not task.status.terminal]
-        stuck = all(task.waiting in _BEHIND or (task.waiting and task.waiting.on_person) for task in left)
-        return stuck and any(task.waiting is not None and task.waiting.on_person for task in left)
+    waits_for_person: bool = False
 
 
-# Who waits on one of these waits on another task, whatever that one waits on.
+# Who waits on one of these waits on another task of its batch, whatever that one waits on.
 _BEHIND = (Waiting.NEEDS, Waiting.PHASE, Waiting.FILES, Waiting.TURN)
 
 
@@ -124,7 +118,29 @@ def batch_view(state: State, batch: BatchState) -> BatchView:
         cost=batch.spent,
         progress=_progress(tasks),
         tasks=tasks,
+        waits_for_person=waits_for_person(state, batch),
     )
+
+
+def waits_for_person(state: State, batch: BatchState) -> bool:
+    """All that is left of the batch waits for a person, or for what waits for one."""
+    if any(attempt.question is None for attempt in batch.alive.values()):
+        return False
+    asked = False
+    for task in (task for task in batch.tasks if task.status is None):
+        on = standing(state, batch, task).on
+        if on is not None and on.on_person:
+            asked = True
+        elif on not in _BEHIND or _held_elsewhere(state, batch, task):
+            return False
+    return asked
+
+
+def _held_elsewhere(state: State, batch: BatchState, task: TaskState) -> bool:
+    """Whether it waits for what a task of another batch holds."""
+    token = state.ready.waits_for((batch.id, task.place))
+    holder = state.ready.holder(token) if token is not None else None
+    return holder is not None and holder[0] != batch.id
 
 
 def batch_standing(batch: BatchState) -> tuple[BatchStatus, str]:

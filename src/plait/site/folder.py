@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from plait.core.task import Attempt
@@ -26,6 +27,13 @@ def safe(name: str) -> str:
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:10]
     slug = _OTHER.sub("-", name).strip("-.").lower()[:_KEPT]
     return f"{slug}~{digest}" if slug else f"~{digest}"
+
+
+def make_private(folder: Path) -> None:
+    """Make it, and what is missing above it, for the owner's eyes alone."""
+    if not folder.is_dir():
+        make_private(folder.parent)
+        folder.mkdir(mode=0o700, exist_ok=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +57,11 @@ class AttemptFolder:
         return self.path / "prompt.md"
 
 
+@lru_cache(maxsize=4096)
+def _task(root: Path, batch: str, task: str) -> Path:
+    return root / "batches" / safe(batch) / "tasks" / safe(task)
+
+
 @dataclass(frozen=True, slots=True)
 class StateFolder:
     """`root` is `Place.state`."""
@@ -63,7 +76,7 @@ class StateFolder:
         return self.batches / safe(batch)
 
     def task(self, batch: str, task: str) -> Path:
-        return self.batch(batch) / "tasks" / safe(task)
+        return _task(self.root, batch, task)
 
     def attempt(self, attempt: Attempt) -> AttemptFolder:
         return AttemptFolder(self.task(attempt.batch, attempt.task) / f"{attempt.step.value}-{attempt.n}")

@@ -17,8 +17,8 @@ from plait.core.requests import ChangeSettings, Drop, Submit
 from plait.core.settings import Settings, WriteBack
 from plait.core.status import TaskStatus
 from plait.core.task import Origin, Step, Task
+from plait.sources.address import Address, names
 from plait.sources.model import Change, Mark
-from plait.sources.pile import Address, names
 
 # What a status of the batch means to the source. Cancelled and interrupted work is open again for whoever comes next.
 _MARKS = {

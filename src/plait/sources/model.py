@@ -7,10 +7,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from plait.core.plan import Problem
 from plait.core.task import Phase, Task
-from plait.sources.markdown import Markdown
+
+if TYPE_CHECKING:
+    from plait.sources.markdown import Markdown
 
 
 class Mark(StrEnum):
@@ -41,6 +44,8 @@ class Document:
     @cached_property
     def markdown(self) -> Markdown:
         """Parsed once, however many readers look at it."""
+        from plait.sources.markdown import Markdown  # noqa: PLC0415 - who only writes statuses reads no text
+
         return Markdown(self.text)
 
     @property

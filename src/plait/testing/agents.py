@@ -46,6 +46,7 @@ class Script:
     changes: bool = True  # leaves a commit behind
     retry_after: float | None = None  # a failing provider may say when to come back
     patience: float = 0.0  # when, as a share of its length, it calls its provider again
+    peak: int = 0  # bytes of memory that it takes at most; 0: nobody sees it
 
 
 def script_for(order: AttemptStarted, chance: Chance, weather: Weather) -> Script:
@@ -76,6 +77,7 @@ def _write_script(rng: Random, order: AttemptStarted, weather: Weather) -> Scrip
         changes=category is not Category.EMPTY and rng.random() > 0.04,
         retry_after=rng.uniform(1, 300) if category in _SAID and rng.random() < 0.5 else None,
         patience=rng.random(),
+        peak=_peak(rng),
     )
 
 
@@ -90,7 +92,12 @@ def _verify_script(rng: Random, weather: Weather) -> Script:
         spend=Spend(),
         vanishes=rng.random() < weather.lost,
         deaf=rng.random() < 0.3,
+        peak=_peak(rng),
     )
+
+
+def _peak(rng: Random) -> int:
+    return 0 if rng.random() < 0.2 else rng.randrange(10_000_000, 3_000_000_000)
 
 
 def _spend(rng: Random, order: AttemptStarted, weather: Weather) -> Spend:

@@ -1,4 +1,4 @@
-"""The machine under it all: it runs short of memory, its clock jumps, it dies, and so do its neighbours."""
+"""The machine under it all: it runs short of room, its clock jumps, it dies, and so do its neighbours."""
 
 from __future__ import annotations
 
@@ -6,18 +6,32 @@ from collections.abc import Callable
 from random import Random
 from typing import Protocol
 
-from plait.core.reports import PressureChanged
+from plait.core.reports import PressureChanged, Report, RoomChanged
+from plait.core.status import Waiting
 from plait.testing.chance import Chance
 from plait.testing.timeline import Timeline
 from plait.testing.weather import Weather
 
 _JUMPS = (-200.0, -5.0, 7.0, 90.0, 1800.0, 30_000.0)
+_ROOMS = (
+    RoomChanged(0, "only 90 MiB of memory left"),
+    RoomChanged(1, "600 MiB of memory left"),
+    RoomChanged(2, "2 of your 4 slots are taken by another engine", Waiting.SLOT),
+    RoomChanged(3, "2.0 GiB of memory left"),
+    RoomChanged(5, "3.0 GiB of memory left"),
+)
+_NO_BOUND = RoomChanged(None)
+_FOR_EVER = (
+    _NO_BOUND,
+    _NO_BOUND,
+    *_ROOMS[1:3],
+)  # a small machine stays small: everything must end all the same
 
 
 class Stage(Protocol):
     """What the machine does to the rest of the world."""
 
-    def sense(self, report: PressureChanged) -> None: ...
+    def sense(self, report: PressureChanged | RoomChanged) -> None: ...
 
     def lose_node(self) -> None: ...
 
@@ -27,18 +41,23 @@ class Stage(Protocol):
 
 
 class Machine:
-    """Everything it does to the world is planned at the start and over at the horizon."""
+    """What it does to the world is planned at the start and over at the horizon, but for a small room, which may stay."""
 
     def __init__(self, time: Timeline, chance: Chance, weather: Weather, stage: Stage) -> None:
         self._time = time
         self._stage = stage
         self.pressure: str | None = None
+        self.room = self._usual = _NO_BOUND
         rng = chance.rng("machine")
         self._plan(rng, weather.pressure, weather.horizon, lambda: self._squeeze(rng))
         self._plan(rng, weather.jumps, weather.horizon, lambda: self._jump(rng.choice(_JUMPS)))
         self._plan(rng, weather.node_deaths, weather.horizon, stage.lose_node)
         self._plan(rng, weather.machine_deaths, weather.horizon, stage.lose_machine)
+        rooms = chance.rng("rooms")
+        lasting = rooms.choice(_FOR_EVER)
+        self._plan(rooms, weather.rooms, weather.horizon, lambda: self._narrow(rooms))
         time.at(weather.horizon, lambda: self._set(None))
+        time.at(weather.horizon, lambda: self._settle(lasting))
 
     def _plan(self, rng: Random, rate: float, horizon: float, happening: Callable[[], None]) -> None:
         when = 0.0
@@ -53,6 +72,24 @@ class Machine:
         if self.pressure != why:
             self.pressure = why
             self._stage.sense(PressureChanged(why))
+
+    def _narrow(self, rng: Random) -> None:
+        self._resize(rng.choice(_ROOMS))
+        self._time.after(rng.uniform(1, 200), lambda: self._resize(self._usual))
+
+    def _settle(self, room: RoomChanged) -> None:
+        self._usual = room
+        self._resize(room)
+
+    def _resize(self, room: RoomChanged) -> None:
+        if self.room != room:
+            self.room = room
+            self._stage.sense(room)
+
+    def seen(self) -> list[Report]:
+        """What sensors tell an engine that knows nothing yet."""
+        told: list[Report] = [] if self.pressure is None else [PressureChanged(self.pressure)]
+        return told if self.room == _NO_BOUND else [*told, self.room]
 
     def _jump(self, by: float) -> None:
         self._time.offset += by

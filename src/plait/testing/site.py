@@ -164,6 +164,7 @@ class Site:
                 spend=run.used,
                 retry_after=until - self._time.now if how == "after" else None,
                 retry_at=until + self._time.offset if how == "at" else None,
+                peak=run.script.peak,
             ),
         )
         return True
@@ -187,6 +188,7 @@ class Site:
                 retry_after=run.script.retry_after,
                 tip=self._commit(run.order) if run.script.changes else None,
                 question="which one?" if category is Category.QUESTION else None,
+                peak=run.script.peak,
             ),
         )
 
@@ -208,7 +210,9 @@ class Site:
         if finished:
             self._finish(run)
         else:
-            self._over(run, Outcome(Category.KILLED, -15, "ended by a signal", spend=run.used))
+            self._over(
+                run, Outcome(Category.KILLED, -15, "ended by a signal", spend=run.used, peak=run.script.peak)
+            )
 
     def _over(self, run: Run, outcome: Outcome) -> None:
         run.over = AttemptExited(run.attempt, outcome)

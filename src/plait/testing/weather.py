@@ -37,6 +37,7 @@ class Weather:
     machine_deaths: float = 0.0
     jumps: float = 0.0
     people: float = 0.0
+    rooms: float = 0.0  # per hour: there is another bound on what fits beside each other
     crashes: float = 0.0  # per 1000 records
 
 
@@ -66,6 +67,7 @@ STORM = Weather(
     machine_deaths=0.7,
     jumps=2.0,
     people=90.0,
+    rooms=20.0,
     crashes=6.0,
 )
 

@@ -14,7 +14,7 @@ from plait.core.decisions import (
     RebuildStarted,
 )
 from plait.core.events import Record
-from plait.core.reports import AttemptOver, LineReport, PressureChanged, Report
+from plait.core.reports import AttemptOver, LineReport, Report
 from plait.core.requests import Request
 from plait.testing.chance import Chance
 from plait.testing.integrator import Integrator
@@ -162,7 +162,7 @@ class World:
         """What its sensors tell a new engine at once."""
         self._listening = True
         self.awake = bool(self.inbox)
-        return [PressureChanged(self.machine.pressure)]
+        return self.machine.seen()
 
     def lose_node(self) -> None:
         self.site.lose_all("its node died", 20.0)

@@ -16,8 +16,20 @@ def clamped(state: State, batch: BatchState, task: Task) -> int:
 
 
 def room_in_engine(state: State, slots: int) -> bool:
+    return within_limit(state, slots) and within_room(state, slots)
+
+
+def within_limit(state: State, slots: int) -> bool:
     limit = state.settings.parallel_limit
     return not limit or state.slots + slots <= limit
+
+
+def within_room(state: State, slots: int) -> bool:
+    """An attempt that wants more than there is ever room for starts when it can be alone, or it might wait for ever."""
+    if state.room is None or state.room.slots is None:
+        return True
+    alone = state.slots == 0 and state.room.slots > 0
+    return alone or state.slots + slots <= state.room.slots
 
 
 def room_in_batch(batch: BatchState, slots: int) -> bool:

@@ -16,7 +16,7 @@ from plait.core.decisions import (
     TaskEnded,
     TaskInterrupted,
 )
-from plait.core.evolve.experience import learn
+from plait.core.evolve.experience import learn, note_footprint
 from plait.core.evolve.index import place, put_down
 from plait.core.evolve.settle import settle
 from plait.core.reports import (
@@ -128,6 +128,7 @@ def over(state: State, at: float, report: AttemptOver) -> None:
     task.spent += attempt.used
     del task.alive[attempt.name], batch.alive[attempt.name]
     task.unjudged.append(attempt)
+    note_footprint(state, attempt, outcome)
     if attempt.name.step is Step.WRITE:
         task.tip = outcome.tip or task.tip
         learn(state, task, attempt, outcome)

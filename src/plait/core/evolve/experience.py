@@ -5,6 +5,7 @@ from __future__ import annotations
 from plait.core.reports import Outcome
 from plait.core.state import AttemptState, Breaker, Experience, Refusal, State, TaskState
 from plait.core.status import Category
+from plait.core.task import Step
 
 REMEMBERED = 20
 
@@ -17,9 +18,20 @@ def learn(state: State, task: TaskState, attempt: AttemptState, outcome: Outcome
     if outcome.category is not Category.LOST:
         known.spends = (*known.spends, attempt.used)[-REMEMBERED:]
     if outcome.category is Category.OK and attempt.ended_at is not None:
-        pace = (attempt.ended_at - attempt.started_at) / max(task.task.weight, 0.01)
+        took = attempt.ended_at - attempt.started_at
+        if attempt.name.step is Step.WRITE:
+            state.lengths[task.task.key] = took
+        pace = took / max(task.task.weight, 0.01)
         known.paces = (*known.paces, pace)[-REMEMBERED:]
         _note_success(state.breakers.get(attempt.provider), attempt)
+
+
+def note_footprint(state: State, attempt: AttemptState, outcome: Outcome) -> None:
+    """However it ended, it took that much. A heavy attempt says it of each of its slots."""
+    if outcome.peak > 0:
+        known = state.experience.setdefault(attempt.agent, Experience())
+        footprint = -(-outcome.peak // max(1, attempt.decision.slots))
+        known.footprints = (*known.footprints, footprint)[-REMEMBERED:]
 
 
 def _note_success(breaker: Breaker | None, attempt: AttemptState) -> None:

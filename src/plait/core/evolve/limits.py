@@ -13,6 +13,7 @@ from plait.core.reports import (
     MachineReport,
     PressureChanged,
     RateLimited,
+    RoomChanged,
 )
 from plait.core.state import AttemptState, Breaker, Refusal, State
 
@@ -42,10 +43,15 @@ def reported(state: State, at: float, report: MachineReport) -> None:
             note_refusal(state, Refusal(report.provider, at, report.until, at))
         case PressureChanged():
             state.pressure = report.why
+        case RoomChanged():
+            state.room = None if report.slots is None else report
         case ClockJumped():
             state.jump += report.by
         case EngineTaken():
-            state.engine = report
+            state.engine, state.engine_since = report, at
+            # What the last engine's sensors saw says nothing about now; this one's tell what they see.
+            state.pressure = None
+            state.room = None
         case EngineReleased():
             state.engine = None
         case _:

@@ -34,6 +34,8 @@ def decided(state: State, at: float, decision: AboutLine) -> None:
             batch.rebuilds = decision.n
             batch.rebuild = decision
         case GateStarted():
+            if batch.gate is not None:  # its end was never told
+                state.gate_deadlines.discard((batch.gate.deadline, batch.id, batch.gate.n))
             batch.gates = decision.n
             batch.gate = GateState(decision, at + decision.timeout)
             state.gate_deadlines.add((batch.gate.deadline, batch.id, decision.n))

@@ -37,6 +37,8 @@ FOLDS: Mapping[type, Fold] = {
     reports.GateDone: line.gate_over,
     reports.GateLost: line.gate_over,
     reports.PressureChanged: limits.pressure,
+    reports.RoomChanged: limits.room,
+    reports.EngineTaken: limits.taken,
     reports.ClockJumped: limits.jumped,
 }
 

@@ -1,7 +1,7 @@
 """Work conservation: when the core rests, no task could be started that every limit allows.
 
-A task that wants several slots may hold others back while it waits for room, and so may money that runs out; only what
-no such reason can excuse is reported.
+A task that wants several slots may hold others back while it waits for room beside what runs, and so may money that
+runs out; only what no such reason can excuse is reported.
 """
 
 from __future__ import annotations
@@ -18,15 +18,22 @@ UNIT = 600.0  # seconds that a task of weight 1 is taken to last
 
 
 def nobody_starves(book: Book) -> None:
-    limit = book.settings.parallel_limit
-    if book.pressure is not None or (limit and book.slots >= limit):
+    if (
+        book.pressure is not None
+        or _full(book, book.settings.parallel_limit or None)
+        or _full(book, book.room)
+    ):
         return
     waiting = [found for batch in book.batches.values() if not batch.ended for found in _waiting(book, batch)]
-    if any(_slots(book, batch, page) > 1 for batch, page in waiting):
+    if book.alive and any(_slots(book, batch, page) > 1 for batch, page in waiting):
         return
     for batch, page in waiting:
         if _has_room(batch) and _excused(batch) is None:
             raise book.violation("starved", f"{batch.id}/{page.spec.id} could have its {page.step} now", page)
+
+
+def _full(book: Book, limit: int | None) -> bool:
+    return limit is not None and book.slots >= limit
 
 
 def _waiting(book: Book, batch: BatchPage) -> Iterator[tuple[BatchPage, TaskPage]]:

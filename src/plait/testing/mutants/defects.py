@@ -170,6 +170,42 @@ DEFECTS = (
         "return batch.paused is None",
     ),
     Defect(
+        "the room is ignored",
+        "agenda.slots",
+        "return within_limit(state, slots) and within_room(state, slots)",
+        "return within_limit(state, slots)",
+    ),
+    Defect(
+        "a heavy attempt needs room for one slot only",
+        "agenda.slots",
+        "state.slots + slots <= state.room.slots",
+        "state.slots + 1 <= state.room.slots",
+    ),
+    Defect(
+        "what the room is too small for waits for ever",
+        "agenda.slots",
+        "alone = state.slots == 0 and state.room.slots > 0",
+        "alone = False",
+    ),
+    Defect(
+        "one attempt starts where there is no room at all",
+        "agenda.slots",
+        "alone = state.slots == 0 and state.room.slots > 0",
+        "alone = state.slots == 0",
+    ),
+    Defect(
+        "the last engine's room stays",
+        "evolve.limits",
+        "            state.room = None\n",
+        "",
+    ),
+    Defect(
+        "the last engine's lack of memory stays",
+        "evolve.limits",
+        "            state.pressure = None\n",
+        "",
+    ),
+    Defect(
         "a stop leaves attempts running",
         "agenda.stop",
         "if batch.stopping:",

@@ -44,6 +44,7 @@ class Book:
     at_work: dict[str, int] = field(default_factory=dict)  # write attempts alive per provider
     holders: dict[str, tuple[str, str]] = field(default_factory=dict)
     pressure: str | None = None
+    room: int | None = None
     jump: float | None = None
     story: deque[Record] = field(default_factory=lambda: deque(maxlen=60))
 

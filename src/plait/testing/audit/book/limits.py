@@ -13,7 +13,7 @@ from plait.core.decisions import (
     LimitRaised,
     PhaseOpened,
 )
-from plait.core.reports import ClockJumped, PressureChanged, RateLimited
+from plait.core.reports import ClockJumped, EngineTaken, PressureChanged, RateLimited, RoomChanged
 from plait.testing.audit.book.attempts import refused
 from plait.testing.audit.book.book import Book, ProviderPage
 
@@ -44,6 +44,15 @@ def rate_limited(book: Book, at: float, report: RateLimited) -> None:
 
 def pressure(book: Book, report: PressureChanged) -> None:
     book.pressure = report.why
+
+
+def room(book: Book, report: RoomChanged) -> None:
+    book.room = report.slots
+
+
+def taken(book: Book, _report: EngineTaken) -> None:
+    """Whoever comes anew has seen nothing yet: it is told what there is."""
+    book.pressure = book.room = None
 
 
 def jumped(book: Book, report: ClockJumped) -> None:

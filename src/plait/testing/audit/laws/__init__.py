@@ -21,6 +21,7 @@ LAWS: Mapping[type, tuple[Law, ...]] = {
     decisions.AttemptStarted: (
         starts.may_start,
         limits.within_slots,
+        limits.within_room,
         limits.within_agents,
         limits.within_timeouts,
         limits.within_holds,

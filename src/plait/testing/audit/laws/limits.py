@@ -24,6 +24,14 @@ def within_slots(book: Book, _at: float, event: AttemptStarted) -> None:
             raise book.violation("slots", message, page)
 
 
+def within_room(book: Book, _at: float, event: AttemptStarted) -> None:
+    """A room of at least one slot takes anybody who is alone in it."""
+    if book.room is None or book.slots + event.slots <= book.room or (book.room >= 1 and not book.alive):
+        return
+    message = f"{event.attempt} took {event.slots} slots with {book.slots} in use and room for {book.room}"
+    raise book.violation("room", message, book.task(event.attempt.batch, event.attempt.task))
+
+
 def within_agents(book: Book, _at: float, event: AttemptStarted) -> None:
     if event.attempt.step is not Step.WRITE:
         return

@@ -1,0 +1,73 @@
+"""Awake: the machine does not fall asleep while somebody works.
+
+A program of the system's keeps it awake for as long as its own child runs, and that child is a `cat` which reads from a
+pipe. The engine holds the other end: when it lets go, or dies however it dies, all of it ends.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from threading import Thread
+
+_LINUX = (
+    "systemd-inhibit",
+    "--what=idle:sleep",
+    "--who=plait",
+    "--why=a batch is running",
+    "--mode=block",
+    "cat",
+)
+_MACOS = ("caffeinate", "-i", "cat")
+_COMMAND = _MACOS if sys.platform == "darwin" else _LINUX
+
+
+class Awake:
+    """Where the system can't do it, nothing happens, and `why` says so."""
+
+    def __init__(self, *, enabled: bool) -> None:
+        self._enabled = enabled
+        self._keeper: subprocess.Popen[bytes] | None = None
+        self._failed = ""
+
+    @property
+    def why(self) -> str:
+        """Why the machine may fall asleep although it is held; empty when it may not, or nobody holds it."""
+        if self._keeper and self._keeper.returncode is not None:
+            code = self._keeper.returncode
+            return f"{_COMMAND[0]} left with exit status {code}: this system can't be kept awake from here"
+        return self._failed
+
+    def hold(self) -> None:
+        """Held twice is held once; what failed is tried again only after a release."""
+        if not self._enabled or self._keeper or self._failed:
+            return
+        if shutil.which(_COMMAND[0]) is None:
+            self._failed = f"there is no {_COMMAND[0]} here"
+            return
+        try:
+            keeper = _start()
+        except OSError as error:
+            self._failed = f"{_COMMAND[0]} could not be started: {error}"
+            return
+        self._keeper = keeper
+        # It sleeps until the end of the program: no zombie is left, and nobody has to look.
+        Thread(target=keeper.wait, name="awake", daemon=True).start()
+
+    def release(self) -> None:
+        keeper, self._keeper, self._failed = self._keeper, None, ""
+        if keeper and keeper.stdin:
+            keeper.stdin.close()
+
+
+def _start() -> subprocess.Popen[bytes]:
+    return subprocess.Popen(  # noqa: S603 - words of our own
+        _COMMAND,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd="/",
+        # Without a terminal it can ask nobody for a password, and a Ctrl+C there is not meant for it.
+        start_new_session=True,
+    )

@@ -1,0 +1,1 @@
+"""What `plait doctor` and `plait agents` look at. Nothing here changes anything."""

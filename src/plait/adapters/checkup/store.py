@@ -1,0 +1,67 @@
+"""Folders that plait keeps things in: whether they can be used, and how much lies there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from plait.adapters.checkup.model import Check, ok, problem, size, warning
+
+_MOST = 200_000  # files that are counted; nobody waits for more
+
+
+def state(folder: Path) -> Check:
+    trouble = _trouble(folder)
+    if trouble:
+        return problem(
+            "state", f"{folder}: {trouble}", "Batches can't be run as long as plait can't write there."
+        )
+    if not folder.exists():
+        return ok("state", f"{folder}, made when the first batch is submitted")
+    parts = ", ".join(f"{name} {size(count)}" for name, count in _parts(folder))
+    return ok("state", f"{folder}: {parts or 'nothing yet'}")
+
+
+def commons(folder: Path) -> Check:
+    """What all engines of one user share."""
+    trouble = _trouble(folder)
+    if trouble:
+        hint = "Without it, engines of several repositories do not know of each other's slots and ports."
+        return warning("commons", f"{folder}: {trouble}", hint)
+    return ok("commons", str(folder) if folder.exists() else f"{folder}, made when an engine starts")
+
+
+def _trouble(folder: Path) -> str:
+    """Why nothing can be written there; a folder that is not there yet is made in the nearest one that is."""
+    for each in (folder, *folder.parents):
+        if os.path.lexists(each):
+            if not each.is_dir():
+                return "it is no folder" if each == folder else f"{each} is no folder"
+            return "" if os.access(each, os.W_OK | os.X_OK) else "it can't be written to"
+    return ""
+
+
+def _parts(folder: Path) -> Iterator[tuple[str, int]]:
+    """The journal and its like with the files that belong to them, then the folders."""
+    sizes: dict[str, int] = {}
+    for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
+        name = f"{entry.name}/" if entry.is_dir(follow_symlinks=False) else entry.name.partition(".")[0]
+        sizes[name] = sizes.get(name, 0) + _size(entry)
+    yield from ((name, count) for name, count in sizes.items() if count)
+
+
+def _size(entry: os.DirEntry[str]) -> int:
+    """What it takes on disk: a transcript may have a hole in it."""
+    total, waiting, seen = 0, [entry.path], 0
+    while waiting and seen < _MOST:
+        seen += 1
+        path = waiting.pop()
+        try:
+            found = os.lstat(path)
+            total += found.st_blocks * 512
+            if os.path.isdir(path) and not os.path.islink(path):  # noqa: PTH112, PTH114 - thousands of them
+                waiting += [each.path for each in os.scandir(path)]
+        except OSError:  # it went away meanwhile
+            continue
+    return total

@@ -1,0 +1,25 @@
+"""Which process is meant: its number is given to another one some day, its number with its start is not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from plait.site.processes import look
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Worth something only on the machine, and until the reboot, that it is from."""
+
+    pid: int
+    start: int
+
+    @property
+    def alive(self) -> bool:
+        return identify(self.pid) == self
+
+
+def identify(pid: int) -> Identity | None:
+    """None if it does not run any more; what waits only for its parent holds nothing."""
+    found = look(pid)
+    return None if found is None or found.dead else Identity(pid, found.start)

@@ -1,0 +1,77 @@
+"""The agents: a name and a factory for each. Any dotted path of a factory works wherever an agent's name does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from difflib import get_close_matches
+from importlib import import_module
+from typing import cast
+
+from plait.agents.known import BY_NAME, Known
+from plait.agents.model import Agent, AgentSpec
+from plait.core.errors import ConfigError
+from plait.core.task import Task
+
+AGENTS = {
+    "shell": "plait.agents.shell:Shell",
+    "command": "plait.agents.command:AnyCommand",
+}
+
+Factory = Callable[[AgentSpec], Agent]
+
+
+def load(spec: AgentSpec) -> Agent:
+    """Raises ConfigError. Whoever comes with a command is run by it, whatever it is called."""
+    path = AGENTS["command"] if spec.command else AGENTS.get(spec.name)
+    if path is None and not dotted(spec.name):
+        raise _unknown(spec.name)
+    return _factory(path or spec.name)(spec)
+
+
+def why_not(agent: str, task: Task) -> str | None:
+    """Why this agent can't take this task, as far as that is known before it starts; to be put after the task's name.
+
+    It is asked before the agent is loaded: a task file must not choose which module is imported.
+    """
+    if task.agent == agent and dotted(agent):
+        return f"has a module as its agent ({agent}), which only settings and flags may name"
+    if agent != "shell":
+        return None
+    from plait.agents.shell import why_not as shell_why_not  # noqa: PLC0415 - each agent is imported when it is used
+
+    return shell_why_not(task)
+
+
+def dotted(name: str) -> bool:
+    """A module is meant: loading it runs its code."""
+    return "." in name or ":" in name
+
+
+def _factory(path: str) -> Factory:
+    module, _, name = path.rpartition(":" if ":" in path else ".")
+    try:
+        found = getattr(import_module(module), name)
+    except (ImportError, AttributeError, ValueError, TypeError) as error:
+        raise ConfigError(
+            f"the agent {path} can't be loaded: {error}", hint="Write it as package.module:Factory."
+        ) from error
+    return cast("Factory", found)
+
+
+def _unknown(name: str) -> ConfigError:
+    known = BY_NAME.get(name)
+    if known is not None:
+        return ConfigError(
+            f"this version of plait can't drive {known.about} ({name}) yet", hint=_meanwhile(known)
+        )
+    near = get_close_matches(name, BY_NAME, n=1)
+    meant = f"Did you mean {near[0]}? " if near else ""
+    return ConfigError(
+        f"there is no agent called {name}",
+        hint=f"{meant}`plait agents` lists them; --agent-command runs any command.",
+    )
+
+
+def _meanwhile(known: Known) -> str:
+    example = f", for example --agent-command '{known.command}'" if known.command else ""
+    return f"--agent-command runs any command{example}."

@@ -1,0 +1,142 @@
+"""`plait demo`: a small real repository in a temporary folder, and its tasks run for real."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from plait.cli.run import run_command
+from plait.cli.run_options import RunOptions
+from plait.cli.say import FAILED, INTERNAL, OK, Page, console
+from plait.core.errors import WorldError
+from plait.core.settings import Backoff
+from plait.core.state import BatchState
+from plait.wiring import find_place
+from plait.wiring.sources import history
+
+# A failure is part of the show.
+DESIGNED = {
+    "01-pages": "done",
+    "02-colours": "done",
+    "03-dark-colours": "done",
+    "04-logo": "done",
+    "05-search": "done",
+    "06-translation": "failed",
+    "07-language-menu": "blocked",
+    "08-site-map": "done",
+}
+# A demonstration goes its own way, whatever the settings of the house are.
+FLAGS = {
+    "run.agent": "shell",
+    "run.agent_command": "",
+    "run.auto_approve": "false",
+    "run.budget": "",
+    "run.gate": "",
+    "run.idle_timeout": "1m",
+    "run.isolation": "in-place",
+    "run.max_parallel": "4",
+    "run.mode": "parallel",
+    "run.order": "critical-path",
+    "run.retries": "1",
+    "run.stop_on_fail": "false",
+    "run.timeout": "1m",
+    "run.verify": "",
+    "sources.exclude": [],
+    "sources.file_conflicts": "inferred",
+    "sources.format": "",
+}
+
+
+def demo_command() -> int:
+    """0 when it went as designed."""
+    top = Path(tempfile.mkdtemp(prefix="plait-demo-")).resolve()
+    make(top)
+    page = Page()
+    page.line(("A small web site, built by eight tasks, for real: no keys, no network.", "bold"))
+    page.line(
+        "One fails at first and is tried again, one fails for good and blocks another, two share a file."
+    )
+    page.line()
+    page.show(console())
+    code = run_command(
+        RunOptions(top, ("tasks",), flags=FLAGS, yes=True, backoff=Backoff(base=1.5, jitter=0.0))
+    )
+    batch = _batch(top)
+    if batch is None or code not in {OK, FAILED}:
+        return code
+    sys.stdout.flush()
+    _try_next(top, batch)
+    return OK if _statuses(batch) == DESIGNED else INTERNAL
+
+
+def make(top: Path) -> None:
+    _copy(resources.files("plait.demo") / "site", top)
+    names = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    who = ["-c", "user.name=plait", "-c", "user.email=plait@localhost"]
+    for words in (["init", "--quiet"], ["add", "."], [*who, "commit", "--quiet", "-m", "A small web site"]):
+        _git(top, words, names)
+
+
+def _copy(source: Traversable, target: Path) -> None:
+    target.mkdir(exist_ok=True)
+    for entry in source.iterdir():
+        if entry.is_dir():
+            _copy(entry, target / entry.name)
+        else:
+            (target / entry.name).write_bytes(entry.read_bytes())
+
+
+def _git(top: Path, words: list[str], names: dict[str, str]) -> None:
+    try:
+        made = subprocess.run(  # noqa: S603 - fixed words
+            ["git", "-C", str(top), *words],  # noqa: S607 - git as the person has it
+            env={**os.environ, **names},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    except FileNotFoundError:
+        raise WorldError("there is no git here", hint="Install git: plait works in repositories.") from None
+    if made.returncode:
+        raise WorldError(f"git {words[0]} failed in {top}: {made.stderr.strip()}")
+
+
+def _batch(top: Path) -> BatchState | None:
+    state = history(find_place(top)).state
+    return next(iter(state.batches.values()), None) if state else None
+
+
+def _statuses(batch: BatchState) -> dict[str, str]:
+    return {task.task.id: task.status.value for task in batch.tasks if task.status}
+
+
+def _try_next(top: Path, batch: BatchState) -> None:
+    plait = _called(top)
+    page = Page()
+    page.line()
+    page.line(("What to try next", "bold"))
+    for command, why in (
+        (f"{plait} status", "where every task stands"),
+        (f"{plait} logs {batch.id} 06-translation", "what it said before it failed"),
+        (f"{plait} explain {batch.id} 07-language-menu", "why it did not run"),
+        (f"echo hello > {shlex.quote(str(top / 'dictionary.txt'))}", "give it what it lacks …"),
+        (f"{plait} retry {batch.id} 06-translation", "… and both are taken up again"),
+    ):
+        page.line((f"  # {why}", "dim"))
+        page.line(f"  {command}")
+    page.line()
+    page.line(f"The site is in {top / 'pages'}. Delete {top} when you have seen enough.")
+    page.show(console())
+
+
+def _called(top: Path) -> str:
+    """As this was called: it need not be on PATH."""
+    program = "plait" if shutil.which("plait") else sys.argv[0]
+    return f"{shlex.quote(program)} -C {shlex.quote(str(top))}"

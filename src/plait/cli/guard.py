@@ -1,0 +1,49 @@
+"""Nothing ends in a traceback: whose fault it is, what it was and what to do is told, whatever a verb runs into."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from io import TextIOWrapper
+
+from plait.cli import say
+from plait.core.errors import PlaitError, WorldError
+
+
+def prepare() -> None:
+    if sys.stdout is None:  # it was closed by whoever started this
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - to the end of the process
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(
+            stream, TextIOWrapper
+        ):  # a sign that a terminal does not know is no reason to say nothing
+            stream.reconfigure(errors="replace")
+
+
+def guarded(call: Callable[[], int], *, as_json: bool) -> int:
+    """The exit code."""
+    try:
+        code = call()
+        sys.stdout.flush()
+    except PlaitError as error:
+        return say.tell_error(error, as_json=as_json)
+    except KeyboardInterrupt:
+        return say.INTERRUPTED
+    except BrokenPipeError:  # whoever read the output has seen enough
+        _close_output()
+        return say.OK
+    except OSError as error:
+        _close_output()
+        return say.tell_error(WorldError(say.of_system(error)), cause=error)
+    except Exception as error:  # noqa: BLE001 - the last one who can tell of it
+        return say.tell_error(say.bug(error), as_json=as_json, cause=error)
+    return code
+
+
+def _close_output() -> None:
+    """What can't be written is dropped, so that Python does not complain about it once more at its end."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

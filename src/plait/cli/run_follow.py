@@ -1,0 +1,138 @@
+"""A batch under way: submitted, shown, and what is said when this front leaves it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from signal import SIGPIPE
+from typing import assert_never
+
+from plait.agents.model import AgentSpec
+from plait.cli.planning import Outlook
+from plait.cli.run_ask import on_terminal, terms
+from plait.cli.run_calls import Calls
+from plait.cli.run_options import RunOptions
+from plait.cli.run_show import AsJson, AsLines, Show, feed_until, tell
+from plait.cli.run_submit import submit
+from plait.cli.run_watch import Parting, Watch
+from plait.cli.say import ASKS, FAILED, INTERRUPTED, OK, Page, console, of_system, write_json
+from plait.cli.summary import exit_code, summary
+from plait.core.plan import Plan
+from plait.core.views import BatchView, batch_view
+from plait.front.activity import Activities, Logs, listening
+from plait.front.desk import Desk
+from plait.front.feed import Feed
+from plait.kit import Kit
+from plait.wiring import state_folder
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """A batch, from the record after `before` on. `agents` are those whose words have to be known to be understood."""
+
+    batch: str
+    before: int
+    headline: str
+    agents: tuple[AgentSpec, ...] = ()
+
+
+def run_and_follow(
+    options: RunOptions, desk: Desk, found: Outlook, plan: Plan, agents: tuple[AgentSpec, ...]
+) -> int:
+    # From here on Ctrl+C is a request about a batch, even before there is one.
+    with Calls() as calls:
+        batch, before = submit(desk, found, plan, agents)
+        if options.detach:
+            return detached(options, batch)
+        headline = f"batch {batch} · {terms(found, plan)}"
+        return follow(options, desk, Followed(batch, before, headline, agents), calls)
+
+
+def detached(options: RunOptions, batch: str) -> int:
+    if options.as_json:
+        write_json({"batchId": batch})
+        return OK
+    page = Page()
+    page.line(f"Batch {batch} runs in the background.")
+    page.line((f"  plait status {batch}   how far it is", "dim"))
+    page.line((f"  {_resume(options)}   watch it", "dim"))
+    page.show(console())
+    return OK
+
+
+def follow(options: RunOptions, desk: Desk, followed: Followed, calls: Calls) -> int:
+    """Show what happens until this front is not needed any more; the exit code."""
+    feed = feed_until(desk.place, followed.before)
+    batch = followed.batch
+    try:
+        if not options.as_json:
+            _say(followed.headline)
+        with _show(options, desk, followed, feed) as show:
+            someone = on_terminal() and not options.as_json
+            parting = Watch(desk, batch, show, calls, someone=someone).follow()
+            view = batch_view(desk.state, desk.state.batches[batch])
+            now = time.time()
+            page = summary(view, now=now, worked=feed.worked(batch, now), name=batch)
+            show.leave(None if parting is Parting.DETACHED else page)
+    except OSError as error:
+        return _unheard(options, batch, error)
+    if parting is Parting.WAITS and options.as_json:
+        page.show(console(stderr=True))
+    return _leave(options, parting, view, calls)
+
+
+def _show(options: RunOptions, desk: Desk, followed: Followed, feed: Feed) -> Show:
+    folder, batch = state_folder(desk.place), followed.batch
+    listen = listening(Kit(str(desk.place.top), (), followed.agents))
+    if options.as_json:
+        return AsJson(feed, batch, Logs(folder, listen))
+    out = console()
+    if out.is_terminal and not out.is_dumb_terminal:
+        from plait.cli.run_screen import OnScreen  # noqa: PLC0415 - only for terminals
+
+        return OnScreen(feed, batch, Activities(folder, listen))
+    return AsLines(feed, batch, [task.task.id for task in desk.state.batches[batch].tasks])
+
+
+def _leave(options: RunOptions, parting: Parting, view: BatchView, calls: Calls) -> int:
+    """What the summary does not say, and the exit code."""
+    match parting:
+        case Parting.ENDED:
+            return exit_code(view)
+        case Parting.STOPPED:
+            tell(f"Stopped. Go on with it: {_resume(options)}")
+            return INTERRUPTED
+        case Parting.WAITS:
+            return ASKS
+        case Parting.DETACHED:
+            tell(f"Batch {view.id} goes on in the background. Watch it again: {_resume(options)}")
+            return OK if calls.leave is None else 128 + calls.leave
+        case _:
+            assert_never(parting)
+
+
+def _resume(options: RunOptions) -> str:
+    where = [] if options.where == Path() else ["-C", str(options.where)]
+    return shlex.join(["plait", *where, "run", *options.named, "--resume"])
+
+
+def _unheard(options: RunOptions, batch: str, error: OSError) -> int:
+    """The output can't be written, or whoever read it is gone: the batch is not, and this is no success."""
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if not isinstance(error, BrokenPipeError):
+        tell(f"plait: {of_system(error)}")
+    tell(f"Batch {batch} goes on in the background. Watch it: {_resume(options)}")
+    return 128 + SIGPIPE if isinstance(error, BrokenPipeError) else FAILED
+
+
+def _say(text: str) -> None:
+    page = Page()
+    page.line(text)
+    page.show(console())
+    sys.stdout.flush()

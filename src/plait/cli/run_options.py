@@ -1,0 +1,44 @@
+"""What was said to `plait run`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from plait.core.errors import UserError
+from plait.core.settings import Backoff
+from plait.sources.planning import Wish
+
+LOCAL = "local"
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """`flags` are settings by key. `backoff` is nobody's flag: the demonstration has no time to wait."""
+
+    where: Path
+    named: tuple[str, ...] = ()
+    wish: Wish = field(default_factory=Wish)
+    flags: Mapping[str, object] = field(default_factory=dict)
+    executor: str = LOCAL
+    resume: bool = False
+    dry_run: bool = False
+    detach: bool = False
+    yes: bool = False
+    as_json: bool = False
+    backoff: Backoff | None = None
+
+    def check(self) -> None:
+        """Raises UserError for words that contradict each other."""
+        if self.executor != LOCAL:
+            raise UserError(
+                f"there is no executor called {self.executor} yet",
+                hint="Attempts run here: --executor local.",
+            )
+        agent = "run.agent" in self.flags or "run.agent_command" in self.flags
+        if self.resume and (agent or self.wish.select or self.wish.with_needs):
+            raise UserError(
+                "--resume goes on with a batch as it was submitted: it takes no other tasks and no other agent",
+                hint="Leave --select, --with-needs, --agent and --agent-command out; or run a new batch.",
+            )

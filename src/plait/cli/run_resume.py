@@ -1,0 +1,93 @@
+"""`plait run --resume`: going on with the newest unfinished batch of these sources."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import fields
+
+from plait.cli.planning import machine_size
+from plait.cli.run_calls import Calls
+from plait.cli.run_check import newest
+from plait.cli.run_follow import Followed, detached, follow
+from plait.cli.run_options import RunOptions
+from plait.cli.run_show import tell
+from plait.cli.say import ASKS, OK, Page, console, write_json
+from plait.config.model import Config, Layer
+from plait.config.schema import of_table
+from plait.core.errors import WorldError
+from plait.core.requests import ChangeSettings, Request, Resume
+from plait.core.settings import Settings
+from plait.core.state import BatchState
+from plait.core.views import batch_standing
+from plait.front.asking import request_id
+from plait.front.desk import Desk
+from plait.wiring.sources import Survey
+
+_PATIENCE = 60.0  # seconds until somebody has taken up a batch that was only handed in
+_GLANCE = 0.25
+
+
+def resume(options: RunOptions, seen: Survey, desk: Desk) -> int:
+    found = newest(desk.ahead(), seen.pile)
+    if found is None:
+        return _nothing(options)
+    if options.dry_run:
+        return _would(options, found)
+    with Calls() as calls:
+        batch = _taken(desk, found.id)
+        before = desk.state.seq
+        refused = [answer.why for answer in desk.ask_all(list(_requests(seen.config, batch))) if answer.why]
+        if refused:
+            tell(f"Batch {batch.id} can't go on: {'; '.join(refused)}.")
+            return ASKS
+        if options.detach:
+            return detached(options, batch.id)
+        headline = f"batch {batch.id} · {batch.unsettled} of {len(batch.tasks)} tasks to go"
+        return follow(options, desk, Followed(batch.id, before, headline), calls)
+
+
+def _nothing(options: RunOptions) -> int:
+    if options.as_json:
+        write_json({"batchId": None})
+    else:
+        _say("No batch of these sources is unfinished: there is nothing to resume.")
+    return OK
+
+
+def _would(options: RunOptions, batch: BatchState) -> int:
+    if options.as_json:
+        write_json({"batchId": batch.id})
+    else:
+        _say(f"Would go on with batch {batch.id}: {batch_standing(batch)[1]}.")
+    return OK
+
+
+def _taken(desk: Desk, name: str) -> BatchState:
+    """A batch may have been handed in by a front that died before any engine took it."""
+    deadline = time.monotonic() + _PATIENCE
+    while name not in desk.state.batches:
+        if time.monotonic() > deadline:
+            raise WorldError(f"batch {name} is accepted, but no engine has taken it")
+        desk.tend()
+        desk.wait(_GLANCE)
+        desk.refresh()
+    return desk.state.batches[name]
+
+
+def _requests(config: Config, batch: BatchState) -> Iterator[Request]:
+    """What the flags say now holds from now on; what nobody said stays as it was submitted."""
+    known = {one.name for one in fields(Settings)}
+    given = [key.field for key in of_table("run") if config.given[key.name].layer is Layer.FLAG]
+    changed = tuple(name for name in given if name in known)
+    if changed:
+        settings = config.settings(tasks=len(batch.tasks), cores=machine_size())
+        yield ChangeSettings(request_id(), batch.id, settings, changed)
+    if batch.paused is not None:
+        yield Resume(request_id(), batch.id)
+
+
+def _say(text: str) -> None:
+    page = Page()
+    page.line(text)
+    page.show(console())

@@ -1,0 +1,41 @@
+"""Submitting a batch: nobody else's batch has its tasks, and two who submit at once take turns."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from plait.agents.model import AgentSpec
+from plait.cli.planning import Outlook
+from plait.cli.run_check import refuse_twice
+from plait.core.plan import Plan
+from plait.front.asking import Submission
+from plait.front.desk import Desk
+from plait.wiring import LOCKS, Place
+
+_LOCK = "submit"
+
+
+def submit(desk: Desk, found: Outlook, plan: Plan, agents: Sequence[AgentSpec]) -> tuple[str, int]:
+    """The batch's id, and the last record before it."""
+    with _turn(desk.place):
+        desk.refresh()
+        refuse_twice(desk.ahead(), found, plan)
+        before = desk.state.seq
+        sources = tuple(str(source) for source in found.seen.pile.sources)
+        return desk.submit(Submission(plan, found.settings, tuple(agents), sources)), before
+
+
+@contextmanager
+def _turn(place: Place) -> Iterator[None]:
+    """Between the look at what is open and the batch that is opened nobody else opens one."""
+    folder = place.state / LOCKS
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    fd = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(fd)

@@ -1,0 +1,121 @@
+"""Following one batch to its end, or to where this front is not needed any more."""
+
+from __future__ import annotations
+
+import time
+from enum import Enum, auto
+
+from plait.cli.run_calls import Calls
+from plait.cli.run_show import Show
+from plait.core.errors import WorldError
+from plait.core.requests import Approve, Pause, Request, Resume, Stop, Unpause
+from plait.core.state import BatchState
+from plait.core.status import PauseCause
+from plait.core.views import batch_view
+from plait.front.asking import request_id
+from plait.front.desk import Desk
+from plait.ports import InboxError
+
+GLANCE = 0.25  # seconds without news until keys and signals are looked at
+TEND = 1.0  # between two looks at the engine
+
+_STOPPING = "stopping: agents are asked to end; Ctrl+C again to end them at once"
+_STOPPING_NOW = "stopping at once"
+
+
+class Parting(Enum):
+    """Why following came to its end."""
+
+    ENDED = auto()  # the batch has
+    STOPPED = auto()  # by Ctrl+C, and can be resumed
+    WAITS = auto()  # for a person, and none is here
+    DETACHED = auto()  # a person went, and the batch goes on
+
+
+class Watch:
+    """`someone`: a person is here to answer what a batch may wait for."""
+
+    def __init__(self, desk: Desk, batch: str, show: Show, calls: Calls, *, someone: bool) -> None:
+        self._desk, self._id, self._show, self._calls = desk, batch, show, calls
+        self._someone = someone
+        self._stopped = 0  # how often a stop was asked for
+        self._detached = False
+        self._notice = ""
+        self._tended = time.monotonic()
+
+    @property
+    def _batch(self) -> BatchState:
+        batch = self._desk.state.batches.get(self._id)
+        if batch is None:
+            raise WorldError(f"batch {self._id} is gone: somebody has removed or replaced the journal")
+        return batch
+
+    def follow(self) -> Parting:
+        self._show.take(self._desk.refresh())
+        while (parting := self._parting()) is None:
+            self._show.refresh(self._notice)
+            self._answer_calls()
+            for key in self._show.pressed():
+                self._press(key)
+            if self._desk.wait(GLANCE):
+                self._show.take(self._desk.refresh())
+            if time.monotonic() - self._tended >= TEND:
+                self._desk.tend()
+                self._tended = time.monotonic()
+        return parting
+
+    def _parting(self) -> Parting | None:
+        batch = self._batch
+        if batch.ended is not None:
+            return Parting.ENDED
+        if self._detached or self._calls.leave is not None:
+            return Parting.DETACHED
+        if batch.alive:
+            return None
+        if self._stopped and batch.stopping:
+            return Parting.STOPPED
+        return Parting.WAITS if not self._someone and self._waits() else None
+
+    def _waits(self) -> bool:
+        """What somebody asked for a moment ago may change it."""
+        return batch_view(self._desk.state, self._batch).waits_for_person and not self._desk.pending()
+
+    def _answer_calls(self) -> None:
+        if self._calls.stops > self._stopped:
+            self._stopped = self._calls.stops
+            now = self._stopped > 1
+            self._notice = _STOPPING_NOW if now else _STOPPING
+            self._show.refresh(self._notice)
+            self._ask(Stop(request_id(), self._id, now=now))
+
+    def _press(self, key: str) -> None:
+        match key:
+            case "a" | "\n" | "\r":
+                self._ask(Approve(request_id(), self._id))
+            case "p":
+                self._ask(self._pause_or_go_on())
+            case "d" | "q":
+                self._detached = True
+            case _:
+                pass
+
+    def _pause_or_go_on(self) -> Request:
+        paused = self._batch.paused
+        if paused is None:
+            return Pause(request_id(), self._id)
+        if paused.cause is PauseCause.STOP:
+            return Resume(request_id(), self._id)
+        return Unpause(request_id(), self._id)
+
+    def _ask(self, request: Request) -> None:
+        """What can't be asked for now can be asked for again: this front stays."""
+        try:
+            answer = self._desk.ask(request)
+        except InboxError as error:
+            self._notice = error.message
+            return
+        if answer.granted is False:
+            self._notice = answer.why
+        elif not isinstance(request, Stop):
+            self._notice = ""
+        self._show.take(self._desk.refresh())

@@ -1,0 +1,1 @@
+"""The live display: frames are pure, the screen draws them."""

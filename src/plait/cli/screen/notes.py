@@ -1,0 +1,83 @@
+"""Notes under the box: what a person should know or do, and which keys there are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from shlex import quote
+from typing import assert_never
+
+from plait.cli.screen.scene import Scene
+from plait.cli.screen.spans import took
+from plait.core.status import PauseCause, TaskStatus, Waiting
+from plait.core.views import TaskView
+
+_AT_WORK = (TaskStatus.RUNNING, TaskStatus.VERIFYING)
+_QUESTIONS = 2  # more of them are counted
+HELP = (
+    "a       approve the task that waits for it",
+    "p       pause: nothing new starts, what runs goes on; again: go on",
+    "d, q    detach: the batch goes on in the background",
+    "Ctrl+C  stop: what runs is ended and can be resumed; twice: at once",
+    "?       hide this",
+)
+
+
+def notes(scene: Scene, now: float, *, keys: bool) -> Iterator[tuple[str, str]]:
+    """Texts with their styles, the most urgent first."""
+    yield from _pause(scene, keys=keys)
+    yield from _approvals(scene, keys=keys)
+    yield from _questions(scene)
+    for limit in scene.limits:
+        left = took(limit.until - now)
+        yield f"{limit.provider} takes no work for another {left}; its tasks wait, others go on", "yellow"
+    if scene.short_of is not None:
+        yield f"nothing new starts, the machine is short of room: {scene.short_of}", "yellow"
+
+
+def _pause(scene: Scene, *, keys: bool) -> Iterator[tuple[str, str]]:
+    why = scene.view.reason
+    press = "press p, or " if keys else ""
+    match scene.paused:
+        case None:
+            return
+        case PauseCause.PERSON:
+            yield f"paused: nothing new starts, to go on: {press}plait unpause {scene.name}", "yellow"
+        case PauseCause.STOP:
+            left = sum(task.status in _AT_WORK for task in scene.view.tasks)
+            if left:
+                yield f"stopping: {left} still at work", "yellow"
+            else:
+                yield f"stopped, to go on: {press}plait resume {scene.name}", "yellow"
+        case PauseCause.BUDGET:
+            yield f"paused: {why}", "yellow"
+        case PauseCause.GATE | PauseCause.BRANCH | PauseCause.PROVIDER:
+            yield f"paused: {why}; to go on: {press}plait unpause {scene.name}", "yellow"
+        case _:
+            assert_never(scene.paused)
+
+
+def _approvals(scene: Scene, *, keys: bool) -> Iterator[tuple[str, str]]:
+    waiting = [task for task in scene.view.tasks if task.waiting is Waiting.APPROVAL]
+    if waiting:
+        press = "press a to approve, or " if keys else ""
+        yield f"{waiting[0].id} waits for approval: {press}plait approve {scene.name}", "bold yellow"
+
+
+def _questions(scene: Scene) -> Iterator[tuple[str, str]]:
+    asking = [task for task in scene.view.tasks if task.waiting is Waiting.ANSWER]
+    for task in asking[:_QUESTIONS]:
+        yield f"{task.id} asks: {_question(task)}", "bold yellow"
+    if asking:
+        more = f" (and {len(asking) - _QUESTIONS} more ask)" if len(asking) > _QUESTIONS else ""
+        yield f"answer: plait feedback {scene.name} {quote(asking[0].id)} 'your answer'{more}", "yellow"
+
+
+def _question(task: TaskView) -> str:
+    return task.reason.partition(": ")[2].removesuffix(" (answer with feedback)") or task.reason
+
+
+def keys_line(scene: Scene) -> str:
+    """The keys that do something now."""
+    approve = any(task.waiting is Waiting.APPROVAL for task in scene.view.tasks)
+    pause = "p pause" if scene.paused is None else "p go on"
+    return " · ".join([*(["a approve"] if approve else []), pause, "d detach", "? help", "Ctrl+C stop"])

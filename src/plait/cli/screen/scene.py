@@ -1,0 +1,65 @@
+"""The scene: all that a frame shows but the time, the room and what agents are doing this second."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from plait.core.settings import Spend
+from plait.core.state import State
+from plait.core.status import PauseCause
+from plait.core.views import BatchView, batch_view
+from plait.front.moment import short_of
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A provider that takes no work, and until when."""
+
+    provider: str
+    until: float
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """`name` is the shortest one a person can call the batch by; `ending` are tasks whose attempt is asked to end,
+    `used` what running attempts have spent so far.
+    """
+
+    view: BatchView
+    name: str
+    wave: tuple[int, int] | None = None
+    paused: PauseCause | None = None
+    limits: tuple[Limit, ...] = ()
+    short_of: str | None = None
+    ending: frozenset[str] = frozenset()
+    used: Mapping[str, Spend] = field(default_factory=dict)
+
+
+def scene(state: State, batch_id: str, waves: Sequence[Sequence[str]], name: str) -> Scene:
+    """It costs as much as the batch is long: once per change, not once per frame."""
+    batch = state.batches[batch_id]
+    view = batch_view(state, batch)
+    limits = (
+        Limit(provider, breaker.until)
+        for provider, breaker in state.breakers.items()
+        if breaker.until is not None
+    )
+    return Scene(
+        view=view,
+        name=name,
+        wave=_wave(view, waves),
+        paused=batch.paused.cause if batch.paused is not None else None,
+        limits=tuple(limits),
+        short_of=short_of(state),
+        ending=frozenset(name.task for name, attempt in batch.alive.items() if attempt.ending is not None),
+        used={name.task: attempt.used for name, attempt in batch.alive.items() if attempt.used},
+    )
+
+
+def _wave(view: BatchView, waves: Sequence[Sequence[str]]) -> tuple[int, int] | None:
+    """The first wave that has not ended, and how many there are."""
+    left = {task.id for task in view.tasks if not task.status.terminal}
+    going = (number for number, names in enumerate(waves, 1) if not left.isdisjoint(names))
+    now = next(going, None)
+    return None if now is None else (now, len(waves))

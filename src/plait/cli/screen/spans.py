@@ -1,0 +1,15 @@
+"""Lengths of time on the screen."""
+
+from __future__ import annotations
+
+
+def took(seconds: float) -> str:
+    """`45s`, `3m 02s`, `1h 06m`, `2d 04h`: two units, of an even width within each."""
+    whole = int(max(0.0, seconds))
+    if whole < 60:
+        return f"{whole}s"
+    if whole < 3600:
+        return f"{whole // 60}m {whole % 60:02}s"
+    if whole < 86_400:
+        return f"{whole // 3600}h {whole // 60 % 60:02}m"
+    return f"{whole // 86_400}d {whole // 3600 % 24:02}h"

@@ -1,0 +1,57 @@
+"""The title of the box: the whole batch in one line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rich.cells import cell_len
+
+from plait.cli.plan_text import span
+from plait.cli.screen.ink import Ink
+from plait.cli.screen.scene import Scene
+from plait.cli.screen.spans import took
+from plait.core.status import BatchStatus, PauseCause, TaskStatus
+
+_AT_WORK = (TaskStatus.RUNNING, TaskStatus.VERIFYING, TaskStatus.MERGING)
+_FAILED = (TaskStatus.FAILED, TaskStatus.TIMED_OUT, TaskStatus.CONFLICTED)
+_SOON = 5.0  # seconds; what takes longer than it was thought to is always about to end
+_DROPPED = ("plait", "wave", "batch", "eta", "status", "running")
+
+
+def title(scene: Scene, ink: Ink, *, now: float, eta: float | None, width: int) -> str:
+    """What does not fit is left out, the least important part first."""
+    parts = {name: ink.clean(part) for name, part in _parts(scene, now, eta).items()}
+    for dropped in _DROPPED:
+        if cell_len(_told(parts, ink)) <= width:
+            break
+        parts.pop(dropped, None)
+    return ink.fit(_told(parts, ink), width)
+
+
+def _told(parts: Mapping[str, str], ink: Ink) -> str:
+    return f" {ink.dot} ".join(parts.values())
+
+
+def _parts(scene: Scene, now: float, eta: float | None) -> dict[str, str]:
+    view = scene.view
+    counts = dict(view.progress.counts)
+    running = sum(counts[status] for status in _AT_WORK)
+    failed = sum(counts[status] for status in _FAILED)
+    parts = {
+        "plait": "plait",
+        "batch": f"batch {scene.name}",
+        "tasks": f"{counts[TaskStatus.DONE]}/{view.progress.total} tasks",
+    }
+    if scene.wave is not None and scene.wave[1] > 1:
+        parts["wave"] = f"wave {scene.wave[0]}/{scene.wave[1]}"
+    if running:
+        parts["running"] = f"{running} running"
+    if failed:
+        parts["failed"] = f"{failed} failed"
+    if view.status is BatchStatus.PAUSED:
+        parts["status"] = "stopped" if scene.paused is PauseCause.STOP else "paused"
+    elif view.ended_at is not None:
+        parts["status"] = f"{view.status.value} in {took(view.ended_at - view.created_at)}"
+    elif eta is not None and eta - now >= _SOON:
+        parts["eta"] = f"ETA {span(eta - now)}"
+    return parts

@@ -1,0 +1,87 @@
+"""Showing a page without what only a terminal needs: `plait status` is asked often, and by programs."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, TextIO, cast
+
+from plait.cli.say import Page, console
+from plait.core.status import BatchStatus, TaskStatus
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_GOOD, _BAD, _BUSY, _CALM = "green", "red", "cyan", "yellow"
+STYLES: dict[TaskStatus, str] = {
+    TaskStatus.QUEUED: "dim",
+    TaskStatus.WAITING: _CALM,
+    TaskStatus.RUNNING: _BUSY,
+    TaskStatus.VERIFYING: _BUSY,
+    TaskStatus.MERGING: _BUSY,
+    TaskStatus.DONE: _GOOD,
+    TaskStatus.INTERRUPTED: _CALM,
+}
+BATCH_STYLES: dict[BatchStatus, str] = {
+    BatchStatus.PENDING: "dim",
+    BatchStatus.RUNNING: _BUSY,
+    BatchStatus.MERGING: _BUSY,
+    BatchStatus.PAUSED: _CALM,
+    BatchStatus.COMPLETED: _GOOD,
+}
+
+
+def style(status: TaskStatus | BatchStatus) -> str:
+    """Beside the word, never instead of it."""
+    return (STYLES.get(status) if isinstance(status, TaskStatus) else BATCH_STYLES.get(status)) or _BAD
+
+
+def word(status: TaskStatus | BatchStatus) -> str:
+    return status.value.replace("_", " ")
+
+
+class _Plain:
+    """As much of a console as a page needs where there is no terminal."""
+
+    is_terminal = False
+
+    @property
+    def file(self) -> TextIO:
+        return sys.stdout
+
+
+def show(page: Page) -> None:
+    page.show(console() if on_terminal() else cast("Console", _Plain()))
+
+
+def on_terminal() -> bool:
+    return sys.stdout.isatty() or bool(os.environ.get("FORCE_COLOR"))
+
+
+def room() -> int | None:
+    """How wide a line may be; None: nobody minds."""
+    from shutil import get_terminal_size  # noqa: PLC0415 - only for terminals
+
+    return get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def cut(text: str, width: int | None) -> str:
+    """On one line, and no longer than this."""
+    told = " ".join(text.split())
+    return told if width is None or len(told) <= width else f"{told[: max(0, width - 1)]}…"
+
+
+def date(at: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(at))
+
+
+def clock(at: float) -> str:
+    return time.strftime("%H:%M:%S", time.localtime(at))
+
+
+def listed(names: Iterable[str], most: int = 4) -> str:
+    found = list(names)
+    more = f" and {len(found) - most} more" if len(found) > most else ""
+    return ", ".join(found[:most]) + more

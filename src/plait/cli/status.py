@@ -1,0 +1,222 @@
+"""`plait status`: where everything stands."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from plait.cli.say import OK, Page
+from plait.cli.screen.choose import Choice, choose
+from plait.cli.screen.spans import took
+from plait.cli.show import cut, date, room, show, style, word
+from plait.core.needed import needed
+from plait.core.state import BatchState, State
+from plait.core.status import TaskStatus, Waiting
+from plait.core.views import BatchView, TaskView, batch_view
+from plait.front.desk import Desk, open_desk
+from plait.front.names import find_batch
+from plait.ports import InboxError
+from plait.wiring import EngineInfo, find_place
+
+ENDED_SHOWN = 10  # batches that have ended; `plait history` has them all
+OTHER_LINES = 7  # of a batch's page, beside its tasks
+GLANCE = 1.0  # seconds: how long something takes is shown while nothing else happens
+_AT_WORK = (TaskStatus.RUNNING, TaskStatus.VERIFYING, TaskStatus.MERGING)
+_NEWS = (
+    TaskStatus.FAILED,
+    TaskStatus.TIMED_OUT,
+    TaskStatus.CONFLICTED,
+    TaskStatus.BLOCKED,
+    TaskStatus.CANCELLED,
+    TaskStatus.SKIPPED,
+    TaskStatus.INTERRUPTED,
+)
+
+
+def status_command(where: Path, batch: str | None, *, watch: bool, as_json: bool) -> int:
+    gc.disable()  # a process that ends when it has answered: looking for garbage costs more than it frees
+    with open_desk(find_place(where)) as desk:
+        if watch:
+            gc.enable()
+            return _watch(desk, batch, as_json=as_json)
+        _tell(desk, batch, as_json=as_json)
+    return OK
+
+
+def _watch(desk: Desk, word: str | None, *, as_json: bool) -> int:
+    """A page for each change; with a BATCH until it has ended, else until somebody has seen enough."""
+    batch = find_batch(desk.ahead(), word).id if word is not None else None
+    screen = sys.stdout.isatty() and not as_json
+    while True:
+        if screen:
+            sys.stdout.write("\x1b[H\x1b[2J")
+        _tell(desk, batch, as_json=as_json, rows=_rows() if screen else None)
+        sys.stdout.flush()
+        if batch is not None and batch in desk.state.batches and batch not in desk.state.open:
+            return OK
+        _await_news(desk, screen=screen)
+
+
+def _await_news(desk: Desk, *, screen: bool) -> None:
+    while True:
+        with suppress(InboxError):  # who may only read can watch all the same
+            desk.tend()
+        news = desk.wait(GLANCE)
+        desk.refresh()
+        if news or screen:
+            return
+
+
+def _rows() -> int:
+    """How many tasks fit beside the other lines; what is on the screen already must not scroll away."""
+    from shutil import get_terminal_size  # noqa: PLC0415 - only for terminals
+
+    return max(1, get_terminal_size().lines - OTHER_LINES)
+
+
+def _tell(desk: Desk, word: str | None, *, as_json: bool, rows: int | None = None) -> None:
+    state, engine = _known(desk), desk.engine()
+    chosen = newest_first(state) if word is None else [find_batch(state, word)]
+    if as_json:
+        _write_json(state, chosen, engine)
+    elif word is None:
+        _show_all(state, chosen, engine)
+    else:
+        _show_one(state, chosen[0], engine, rows)
+
+
+def _known(desk: Desk) -> State:
+    try:
+        return desk.ahead()
+    except InboxError:  # what is on its way can't be told; what is so, can
+        return desk.state
+
+
+def newest_first(state: State) -> list[BatchState]:
+    return sorted(state.batches.values(), key=lambda batch: -batch.order)
+
+
+def _write_json(state: State, batches: Sequence[BatchState], engine: EngineInfo | None) -> None:
+    from plait.cli.say import write_json  # noqa: PLC0415 - people are told in words
+    from plait.front.shape import EngineSeen, batch_json, status_json  # noqa: PLC0415
+
+    seen = None if engine is None else EngineSeen(engine.pid, engine.since)
+    told = [batch_json(state, batch, eta=_eta(state, batch), project_id=None) for batch in batches]
+    write_json(status_json(seen, told))
+
+
+def _eta(state: State, batch: BatchState) -> float | None:
+    if batch.ended is not None:
+        return None
+    from plait.front.eta import Eta  # noqa: PLC0415 - only for what has not ended
+
+    return Eta().end(state, batch.id, time.time())
+
+
+def _show_all(state: State, batches: Sequence[BatchState], engine: EngineInfo | None) -> None:
+    page = Page()
+    if not batches:
+        page.line("There is no batch yet: `plait run` makes one.")
+    ended = 0
+    for batch in batches:
+        ended += batch.ended is not None
+        if batch.ended is None or ended <= ENDED_SHOWN:
+            _line(page, batch_view(state, batch))
+    if ended > ENDED_SHOWN:
+        page.line((f"and {ended - ENDED_SHOWN} older ones: plait history", "dim"))
+    _note_engine(page, state, engine)
+    show(page)
+
+
+def _line(page: Page, view: BatchView) -> None:
+    page.line(
+        (view.id, "bold"),
+        "  ",
+        (f"{word(view.status):<9}", style(view.status)),
+        f"  {counts(view)} · {_length(view)}",
+        (f" · {cut(', '.join(view.sources), 40)}" if view.sources else "", "dim"),
+    )
+    if view.waits_for_person:
+        page.line((f"{'':<{len(view.id)}}  {'':<9}  {_asks(view)}", "yellow"))
+
+
+def _asks(view: BatchView) -> str:
+    task = next((task for task in view.tasks if task.waiting and task.waiting.on_person), None)
+    if task is None or task.waiting is Waiting.PAUSE:
+        return view.reason
+    return f"{task.id}: {task.reason}"
+
+
+def counts(view: BatchView) -> str:
+    """`4/7 done · 2 at work · 1 failed`"""
+    found = dict(view.progress.counts)
+    at_work = sum(found[status] for status in _AT_WORK)
+    parts = [f"{found[TaskStatus.DONE]}/{view.progress.total} done"]
+    parts += [f"{at_work} at work"] if at_work else []
+    parts += [f"{found[status]} {word(status)}" for status in _NEWS if found[status]]
+    return " · ".join(parts)
+
+
+def _length(view: BatchView) -> str:
+    end = view.ended_at if view.ended_at is not None else time.time()
+    return took(end - view.created_at)
+
+
+def _show_one(state: State, batch: BatchState, engine: EngineInfo | None, rows: int | None) -> None:
+    view, page = batch_view(state, batch), Page()
+    page.line(
+        ("batch ", "bold"),
+        (view.id, "bold"),
+        " · ",
+        (word(view.status), style(view.status)),
+        f" · {counts(view)} · {_length(view)}",
+        f" · {view.cost}" if view.cost else "",
+    )
+    page.line((f"{cut(view.reason, room())}", "dim"))
+    sources = f" from {', '.join(view.sources)}" if view.sources else ""
+    page.line((f"submitted {date(view.created_at)}{sources}", "dim"))
+    page.line()
+    _tasks(page, view, rows)
+    _note_engine(page, state, engine)
+    show(page)
+
+
+def _tasks(page: Page, view: BatchView, rows: int | None) -> None:
+    """All of them, or those that matter most."""
+    chosen = Choice(view.tasks) if rows is None else choose(view.tasks, rows)
+    names = min(40, max((len(task.id) for task in chosen.shown), default=0))
+    width = room()
+    for task in chosen.shown:
+        begun = f"  {task.id:<{names}}  "
+        middle = f"{word(task.status):<11}"
+        after = f"  {_took(task):>7}  "
+        left = None if width is None else width - len(begun) - len(middle) - len(after)
+        page.line(begun, (middle, style(task.status)), after, (cut(_what(task), left), "dim"))
+    _hidden(page, chosen)
+
+
+def _hidden(page: Page, chosen: Choice) -> None:
+    if chosen.hidden:
+        told = ", ".join(f"{count} {word(status)}" for status, count in chosen.hidden)
+        page.line((f"  and {told}", "dim"))
+
+
+def _took(task: TaskView) -> str:
+    if task.started_at is None:
+        return ""
+    return took((task.ended_at if task.ended_at is not None else time.time()) - task.started_at)
+
+
+def _what(task: TaskView) -> str:
+    return task.reason if task.status is not TaskStatus.DONE else task.title
+
+
+def _note_engine(page: Page, state: State, engine: EngineInfo | None) -> None:
+    if engine is not None:
+        page.line((f"engine {engine.pid}, since {date(engine.since)}", "dim"))
+    elif needed(state):
+        page.line(("no engine is at work, and something is to be done: plait run --resume", "yellow"))

@@ -1,0 +1,149 @@
+"""The last screen: how a batch ended, what it took, what is not done and how to go on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from shlex import quote
+
+from plait.cli.say import ASKS, FAILED, OK, Page
+from plait.cli.screen.spans import took
+from plait.core.status import BatchStatus, TaskStatus, Waiting
+from plait.core.views import BatchView, TaskView
+
+_MOST = 10  # of each kind that are told one by one
+_NAMED = 4  # together
+_LONGEST = 400  # characters of a reason
+_STYLES = {TaskStatus.DONE: "green", TaskStatus.BLOCKED: "magenta"}
+_BAD = (TaskStatus.FAILED, TaskStatus.TIMED_OUT, TaskStatus.CONFLICTED)
+_QUIET = (TaskStatus.BLOCKED, TaskStatus.SKIPPED, TaskStatus.CANCELLED, TaskStatus.INTERRUPTED)
+
+
+def exit_code(view: BatchView) -> int:
+    """0: everything is done. 3: all that is left waits for a person. 1: something else came of it."""
+    if view.progress.total == dict(view.progress.counts)[TaskStatus.DONE]:
+        return FAILED if view.status in {BatchStatus.FAILED, BatchStatus.CANCELLED} else OK
+    return ASKS if view.waits_for_person else FAILED
+
+
+def summary(view: BatchView, *, now: float, worked: float, name: str | None = None) -> Page:
+    """`worked` is the time of all attempts, one after another."""
+    page = Page()
+    called = name or view.id
+    page.line()
+    page.line((_headline(view, called), "bold"), *_counts(view))
+    if view.started_at is not None:
+        page.line(f"  {_times(view, view.started_at, now, worked)}")
+    if view.status is BatchStatus.PAUSED:
+        why = _flat(view.reason)
+        page.line((f"  {why}" if why.startswith("paused") else f"  paused: {why}", "yellow"))
+    if view.branch and view.head and view.head != view.base:
+        page.line(f"  branch {view.branch}")
+    _show_bad(page, view, called)
+    _show_quiet(page, view)
+    _show_asking(page, view, called)
+    _show_next(page, view, called)
+    return page
+
+
+def _headline(view: BatchView, name: str) -> str:
+    state = "is not finished" if view.ended_at is None else str(view.status.value)
+    return f"batch {name} {state}"
+
+
+def _counts(view: BatchView) -> list[tuple[str, str]]:
+    pieces: list[tuple[str, str]] = []
+    for status, count in view.progress.counts:
+        if count:
+            style = "red" if status in _BAD else _STYLES.get(status, "")
+            pieces += [(" · ", "dim"), (f"{count} {_word(status)}", style)]
+    return pieces
+
+
+def _times(view: BatchView, begun: float, now: float, worked: float) -> str:
+    wall = max(0.0, (view.ended_at if view.ended_at is not None else now) - begun)
+    told = took(wall)
+    if worked > wall:
+        told = f"{told} instead of {took(worked)} one after another"
+    return f"{told} · {view.cost}" if view.cost else told
+
+
+def _show_bad(page: Page, view: BatchView, name: str) -> None:
+    found = [task for task in view.tasks if task.status in _BAD]
+    if not found:
+        return
+    page.line()
+    for task in found[:_MOST]:
+        attempts = f" (attempt {task.attempt})" if task.attempt > 1 and "attempt" not in task.reason else ""
+        page.line((f"  {_word(task.status)}", "red"), f"  {task.id}: {_flat(task.reason)}{attempts}")
+        page.line((f"    plait logs {quote(name)} {quote(task.id)}", "dim"))
+    _show_more(page, found)
+
+
+def _show_quiet(page: Page, view: BatchView) -> None:
+    """Many tasks end for one reason: it is told once."""
+    groups: dict[tuple[TaskStatus, str], list[str]] = {}
+    for task in view.tasks:
+        if task.status in _QUIET:
+            groups.setdefault((task.status, _head(task)), []).append(task.id)
+    if groups:
+        page.line()
+    for (status, head), names in [*groups.items()][:_MOST]:
+        page.line((f"  {head}", _STYLES.get(status, "")), f": {_names(names)}")
+    if len(groups) > _MOST:
+        page.line((f"  and {sum(map(len, [*groups.values()][_MOST:]))} more tasks", "dim"))
+
+
+def _head(task: TaskView) -> str:
+    word, reason = _word(task.status), _flat(task.reason)
+    if task.by is not None:
+        return f"{word} by {task.by}"
+    return reason if reason.startswith(word) else f"{word} ({reason})"
+
+
+def _names(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:_NAMED])
+    return f"{shown} and {len(names) - _NAMED} more" if len(names) > _NAMED else shown
+
+
+def _show_asking(page: Page, view: BatchView, name: str) -> None:
+    called = quote(name)
+    asking = [task for task in view.tasks if task.waiting in {Waiting.ANSWER, Waiting.APPROVAL}]
+    if not asking:
+        return
+    page.line()
+    for task in asking[:_MOST]:
+        page.line(("  waits for you", "yellow"), f"  {task.id}: {_flat(task.reason)}")
+        verb = "approve" if task.waiting is Waiting.APPROVAL else "feedback"
+        words = "" if verb == "approve" else f" {quote(task.id)} 'your answer'"
+        page.line((f"    plait {verb} {called}{words}", "dim"))
+    _show_more(page, asking)
+
+
+def _show_more(page: Page, found: Sequence[TaskView]) -> None:
+    if len(found) > _MOST:
+        page.line((f"  and {len(found) - _MOST} more (plait status has them all)", "dim"))
+
+
+def _show_next(page: Page, view: BatchView, name: str) -> None:
+    """How to go on, where something is left to go on with."""
+    called = quote(name)
+    bad = [task for task in view.tasks if task.status in _BAD]
+    told: list[str] = []
+    if bad:
+        names = " ".join(quote(task.id) for task in bad) if len(bad) <= _NAMED else "TASK…"
+        told.append(f"plait retry {called} {names}")
+    if view.ended_at is None and view.status is BatchStatus.PAUSED:
+        told.append("plait run --resume")
+    if told:
+        page.line()
+        page.line(("  to go on", "bold"), f"  {'   or   '.join(told)}")
+
+
+def _flat(reason: str) -> str:
+    """On one line, and no longer than a few."""
+    told = " ".join(reason.split())
+    return told if len(told) <= _LONGEST else f"{told[:_LONGEST]}…"
+
+
+def _word(status: TaskStatus) -> str:
+    return status.value.replace("_", " ")

@@ -1,0 +1,181 @@
+# ruff: noqa: FBT002 - a verb's options are its parameters
+"""The verbs about batches that are there: to look at them and to steer them. What a verb needs is imported when it runs."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from plait.cli import options as opt
+from plait.cli.completion import batches, batches_and_tasks
+
+verbs = typer.Typer()
+
+Batch = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[BATCH]", help="Its id, or the beginning of it; none: the newest.", autocompletion=batches
+    ),
+]
+Words = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[BATCH] [TASK...]",
+        help="Their ids, or the beginnings of them; no batch: the newest.",
+        autocompletion=batches_and_tasks,
+    ),
+]
+OneTask = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[BATCH] TASK",
+        help="Their ids, or the beginnings of them; no batch: the newest.",
+        autocompletion=batches_and_tasks,
+    ),
+]
+
+
+@verbs.command()
+def status(
+    context: typer.Context,
+    batch: Batch = None,
+    watch: Annotated[
+        bool, typer.Option("--watch", "-w", help="Show it again whenever something changes.")
+    ] = False,
+    json: opt.Json = False,
+) -> None:
+    """Show where all batches stand, or one with its tasks."""
+    from plait.cli.status import status_command  # noqa: PLC0415
+
+    raise typer.Exit(status_command(context.obj, batch, watch=watch, as_json=json))
+
+
+@verbs.command()
+def logs(  # noqa: PLR0913, PLR0917 - a verb's options are its parameters
+    context: typer.Context,
+    words: OneTask = None,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the task has ended.")] = False,
+    raw: Annotated[bool, typer.Option("--raw", help="Byte for byte, with colours and all.")] = False,
+    attempt: Annotated[
+        int | None, typer.Option("--attempt", metavar="N", help="This attempt, not the newest.")
+    ] = None,
+    step: Annotated[
+        str | None, typer.Option("--step", metavar="write|verify", help="The attempts at this step.")
+    ] = None,
+    json: opt.Json = False,
+) -> None:
+    """Show what a task's newest attempt prints."""
+    from plait.cli.logs import LogsWish, logs_command  # noqa: PLC0415
+
+    raise typer.Exit(logs_command(context.obj, words or (), LogsWish(follow, raw, attempt, step, json)))
+
+
+@verbs.command()
+def explain(context: typer.Context, words: OneTask = None, json: opt.Json = False) -> None:
+    """Show why a task is where it is, what it has been through, and what would make it run."""
+    from plait.cli.explain import explain_command  # noqa: PLC0415
+
+    raise typer.Exit(explain_command(context.obj, words or (), as_json=json))
+
+
+@verbs.command()
+def history(context: typer.Context, json: opt.Json = False) -> None:
+    """Show all batches: when, how long, and how they ended."""
+    from plait.cli.history import history_command  # noqa: PLC0415
+
+    raise typer.Exit(history_command(context.obj, as_json=json))
+
+
+@verbs.command()
+def cancel(
+    context: typer.Context,
+    words: Words = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing.")] = False,
+    json: opt.Json = False,
+) -> None:
+    """Give up tasks, or a whole batch; what runs is ended."""
+    from plait.cli.steer import cancel_command  # noqa: PLC0415
+
+    raise typer.Exit(cancel_command(context.obj, words or (), yes=yes, as_json=json))
+
+
+@verbs.command()
+def pause(context: typer.Context, words: Words = None, json: opt.Json = False) -> None:
+    """Start nothing new in a batch; what runs goes on."""
+    from plait.cli.steer import pause_command  # noqa: PLC0415
+
+    raise typer.Exit(pause_command(context.obj, words or (), as_json=json))
+
+
+@verbs.command()
+def unpause(context: typer.Context, words: Words = None, json: opt.Json = False) -> None:
+    """Let a paused batch go on."""
+    from plait.cli.steer import unpause_command  # noqa: PLC0415
+
+    raise typer.Exit(unpause_command(context.obj, words or (), as_json=json))
+
+
+@verbs.command()
+def approve(
+    context: typer.Context,
+    words: Words = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="This one and all that come after it: ask no more.")
+    ] = False,
+    json: opt.Json = False,
+) -> None:
+    """Let the next task of a queue start, or the ones named."""
+    from plait.cli.steer import approve_command  # noqa: PLC0415
+
+    raise typer.Exit(approve_command(context.obj, words or (), everything=everything, as_json=json))
+
+
+@verbs.command()
+def retry(
+    context: typer.Context,
+    words: Words = None,
+    agent: Annotated[
+        str | None, typer.Option("--agent", "-a", metavar="NAME", help="Let this agent do it.")
+    ] = None,
+    json: opt.Json = False,
+) -> None:
+    """Take up tasks that have ended, or all that failed, with what they held back."""
+    from plait.cli.steer import retry_command  # noqa: PLC0415
+
+    raise typer.Exit(retry_command(context.obj, words or (), agent=agent, as_json=json))
+
+
+@verbs.command()
+def resume(context: typer.Context, words: Words = None, json: opt.Json = False) -> None:
+    """Go on with a batch that was stopped: interrupted steps again, done tasks not."""
+    from plait.cli.steer import resume_command  # noqa: PLC0415
+
+    raise typer.Exit(resume_command(context.obj, words or (), as_json=json))
+
+
+@verbs.command()
+def drop(context: typer.Context, words: Words = None, json: opt.Json = False) -> None:
+    """Go on without tasks: what they merged is taken out again."""
+    from plait.cli.steer import drop_command  # noqa: PLC0415
+
+    raise typer.Exit(drop_command(context.obj, words or (), as_json=json))
+
+
+@verbs.command()
+def feedback(
+    context: typer.Context,
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[BATCH] TASK TEXT",
+            help="The text last; - reads it from the standard input.",
+            autocompletion=batches_and_tasks,
+        ),
+    ],
+    json: opt.Json = False,
+) -> None:
+    """Give a task words for a new attempt, or the answer to its question."""
+    from plait.cli.steer import feedback_command  # noqa: PLC0415
+
+    raise typer.Exit(feedback_command(context.obj, words, as_json=json))

@@ -1,0 +1,179 @@
+"""The verbs about tasks that are not in a batch yet: to look at them and to run them. What a verb needs is imported when
+it runs.
+"""
+# ruff: noqa: FBT002, PLR0913, PLR0917 - a verb's options are its parameters
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated
+
+import typer
+
+from plait.cli import options as opt
+from plait.core.errors import UserError
+
+verbs = typer.Typer()
+
+
+@verbs.command()
+def plan(
+    context: typer.Context,
+    sources: opt.Sources = None,
+    select: opt.Select = None,
+    with_needs: opt.WithNeeds = False,
+    ignore_needs: opt.IgnoreNeeds = False,
+    resume: opt.Resume = False,
+    source_format: opt.SourceFormat = None,
+    tag: opt.Tag = None,
+    exclude: opt.Exclude = None,
+    unknown_needs: opt.UnknownNeeds = None,
+    file_conflicts: opt.FileConflicts = None,
+    max_parallel: opt.MaxParallel = None,
+    phase_gate: opt.PhaseGate = None,
+    agent: opt.Agent = None,
+    shape: Annotated[
+        str, typer.Option("--format", metavar="text|mermaid|dot", help="How to show it.")
+    ] = "text",
+    json: opt.Json = False,
+) -> None:
+    """Show the checked graph: waves, needs with reasons, shared files, longest path, problems."""
+    from plait.cli.plan import Shape, plan_command  # noqa: PLC0415
+    from plait.sources.planning import Wish  # noqa: PLC0415
+
+    if shape not in set(Shape):
+        raise UserError(f"there is no shape called {shape}", hint=f"--format is one of {', '.join(Shape)}.")
+    flags = {
+        "sources.format": source_format,
+        "sources.tag": tag,
+        "sources.exclude": exclude,
+        "sources.unknown_needs": unknown_needs,
+        "sources.file_conflicts": file_conflicts,
+        "run.max_parallel": max_parallel,
+        "run.phase_gate": phase_gate,
+        "run.agent": agent,
+    }
+    wish = Wish(select, with_needs, ignore_needs, resume)
+    chosen = Shape.JSON if json else Shape(shape)
+    raise typer.Exit(plan_command(context.obj, sources or (), wish, _given(flags), chosen))
+
+
+@verbs.command("next")
+def next_(
+    context: typer.Context,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[N] [SOURCE...]", help="How many, and from which sources."),
+    ] = None,
+    select: opt.Select = None,
+    source_format: opt.SourceFormat = None,
+    tag: opt.Tag = None,
+    exclude: opt.Exclude = None,
+    file_conflicts: opt.FileConflicts = None,
+    phase_gate: opt.PhaseGate = None,
+    json: opt.Json = False,
+) -> None:
+    """Show the tasks that would start now, and why."""
+    from plait.cli.next import next_command  # noqa: PLC0415
+    from plait.sources.planning import Wish  # noqa: PLC0415
+
+    said = list(words or ())
+    most = int(said.pop(0)) if said and re.fullmatch(r"[1-9][0-9]{0,8}", said[0]) else None
+    flags = {
+        "sources.format": source_format,
+        "sources.tag": tag,
+        "sources.exclude": exclude,
+        "sources.file_conflicts": file_conflicts,
+        "run.phase_gate": phase_gate,
+    }
+    wish = Wish(select, with_needs=True)
+    raise typer.Exit(next_command(context.obj, said, wish, _given(flags), most, as_json=json))
+
+
+@verbs.command("run")
+def run_(
+    context: typer.Context,
+    sources: opt.Sources = None,
+    select: opt.Select = None,
+    with_needs: opt.WithNeeds = False,
+    ignore_needs: opt.IgnoreNeeds = False,
+    source_format: opt.SourceFormat = None,
+    tag: opt.Tag = None,
+    exclude: opt.Exclude = None,
+    unknown_needs: opt.UnknownNeeds = None,
+    file_conflicts: opt.FileConflicts = None,
+    max_parallel: opt.MaxParallel = None,
+    mode: opt.Mode = None,
+    auto_approve: opt.AutoApprove = None,
+    order: opt.Order = None,
+    phase_gate: opt.PhaseGate = None,
+    agent: opt.Agent = None,
+    agent_command: opt.AgentCommand = None,
+    agent_shell: opt.AgentShell = None,
+    verify: opt.Verify = None,
+    timeout: opt.Timeout = None,
+    idle_timeout: opt.IdleTimeout = None,
+    retries: opt.Retries = None,
+    budget: opt.Budget = None,
+    stop_on_fail: opt.StopOnFail = None,
+    isolation: opt.Isolation = None,
+    executor: opt.Executor = "local",
+    resume: opt.ResumeBatch = False,
+    dry_run: opt.DryRun = False,
+    detach: opt.Detach = False,
+    yes: opt.Yes = False,
+    json: opt.Json = False,
+) -> None:
+    """Run tasks, and watch them until all is over."""
+    from plait.cli.run import run_command  # noqa: PLC0415
+    from plait.cli.run_options import RunOptions  # noqa: PLC0415
+    from plait.sources.planning import Wish  # noqa: PLC0415
+
+    flags = {
+        "sources.format": source_format,
+        "sources.tag": tag,
+        "sources.exclude": exclude,
+        "sources.unknown_needs": unknown_needs,
+        "sources.file_conflicts": file_conflicts,
+        "run.max_parallel": max_parallel,
+        "run.mode": mode,
+        "run.auto_approve": auto_approve,
+        "run.order": order,
+        "run.phase_gate": phase_gate,
+        "run.agent": agent,
+        "run.agent_command": agent_command,
+        "run.agent_shell": agent_shell,
+        "run.verify": verify,
+        "run.timeout": timeout,
+        "run.idle_timeout": idle_timeout,
+        "run.retries": retries,
+        "run.budget": budget,
+        "run.stop_on_fail": stop_on_fail,
+        "run.isolation": isolation,
+    }
+    options = RunOptions(
+        context.obj,
+        tuple(sources or ()),
+        Wish(select, with_needs, ignore_needs),
+        _given(flags),
+        executor=executor,
+        resume=resume,
+        dry_run=dry_run,
+        detach=detach,
+        yes=yes,
+        as_json=json,
+    )
+    raise typer.Exit(run_command(options))
+
+
+@verbs.command()
+def demo() -> None:
+    """Make a small repository in a temporary folder and run its tasks, for real: no keys, no network."""
+    from plait.cli.demo import demo_command  # noqa: PLC0415
+
+    raise typer.Exit(demo_command())
+
+
+def _given(flags: Mapping[str, object]) -> dict[str, object]:
+    return {key: value for key, value in flags.items() if value is not None}

@@ -1,0 +1,20 @@
+"""Whether an engine is needed: the one that is there stays for as long as this holds, and fronts start one."""
+
+from __future__ import annotations
+
+from plait.core.agenda import agenda
+from plait.core.state import State
+
+
+def needed(state: State) -> bool:
+    """Something is under way, owed, or will be. What waits for a person alone needs nobody."""
+    if state.unanswered:
+        return True
+    going = [batch for batch in state.open.values() if batch.alive or batch.paused is None]
+    if not going:
+        return False
+    if any(batch.alive for batch in going):
+        return True
+    # What the machine holds back is looked at by an engine only.
+    held_back = state.pressure is not None or (state.room is not None and state.room.slots is not None)
+    return held_back or next(agenda(state), None) is not None

@@ -1,0 +1,104 @@
+"""The reactor: one thread that waits for descriptors, timers and other threads, and calls back. Idle, it sleeps."""
+
+from __future__ import annotations
+
+import heapq
+import os
+import selectors
+import time
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import count
+
+Call = Callable[[], None]
+
+
+@dataclass(order=True, slots=True)
+class _Alarm:
+    at: float
+    order: int
+    then: Call | None = field(compare=False)
+
+    def cancel(self) -> None:
+        self.then = None
+
+
+class SelectReactor:
+    """A Reactor. A callback that raises ends the run: whoever can go on catches it itself."""
+
+    def __init__(self) -> None:
+        self._selector = selectors.DefaultSelector()
+        self._alarms: list[_Alarm] = []
+        self._order = count()
+        self._posted: deque[Call] = deque()
+        self._inner, self._outer = os.pipe()
+        for end in (self._inner, self._outer):
+            os.set_blocking(end, False)
+        self.watch(self._inner, self._drain)
+
+    def watch(self, fd: int, ready: Call) -> None:
+        self._selector.register(fd, selectors.EVENT_READ, ready)
+
+    def unwatch(self, fd: int) -> None:
+        with suppress(KeyError):
+            self._selector.unregister(fd)
+
+    def after(self, seconds: float, then: Call) -> _Alarm:
+        alarm = _Alarm(time.monotonic() + max(0.0, seconds), next(self._order), then)
+        heapq.heappush(self._alarms, alarm)
+        return alarm
+
+    def post(self, then: Call) -> None:
+        self._posted.append(then)
+        with suppress(BlockingIOError, OSError):  # full: it is awake already; closed: nobody waits any more
+            os.write(self._outer, b".")
+
+    def step(self, longest: float | None = None) -> None:
+        """Wait for something to happen, at most so long, and call back for all that has."""
+        for key, _ in self._selector.select(self._patience(longest)):
+            # An earlier callback of this round may have taken it out, and its number may be another one's by now.
+            current = self._selector.get_map().get(key.fd)
+            if current is not None and current.data is key.data:
+                key.data()
+        self._ring_alarms()
+        for _ in range(len(self._posted)):
+            self._posted.popleft()()
+
+    def run_until(self, over: Callable[[], bool], timeout: float) -> bool:
+        """For tests, and for whoever leaves: True as soon as it is over, False when the time is."""
+        deadline = time.monotonic() + timeout
+        while not over():
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return False
+            self.step(left)
+        return True
+
+    def close(self) -> None:
+        self._selector.close()
+        os.close(self._inner)
+        os.close(self._outer)
+
+    def _patience(self, longest: float | None) -> float | None:
+        if self._posted:
+            return 0.0
+        while self._alarms and self._alarms[0].then is None:
+            heapq.heappop(self._alarms)
+        if not self._alarms:
+            return longest
+        left = max(0.0, self._alarms[0].at - time.monotonic())
+        return left if longest is None else min(left, longest)
+
+    def _ring_alarms(self) -> None:
+        now = time.monotonic()
+        while self._alarms and self._alarms[0].at <= now:
+            then = heapq.heappop(self._alarms).then
+            if then is not None:
+                then()
+
+    def _drain(self) -> None:
+        with suppress(BlockingIOError):
+            while os.read(self._inner, 4096):
+                pass

@@ -1,0 +1,43 @@
+"""After a restart: every decision whose result is not on disk is looked up in the world.
+
+What has ended is reported, what runs is adopted, and what never began is performed again. There is no other recovery.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from plait.core.decisions import AttemptStarted
+from plait.core.probe import outstanding
+from plait.core.state import State
+from plait.engine.perform import Performer
+from plait.ports import Executor, Exited, Gone, Running
+
+
+def recover(state: State, executor: Executor, performer: Performer) -> int:
+    """How many attempts were found running."""
+    adopted = 0
+    for decision in outstanding(state):
+        if isinstance(decision, AttemptStarted):
+            adopted += _adopt(decision, executor, performer)
+        else:
+            performer.act(decision)
+    return adopted
+
+
+def _adopt(order: AttemptStarted, executor: Executor, performer: Performer) -> bool:
+    watch = performer.expect(order)
+    found = executor.adopt(order.attempt)
+    match found:
+        case Running(pid):
+            watch.launched(order.attempt, pid)
+            return True
+        case Exited(code):
+            watch.exited(order.attempt, code)
+        case Gone(why):
+            watch.lost(order.attempt, why)
+        case None:
+            performer.act(order)
+        case _:
+            assert_never(found)
+    return False

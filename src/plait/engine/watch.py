@@ -1,0 +1,125 @@
+"""Watching what runs: exits become reports, and so do the signs of life in transcripts.
+
+A transcript is read in bounded pieces, now and then, and only when it grew: an agent that prints a lot costs as much as
+one that prints little.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from plait.agents.model import Activity, Asked, Listener, PhaseBegun, Refused, SessionKnown, Signal, Used
+from plait.core.decisions import AttemptStarted
+from plait.core.reports import (
+    AttemptActive,
+    AttemptAsked,
+    AttemptExited,
+    AttemptLaunched,
+    AttemptLost,
+    AttemptPhase,
+    AttemptSession,
+    AttemptUsed,
+    Outcome,
+    RateLimited,
+    Report,
+)
+from plait.core.task import Attempt
+from plait.engine.hearing import Hearing
+from plait.site.folder import StateFolder
+
+LIVELY = 60.0  # a sign of life is reported at most so often, and well within the idle timeout
+
+
+@dataclass(slots=True)
+class Watched:
+    """One running attempt. `told` is when its last sign of life was reported."""
+
+    order: AttemptStarted
+    workspace: str
+    hearing: Hearing
+    told: float
+    peak: int = 0
+    last: dict[type[Signal], Signal] = field(default_factory=dict)
+
+    @property
+    def name(self) -> Attempt:
+        return self.order.attempt
+
+
+class Watch:
+    """A Witness. `news` takes reports, in the loop's thread."""
+
+    def __init__(self, folder: StateFolder, news: Callable[[Report], None], *, cap: int) -> None:
+        self._folder = folder
+        self._news = news
+        self._cap = cap
+        self._running: dict[Attempt, Watched] = {}
+
+    @property
+    def running(self) -> list[Watched]:
+        return list(self._running.values())
+
+    def expect(self, order: AttemptStarted, workspace: str, listener: Listener, now: float) -> None:
+        """It is about to be started, or was found running: hear its transcript from the beginning."""
+        path = self._folder.attempt(order.attempt).transcript
+        self._running[order.attempt] = Watched(order, workspace, Hearing(path, listener, cap=self._cap), now)
+
+    def launched(self, attempt: Attempt, pid: int) -> None:
+        watched = self._running.get(attempt)
+        self._news(AttemptLaunched(attempt, pid, watched.workspace if watched else ""))
+
+    def exited(self, attempt: Attempt, code: int) -> None:
+        watched = self._running.pop(attempt, None)
+        if watched is not None:
+            self._news(AttemptExited(attempt, self._outcome(watched, code)))
+
+    def lost(self, attempt: Attempt, why: str) -> None:
+        self._running.pop(attempt, None)
+        self._news(AttemptLost(attempt, why))
+
+    def drop(self, attempt: Attempt) -> None:
+        """It is not to be started after all."""
+        self._running.pop(attempt, None)
+
+    def listen(self, now: float) -> None:
+        """Hear what came since the last time."""
+        for watched in self._running.values():
+            if watched.hearing.grew():
+                for signal in watched.hearing.hear():
+                    self._tell(watched, signal)
+                if now - watched.told >= min(LIVELY, watched.order.idle_timeout / 4):
+                    watched.told = now
+                    self._news(AttemptActive(watched.name))
+
+    def weigh(self, attempt: Attempt, size: int) -> None:
+        watched = self._running.get(attempt)
+        if watched is not None:
+            watched.peak = max(watched.peak, size)
+
+    def _outcome(self, watched: Watched, code: int) -> Outcome:
+        for signal in watched.hearing.hear_the_rest():
+            self._tell(watched, signal)
+        return watched.hearing.end(code, watched.peak)
+
+    def _tell(self, watched: Watched, signal: Signal) -> None:
+        """What was told already is not told again."""
+        if isinstance(signal, Activity) or watched.last.get(type(signal)) == signal:
+            return
+        watched.last[type(signal)] = signal
+        self._news(_report(watched, signal))
+
+
+def _report(watched: Watched, signal: PhaseBegun | SessionKnown | Used | Asked | Refused) -> Report:
+    name = watched.name
+    match signal:
+        case PhaseBegun():
+            return AttemptPhase(name, signal.name)
+        case SessionKnown():
+            return AttemptSession(name, signal.session)
+        case Used():
+            return AttemptUsed(name, signal.spend)
+        case Asked():
+            return AttemptAsked(name, signal.question)
+        case Refused():
+            return RateLimited(watched.order.provider, signal.until)

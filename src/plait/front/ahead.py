@@ -1,0 +1,32 @@
+"""What is asked for and not taken yet, shown as if it were: a batch is there as soon as its request is durable."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from plait.core.decisions import RequestGranted
+from plait.core.events import Event, Record
+from plait.core.evolve import evolve
+from plait.core.requests import Request, Submit
+from plait.core.state import State
+
+
+def with_submitted(state: State, pending: Sequence[Request]) -> State:
+    """The state itself where there is nothing to add; else a twin of it."""
+    submits = [request for request in pending if isinstance(request, Submit)]
+    if not submits:
+        return state
+    from plait.core.agenda.answer_submit import why_not_submit  # noqa: PLC0415 - seldom needed
+    from plait.core.fork import fork  # noqa: PLC0415
+
+    twin = fork(state)
+    for submit in submits:
+        if why_not_submit(twin, submit) is None:
+            _fold(twin, submit)
+            _fold(twin, RequestGranted(submit.id))
+    return twin
+
+
+def _fold(twin: State, event: Event) -> None:
+    evolve(twin, Record(twin.seq + 1, time.time(), event))

@@ -1,0 +1,75 @@
+"""Asking: what a front brings, and what becomes of it. A request that was accepted and one that was answered differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from plait.core.decisions import RequestGranted, RequestRefused
+from plait.core.events import Record
+from plait.core.requests import Drop, Feedback, Request, Resume, Retry
+
+if TYPE_CHECKING:  # `plait status` comes by here, and submits nothing
+    from plait.agents.model import AgentSpec
+    from plait.core.plan import Plan
+    from plait.core.settings import Settings
+
+# What can open a batch that has ended: by then the environment it was submitted with is gone.
+REOPENS = (Retry, Feedback, Resume, Drop)
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """A batch to be. `plan` is whole; `environment` None: this process's own."""
+
+    plan: Plan
+    settings: Settings
+    agents: tuple[AgentSpec, ...] = ()
+    sources: tuple[str, ...] = ()
+    base: str = ""
+    environment: Mapping[str, str] | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """`granted` None: the request is safe in the inbox, and no engine has answered it yet."""
+
+    request: str
+    granted: bool | None = None
+    tasks: tuple[str, ...] = ()
+    why: str = ""
+
+
+class Expected:
+    """The answers that somebody waits for; others pass by."""
+
+    def __init__(self) -> None:
+        self._answers: dict[str, Answer] = {}
+
+    def await_(self, requests: Iterable[Request]) -> None:
+        self._answers.update({request.id: Answer(request.id) for request in requests})
+
+    def hear(self, record: Record) -> None:
+        event = record.event
+        if isinstance(event, RequestGranted | RequestRefused) and event.request in self._answers:
+            told = (
+                Answer(event.request, granted=True, tasks=event.tasks)
+                if isinstance(event, RequestGranted)
+                else Answer(event.request, granted=False, why=event.why)
+            )
+            self._answers[event.request] = told
+
+    @property
+    def complete(self) -> bool:
+        return all(answer.granted is not None for answer in self._answers.values())
+
+    def collect(self, requests: Iterable[Request]) -> list[Answer]:
+        """In this order; nobody waits for them any more."""
+        return [self._answers.pop(request.id) for request in requests]
+
+
+def request_id() -> str:
+    from uuid import uuid4  # noqa: PLC0415 - only whoever asks needs one
+
+    return str(uuid4())

@@ -1,0 +1,67 @@
+"""The book of one batch: where each of its tasks was last told to be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from plait.core.explain import Standing, standing
+from plait.core.state import BatchState, State
+from plait.core.status import TaskStatus, Waiting
+
+_AT_WORK = (TaskStatus.RUNNING, TaskStatus.VERIFYING, TaskStatus.MERGING)
+# The words of BATCH; those of a status are not always the same.
+_WORDS = {
+    TaskStatus.QUEUED: "queued",
+    TaskStatus.WAITING: "waiting",
+    TaskStatus.RUNNING: "running",
+    TaskStatus.DONE: "completed",
+    TaskStatus.FAILED: "failed",
+    TaskStatus.TIMED_OUT: "timedOut",
+    TaskStatus.BLOCKED: "blocked",
+    TaskStatus.CONFLICTED: "conflicted",
+    TaskStatus.SKIPPED: "skipped",
+    TaskStatus.CANCELLED: "cancelled",
+    TaskStatus.INTERRUPTED: "interrupted",
+}
+
+
+class Book:
+    """What is noted here costs one task at a time, so that progress can be told without a recount."""
+
+    def __init__(self, size: int) -> None:
+        self._told: list[tuple[TaskStatus, Waiting | None] | None] = [None] * size
+        self._counts = dict.fromkeys(TaskStatus, 0)
+
+    @classmethod
+    def of(cls, state: State, batch: BatchState) -> Book:
+        """As if everything had been told up to now."""
+        book = cls(len(batch.tasks))
+        for task in batch.tasks:
+            book.note(task.place, standing(state, batch, task))
+        return book
+
+    def note(self, place: int, stands: Standing) -> bool:
+        """Whether that is news."""
+        before, after = self._told[place], (stands.status, stands.on)
+        if before == after:
+            return False
+        if before is not None:
+            self._counts[before[0]] -= 1
+        self._counts[stands.status] += 1
+        self._told[place] = after
+        return True
+
+    def progress(self) -> dict[str, int]:
+        return progress_json(len(self._told), self._counts)
+
+
+def progress_json(total: int, counts: Mapping[TaskStatus, int]) -> dict[str, int]:
+    """The counts sum to `total`: what is being verified or merged is at work."""
+    shown = {word: counts[status] for status, word in _WORDS.items()}
+    shown["running"] = _sum(counts, _AT_WORK)
+    ended = _sum(counts, (status for status in TaskStatus if status.terminal))
+    return {"total": total, **shown, "percentage": 100 * ended // total if total else 100}
+
+
+def _sum(counts: Mapping[TaskStatus, int], statuses: Iterable[TaskStatus]) -> int:
+    return sum(counts[status] for status in statuses)

@@ -1,0 +1,200 @@
+"""The desk: where a front reads what is so, asks for what should be, and sees to it that somebody does it."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Self
+
+from plait import wiring
+from plait.core.errors import WorldError
+from plait.core.events import Record
+from plait.core.evolve import evolve
+from plait.core.needed import needed
+from plait.core.requests import Request, Submit
+from plait.core.state import State
+from plait.front.ahead import with_submitted
+from plait.front.asking import Answer, Expected, Submission, request_id
+from plait.front.tending import Tender
+from plait.ports import Inbox, InboxError, JournalMissingError, JournalReader
+from plait.wiring import EngineInfo, Place
+
+PATIENCE = 15.0  # seconds for an answer; an engine that starts, or is busy with a long turn, has it by then
+LONG = 60.0  # for a new batch: whoever submits one has nothing to show before it is there
+GLANCE = 0.25  # at the engine, while an answer is awaited
+SHORT = 0.02  # between two looks for a journal that is not there yet
+
+
+def open_desk(place: Place) -> Desk:
+    """With everything folded that is there. Nothing is made: a place where nothing was submitted stays as it is."""
+    desk = Desk(place)
+    try:
+        desk.refresh()
+    except BaseException:
+        desk.close()
+        raise
+    return desk
+
+
+class Desk:
+    """Belongs to the thread that opened it. What is asked for here is in the state as soon as `ask` returns."""
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self.state = State()
+        self._reader: JournalReader | None = None
+        self._inbox: Inbox | None = None
+        self._unread: list[Record] = []
+        self._expected = Expected()
+        self._tender = Tender(place)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._forget_journal()
+        if self._inbox is not None:
+            self._inbox.close()
+            self._inbox = None
+
+    @property
+    def journal_id(self) -> str | None:
+        """Another one than before: the journal was replaced, and the state begins anew."""
+        return None if self._reader is None else self._reader.id
+
+    def refresh(self) -> Sequence[Record]:
+        """Read and fold what is new; the records, also those that were folded while an answer was awaited."""
+        self._catch_up()
+        unread, self._unread = self._unread, []
+        return unread
+
+    def wait(self, timeout: float) -> bool:
+        """True as soon as there is something to refresh, False when the time is over."""
+        return bool(self._unread) or self._wait(timeout)
+
+    def _wait(self, timeout: float) -> bool:
+        deadline = time.monotonic() + timeout
+        while not self._open_journal():
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return False
+            time.sleep(min(SHORT, left))
+        assert self._reader is not None
+        try:
+            return self._reader.wait(self.state.seq, max(0.0, deadline - time.monotonic()))
+        except JournalMissingError:
+            return True
+
+    def engine(self) -> EngineInfo | None:
+        return wiring.engine_of(self.place)
+
+    def pending(self) -> Sequence[Request]:
+        """Requests that no engine has taken yet."""
+        if self._inbox is None and not (self.place.state / wiring.INBOX).exists():
+            return ()
+        return [request for request in self._box().pending() if request.id not in self.state.seen]
+
+    def ahead(self) -> State:
+        """The state, and in it the batches that are accepted and not taken yet: who has just submitted one sees it."""
+        return with_submitted(self.state, self.pending())
+
+    def tend(self) -> None:
+        """Start an engine if there is work and none is there. Raises WorldError when engines do not stay."""
+        if needed(self.state) or self.pending():
+            self._tender.tend()
+
+    def submit(self, submission: Submission) -> str:
+        """The new batch's id, once it is in the journal. Raises WorldError if it is refused, or not answered in time."""
+        from plait.front.handover import hand_over, take_back  # noqa: PLC0415 - most fronts only look
+
+        batch = hand_over(self.place, self.state, submission)
+        request = Submit(
+            request_id(),
+            batch,
+            submission.plan.brief(),
+            submission.settings,
+            base=submission.base,
+            seed=int.from_bytes(os.urandom(4)),
+            sources=submission.sources,
+        )
+        try:
+            (told,) = self.ask_all([request], patience=LONG)
+        except InboxError:
+            take_back(self.place, batch)
+            raise
+        if told.granted is False:
+            take_back(self.place, batch)
+            raise WorldError(f"the batch was refused: {told.why}")
+        if told.granted is None:
+            raise WorldError(
+                f"batch {batch} is accepted, but no engine has taken it within {LONG:.0f} seconds",
+                hint=f"It starts as soon as one does. The engine's log is {self.place.state / wiring.LOG}.",
+            )
+        return batch
+
+    def ask(self, request: Request) -> Answer:
+        return self.ask_all([request])[0]
+
+    def ask_all(self, requests: Sequence[Request], *, patience: float | None = None) -> list[Answer]:
+        """Durable first, then answered, as far as an engine does so in time; an answer for each, in their order."""
+        from plait.front.handover import hand_over_environment  # noqa: PLC0415 - most fronts only look
+
+        self._expected.await_(requests)
+        hand_over_environment(self.place, self.state, requests)
+        for request in requests:
+            self._box().put(request)
+        wiring.ring(self.place)
+        deadline = time.monotonic() + (PATIENCE if patience is None else patience)
+        self._catch_up()
+        while not self._expected.complete and time.monotonic() < deadline:
+            self.tend()
+            self._wait(min(GLANCE, deadline - time.monotonic()))
+            self._catch_up()
+        return self._expected.collect(requests)
+
+    def _catch_up(self) -> None:
+        if self._reader is not None and self._replaced():
+            self._forget_journal()
+        if not self._open_journal():
+            return
+        assert self._reader is not None
+        for record in self._reader.read(self.state.seq):
+            evolve(self.state, record)
+            self._expected.hear(record)
+            self._tender.hear(record)
+            self._unread.append(record)
+
+    def _replaced(self) -> bool:
+        assert self._reader is not None
+        try:
+            self._reader.wait(self.state.seq, 0)  # it looks whether its file is still the journal
+        except JournalMissingError:
+            return True
+        return False
+
+    def _open_journal(self) -> bool:
+        if self._reader is None:
+            try:
+                self._reader = wiring.journal_reader(self.place)
+            except JournalMissingError:
+                return False
+        return True
+
+    def _forget_journal(self) -> None:
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
+        self.state = State()
+        self._unread = []
+
+    def _box(self) -> Inbox:
+        if self._inbox is None:
+            self._inbox = wiring.inbox(self.place)
+        return self._inbox

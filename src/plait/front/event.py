@@ -1,0 +1,87 @@
+"""Events: what is told of a batch to people and programs, in one vocabulary for JSON lines and SSE."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from plait.front.instant import iso
+
+
+class EventType(StrEnum):
+    """The whole vocabulary. The words are relied upon."""
+
+    BATCH_CREATED = "batch:created"
+    BATCH_STARTED = "batch:started"
+    BATCH_PROGRESS = "batch:progress"
+    BATCH_PAUSED = "batch:paused"
+    BATCH_UNPAUSED = "batch:unpaused"
+    BATCH_MERGING = "batch:merging"
+    BATCH_GATING = "batch:gating"
+    BATCH_COMPLETED = "batch:completed"
+    BATCH_FAILED = "batch:failed"
+    BATCH_CANCELLED = "batch:cancelled"
+    TASK_QUEUED = "batch:task:queued"
+    TASK_WAITING = "batch:task:waiting"
+    TASK_STARTED = "batch:task:started"
+    TASK_PHASE = "batch:task:phase"
+    TASK_NEEDS_INPUT = "batch:task:needs_input"
+    TASK_VERIFYING = "batch:task:verifying"
+    TASK_VERIFIED = "batch:task:verified"
+    TASK_MERGED = "batch:task:merged"
+    TASK_CONFLICTED = "batch:task:conflicted"
+    TASK_COMPLETED = "batch:task:completed"
+    TASK_FAILED = "batch:task:failed"
+    TASK_TIMED_OUT = "batch:task:timed_out"
+    TASK_BLOCKED = "batch:task:blocked"
+    TASK_SKIPPED = "batch:task:skipped"
+    TASK_CANCELLED = "batch:task:cancelled"
+    TASK_INTERRUPTED = "batch:task:interrupted"
+    TASK_RETRY = "batch:task:retry"
+    LIMIT_OPENED = "limit:opened"
+    LIMIT_CLOSED = "limit:closed"
+    ENGINE_TAKEN = "engine:taken"
+    ENGINE_RELEASED = "engine:released"
+    EXECUTION_LOG = "execution:log"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """`seq` is the record's it follows from; None: it does not stand in the journal. `batch` None: it concerns all."""
+
+    seq: int | None
+    at: float
+    type: EventType
+    batch: str | None = None
+    task: str | None = None
+    attempt: int | None = None
+    more: Mapping[str, object] = field(default_factory=dict)
+
+    def concerns(self, batch: str) -> bool:
+        return self.batch is None or self.batch == batch
+
+    def json(self) -> dict[str, object]:
+        """`more` never says again what the first six keys say."""
+        return {
+            "seq": self.seq,
+            "at": iso(self.at),
+            "type": self.type.value,
+            "batchId": self.batch,
+            "taskId": self.task,
+            "attempt": self.attempt,
+            **self.more,
+        }
+
+
+def line(event: Event) -> str:
+    """One line of JSON, whatever texts are in it."""
+    import msgspec  # noqa: PLC0415 - only where JSON is asked for
+
+    told = event.json()
+    try:
+        return msgspec.json.encode(told).decode()
+    except UnicodeEncodeError:  # a name that is not UTF-8
+        import json  # noqa: PLC0415
+
+        return json.dumps(told)

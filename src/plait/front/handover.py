@@ -1,0 +1,76 @@
+"""Handing over: what a batch needs lies in its folder, under a name of its own, before anybody is asked to run it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from plait import wiring
+from plait.core.errors import WorldError
+from plait.core.requests import Request
+from plait.core.state import State
+from plait.front.asking import REOPENS, Submission
+from plait.kit import Kit
+from plait.wiring import Place
+
+SHORTEST = 4  # hexadecimal digits
+TRIES = 16  # at each length
+
+
+def hand_over(place: Place, state: State, submission: Submission) -> str:
+    """The new batch's id: short, and nobody else's, since making its folder is what takes it."""
+    taken = {*state.batches, *(task.id for task in submission.plan.tasks)}
+    with _told(place):
+        batch = next(name for name in _names() if name not in taken and _make_folder(place, name))
+        environment = os.environ if submission.environment is None else submission.environment
+        kit = Kit(str(place.top), submission.plan.tasks, submission.agents)
+        try:
+            wiring.save_kit(place, batch, kit, environment)
+        except OSError:
+            take_back(place, batch)
+            raise
+    return batch
+
+
+def take_back(place: Place, batch: str) -> None:
+    """The batch was not taken: nothing of what was handed over, secrets least of all, stays behind."""
+    shutil.rmtree(wiring.state_folder(place).batch(batch), ignore_errors=True)
+
+
+def hand_over_environment(place: Place, state: State, requests: Sequence[Request]) -> None:
+    """An ended batch has no environment any more: if it is taken up again, it runs with this front's."""
+    for batch in {request.batch: None for request in requests if isinstance(request, REOPENS)}:
+        if batch in state.batches and not wiring.has_environment(place, batch):
+            with _told(place):
+                wiring.save_environment(place, batch, os.environ)
+
+
+@contextmanager
+def _told(place: Place) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise WorldError(
+            f"the batch can't be handed over: {error}",
+            hint=f"See who may write in {place.state}, and whether the disk has room.",
+        ) from error
+
+
+def _names() -> Iterator[str]:
+    length = SHORTEST
+    while True:
+        for _ in range(TRIES):
+            yield os.urandom(length).hex()[:length]
+        length += 1
+
+
+def _make_folder(place: Place, batch: str) -> bool:
+    folder = wiring.state_folder(place).batch(batch)
+    folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        folder.mkdir(mode=0o700)
+    except FileExistsError:
+        return False
+    return True

@@ -1,0 +1,106 @@
+"""BATCH: a batch as programs see it, the same from the command line and over HTTP. The shape is relied upon."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from plait.core.settings import Budget, Settings, Spend
+from plait.core.state import BatchState, State
+from plait.core.views import TaskView, batch_view
+from plait.front.book import progress_json
+from plait.front.instant import iso, iso_or_none
+
+Json = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class EngineSeen:
+    """An engine that holds the journal now, and since when."""
+
+    pid: int
+    since: float
+
+
+def status_json(engine: EngineSeen | None, batches: Sequence[Json]) -> Json:
+    seen = None if engine is None else {"pid": engine.pid, "since": iso(engine.since)}
+    return {"engine": seen, "batches": list(batches)}
+
+
+def batch_json(state: State, batch: BatchState, *, eta: float | None, project_id: str | None) -> Json:
+    """`eta` is the instant at which the batch is expected to end."""
+    view = batch_view(state, batch)
+    return {
+        "id": view.id,
+        "projectId": project_id,
+        "status": view.status.value,
+        "mode": view.mode.value,
+        "branch": view.branch or None,
+        "base": view.base or None,
+        "prUrl": None,
+        "settings": settings_json(view.settings),
+        "createdAt": iso(view.created_at),
+        "startedAt": iso_or_none(view.started_at),
+        "completedAt": iso_or_none(view.ended_at),
+        "eta": iso_or_none(eta),
+        "cost": cost_json(view.cost),
+        "progress": progress_json(view.progress.total, dict(view.progress.counts)),
+        "tasks": [_task(task) for task in view.tasks],
+    }
+
+
+def _task(task: TaskView) -> Json:
+    return {
+        "taskId": task.id,
+        "title": task.title,
+        "status": task.status.value,
+        "reason": task.reason,
+        "category": task.category.value if task.category else None,
+        "agent": task.agent,
+        "attempt": task.attempt,
+        "phase": task.phase,
+        "branch": None,
+        "worktreePath": task.workspace or None,
+        "sessionId": task.session,
+        "error": task.error,
+        "startedAt": iso_or_none(task.started_at),
+        "completedAt": iso_or_none(task.ended_at),
+        "cost": cost_json(task.cost),
+        "diffstat": None,
+        "commit": task.commit,
+    }
+
+
+def cost_json(spend: Spend) -> Json:
+    return {"usd": spend.microusd / 1e6, "tokens": spend.tokens}
+
+
+def settings_json(settings: Settings) -> Json:
+    """In the words of the HTTP interface; times in seconds."""
+    return {
+        "agents": settings.agents,
+        "maxBatchSize": settings.max_parallel,
+        "queueAutoApprove": settings.auto_approve,
+        "order": settings.order.value,
+        "isolation": settings.isolation.value,
+        "verify": settings.verify,
+        "gate": settings.gate,
+        "timeout": settings.timeout,
+        "idleTimeout": settings.idle_timeout,
+        "verifyTimeout": settings.verify_timeout,
+        "gateTimeout": settings.gate_timeout,
+        "retries": settings.retries,
+        "repairs": settings.repairs,
+        "stopOnFailure": settings.stop_on_fail,
+        "conflictBehavior": settings.on_conflict.value,
+        "phaseGate": settings.phase_gate,
+        "budget": _budget(settings.budget),
+        "writeBack": settings.write_back.value,
+    }
+
+
+def _budget(budget: Budget | None) -> Json | None:
+    if budget is None:
+        return None
+    usd = None if budget.microusd is None else budget.microusd / 1e6
+    return {"usd": usd, "tokens": budget.tokens}

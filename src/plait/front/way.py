@@ -1,0 +1,116 @@
+"""The way out: what would make a task run, in one sentence, with the command where a person can do something."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+
+from plait.core.explain import standing
+from plait.core.state import BatchState, State, TaskState
+from plait.core.status import PauseCause, TaskStatus, Waiting
+
+_SHOWN = 3
+
+# Where nothing has to be looked up.
+PLAIN = {
+    Waiting.PHASE: "It runs when enough of the earlier phases is done.",
+    Waiting.FILES: "It runs when whoever holds them has ended.",
+    Waiting.ANSWER: "plait feedback {batch} {task} 'text' answers it.",
+    Waiting.APPROVAL: "plait approve {batch} {task} lets it start.",
+    Waiting.BUDGET: "It runs when what is at work has cost less than is reserved for it, or with a larger budget.",
+    Waiting.MEMORY: "It runs when the machine has room for it.",
+    Waiting.BRANCH: "It goes on when the batch branch is made.",
+    Waiting.TURN: "It runs when its turn comes.",
+    Waiting.SLOT: "It runs when a slot is free.",
+}
+
+
+def way(state: State, batch: BatchState, task: TaskState) -> str:
+    stands = standing(state, batch, task)
+    if stands.status.terminal:
+        return _again(batch, task, stands.status)
+    if stands.status is TaskStatus.INTERRUPTED:
+        return f"plait resume {batch.id} takes it up again."
+    if stands.on is None:
+        return "Nothing is missing."
+    return _awaited(state, batch, task, stands.on)
+
+
+def _again(batch: BatchState, task: TaskState, status: TaskStatus) -> str:
+    name = task.task.id
+    if status is TaskStatus.DONE:
+        return "Nothing is missing: it is done."
+    if status in {TaskStatus.BLOCKED, TaskStatus.SKIPPED} and task.by is not None:
+        return f"plait retry {batch.id} {task.by} takes it up again, together with {task.by}."
+    if status is TaskStatus.BLOCKED:
+        return f"plait retry {batch.id} takes up what failed, and with it what that held back."
+    return f"plait retry {batch.id} {name} takes it up again; plait feedback {batch.id} {name} 'text' does so with words of yours."
+
+
+def _awaited(state: State, batch: BatchState, task: TaskState, on: Waiting) -> str:
+    match on:
+        case Waiting.NEEDS:
+            return _after(state, batch, task)
+        case Waiting.BACKOFF:
+            return (
+                "It goes again soon."
+                if task.not_before is None
+                else f"It goes again at {_clock(task.not_before)}."
+            )
+        case Waiting.PAUSE:
+            return _unpause(batch)
+        case Waiting.LIMIT:
+            return f"It runs when its agent is free again{_patience(state, batch, task)}."
+        case _:
+            return PLAIN[on].format(batch=batch.id, task=task.task.id)
+
+
+def _unpause(batch: BatchState) -> str:
+    stopped = batch.paused is not None and batch.paused.cause is PauseCause.STOP
+    return f"plait {'resume' if stopped else 'unpause'} {batch.id} lets the batch go on."
+
+
+def _patience(state: State, batch: BatchState, task: TaskState) -> str:
+    providers = (batch.settings.provider(agent) for agent in task.lane[1])
+    open_until = [
+        breaker.until
+        for provider in providers
+        if (breaker := state.breakers.get(provider)) is not None and breaker.until is not None
+    ]
+    return f", not before {_clock(min(open_until))}" if open_until else ""
+
+
+def _after(state: State, batch: BatchState, task: TaskState) -> str:
+    """The needs at the end of the chain: those that do not themselves wait for another."""
+    roots = list(dict.fromkeys(_roots(batch, task)))
+    told = [f"{other.task.id} ({_stands(state, batch, other)})" for other in _tasks(batch, roots)[:_SHOWN]]
+    more = f" and {len(roots) - _SHOWN} more" if len(roots) > _SHOWN else ""
+    return f"It runs when what it needs is done; that hangs on {', '.join(told)}{more}."
+
+
+def _roots(batch: BatchState, task: TaskState) -> Iterator[int]:
+    seen, work = {task.place}, [task.place]
+    while work:
+        place = work.pop(0)
+        missing = [
+            need for need in batch.plan.needs[place] if batch.tasks[need].status is not TaskStatus.DONE
+        ]
+        if not missing:
+            yield place
+        work += [need for need in missing if need not in seen]
+        seen.update(missing)
+
+
+def _tasks(batch: BatchState, places: Sequence[int]) -> list[TaskState]:
+    return [batch.tasks[place] for place in places]
+
+
+def _stands(state: State, batch: BatchState, task: TaskState) -> str:
+    stands = standing(state, batch, task)
+    return (
+        f"{stands.status.value.replace('_', ' ')}: {stands.reason}" if stands.reason else stands.status.value
+    )
+
+
+def _clock(at: float) -> str:
+    return time.strftime("%H:%M:%S", time.localtime(at))

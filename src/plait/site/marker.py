@@ -1,0 +1,28 @@
+"""The marker: what every process of an attempt carries in its environment, and no other process does.
+
+It follows from the state folder and the attempt's name alone, so that any later engine can find the processes again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+from plait.core.task import Attempt
+
+VARIABLE = "PLAIT_MARK"
+
+
+def prefix(root: Path) -> str:
+    """What the markers of all attempts under one state folder begin with."""
+    return f"{_digest(os.fsencode(root.resolve()))}-"
+
+
+def marker(prefix: str, attempt: Attempt) -> str:
+    name = "\0".join((attempt.batch, attempt.task, attempt.step.value, str(attempt.n)))
+    return prefix + _digest(name.encode("utf-8", "surrogatepass"))
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:24]

@@ -1,0 +1,67 @@
+"""A scribe: writes the journal as an engine would, without being one. The lease is free again after each turn.
+
+A process that writes a journal must not read it at the same time, so the scribe comes before the desk is opened.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import closing
+from dataclasses import replace
+
+from plait.adapters.sqlite import open_writer
+from plait.core.drive import decide, take
+from plait.core.graph import build
+from plait.core.plan import Plan
+from plait.core.reports import AttemptExited, Outcome, Report
+from plait.core.requests import Request, Submit
+from plait.core.settings import Isolation, Settings
+from plait.core.state import BatchState, State
+from plait.core.status import Category
+from plait.core.task import Need, Task
+from plait.wiring import JOURNAL, Place
+
+SETTINGS = Settings(isolation=Isolation.IN_PLACE, retries=0)
+
+
+def plan(*tasks: Task | str) -> Plan:
+    """Texts become tasks; `b<a` needs `a`."""
+    made = [task if isinstance(task, Task) else _task(task) for task in tasks]
+    built = build(made).plan
+    assert built is not None
+    return built
+
+
+def _task(text: str) -> Task:
+    name, _, needed = text.partition("<")
+    needs = (Need(needed),) if needed else ()
+    return Task(name, title=name.title(), body=f"Do {name}.", run="true", needs=needs)
+
+
+class Scribe:
+    def __init__(self, place: Place, now: float | None = None) -> None:
+        self._place = place
+        self.state = State()
+        self.now = time.time() - 60 if now is None else now
+
+    def happen(self, *events: Request | Report) -> None:
+        self.now += 1
+        with closing(open_writer(self._place.state / JOURNAL)) as journal:
+            records = take(self.state, events, self.now)
+            journal.append([*records, *decide(self.state, self.now)[0]])
+
+    def submit(self, batch: str, *tasks: Task | str, **settings: object) -> None:
+        chosen = replace(SETTINGS, **settings)  # type: ignore[arg-type]  # a test's own words
+        self.happen(Submit(f"r-{batch}", batch, plan(*(tasks or ("a",))).brief(), chosen))
+
+    def exits(self, task: str, category: Category = Category.OK, detail: str = "") -> None:
+        """The running attempt of a task of the newest batch."""
+        found = self.batch.task(task)
+        assert found is not None
+        code = 0 if category is Category.OK else 1
+        self.happen(AttemptExited(next(iter(found.alive)), Outcome(category, code, detail)))
+
+    @property
+    def batch(self) -> BatchState:
+        """The newest."""
+        return list(self.state.batches.values())[-1]

@@ -1,0 +1,41 @@
+"""Strays: processes that a test left behind. They are found by where they work and what they were told, and killed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import psutil
+
+
+def strays(folder: Path) -> list[psutil.Process]:
+    """Those that work under this folder, or whose environment or command line names it; never this process."""
+    return [
+        process
+        for process in psutil.process_iter()
+        if process.pid != os.getpid() and _is_of(process, str(folder))
+    ]
+
+
+def clear(folder: Path) -> list[str]:
+    """Kill them, until there are none; what they were."""
+    found: list[str] = []
+    while left := strays(folder):
+        for process in left:
+            try:
+                found.append(" ".join(process.cmdline())[-100:])
+                process.kill()
+            except psutil.NoSuchProcess:
+                pass
+        psutil.wait_procs(left, timeout=5)
+    return found
+
+
+def _is_of(process: psutil.Process, folder: str) -> bool:
+    try:
+        if process.status() == psutil.STATUS_ZOMBIE:
+            return False
+        told = (*process.environ().values(), *process.cmdline())
+        return f"{process.cwd()}/".startswith(f"{folder}/") or any(folder in word for word in told)
+    except psutil.Error:
+        return False

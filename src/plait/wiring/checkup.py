@@ -1,0 +1,125 @@
+"""Looking after things: what `plait doctor`, `plait agents` and `plait token` ask for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from itertools import filterfalse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from plait.config.load import load as load_config
+from plait.core.errors import ConfigError
+from plait.wiring import (
+    INBOX,
+    JOURNAL,
+    LOG,
+    Place,
+    commons_folder,
+    engine_of,
+    find_place,
+    inbox,
+    state_folder,
+)
+from plait.wiring.sources import agent_specs, history, saved_settings
+
+if TYPE_CHECKING:
+    from plait.adapters.checkup.model import Check  # noqa: TC004 - names for type checkers only
+    from plait.adapters.checkup.programs import Program  # noqa: TC004
+    from plait.core.state import State
+
+__all__ = ["Check", "Program"]
+
+
+def programs(names: Sequence[str]) -> Mapping[str, Program]:
+    """Which of these are here, and which versions they say they are. Each is run."""
+    from plait.adapters.checkup.programs import ask  # noqa: PLC0415 - only for those who ask
+
+    return ask(names)
+
+
+def token() -> tuple[str, Path]:
+    """What the server asks for, and where it is kept."""
+    from platformdirs import user_state_path  # noqa: PLC0415
+
+    from plait.adapters.token import token as read  # noqa: PLC0415
+
+    path = user_state_path("plait") / "token"
+    return read(path), path
+
+
+def checkup(where: Path) -> list[Check]:
+    """All that `plait doctor` looks at. Nothing is changed."""
+    from plait.adapters.checkup import book, machine, store, tools  # noqa: PLC0415 - only for the doctor
+    from plait.adapters.sensors import MachineSensors  # noqa: PLC0415
+    from plait.agents.known import KNOWN  # noqa: PLC0415
+
+    place = find_place(where)
+    weather = MachineSensors((place.state, place.top)).read()
+    found = programs(["git", *(known.program for known in KNOWN if known.program)])
+    told, engine = history(place), engine_of(place)
+    pid, since = (engine.pid, engine.since) if engine else (None, 0.0)
+    return [
+        machine.git(found["git"]),
+        machine.python(),
+        machine.shell(),
+        machine.disk(weather),
+        machine.memory(weather),
+        *machine.room(weather, str(place.top)),
+        tools.agents(found),
+        *_settings_checked(place),
+        store.state(place.state),
+        book.journal(place.state / JOURNAL, told.state, told.problems),
+        _inbox_checked(place),
+        book.engine(pid, since, place.state / LOG, told.state),
+        *_leftovers(place, told.state, at_work=engine is not None),
+        store.commons(commons_folder()),
+    ]
+
+
+def _settings_checked(place: Place) -> list[Check]:
+    from plait.adapters.checkup.model import ok, problem, warning  # noqa: PLC0415
+    from plait.agents.model import AgentSpec as Spec  # noqa: PLC0415
+    from plait.agents.table import dotted, load as load_agent  # noqa: PLC0415
+
+    try:
+        config = load_config(place.top, saved=saved_settings(place)[0])
+        specs = {spec.name: spec for spec in agent_specs(config)}
+        for name in filterfalse(
+            dotted, config.agents
+        ):  # a module would be run, and nobody has trusted it yet
+            load_agent(specs.get(name, Spec(name)))
+    except ConfigError as error:
+        return [problem("settings", error.message, error.hint)]
+    told = [
+        warning("settings", f"{each.at or ''}: {each.message}".lstrip(": "), each.hint)
+        for each in config.warnings
+    ]
+    return told or [ok("settings", f"agents: {', '.join(config.agents) or 'none are set'}")]
+
+
+def _inbox_checked(place: Place) -> Check:
+    from plait.adapters.checkup import book, model  # noqa: PLC0415
+    from plait.ports import InboxError  # noqa: PLC0415
+
+    path = place.state / INBOX
+    if not os.path.exists(path):  # noqa: PTH110 - it never raises; opening it would make it
+        return book.inbox(path, 0, {})
+    try:
+        with closing(inbox(place)) as requests:
+            return book.inbox(path, len(requests.pending()), requests.aside())
+    except InboxError as error:
+        return model.problem("inbox", error.message, error.hint)
+
+
+def _leftovers(place: Place, state: State | None, *, at_work: bool) -> list[Check]:
+    """Without a journal nobody can tell what is left over."""
+    if state is None:
+        return []
+    from plait.adapters.checkup import book, leftovers  # noqa: PLC0415
+    from plait.adapters.kits import ENVIRONMENT  # noqa: PLC0415
+
+    git = place.state.parent if place.repository else None
+    known = book.known(state, engine=at_work)
+    return leftovers.leftovers(state_folder(place), known, environment=ENVIRONMENT, git=git)

@@ -1,0 +1,65 @@
+"""The engine, put together from this machine's parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from plait.adapters import kits
+from plait.adapters.awake import Awake
+from plait.adapters.commons import open_commons
+from plait.adapters.local import LocalExecutor
+from plait.adapters.sensors import MachineSensors
+from plait.adapters.sqlite import open_writer
+from plait.config.layers import merge
+from plait.config.load import load as load_config
+from plait.config.model import Config
+from plait.core.errors import ConfigError
+from plait.engine.launch import Kits, Launcher
+from plait.engine.loop import Engine, Parts
+from plait.engine.machine import Machine
+from plait.engine.perform import Performer
+from plait.engine.reactor import SelectReactor
+from plait.engine.settler import Settler
+from plait.engine.watch import Watch
+from plait.ports import Journal
+from plait.wiring import JOURNAL, Place, commons_folder, inbox, state_folder
+from plait.wiring.writing import source_writer
+
+
+def lease(place: Place) -> Journal:
+    """The journal to write to. Raises JournalBusyError where another engine holds it."""
+    return open_writer(place.state / JOURNAL)
+
+
+def engine_config(place: Place, say: Callable[[str], None]) -> Config:
+    """The settings that an engine goes by: a mistake in a file is the fronts' to tell, and no reason not to work."""
+    try:
+        return load_config(place.top)
+    except ConfigError as error:
+        say(f"warning: the settings can't be read, the defaults hold: {error.message}")
+        return merge(())
+
+
+def engine_parts(
+    place: Place, config: Config, journal: Journal, engine: Engine, reactor: SelectReactor
+) -> Parts:
+    """All that an engine works with, on this machine."""
+    folder = state_folder(place)
+    commons = open_commons(commons_folder(), engine=str(place.state))
+    watch = Watch(folder, engine.hear, cap=config.engine.transcript_cap)
+    executor = LocalExecutor(folder, watch, reactor, cap=config.engine.transcript_cap)
+    launcher = Launcher(
+        folder,
+        Kits(
+            partial(kits.load_kit, folder),
+            partial(kits.load_environment, folder),
+            partial(kits.forget_environment, folder),
+        ),
+        commons,
+    )
+    performer = Performer(executor, launcher, watch, commons, engine.hear)
+    settler = Settler(source_writer(place), reactor, engine.hear)
+    machine = Machine(MachineSensors((place.state, place.top)), str(place.top))
+    awake = Awake(enabled=config.engine.keep_awake)
+    return Parts(journal, inbox(place), executor, performer, watch, settler, machine, commons, awake)

@@ -1,0 +1,302 @@
+"""`plait doctor`: what is wrong, and the way out; nothing is changed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from plait.adapters.kits import ENVIRONMENT, save
+from plait.adapters.sqlite import open_inbox, open_writer
+from plait.cli.doctor import doctor_command
+from plait.core.requests import Pause
+from plait.core.settings import Isolation, Settings
+from plait.core.task import Attempt, Step, Task
+from plait.kit import Kit
+from plait.site.folder import StateFolder
+from plait.site.marker import VARIABLE, marker, prefix
+from plait.testing.script import BATCH, Script
+
+OLD = 1_000_000_000.0
+
+
+@pytest.fixture
+def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    repository = tmp_path / "repository"
+    repository.mkdir()
+    subprocess.run(["git", "init", "--quiet", str(repository)], check=True)
+    for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "HOME"):
+        monkeypatch.setenv(name, str(tmp_path / "home"))
+    for name in [name for name in os.environ if name.startswith("PLAIT_")]:
+        monkeypatch.delenv(name)
+    return repository
+
+
+@pytest.fixture
+def state(top: Path) -> StateFolder:
+    folder = top / ".git" / "plait"
+    folder.mkdir()
+    return StateFolder(folder)
+
+
+class Told:
+    """What the doctor says, by topic."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str], where: Path) -> None:
+        self.code = doctor_command(where, as_json=True)
+        self.checks: list[dict[str, str]] = json.loads(capsys.readouterr().out)["checks"]
+
+    def __getitem__(self, topic: str) -> tuple[str, str]:
+        """Its verdict and what was said, and only one."""
+        [check] = [check for check in self.checks if check["topic"] == topic]
+        return check["verdict"], check["message"]
+
+    def wrong(self) -> list[str]:
+        return [check["topic"] for check in self.checks if check["verdict"] != "ok"]
+
+
+def batch(state: StateFolder, *, over: bool) -> None:
+    """One batch of one task; it has ended, or its attempt runs."""
+    script = Script("a", settings=Settings(isolation=Isolation.IN_PLACE))
+    if over:
+        script.exits("a")
+    journal = open_writer(state.root / "journal.db")
+    journal.append(script.records)
+    journal.close()
+
+
+@contextmanager
+def marked(state: StateFolder, attempt: Attempt) -> Iterator[int]:
+    mark = marker(prefix(state.root), attempt)
+    process = subprocess.Popen(["sleep", "600"], env={**os.environ, VARIABLE: mark})
+    try:
+        yield process.pid
+    finally:
+        process.kill()
+        process.wait()
+
+
+def everything(folder: Path) -> dict[str, tuple[int, bytes]]:
+    # SQLite puts two files beside a journal that is read, and nothing into it.
+    files = [
+        path for path in folder.rglob("*") if path.is_file() and not path.name.endswith(("-shm", "-wal"))
+    ]
+    return {str(path): (path.stat().st_mtime_ns, path.read_bytes()) for path in files}
+
+
+def test_where_nothing_was_ever_run_all_is_well(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    told = Told(capsys, top)
+    assert told.code == 0
+    assert [topic for topic in told.wrong() if topic not in {"disk", "memory", "room"}] == []
+    assert told["git"][1].startswith("git 2.")
+    assert told["journal"][1].endswith("journal.db, made when the first batch is submitted")
+    assert told["engine"][1].endswith("engine.log")
+    assert not (top / ".git" / "plait").exists()
+
+
+def test_it_works_in_a_folder_that_is_no_repository(
+    tmp_path: Path, top: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert top.exists()
+    told = Told(capsys, tmp_path)
+    assert told["state"] == ("ok", f"{tmp_path / '.plait'}, made when the first batch is submitted")
+
+
+def test_a_finished_batch_leaves_nothing_to_say(
+    top: Path, state: StateFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    batch(state, over=True)
+    told = Told(capsys, top)
+    assert told["journal"][0] == "ok"
+    assert "of 1 batch, 0 unfinished" in told["journal"][1]
+    assert told["leftovers"] == ("ok", "none")
+    assert told["engine"][0] == "ok"
+    assert "journal " in told["state"][1]
+
+
+def test_a_batch_that_nobody_goes_on_with_is_a_warning(
+    top: Path, state: StateFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    batch(state, over=False)
+    told = Told(capsys, top)
+    verdict, said = told["engine"]
+    assert (verdict, told.code) == ("warning", 0)
+    assert said.startswith(f"none is at work, and {BATCH} is not finished")
+    [hint] = [check["hint"] for check in told.checks if check["topic"] == "engine"]
+    assert hint == f"Go on: plait resume {BATCH}."
+
+
+def test_an_engine_at_work_is_named_with_its_log(
+    top: Path, state: StateFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    batch(state, over=False)
+    journal = open_writer(state.root / "journal.db")
+    try:
+        verdict, said = Told(capsys, top)["engine"]
+    finally:
+        journal.close()
+    assert verdict == "ok"
+    assert said.startswith(f"process {os.getpid()}, at work since ")
+    assert said.endswith(f"its log is {state.root / 'engine.log'}")
+
+
+def test_a_damaged_journal_is_a_problem_and_is_left_as_it_is(
+    top: Path, state: StateFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (state.root / "journal.db").write_text("not a journal")
+    told = Told(capsys, top)
+    assert told.code == 1
+    assert told["journal"][0] == "problem"
+    assert (state.root / "journal.db").read_text() == "not a journal"
+    assert "leftovers" not in [check["topic"] for check in told.checks]
+
+
+def test_a_state_folder_that_is_none_is_a_problem(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (top / ".git" / "plait").touch()
+    told = Told(capsys, top)
+    assert told.code == 1
+    assert told["state"] == ("problem", f"{top / '.git' / 'plait'}: it is no folder")
+
+
+def test_wrong_settings_are_a_problem(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (top / "plait.toml").write_text("[run]\nretires = 1\n")
+    told = Told(capsys, top)
+    assert (told.code, told["settings"]) == (
+        1,
+        ("problem", "plait.toml:2: there is no setting called run.retires"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "verdict", "said"),
+    [
+        ("agent = 'shell'", "ok", "agents: shell"),
+        ("agent_command = 'tool {task_file}'", "ok", "agents: command"),
+        ("agent_command = 'tool {file}'", "problem", "the agent's command has a placeholder {file}"),
+        ("agent = 'no.such.module:Thing'", "ok", "agents: no.such.module:Thing"),  # nobody has trusted it yet
+        ("agent = 'claude'", "problem", "this version of plait can't drive Claude Code (claude) yet"),
+    ],
+)
+def test_agents_that_can_t_be_used_are_a_problem(
+    line: str, verdict: str, said: str, top: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (top / "plait.toml").write_text(f"[run]\n{line}\n")
+    found = Told(capsys, top)["settings"]
+    assert found[0] == verdict
+    assert found[1].startswith(said)
+
+
+def test_requests_on_the_way_are_counted(
+    top: Path, state: StateFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    inbox = open_inbox(state.root / "inbox.db")
+    inbox.put(Pause("r1", "b1"))
+    inbox.close()
+    assert Told(capsys, top)["inbox"] == ("ok", f"{state.root / 'inbox.db'}: 1 request on the way")
+
+
+def test_a_damaged_inbox_is_a_problem(
+    top: Path, state: StateFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (state.root / "inbox.db").write_text("not an inbox")
+    assert Told(capsys, top)["inbox"][0] == "problem"
+
+
+def test_folders_of_no_batch_are_told(
+    top: Path, state: StateFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    batch(state, over=True)
+    (state.batches / BATCH).mkdir(parents=True)
+    strange = state.batches / "nobody-s"
+    strange.mkdir()
+    assert Told(capsys, top)["leftovers"] == ("ok", "none")  # it may be on its way to the journal
+    os.utime(strange, (OLD, OLD))
+    verdict, said = Told(capsys, top)["leftovers"]
+    assert (verdict, said) == ("warning", f"1 folder in {state.batches} of no batch: nobody-s")
+
+
+@pytest.mark.parametrize("over", [True, False])
+def test_secrets_of_a_batch_that_has_ended_are_told(
+    over: bool,  # noqa: FBT001
+    top: Path,
+    state: StateFolder,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    batch(state, over=over)
+    save(state, BATCH, Kit(str(top), (Task("a"),)), {"KEY": "s3cret"})
+    told = Told(capsys, top)
+    verdict, said = told["leftovers"]
+    assert verdict == ("warning" if over else "ok")
+    assert (f"the environment of 1 ended batch is still on disk: {BATCH}" == said) is over
+    assert "s3cret" not in json.dumps(told.checks)
+    assert (state.batch(BATCH) / ENVIRONMENT).exists()
+
+
+def test_processes_that_nobody_watches_are_told(
+    top: Path, state: StateFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    batch(state, over=False)
+    with marked(state, Attempt(BATCH, "a", Step.WRITE, 1)) as pid:
+        assert Told(capsys, top)["leftovers"] == (
+            "warning",
+            f"1 process of attempts that no engine watches: {pid} (sleep)",
+        )
+        journal = open_writer(state.root / "journal.db")
+        try:
+            assert Told(capsys, top)["leftovers"] == ("ok", "none")
+        finally:
+            journal.close()
+
+
+def test_processes_of_attempts_that_are_over_are_told(
+    top: Path, state: StateFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    batch(state, over=True)
+    other = StateFolder(tmp_path)
+    attempt = Attempt(BATCH, "a", Step.WRITE, 1)
+    with marked(state, attempt) as pid, marked(other, attempt):
+        assert Told(capsys, top)["leftovers"] == (
+            "warning",
+            f"1 process of attempts that are over: {pid} (sleep)",
+        )
+
+
+def test_a_lock_that_git_left_behind_is_told(
+    top: Path, state: StateFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    batch(state, over=True)
+    lock = top / ".git" / "index.lock"
+    lock.touch()
+    assert Told(capsys, top)["leftovers"] == ("ok", "none")
+    os.utime(lock, (OLD, OLD))
+    assert Told(capsys, top)["leftovers"][1].startswith(f"{lock} has been there for ")
+
+
+def test_nothing_is_changed(top: Path, state: StateFolder, capsys: pytest.CaptureFixture[str]) -> None:
+    batch(state, over=True)
+    save(state, BATCH, Kit(str(top), ()), {})
+    (state.batches / "nobody-s").mkdir()
+    inbox = open_inbox(state.root / "inbox.db")
+    inbox.put(Pause("r1", "b1"))
+    inbox.close()
+    before = everything(top.parent)
+    Told(capsys, top)
+    assert everything(top.parent) == before
+
+
+def test_people_see_a_line_for_each_thing_and_the_way_out(
+    top: Path, state: StateFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    batch(state, over=False)
+    (top / "plait.toml").write_text("[run]\nretires = 1\n")
+    assert doctor_command(top, as_json=False) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert any(line.startswith("ok       git        git 2.") for line in lines)
+    place = lines.index("problem  settings   plait.toml:2: there is no setting called run.retires")
+    assert lines[place + 1] == "                    Did you mean retries?"
+    assert any(line.startswith("warning  engine     none is at work") for line in lines)

@@ -1,0 +1,280 @@
+"""`plait logs`: what attempts print, however much and whatever it is."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given, strategies as st
+
+from plait.cli.logs_tell import amount
+from plait.cli.neutral import Neutral
+from plait.core.settings import Backoff
+from plait.core.status import Category
+from plait.core.task import Attempt, Step
+from plait.site.folder import StateFolder
+from plait.testing.commands import Answer, ask
+from plait.testing.household import Household, household
+from plait.testing.scribe import Scribe
+from plait.wiring import Place, find_place
+
+Say = Callable[..., Answer]
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return find_place(tmp_path)
+
+
+@pytest.fixture
+def scribe(place: Place) -> Scribe:
+    return Scribe(place)
+
+
+@pytest.fixture
+def say(place: Place, capsys: pytest.CaptureFixture[str]) -> Say:
+    return lambda *words: ask(capsys, place.top, *words)
+
+
+def transcript(place: Place, n: int = 1, step: Step = Step.WRITE, task: str = "a") -> Path:
+    path = StateFolder(place.state).attempt(Attempt("beef", task, step, n)).transcript
+    path.parent.mkdir(parents=True)
+    return path
+
+
+@pytest.fixture
+def tried(place: Place, scribe: Scribe) -> None:
+    """Written, checked in vain, and written again."""
+    scribe.submit("beef", "a", "b<a", retries=1, backoff=Backoff(base=0.0), verify="make test")
+    scribe.exits("a")
+    scribe.exits("a", Category.VERIFY, "2 tests failed")
+    transcript(place, 1).write_text("first\n")
+    transcript(place, 1, Step.VERIFY).write_text("2 tests failed\n")
+    transcript(place, 2).write_text("second\nand on")
+
+
+@pytest.mark.usefixtures("tried")
+def test_the_newest_attempt_is_shown(say: Say) -> None:
+    answer = say("logs", "beef", "a")
+    assert (answer.code, answer.out) == (0, "second\nand on\n")
+    assert answer.err == "plait: its verification has a transcript of its own: --step verify\n"
+
+
+@pytest.mark.usefixtures("tried")
+def test_an_earlier_one_can_be_chosen_and_the_check_too(say: Say) -> None:
+    assert say("logs", "a", "--attempt", "1").out == "first\n"
+    assert str(say("logs", "a", "--step", "verify")) == "2 tests failed\nexit 0\n"
+
+
+@pytest.mark.usefixtures("tried")
+def test_what_is_not_there_is_told(say: Say) -> None:
+    assert str(say("logs", "a", "--attempt", "3")) == (
+        "stderr: plait: a has no attempt 3 to write\nstderr:   It has made 2.\nexit 2\n"
+    )
+    assert say("logs", "a", "--step", "verify", "--attempt", "0").code == 2
+    assert say("logs", "a", "--step", "merge").err == (
+        "plait: no attempts are made at a step called merge\n  --step is write or verify.\n"
+    )
+
+
+@pytest.mark.usefixtures("tried")
+def test_a_task_that_has_not_started_says_why(say: Say) -> None:
+    assert str(say("logs", "b")) == (
+        "stderr: plait: b has made no attempt to write yet: there is nothing to read\n"
+        "stderr:   b is waiting: needs a.\n"
+        "exit 1\n"
+    )
+
+
+def test_an_attempt_that_printed_nothing_says_so(say: Say, scribe: Scribe) -> None:
+    scribe.submit("beef", "a")
+    scribe.exits("a")
+    assert str(say("logs")) == "stderr: plait: a write-1 printed nothing\nexit 0\n"
+
+
+@pytest.mark.usefixtures("tried")
+def test_nothing_that_is_printed_steers_the_terminal(say: Say, place: Place) -> None:
+    hostile = b"\x1b[31mred\x1b[0m \x1b]0;title\x07\r\n10%\r20%\r\n\x9b2J\xff\x00 \xe2\x80\xae\x1b[2Jend\tof it\x1b["
+    transcript(place, 3).write_bytes(hostile)
+    path = transcript(place, 2, Step.VERIFY)
+    path.write_bytes(hostile)
+    StateFolder(place.state).attempt(Attempt("beef", "a", Step.WRITE, 2)).transcript.write_bytes(hostile)
+    assert say("logs", "a").out == "red \n10%\n20%\n\ufffd2J\ufffd\ufffd \ufffdend\tof it\ufffd[\n"
+
+
+@pytest.mark.usefixtures("tried")
+def test_raw_is_byte_for_byte(place: Place) -> None:
+    data = bytes(range(256)) * 1000
+    StateFolder(place.state).attempt(Attempt("beef", "a", Step.WRITE, 2)).transcript.write_bytes(data)
+    told = subprocess.run(plait(place, "logs", "a", "--raw"), capture_output=True, check=True)
+    assert told.stdout == data
+
+
+def plait(place: Place, *words: str) -> list[str]:
+    return [sys.executable, "-m", "plait", "-C", str(place.top), *words]
+
+
+@pytest.mark.usefixtures("tried")
+def test_what_was_left_out_is_told(say: Say, place: Place) -> None:
+    path = StateFolder(place.state).attempt(Attempt("beef", "a", Step.WRITE, 2)).transcript
+    with path.open("wb") as file:
+        file.write(b"begin" + b"." * 4091)
+        file.seek(1 << 20)
+        file.write(b"the end\n")
+    told = say("logs", "a").out
+    assert re.fullmatch(r"begin\.+\n\[… 1\.0 MB left out here …\]\nthe end\n", told)
+    raw = say("logs", "a", "--raw")
+    assert raw.err.startswith("plait: 1.0 MB left out here\n")
+    assert len(raw.out) == 4096 + 8
+    lines = [json.loads(line) for line in say("logs", "a", "--json").out.splitlines()]
+    assert [line["entry"]["kind"] for line in lines] == ["output", "skipped", "output"]
+    assert [line["offset"] for line in lines] == [0, 4096, 1 << 20]
+
+
+@pytest.mark.usefixtures("tried")
+def test_lines_for_programs_with_their_offsets(say: Say, place: Place) -> None:
+    path = StateFolder(place.state).attempt(Attempt("beef", "a", Step.WRITE, 2)).transcript
+    path.write_bytes(b"one\n\xff\x1b[1mtwo\n" + b"x" * 200_000 + b"\nlast")
+    answer = say("logs", "a", "--json")
+    lines = [json.loads(line) for line in answer.out.splitlines()]
+    assert {line["type"] for line in lines} == {"execution:log"}
+    assert (lines[0]["batchId"], lines[0]["taskId"], lines[0]["attempt"], lines[0]["step"]) == (
+        "beef",
+        "a",
+        2,
+        "write",
+    )
+    texts = [line["entry"]["text"] for line in lines]
+    assert texts[:2] == ["one", "\ufffd\x1b[1mtwo"]
+    assert "".join(texts[2:]) == "x" * 200_000 + "last"
+    sizes = [len(text) for text in texts[2:-1]]
+    offsets = [line["offset"] for line in lines[2:]]
+    assert offsets == [13 + sum(sizes[:n]) for n in range(len(sizes))] + [13 + 200_001]
+
+
+@pytest.mark.parametrize("more", [[], ["--raw"], ["--json"]])
+@pytest.mark.usefixtures("tried")
+def test_a_line_of_a_hundred_megabytes_takes_no_more_memory_than_a_short_one(
+    place: Place, more: list[str]
+) -> None:
+    def peak(attempt: int) -> int:
+        words = plait(place, "logs", "a", "--attempt", str(attempt), *more)
+        child = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        _, status, used = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        assert child.returncode == 0
+        return used.ru_maxrss >> (10 if sys.platform != "darwin" else 20)  # in MiB
+
+    path = StateFolder(place.state).attempt(Attempt("beef", "a", Step.WRITE, 2)).transcript
+    with path.open("wb") as file:
+        for _ in range(100):
+            file.write(b"\x1b[1mx" * 200_000)
+    assert peak(2) < peak(1) + 20
+
+
+_PIECES = st.sampled_from(
+    [
+        b"\x1b",
+        b"[",
+        b"31",
+        b"m",
+        b"]",
+        b"0;t",
+        b"\x07",
+        b"\\",
+        b"\r",
+        b"\n",
+        b"a",
+        b"\xc3",
+        b"\xa4",
+        b"\x9b",
+        b"\xff",
+    ]
+)
+
+
+@given(st.lists(_PIECES, max_size=30), st.data())
+def test_however_it_is_cut_the_same_is_shown(pieces: list[bytes], data: st.DataObject) -> None:
+    whole = b"".join(pieces)
+    neutral, said, at = Neutral(), "", 0
+    while at < len(whole):
+        size = data.draw(st.integers(1, 5))
+        said += neutral.feed(whole[at : at + size])
+        at += size
+    said += neutral.end()
+    once = Neutral()
+    assert said == once.feed(whole) + once.end()
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", said)
+
+
+@pytest.mark.parametrize(
+    ("size", "told"),
+    [
+        (1, "1 bytes"),
+        (999, "999 bytes"),
+        (1000, "1.0 kB"),
+        (52_428_800, "52.4 MB"),
+        (7 * 10**12, "7000.0 GB"),
+    ],
+)
+def test_amounts(size: int, told: str) -> None:
+    assert amount(size) == told
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[Household]:
+    with household(tmp_path) as made:
+        yield made
+
+
+def start(house: Household, *words: str) -> subprocess.Popen[str]:
+    line = [sys.executable, "-m", "plait", *words]
+    out = subprocess.PIPE
+    return subprocess.Popen(line, cwd=house.top, env=house.env, text=True, stdout=out, stderr=out)
+
+
+def test_following_goes_on_across_attempts_until_the_task_has_ended(house: Household) -> None:
+    wait = "while [ ! -e go ]; do sleep 0.02; done; rm go"
+    house.task("01-walls", f"echo begun; {wait}; echo on; exit 1", front="retries: 1\n")
+    assert house.ask("run", "--detach", "--yes")[0] == 0
+    front = start(house, "logs", "01-walls", "-f")
+    assert front.stdout is not None
+    assert front.stdout.readline() == "begun\n"
+    (house.top / "go").touch()
+    assert front.stdout.readline() == "on\n"
+    assert [front.stdout.readline() for _ in range(3)] == ["\n", "── 01-walls write-2 ──\n", "begun\n"]
+    (house.top / "go").touch()
+    out, err = front.communicate(timeout=60)
+    assert (front.returncode, out) == (0, "on\n")
+    assert "01-walls is waiting: it goes again soon" in err
+
+
+def test_following_what_has_not_started_says_why_and_waits(house: Household) -> None:
+    house.task("01-walls", "while [ ! -e go ]; do sleep 0.02; done")
+    house.task("02-paint", "echo painted", front="needs: [01-walls]\n")
+    assert house.ask("run", "--detach", "--yes")[0] == 0
+    front = start(house, "logs", "02", "--follow")
+    assert front.stderr is not None
+    assert front.stderr.readline() == "plait: 02-paint is waiting: needs 01-walls\n"
+    (house.top / "go").touch()
+    out, _ = front.communicate(timeout=60)
+    assert (front.returncode, out) == (0, "painted\n")
+
+
+def test_whoever_follows_starts_an_engine_in_place_of_one_that_died(house: Household) -> None:
+    house.task("01-walls", "echo begun; while [ ! -e go ]; do sleep 0.02; done; echo on")
+    assert house.ask("run", "--detach", "--yes")[0] == 0
+    engine = house.engine()
+    assert engine is not None
+    os.kill(engine, signal.SIGKILL)
+    front = start(house, "logs", "-f")
+    (house.top / "go").touch()
+    out, _ = front.communicate(timeout=60)
+    assert (front.returncode, out) == (0, "begun\non\n")

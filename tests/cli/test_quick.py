@@ -1,0 +1,73 @@
+"""The quick way in: the same answers, and nothing that it does not know for certain."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from plait.cli.quick import Quick, recognised
+from plait.testing.scribe import Scribe
+from plait.wiring import find_place
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("status", Quick()),
+        ("status 7f3a", Quick(batch="7f3a")),
+        ("-C there status 7f3a --json -w", Quick("there", "7f3a", watch=True, as_json=True)),
+        ("status --json", Quick(as_json=True)),
+        ("", None),
+        ("-C", None),
+        ("-C there", None),
+        ("--version status", None),
+        ("status --help", None),
+        ("status a b", None),
+        ("status -x", None),
+        ("-C a -C b status", None),
+        ("history", None),
+    ],
+)
+def test_what_goes_the_quick_way(words: str, said: Quick | None) -> None:
+    assert recognised(words.split()) == said
+
+
+@pytest.mark.parametrize(
+    "words", ["status", "status beef", "status --json", "status nobody", "status --nothing"]
+)
+def test_both_ways_lead_to_the_same(words: str, tmp_path: Path) -> None:
+    scribe = Scribe(find_place(tmp_path))
+    scribe.submit("beef", "a")
+    scribe.exits("a")
+    told = [
+        subprocess.run(
+            [
+                sys.executable,
+                "-c",
+                f"from plait.cli.{way} import main; main()",
+                "-C",
+                str(tmp_path),
+                *words.split(),
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        for way in ("quick", "main")
+    ]
+    quick, long = ((each.returncode, each.stdout, each.stderr) for each in told)
+    assert quick == long
+
+
+def test_the_quick_way_brings_no_parser(tmp_path: Path) -> None:
+    code = (
+        "import atexit, sys; from plait.cli.quick import main\n"
+        "atexit.register(lambda: print('typer' in sys.modules))\n"
+        "main()"
+    )
+    words = [sys.executable, "-c", code, "-C", str(tmp_path), "status"]
+    told = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert told.stdout.splitlines()[-1] == "False"

@@ -1,0 +1,345 @@
+"""`plait status`, `plait history` and `plait explain`: what is so, read from the journal alone."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import pty
+import re
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+
+import pytest
+
+from plait.adapters.sqlite import open_inbox
+from plait.core.reports import AttemptAsked, AttemptPhase
+from plait.core.requests import CancelBatch, Pause, Submit
+from plait.core.settings import Backoff, Mode
+from plait.core.status import Category, Waiting
+from plait.core.task import Attempt, Need, NeedKind, Origin, Step, Task
+from plait.front.way import PLAIN
+from plait.testing.clerk import Clerks, clerks
+from plait.testing.commands import Answer, ask
+from plait.testing.scribe import SETTINGS, Scribe, plan
+from plait.wiring import INBOX, JOURNAL, Place, find_place
+
+Say = Callable[..., Answer]
+
+NOON = 1_794_744_000.0  # 2026-11-15 12:00 UTC
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    yield find_place(tmp_path)
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.fixture
+def scribe(place: Place) -> Scribe:
+    return Scribe(place, NOON)
+
+
+@pytest.fixture
+def clerk(place: Place) -> Iterator[Clerks]:
+    with clerks(place) as made:
+        yield made
+
+
+@pytest.fixture
+def say(place: Place, capsys: pytest.CaptureFixture[str]) -> Say:
+    return lambda *words: ask(capsys, place.top, *words)
+
+
+@pytest.fixture
+def ended(scribe: Scribe) -> None:
+    """a is done, b failed and holds c back."""
+    scribe.submit("beef", "a", "b", "c<b")
+    scribe.exits("a")
+    scribe.exits("b", Category.TASK, "no luck")
+
+
+def test_where_nothing_was_submitted(say: Say, place: Place) -> None:
+    assert str(say("status")) == "There is no batch yet: `plait run` makes one.\nexit 0\n"
+    assert json.loads(say("status", "--json").out) == {"engine": None, "batches": []}
+    assert str(say("history")) == "There is no batch yet: `plait run` makes one.\nexit 0\n"
+    assert json.loads(say("history", "--json").out) == {"batches": []}
+    assert say("status", "7f3a").code == 2
+    assert not place.state.exists()
+
+
+@pytest.mark.usefixtures("ended")
+def test_all_batches_the_newest_first(say: Say, scribe: Scribe) -> None:
+    scribe.submit("cafe", "x")
+    scribe.exits("x")
+    assert str(say("status")) == (
+        "cafe  completed  1/1 done · 1s\nbeef  failed     1/3 done · 1 failed · 1 blocked · 2s\nexit 0\n"
+    )
+
+
+@pytest.mark.usefixtures("ended")
+def test_one_batch_with_its_tasks(say: Say) -> None:
+    assert str(say("status", "be")) == (
+        "batch beef · failed · 1/3 done · 1 failed · 1 blocked · 2s\n"
+        "1 done, 1 failed, 1 blocked\n"
+        "submitted 2026-11-15 12:00\n"
+        "\n"
+        "  a  done              1s  A\n"
+        "  b  failed            2s  the agent failed: no luck\n"
+        "  c  blocked               needs b, which failed\n"
+        "exit 0\n"
+    )
+
+
+@pytest.mark.usefixtures("ended")
+def test_the_shape_that_programs_rely_upon(say: Say) -> None:
+    told = json.loads(say("status", "--json").out)
+    assert told["engine"] is None
+    (batch,) = told["batches"]
+    assert batch["id"] == "beef"
+    assert batch["createdAt"] == "2026-11-15T12:00:01.000Z"
+    progress = batch["progress"]
+    assert (progress["completed"], progress["failed"], progress["blocked"], progress["total"]) == (1, 1, 1, 3)
+    assert [task["status"] for task in batch["tasks"]] == ["done", "failed", "blocked"]
+    assert json.loads(say("status", "beef", "--json").out) == told
+
+
+def test_old_batches_are_left_to_the_history(say: Say, scribe: Scribe) -> None:
+    for number in range(13):
+        scribe.submit(f"b{number:03}", "x")
+        scribe.exits("x")
+    lines = say("status").out.splitlines()
+    assert len(lines) == 11
+    assert lines[0].startswith("b012  ")
+    assert lines[-1] == "and 3 older ones: plait history"
+    assert len(say("history").out.splitlines()) == 13
+    assert len(json.loads(say("status", "--json").out)["batches"]) == 13
+
+
+@pytest.mark.usefixtures("ended")
+def test_history_says_when_and_how_long(say: Say) -> None:
+    assert str(say("history")) == (
+        "2026-11-15 12:00  beef  failed          2s  1/3 done · 1 failed · 1 blocked\nexit 0\n"
+    )
+    (batch,) = json.loads(say("history", "--json").out)["batches"]
+    assert (batch["seconds"], batch["reason"]) == (2.0, "1 done, 1 failed, 1 blocked")
+    assert "tasks" not in batch
+
+
+def test_what_waits_for_a_person_is_pointed_out(say: Say, scribe: Scribe) -> None:
+    scribe.submit("beef", "a", "b", mode=Mode.QUEUE)
+    assert "a: it waits for approval" in say("status").out
+    scribe.happen(Pause("p", "beef"))
+    assert "paused by request" in say("status").out
+
+
+def test_the_engine_is_named(say: Say, clerk: Clerks) -> None:
+    clerk.come()
+    pid = clerk.started[0].pid
+    assert re.search(rf"(?m)^engine {pid}, since 20..-..-.. ..:..$", say("status").out)
+    told = json.loads(say("status", "--json").out)["engine"]
+    assert told["pid"] == pid
+    assert told["since"].endswith("Z")
+
+
+def test_work_that_nobody_does_is_pointed_out(say: Say, scribe: Scribe) -> None:
+    scribe.submit("beef", "a")
+    assert "no engine is at work, and something is to be done: plait run --resume" in say("status").out
+
+
+def test_a_batch_that_nobody_has_taken_yet_is_pending(say: Say, place: Place) -> None:
+    with closing(open_inbox(place.state / INBOX)) as inbox:
+        inbox.put(Submit("s", "beef", plan("a", "b").brief(), SETTINGS))
+    assert say("status").out.startswith("beef  pending    0/2 done")
+    assert json.loads(say("status", "--json").out)["batches"][0]["status"] == "pending"
+
+
+@pytest.mark.usefixtures("ended")
+def test_a_damaged_inbox_costs_what_is_on_its_way_only(say: Say, place: Place) -> None:
+    (place.state / INBOX).write_bytes(b"no database" * 1000)
+    assert say("status").out.startswith("beef  failed")
+
+
+@pytest.mark.usefixtures("ended")
+def test_a_damaged_journal_is_told(say: Say, place: Place) -> None:
+    (place.state / JOURNAL).write_bytes(b"no database" * 1000)
+    answer = say("status")
+    assert answer.code == 1
+    assert "is not a plait journal" in answer.err
+    assert "is not a plait journal" in json.loads(say("status", "--json").out)["problems"][0]["message"]
+
+
+def test_no_text_of_a_task_steers_the_terminal(say: Say, scribe: Scribe) -> None:
+    scribe.submit("beef", Task("evil\x1b[2J", title="\x1b]0;title\x07"), "b")
+    attempt = Attempt("beef", "evil\x1b[2J", Step.WRITE, 1)
+    scribe.happen(AttemptPhase(attempt, "\x1b[31mred\n\n"), AttemptAsked(attempt, "\x9b2Jwhat?"))
+    for words in (["status"], ["status", "beef"], ["explain", "evil"], ["history"]):
+        answer = say(*words)
+        assert answer.code == 0
+        assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", answer.out), words
+
+
+def plait(place: Place, *words: str) -> subprocess.Popen[str]:
+    line = [sys.executable, "-m", "plait", "-C", str(place.top), *words]
+    return subprocess.Popen(line, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+@pytest.mark.usefixtures("ended")
+def test_neither_rich_nor_markdown_nor_psutil_is_needed_to_tell(place: Place) -> None:
+    code = (
+        "import sys; from plait.cli.main import run\n"
+        f"assert run(['-C', {str(place.top)!r}, 'status']) == 0\n"
+        "print([name for name in ('rich', 'psutil', 'asyncio') if name in sys.modules], file=sys.stderr)"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stderr == "[]\n"
+
+
+def test_watching_ends_with_the_batch(place: Place, scribe: Scribe, clerk: Clerks, say: Say) -> None:
+    scribe.submit("beef", "a", "b", max_parallel=0, mode=Mode.QUEUE)
+    clerk.come()
+    watch = plait(place, "status", "beef", "--watch")
+    assert watch.stdout is not None
+    seen = watch.stdout.readline()
+    assert seen.startswith("batch beef · pending · 0/2 done")
+    assert say("cancel", "beef").code == 0
+    rest, err = watch.communicate(timeout=60)
+    assert (watch.returncode, err) == (0, "")
+    assert "batch beef · cancelled · 0/2 done · 2 cancelled" in rest
+
+
+def test_on_a_screen_as_many_tasks_are_watched_as_fit(place: Place, scribe: Scribe) -> None:
+    scribe.submit("beef", *(f"t{number:03}" for number in range(300)))
+    scribe.exits("t002", Category.TASK)
+    scribe.happen(CancelBatch("c", "beef"))
+    for attempt in list(scribe.batch.alive):
+        scribe.exits(attempt.task, Category.KILLED)
+    parent, child = pty.openpty()
+    fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    line = [sys.executable, "-m", "plait", "-C", str(place.top), "status", "beef", "--watch"]
+    watch = subprocess.Popen(line, stdin=child, stdout=child, stderr=child)
+    os.close(child)
+    seen = b""
+    with suppress(OSError):  # Linux tells the end so
+        while data := os.read(parent, 4096):
+            seen += data
+    os.close(parent)
+    assert watch.wait(60) == 0
+    shown = seen.decode().splitlines()
+    assert len(shown) <= 24
+    assert any("t002" in line and "failed" in line for line in shown)
+    assert any("and 284 cancelled" in line for line in shown)
+
+
+def test_watching_everything_ends_when_somebody_has_seen_enough(place: Place, scribe: Scribe) -> None:
+    scribe.submit("beef", "a", mode=Mode.QUEUE)
+    watch = plait(place, "status", "--watch", "--json")
+    assert watch.stdout is not None
+    assert watch.stdout.readline() == "{\n"
+    watch.send_signal(signal.SIGINT)
+    watch.communicate(timeout=60)
+    assert watch.returncode == 130
+
+
+def test_why_a_task_waits_and_what_that_hangs_on(say: Say, scribe: Scribe) -> None:
+    needs = (
+        Need("b", reason="said so", at=Origin("c.md", 3)),
+        Need("a", NeedKind.CHAIN, "one wall", Origin("plan.md", 7)),
+        Need("gone"),
+    )
+    scribe.submit("beef", "a", "b<a", Task("c", "Third", needs=needs, origin=Origin("c.md", 1)))
+    assert str(say("explain", "c")) == (
+        "c is waiting: needs b, a\n"
+        "Third · c.md:1 · batch beef\n"
+        "\n"
+        "needs\n"
+        "  b  waiting  said so (c.md:3)  needs a\n"
+        "  a  running  chain, one wall (plan.md:7)  attempt 1 by shell\n"
+        "  gone  not in this batch\n"
+        "\n"
+        "It runs when what it needs is done; that hangs on a (running: attempt 1 by shell).\n"
+        "exit 0\n"
+    )
+
+
+def test_what_a_task_has_been_through(say: Say, scribe: Scribe) -> None:
+    scribe.submit("beef", "a", retries=1, backoff=Backoff(base=0.0), verify="make test")
+    scribe.exits("a", Category.TASK, "no luck")
+    scribe.exits("a")
+    scribe.exits("a", Category.VERIFY, "2 tests failed")
+    assert str(say("explain", "a")) == (
+        "a is failed: verification failed: 2 tests failed (after 2 attempts)\n"
+        "A · batch beef\n"
+        "\n"
+        "attempts\n"
+        "  write-1   shell         1s  task: no luck\n"
+        "            then again: the agent failed: no luck\n"
+        "  write-2   shell         1s  ok\n"
+        "  verify-1  verify        1s  verify: 2 tests failed\n"
+        "\n"
+        "plait retry beef a takes it up again; plait feedback beef a 'text' does so with words of yours.\n"
+        "exit 0\n"
+    )
+
+
+def test_an_explanation_for_programs(say: Say, scribe: Scribe) -> None:
+    scribe.submit("beef", "a", "b<a")
+    scribe.exits("a", Category.TASK, "no luck")
+    told = json.loads(say("explain", "beef", "b", "--json").out)
+    assert (told["status"], told["reason"], told["waiting"]) == ("blocked", "needs a, which failed", None)
+    assert told["needs"] == [{"id": "a", "kind": "need", "reason": "", "at": None, "status": "failed"}]
+    assert told["way"] == "plait retry beef a takes it up again, together with a."
+    (attempt,) = json.loads(say("explain", "a", "--json").out)["attempts"]
+    assert attempt == {
+        "step": "write",
+        "attempt": 1,
+        "agent": "shell",
+        "startedAt": "2026-11-15T12:00:01.000Z",
+        "completedAt": "2026-11-15T12:00:02.000Z",
+        "category": "task",
+        "exitCode": 1,
+        "detail": "no luck",
+        "endedFor": None,
+        "retriedFor": None,
+    }
+
+
+@pytest.mark.parametrize(
+    ("settings", "way"),
+    [
+        ({"mode": Mode.QUEUE}, "plait approve beef a lets it start."),
+        ({}, "Nothing is missing."),
+    ],
+)
+def test_the_way_out(settings: dict[str, object], way: str, say: Say, scribe: Scribe) -> None:
+    scribe.submit("beef", "a", "b", **settings)
+    assert say("explain", "a").out.splitlines()[-1] == way
+
+
+def test_the_way_out_of_a_backoff_is_a_time(say: Say, scribe: Scribe) -> None:
+    scribe.submit("beef", "a", retries=1, backoff=Backoff(base=60.0, jitter=0.0))
+    scribe.exits("a", Category.NETWORK)
+    assert say("explain", "a").out.splitlines()[-1] == "It goes again at 12:01:02."
+
+
+def test_the_way_out_of_a_pause_is_to_go_on(say: Say, scribe: Scribe) -> None:
+    scribe.submit("beef", "a", "b", max_parallel=1)
+    scribe.happen(Pause("p", "beef"))
+    assert say("explain", "b").out.splitlines()[-1] == "plait unpause beef lets the batch go on."
+    scribe.happen(CancelBatch("c", "beef"))
+    assert say("explain", "b").out.splitlines()[-1].startswith("plait retry beef b takes it up again")
+
+
+def test_there_is_a_way_out_of_all_that_a_task_can_wait_on() -> None:
+    looked_up = {Waiting.NEEDS, Waiting.BACKOFF, Waiting.PAUSE, Waiting.LIMIT}
+    assert set(PLAIN) | looked_up == set(Waiting)

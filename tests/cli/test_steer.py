@@ -1,0 +1,332 @@
+"""The steering verbs: what is asked for, task by task, and what became of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from io import BytesIO, TextIOWrapper
+from pathlib import Path
+
+import pytest
+
+from plait.adapters.sqlite import open_inbox, open_writer
+from plait.core.requests import CancelTask, Feedback, Request, Retry, Stop
+from plait.core.settings import Mode
+from plait.core.status import Category
+from plait.testing.clerk import Clerks, clerks
+from plait.testing.commands import Answer, ask
+from plait.testing.scribe import Scribe
+from plait.wiring import INBOX, JOURNAL, Place, find_place, journal_reader
+from plait.wiring.sources import history
+
+Say = Callable[..., Answer]
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return find_place(tmp_path)
+
+
+@pytest.fixture
+def scribe(place: Place) -> Scribe:
+    return Scribe(place)
+
+
+@pytest.fixture
+def clerk(place: Place) -> Iterator[Clerks]:
+    with clerks(place) as made:
+        yield made
+
+
+@pytest.fixture
+def say(place: Place, capsys: pytest.CaptureFixture[str]) -> Say:
+    return lambda *words: ask(capsys, place.top, *words)
+
+
+@pytest.fixture
+def failed(scribe: Scribe, clerk: Clerks) -> None:
+    """a failed and holds c back, b was cancelled and needs a, d is done; the batch has ended."""
+    scribe.submit("beef", "a", "b<a", "c<a", "d")
+    scribe.exits("d")
+    scribe.happen(CancelTask("c1", "beef", "b"))
+    scribe.exits("a", Category.TASK, "no luck")
+    clerk.come()
+
+
+@pytest.fixture
+def running(scribe: Scribe, clerk: Clerks) -> None:
+    """Two of three at work."""
+    scribe.submit("beef", "a", "b", "c", max_parallel=2)
+    clerk.come()
+
+
+@pytest.fixture
+def queue(scribe: Scribe, clerk: Clerks) -> None:
+    scribe.submit("beef", "a", "b", "c", mode=Mode.QUEUE)
+    clerk.come()
+
+
+def statuses(place: Place) -> dict[str, str]:
+    state = history(place).state
+    assert state is not None
+    return {task.task.id: task.status.value if task.status else "" for task in state.batches["beef"].tasks}
+
+
+def asked(place: Place) -> list[Request]:
+    """What the journal says that people asked for, of some kinds."""
+    with closing(journal_reader(place)) as reader:
+        events = [record.event for record in reader.read()]
+    return [event for event in events if isinstance(event, Retry | Feedback | Stop)]
+
+
+@pytest.mark.usefixtures("running")
+def test_cancelling_tasks_says_where_each_of_them_is_now(say: Say) -> None:
+    answer = say("cancel", "beef", "a", "c")
+    assert str(answer) == (
+        "a is running: attempt 1 is being ended, because it was cancelled\n"
+        "c is cancelled: cancelled by request\n"
+        "exit 0\n"
+    )
+
+
+@pytest.mark.usefixtures("running")
+def test_without_a_batch_the_newest_one_s_tasks_are_meant(say: Say) -> None:
+    assert say("cancel", "c").out == "c is cancelled: cancelled by request\n"
+
+
+@pytest.mark.usefixtures("running")
+def test_what_is_refused_is_told_with_the_reason(say: Say) -> None:
+    assert say("cancel", "c").code == 0
+    answer = say("cancel", "c", "b")
+    assert answer.code == 1
+    assert answer.out == "b is running: attempt 1 is being ended, because it was cancelled\n"
+    assert answer.err == "plait: c is cancelled already\n"
+
+
+@pytest.mark.usefixtures("running")
+def test_a_result_for_each_task_in_json(say: Say) -> None:
+    say("cancel", "c")
+    answer = say("cancel", "c", "b", "--json")
+    assert answer.code == 1
+    assert json.loads(answer.out) == {
+        "batchId": "beef",
+        "results": [
+            {
+                "taskId": "c",
+                "result": "refused",
+                "reason": "c is cancelled already",
+                "status": "cancelled",
+                "tasks": [],
+            },
+            {
+                "taskId": "b",
+                "result": "granted",
+                "reason": "attempt 1 is being ended, because it was cancelled",
+                "status": "running",
+                "tasks": ["b"],
+            },
+        ],
+    }
+    assert answer.err == ""
+
+
+@pytest.mark.usefixtures("running")
+def test_a_whole_batch_is_cancelled(say: Say, place: Place) -> None:
+    assert str(say("cancel")) == "batch beef is being cancelled: 2 at work are asked to end\nexit 0\n"
+    assert statuses(place)["c"] == "cancelled"
+    assert str(say("cancel")) == "stderr: plait: batch beef is being cancelled already\nexit 1\n"
+
+
+@pytest.mark.usefixtures("failed")
+def test_a_batch_that_has_ended_can_t_be_cancelled(say: Say) -> None:
+    assert str(say("cancel", "--yes")) == "stderr: plait: batch beef is failed\nexit 1\n"
+
+
+def at_a_terminal(place: Place, answer: str, *words: str) -> tuple[int, str]:
+    """The exit code and all that a person sees, who types this."""
+    parent, child = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "plait", "-C", str(place.top), *words],
+        stdin=child,
+        stdout=child,
+        stderr=child,
+        start_new_session=True,
+    )
+    os.close(child)
+    os.write(parent, answer.encode())
+    seen = b""
+    try:
+        while data := os.read(parent, 4096):
+            seen += data
+    except OSError:  # Linux tells the end so
+        pass
+    os.close(parent)
+    return process.wait(60), seen.decode()
+
+
+@pytest.mark.usefixtures("running")
+def test_at_a_terminal_a_whole_batch_is_asked_about(place: Place) -> None:
+    code, seen = at_a_terminal(place, "n\n", "cancel")
+    assert code == 1
+    assert "Cancel batch beef: end a, b and give up 3 of 3 tasks? [y/N]" in seen
+    assert "Nothing was cancelled." in seen
+    assert statuses(place) == {"a": "", "b": "", "c": ""}
+    code, seen = at_a_terminal(place, "y\n", "cancel")
+    assert (code, statuses(place)["c"]) == (0, "cancelled")
+
+
+@pytest.mark.usefixtures("running")
+def test_who_says_yes_beforehand_is_not_asked(place: Place) -> None:
+    code, seen = at_a_terminal(place, "", "cancel", "--yes")
+    assert code == 0
+    assert "[y/N]" not in seen
+
+
+@pytest.mark.usefixtures("running")
+def test_pausing_and_going_on(say: Say) -> None:
+    assert str(say("pause")) == "batch beef is paused: paused by request\nexit 0\n"
+    assert str(say("pause", "be")) == "stderr: plait: batch beef is paused already\nexit 1\n"
+    assert str(say("unpause")) == "batch beef is running: 2 at work, 3 of 3 to go\nexit 0\n"
+    assert str(say("resume")) == "stderr: plait: batch beef is not paused\nexit 1\n"
+
+
+def test_what_was_stopped_is_resumed(scribe: Scribe, clerk: Clerks, say: Say) -> None:
+    scribe.submit("beef", "a")
+    scribe.happen(Stop("s", "beef"))
+    scribe.exits("a", Category.KILLED)
+    clerk.come()
+    assert say("unpause").err == "plait: batch beef was stopped: resume it\n"
+    assert str(say("resume", "beef")) == "batch beef is running: 1 at work, 1 of 1 to go\nexit 0\n"
+
+
+@pytest.mark.parametrize("verb", ["pause", "unpause", "resume"])
+@pytest.mark.usefixtures("running")
+def test_some_verbs_are_about_whole_batches(verb: str, say: Say) -> None:
+    answer = say(verb, "beef", "a")
+    assert answer.code == 2
+    assert answer.err.startswith(f"plait: {verb} is about a whole batch\n")
+
+
+@pytest.mark.usefixtures("queue")
+def test_the_next_one_is_approved(say: Say) -> None:
+    assert str(say("approve")) == "a is running: attempt 1 by shell\nexit 0\n"
+    assert str(say("approve")) == "b is waiting: its turn comes after a\nexit 0\n"
+
+
+@pytest.mark.usefixtures("queue")
+def test_the_one_that_is_named_is_approved(say: Say) -> None:
+    assert str(say("approve", "c")) == "c is waiting: its turn comes after a\nexit 0\n"
+    assert str(say("approve", "c")) == "stderr: plait: c does not wait for approval\nexit 1\n"
+
+
+@pytest.mark.usefixtures("queue")
+def test_all_are_approved_at_once(say: Say) -> None:
+    assert str(say("approve", "--all")) == "batch beef is running: 1 at work, 3 of 3 to go\nexit 0\n"
+    assert str(say("approve")) == "stderr: plait: batch beef needs no approval\nexit 1\n"
+    assert say("approve", "--all", "a").code == 2
+
+
+@pytest.mark.usefixtures("running")
+def test_without_a_queue_there_is_nothing_to_approve(say: Say) -> None:
+    for words in ([], ["--all"], ["a"]):
+        assert str(say("approve", *words)) == "stderr: plait: batch beef needs no approval\nexit 1\n"
+
+
+@pytest.mark.usefixtures("failed")
+def test_retrying_takes_up_all_that_was_lost_in_the_order_of_its_needs(say: Say, place: Place) -> None:
+    answer = say("retry")
+    assert str(answer) == "a is running: attempt 2 by shell; with it c\nb is waiting: needs a\nexit 0\n"
+    assert statuses(place) == {"a": "", "b": "", "c": "", "d": "done"}
+
+
+@pytest.mark.usefixtures("failed")
+def test_retrying_one_task(say: Say, place: Place) -> None:
+    assert say("retry", "beef", "b").err == "plait: b is cancelled: retry a instead\n"
+    assert say("retry", "b", "a").code == 0
+    assert statuses(place) == {"a": "", "b": "", "c": "", "d": "done"}
+
+
+@pytest.mark.usefixtures("running")
+def test_where_nothing_was_lost_there_is_nothing_to_retry(say: Say) -> None:
+    told = "Nothing of batch beef has failed, timed out, conflicted or was cancelled.\nexit 0\n"
+    assert str(say("retry")) == told
+    assert json.loads(say("retry", "--json").out) == {"batchId": "beef", "results": []}
+
+
+@pytest.mark.usefixtures("failed")
+def test_another_agent_may_try(say: Say, place: Place) -> None:
+    answer = say("retry", "a", "--agent", "nobody-knows-it")
+    assert answer.code == 2
+    assert "there is no agent called nobody-knows-it" in answer.err
+    assert asked(place) == []
+    assert say("retry", "a", "--agent", "shell").code == 0
+    assert [request.agent for request in asked(place) if isinstance(request, Retry)] == ["shell"]
+
+
+@pytest.mark.usefixtures("failed")
+def test_going_on_without_a_task(say: Say) -> None:
+    assert str(say("drop", "a")) == "a is skipped: dropped by request\nexit 0\n"
+    assert str(say("drop", "a")) == "stderr: plait: a is skipped already\nexit 1\n"
+    answer = say("drop", "beef")
+    assert answer.code == 2
+    assert answer.err.startswith("plait: name the tasks of batch beef to go on without\n")
+
+
+@pytest.mark.usefixtures("failed")
+def test_feedback_is_a_new_attempt_with_these_words(say: Say, place: Place) -> None:
+    assert say("feedback", "beef", "a", "mind the gap").code == 0
+    assert [request.text for request in asked(place) if isinstance(request, Feedback)] == ["mind the gap"]
+
+
+@pytest.mark.usefixtures("failed")
+def test_feedback_may_come_from_the_standard_input(
+    say: Say, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO("zwölf\nlines \xff".encode("latin-1"))))
+    assert say("feedback", "a", "-").code == 0
+    assert [request.text for request in asked(place) if isinstance(request, Feedback)] == ["zw�lf\nlines �"]
+
+
+@pytest.mark.usefixtures("failed")
+def test_feedback_without_words(say: Say) -> None:
+    assert str(say("feedback", "a", " ")) == "stderr: plait: the feedback is empty\nexit 1\n"
+    assert say("feedback", "a").code == 2
+
+
+VERBS = ("cancel", "pause", "unpause", "approve", "retry", "resume", "drop")
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_where_nothing_was_submitted_there_is_nothing_to_steer(verb: str, say: Say, place: Place) -> None:
+    answer = say(verb, "7f3a")
+    assert str(answer) == "stderr: plait: there is no batch yet\nstderr:   `plait run` makes one.\nexit 2\n"
+    told = json.loads(say(verb, "--json").out)
+    assert told["problems"][0]["message"] == "there is no batch yet"
+    assert not place.state.exists()
+
+
+def test_accepted_is_not_performed(
+    scribe: Scribe, place: Place, say: Say, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scribe.submit("beef", "a")
+    monkeypatch.setattr("plait.front.desk.PATIENCE", 0.05)
+    with closing(open_writer(place.state / JOURNAL)):  # somebody holds the lease, and says nothing
+        answer = say("pause")
+        assert answer.code == 1
+        assert answer.err.startswith("plait: batch beef: it is accepted and safe, but no engine has answered")
+        (result,) = json.loads(say("cancel", "a", "--json").out)["results"]
+        assert (result["result"], result["status"]) == ("accepted", "running")
+    with closing(open_inbox(place.state / INBOX)) as inbox:
+        assert len(inbox.pending()) == 2
+
+
+@pytest.mark.usefixtures("running")
+def test_no_name_of_a_task_steers_the_terminal(say: Say) -> None:
+    answer = say("cancel", "\x1b[2J")
+    assert answer.code == 2
+    assert "\x1b" not in answer.err

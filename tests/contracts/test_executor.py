@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from plait.site import processes, psprocesses, scope
+from plait.testing.contracts.executor import ExecutorContract
+from plait.testing.local import local_scene
+from plait.testing.scene import Scene
+
+
+class TestLocalExecutor(ExecutorContract):
+    @pytest.fixture
+    def scene(self, tmp_path: Path) -> Iterator[Scene]:
+        with local_scene(tmp_path) as scene:
+            yield scene
+
+
+class TestWithoutScopes(TestLocalExecutor):
+    @pytest.fixture(autouse=True)
+    def _no_scopes(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(scope, "home", lambda: "")
+
+
+class TestWithoutDescriptorsOfProcesses(TestWithoutScopes):
+    """As on systems that can't tell the end of a process by a descriptor."""
+
+    @pytest.fixture(autouse=True)
+    def _no_descriptors(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(processes, "hold", lambda _: None)
+
+
+class TestWithoutSpawn(TestWithoutScopes):
+    """As on systems whose posix_spawn knows no sessions."""
+
+    @pytest.fixture(autouse=True)
+    def _no_spawn(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def refuse(*_: object, **__: object) -> int:
+            raise NotImplementedError
+
+        monkeypatch.setattr(os, "posix_spawn", refuse)
+
+
+class TestWithoutProc(TestWithoutDescriptorsOfProcesses):
+    """As on systems without /proc: psutil tells of processes, and a claim holds a pid alone."""
+
+    @pytest.fixture(autouse=True)
+    def _no_proc(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        for name in ("boot", "every", "footprint", "look", "now", "words"):
+            monkeypatch.setattr(processes, name, getattr(psprocesses, name))

@@ -1,0 +1,92 @@
+"""The survey and the core together: what is started fits, and what would fit is started."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hypothesis import given, settings, strategies as st
+
+from plait.core.decisions import AttemptStarted
+from plait.core.drive import decide, take
+from plait.core.reports import AttemptExited, Outcome, Report
+from plait.core.room import GIB, MIB, NO_BOUND, demand, headroom, survey
+from plait.core.settings import Isolation, Settings
+from plait.core.status import Category
+from plait.core.task import Attempt, Task
+from plait.ports import Weather
+from plait.testing.script import Script
+
+
+class Household:
+    """A machine with memory and an engine on it that asks the survey before it decides."""
+
+    def __init__(self, total: int, tasks: int) -> None:
+        names = [Task(f"t{n}", agent=("claude", "shell")[n % 2]) for n in range(tasks)]
+        self.script = Script(start=False)
+        self.total, self.others = total, 0
+        self.sizes: dict[Attempt, int] = {}
+        self.script.happen(survey(self.script.state, self.weather, {}) or NO_BOUND)
+        self.script.submit(*names, settings=Settings(isolation=Isolation.IN_PLACE, max_parallel=0))
+        self.sizes.update(dict.fromkeys(self.alive, 0))
+
+    @property
+    def alive(self) -> list[Attempt]:
+        return list(self.script.batch().alive)
+
+    @property
+    def weather(self) -> Weather:
+        left = self.total - self.others - sum(self.sizes.values())
+        return Weather(max(0, left), self.total, 90 * GIB, 500 * GIB, load=1.0, cores=8)
+
+    @property
+    def spare(self) -> int:
+        """What is left when all that runs has grown."""
+        growth = demand(self.script.state, self.sizes).growth
+        return self.weather.memory - headroom(self.total) - growth
+
+    def turn(self, *reports: Report) -> int:
+        """How many were started."""
+        state, now = self.script.state, self.script.now
+        take(state, reports, now)
+        told = survey(state, self.weather, self.sizes)
+        take(state, [told] if told is not None else [], now)
+        decided, _ = decide(state, now)
+        new = [record.event.attempt for record in decided if isinstance(record.event, AttemptStarted)]
+        self.sizes |= dict.fromkeys(new, 0)
+        return len(new)
+
+
+def steps() -> st.SearchStrategy[list[tuple[str, int, float]]]:
+    kinds = st.sampled_from(["grow", "exit", "others"])
+    return st.lists(st.tuples(kinds, st.integers(0, 9), st.floats(0, 1)), max_size=40)
+
+
+@settings(deadline=None)
+@given(st.integers(1, 12), steps())
+def test_nothing_is_started_that_would_not_fit_and_nothing_waits_that_would(
+    gibs: int, happenings: list[tuple[str, int, float]]
+) -> None:
+    house = Household(gibs * GIB, tasks=12)
+    for reports in _happen(house, happenings):
+        started = house.turn(*reports)
+        while started:
+            assert len(house.alive) == 1 or house.spare >= 0
+            started = house.turn()
+        waits = any(house.script.state.ready.heads("b1"))
+        roomy = house.spare >= 1.25 * demand(house.script.state, house.sizes).footprint
+        assert not (waits and roomy and len(house.alive) < 4)
+        assert house.alive or not waits or house.weather.memory < 512 * MIB
+
+
+def _happen(house: Household, happenings: list[tuple[str, int, float]]) -> Iterator[list[Report]]:
+    yield []
+    for kind, which, share in happenings:
+        name = house.alive[which % len(house.alive)] if house.alive else None
+        reports: list[Report] = []
+        if kind == "others":
+            house.others = int(house.total * share)
+        elif name is not None and kind == "grow":
+            house.sizes[name] = int(600 * MIB * share)
+        elif name is not None:
+            reports.append(AttemptExited(name, Outcome(Category.OK, 0, peak=house.sizes.pop(name))))
+        yield reports

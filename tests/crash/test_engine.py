@@ -1,0 +1,135 @@
+"""Engine, front, or both killed at any instant of real batches: nothing is lost, nothing runs twice, nothing is left."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from random import Random
+from subprocess import Popen
+
+import pytest
+
+from plait.core.decisions import AttemptStarted, BatchEnded, TaskEnded
+from plait.core.reports import AttemptExited, AttemptLost
+from plait.core.requests import Submit
+from plait.core.status import TaskStatus
+from plait.testing.audit import Auditor
+from plait.testing.household import Household, household
+
+LAYERS, WIDTH = 6, 5
+# A task tells that it begins and that it ends, in one write each, and takes a moment in between.
+SCRIPT = """echo "begin $PLAIT_TASK_ID $PLAIT_ATTEMPT" >> "$TOLD"
+sleep 0.{pause:02}
+echo "end $PLAIT_TASK_ID $PLAIT_ATTEMPT" >> "$TOLD"
+"""
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Household]:
+    with household(tmp_path / "household") as made:
+        yield made
+
+
+def test_kills_at_random_instants(home: Household, *, long: bool) -> None:
+    kills = Kills(home, Random(2026), wanted=300 if long else 30)
+    batches = 0
+    while kills.count < kills.wanted:
+        batches += 1
+        _write_tasks(home, f"tasks{batches}", kills.chance)
+        kills.run(f"tasks{batches}")
+    assert home.settle() == []
+    _check(home, batches)
+
+
+class Kills:
+    """Whoever is there is killed, again and again, while a batch runs; a front that is gone comes back by --resume."""
+
+    def __init__(self, home: Household, chance: Random, wanted: int) -> None:
+        self.home = home
+        self.chance = chance
+        self.wanted = wanted
+        self.count = 0
+
+    def run(self, folder: str) -> None:
+        submitted = len(_batches(self.home))
+        front = self._front(folder)
+        while not self._over(submitted, front):
+            time.sleep(self.chance.uniform(0.01, 0.5))  # a random instant is the point
+            if self.count >= self.wanted:
+                front = front if front.poll() is None else self._again(folder, submitted)
+                _wait(front)
+                continue
+            self._kill(front)
+            if front.poll() is not None:
+                front = self._again(folder, submitted)
+        _wait(front)
+
+    def _kill(self, front: Popen[str]) -> None:
+        whom = self.chance.choice(("engine", "front", "both"))
+        engine = self.home.engine() if whom != "front" else None
+        if engine:
+            self.count += 1
+            with suppress(ProcessLookupError):
+                os.kill(engine, signal.SIGKILL)
+        if whom != "engine" and front.poll() is None:
+            self.count += 1
+            front.kill()
+            _wait(front)
+
+    def _again(self, folder: str, submitted: int) -> Popen[str]:
+        return self._front(folder, *(["--resume"] if len(_batches(self.home)) > submitted else []))
+
+    def _front(self, folder: str, *more: str) -> Popen[str]:
+        told = {"TOLD": str(self.home.root / "told")}
+        return self.home.plait("run", folder, "--yes", "--isolation", "in-place", "-p", "4", *more, env=told)
+
+    def _over(self, submitted: int, front: Popen[str]) -> bool:
+        ended = [record for record in _records(self.home) if isinstance(record.event, BatchEnded)]
+        return len(ended) > submitted and front.poll() is not None
+
+
+def _wait(front: Popen[str]) -> None:
+    if front.stdout and not front.stdout.closed:
+        front.communicate(timeout=120)
+
+
+def _write_tasks(home: Household, folder: str, chance: Random) -> None:
+    for layer in range(LAYERS):
+        for place in range(WIDTH):
+            needs = f"needs: [{folder}-{layer - 1}-{chance.randrange(WIDTH)}]\n" if layer else ""
+            script = SCRIPT.format(pause=chance.randrange(5, 40))
+            home.task(f"{folder}-{layer}-{place}", script, front=needs, folder=folder)
+
+
+def _records(home: Household) -> list:  # type: ignore[type-arg]
+    with suppress(Exception):
+        return home.records()
+    return []
+
+
+def _batches(home: Household) -> list[str]:
+    return [record.event.batch for record in _records(home) if isinstance(record.event, Submit)]
+
+
+def _check(home: Household, batches: int) -> None:
+    records = home.records()  # the chain of checksums holds, or this raises
+    auditor = Auditor(lambda _: frozenset())
+    for record in records:
+        auditor.observe(record)
+    ends = [record.event for record in records if isinstance(record.event, TaskEnded)]
+    assert Counter(end.status for end in ends) == {TaskStatus.DONE: batches * LAYERS * WIDTH}
+    told = Counter((home.root / "told").read_text().splitlines())
+    assert set(told.values()) == {1}, "an attempt ran twice"
+    began = Counter(line.split()[1] for line in told if line.startswith("begin"))
+    ended = Counter(line.split()[1] for line in told if line.startswith("end"))
+    assert began == ended, "an agent was killed"
+    assert set(began.values()) == {1}, "a finished attempt ran again"
+    assert len(began) == batches * LAYERS * WIDTH
+    started = [record.event.attempt for record in records if isinstance(record.event, AttemptStarted)]
+    over = [r.event.attempt for r in records if isinstance(r.event, AttemptExited | AttemptLost)]
+    assert sorted(started) == sorted(set(over))

@@ -1,0 +1,133 @@
+"""An engine in this process, with real attempts: what it is put together from is what `plait.process` uses, but for the
+journal and the inbox, which are in memory, and the wall clock, which the test may set.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from plait.adapters import kits
+from plait.adapters.memory import MemoryInbox, MemoryJournal
+from plait.config.layers import merge
+from plait.core.graph import build
+from plait.core.requests import ChangeEngineSettings, Request, Submit
+from plait.core.settings import EngineSettings, Isolation, Settings
+from plait.core.state import BatchState
+from plait.core.status import TaskStatus
+from plait.core.task import Task
+from plait.engine.loop import Engine
+from plait.engine.machine import Machine
+from plait.engine.reactor import SelectReactor
+from plait.kit import Kit
+from plait.ports import Journal, Weather
+from plait.site.folder import StateFolder
+from plait.wiring import Place
+from plait.wiring.engine import engine_parts
+
+PLACE = Settings(agents=("shell",), isolation=Isolation.IN_PLACE)
+
+
+class House:
+    """A place with a journal, in which one engine after another may live."""
+
+    def __init__(self, root: Path) -> None:
+        self.place = Place(root / "work", root / "state", repository=False)
+        self.place.top.mkdir(parents=True)
+        self.folder = StateFolder(self.place.state)
+        self.journal: Journal = MemoryJournal()
+        self.inbox = MemoryInbox()
+        self.ahead = 0.0  # of the wall clock
+        self._engines: list[Tenure] = []
+
+    def wall(self) -> float:
+        return time.time() + self.ahead
+
+    def submit(self, *tasks: Task, batch: str = "b", settings: Settings = PLACE) -> None:
+        plan = build(tasks).plan
+        assert plan
+        kits.save(self.folder, batch, Kit(str(self.place.top), tasks), dict(os.environ))
+        self.ask(Submit(f"submit-{batch}", batch, plan.brief(), settings))
+
+    def ask(self, request: Request) -> None:
+        self.inbox.put(request)
+        for tenure in self._engines:
+            tenure.engine.ring()
+
+    def engine(self) -> Tenure:
+        tenure = Tenure(self)
+        self._engines.append(tenure)
+        return tenure
+
+    def wrote(self, name: str) -> list[str]:
+        """The lines of a file that tasks write to."""
+        path = self.place.top / name
+        return path.read_text().splitlines() if path.exists() else []
+
+    def close(self) -> None:
+        for tenure in self._engines:
+            for batch in tenure.engine.state.open.values():
+                for attempt in list(batch.alive):
+                    tenure.parts.executor.end(attempt, now=True)
+            tenure.until(lambda tenure=tenure: not tenure.parts.watch.running)  # type: ignore[misc]
+            tenure.dies()
+
+
+class Tenure:
+    """One engine's time."""
+
+    def __init__(self, house: House) -> None:
+        self.reactor = SelectReactor()
+        self.engine = Engine(os.getpid(), "test", house.wall)
+        parts = engine_parts(house.place, merge(()), house.journal, self.engine, self.reactor)
+        parts.inbox.close()
+        machine = Machine(_Calm(), str(house.place.top), house.wall)
+        self.parts = replace(parts, inbox=house.inbox, machine=machine)
+        self.engine.open(self.parts, ChangeEngineSettings("none", EngineSettings(), ()))
+        self._alive = True
+
+    def until(self, reached: Callable[[], bool], timeout: float = 20.0) -> bool:
+        deadline = time.monotonic() + timeout
+        while self._alive and not reached():
+            if time.monotonic() > deadline:
+                return False
+            self.reactor.step(min(0.1, self.engine.longest()))
+            self.engine.turn()
+        return True
+
+    def batch(self, name: str = "b") -> BatchState:
+        return self.engine.state.batches[name]
+
+    def ended(self, name: str = "b") -> bool:
+        return name in self.engine.state.batches and self.batch(name).ended is not None
+
+    def statuses(self, name: str = "b") -> dict[str, TaskStatus | None]:
+        return {task.task.id: task.status for task in self.batch(name).tasks}
+
+    def dies(self) -> None:
+        """As after kill -9, as far as the world can tell: nothing is written, nobody is ended."""
+        if self._alive:
+            self._alive = False
+            self.parts.awake.release()
+            for part in (self.parts.executor, self.parts.commons, self.parts.settler, self.reactor):
+                part.close()
+
+
+class _Calm:
+    """A machine that has all it needs, whatever the tests' own machine is short of."""
+
+    def read(self) -> Weather:
+        return Weather(2**35, 2**35, 2**40, 2**40, 0.0, 4)
+
+
+@pytest.fixture
+def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "user"))
+    made = House(tmp_path)
+    yield made
+    made.close()

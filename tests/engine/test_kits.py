@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from plait.adapters import kits
+from plait.agents.model import AgentSpec
+from plait.core.task import Task
+from plait.kit import Kit, KitError
+from plait.site.folder import StateFolder
+
+KIT = Kit(
+    "/work", (Task("1", body="do it", run="true", env=(("A", "b"),)),), (AgentSpec("x", ("y", "{title}")),)
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> StateFolder:
+    return StateFolder(tmp_path / "state")
+
+
+def test_what_was_handed_over_is_read_back(folder: StateFolder) -> None:
+    # A variable need not be text, nor a line.
+    environment = {"PATH": "/bin", "ODD": os.fsdecode(b"\xff\xfe"), "LINES": "a\nb"}
+    kits.save(folder, "b", KIT, environment)
+    assert kits.load_kit(folder, "b") == KIT
+    assert kits.load_environment(folder, "b") == environment
+
+
+def test_nobody_else_can_read_it(folder: StateFolder) -> None:
+    kits.save(folder, "b", KIT, {"SECRET": "s"})
+    for path in (folder.root, *folder.root.rglob("*")):
+        assert path.stat().st_mode & 0o077 == 0, path
+
+
+def test_the_environment_is_forgotten_and_the_rest_stays(folder: StateFolder) -> None:
+    kits.save(folder, "b", KIT, {"SECRET": "s"})
+    kits.forget_environment(folder, "b")
+    kits.forget_environment(folder, "b")
+    assert not kits.has_environment(folder, "b")
+    assert kits.load_kit(folder, "b") == KIT
+    with pytest.raises(KitError, match="environment of batch b"):
+        kits.load_environment(folder, "b")
+
+
+def test_a_damaged_kit_is_told_by_name(folder: StateFolder) -> None:
+    kits.save(folder, "b", KIT, {})
+    (folder.batch("b") / kits.KIT).write_bytes(b'{"top": 3}')
+    with pytest.raises(KitError, match="batch b was submitted with"):
+        kits.load_kit(folder, "b")
+
+
+def test_no_id_leads_out_of_the_state_folder(folder: StateFolder) -> None:
+    for batch in ("../../etc", "/etc", "..", "a/../../b", "", "\0", "x" * 5000):
+        path = folder.batch(batch)
+        assert path.parent == folder.batches
+        assert path.name not in {"", ".", ".."}
+        assert len(path.name) < 100
+
+
+def test_ids_that_differ_have_folders_that_differ() -> None:
+    folder = StateFolder(Path("/s"))
+    names = ["a", "A", "a b", "a-b", "a/b", "ä", "a.", "~", "a~b", "", ".", ".."]
+    paths = {str(folder.task("b", name)).lower() for name in names}
+    assert len(paths) == len(names)

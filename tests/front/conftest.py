@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from plait.testing.clerk import Clerks, clerks
+from plait.testing.scribe import Scribe
+from plait.wiring import Place
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path, tmp_path / ".plait", repository=False)
+
+
+@pytest.fixture
+def scribe(place: Place) -> Scribe:
+    return Scribe(place)
+
+
+@pytest.fixture
+def clerk(place: Place) -> Iterator[Clerks]:
+    with clerks(place) as made:
+        yield made

@@ -1,0 +1,203 @@
+"""What agents are doing, read from real files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from plait.agents.model import Activity, AgentSpec, Listener, PhaseBegun, Signal
+from plait.core.reports import Outcome
+from plait.core.settings import Isolation, Settings
+from plait.core.state import AttemptState
+from plait.core.status import Category
+from plait.front import activity
+from plait.front.activity import Activities, Logs, listening
+from plait.front.event import Event
+from plait.kit import Kit
+from plait.site.folder import StateFolder
+from plait.testing.script import Script
+
+
+class Agents:
+    """A batch whose attempts run, and the files they print to."""
+
+    def __init__(self, root: Path, *names: str, settings: Settings | None = None) -> None:
+        self.script = Script(*names, settings=settings or Settings(isolation=Isolation.IN_PLACE))
+        self.folder = StateFolder(root)
+
+    @property
+    def alive(self) -> list[AttemptState]:
+        return list(self.script.batch().alive.values())
+
+    def one(self, name: str) -> AttemptState:
+        (found,) = [attempt for attempt in self.alive if attempt.name.task == name]
+        return found
+
+    def path(self, name: str) -> Path:
+        path = self.folder.attempt(self.one(name).name).transcript
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path
+
+    def says(self, name: str, text: str | bytes) -> None:
+        with self.path(name).open("ab") as transcript:
+            transcript.write(text if isinstance(text, bytes) else text.encode())
+
+
+@pytest.fixture
+def agents(tmp_path: Path) -> Agents:
+    return Agents(tmp_path, "a", "b")
+
+
+def texts(events: Sequence[Event]) -> list[object]:
+    return [entry["text"] if isinstance(entry := event.more["entry"], dict) else None for event in events]
+
+
+def test_the_last_line_of_each_attempt_is_its_activity(agents: Agents) -> None:
+    look = Activities(agents.folder).look
+    assert look(agents.alive) == {}
+    agents.says("a", "reading\nediting src/app.py\n\n")
+    agents.says("b", "no end yet")
+    assert look(agents.alive) == {"a": "editing src/app.py", "b": "no end yet"}
+    agents.says("a", "testing\n")
+    assert look(agents.alive) == {"a": "testing", "b": "no end yet"}
+    assert look([agents.one("b")]) == {"b": "no end yet"}
+
+
+def test_a_transcript_that_did_not_grow_is_not_read_again(agents: Agents) -> None:
+    look = Activities(agents.folder).look
+    agents.says("a", "one\n")
+    look(agents.alive)
+    agents.path("a").write_text("two\n")
+    assert look(agents.alive) == {"a": "one"}
+    agents.says("a", "three\n")
+    assert look(agents.alive) == {"a": "three"}
+
+
+def test_only_the_end_of_a_long_transcript_is_read(agents: Agents) -> None:
+    with agents.path("a").open("wb") as transcript:
+        transcript.truncate(300 << 20)  # a hole, which takes no room
+        transcript.seek(0, os.SEEK_END)
+        transcript.write(b"x" * activity.LAST + b"\nthe end\n")
+    assert Activities(agents.folder).look(agents.alive) == {"a": "the end"}
+
+
+def test_one_endless_line_and_bytes_that_are_no_text_do_no_harm(agents: Agents) -> None:
+    agents.says("a", b"\x00\xff\xfe" * 100_000 + b"the end of it")
+    agents.says("b", "\x1b[31m10%\r\x1b[32m90% of it\x1b[0m")
+    told = Activities(agents.folder).look(agents.alive)
+    assert told["b"] == "90% of it"
+    assert len(told["a"]) <= 160
+    assert told["a"].isprintable()
+
+
+def test_words_that_say_nothing_leave_what_was_said_before(agents: Agents) -> None:
+    look = Activities(agents.folder).look
+    agents.says("a", "working\n")
+    look(agents.alive)
+    agents.says("a", "\n" * activity.LAST)
+    assert look(agents.alive) == {"a": "working"}
+
+
+class Structured:
+    """A listener that hears only lines of its own kind."""
+
+    def hear(self, line: str) -> Sequence[Signal]:
+        if line.startswith("do:"):
+            return (PhaseBegun("p"), Activity(line.removeprefix("do:")))
+        return ()
+
+    def end(self, code: int, tail: str) -> Outcome:  # noqa: ARG002 - the protocol's
+        return Outcome(Category.OK)
+
+
+def structured(_attempt: AttemptState) -> Listener:
+    return Structured()
+
+
+def test_what_an_agent_says_is_heard_by_its_own_listener(agents: Agents) -> None:
+    agents.says("a", 'do:editing\n{"noise": 1}\n')
+    assert Activities(agents.folder, structured).look(agents.alive) == {"a": "editing"}
+
+
+def test_a_line_whose_beginning_was_not_read_is_not_heard(agents: Agents) -> None:
+    wrong = b"do:wrong\n"
+    agents.says("a", b"not to " + wrong + b"." * (activity.LAST - len(wrong)))
+    assert Activities(agents.folder, structured).look(agents.alive) == {}
+
+
+def test_a_batch_is_listened_to_through_the_agents_of_its_kit(tmp_path: Path) -> None:
+    agents = Agents(tmp_path, "a", "b", settings=Settings(isolation=Isolation.IN_PLACE, verify="true"))
+    kit = Kit(str(tmp_path), (), (AgentSpec("shell"),))
+    agents.script.exits("b")
+    agents.says("a", "\x1b[1mwriting\x1b[0m\n")
+    agents.says("b", "checking\n")
+    assert Activities(agents.folder, listening(kit)).look(agents.alive) == {"a": "writing", "b": "checking"}
+
+
+def test_an_agent_that_this_plait_does_not_know_is_heard_as_it_is(tmp_path: Path) -> None:
+    settings = Settings(isolation=Isolation.IN_PLACE, agents=("from-the-future",))
+    agents = Agents(tmp_path, "a", settings=settings)
+    agents.says("a", "writing\n")
+    assert Activities(agents.folder, listening(Kit(str(tmp_path), ()))).look(agents.alive) == {"a": "writing"}
+
+
+def test_logs_tell_each_line_once_with_the_offset_it_begins_at(agents: Agents) -> None:
+    logs = Logs(agents.folder)
+    agents.says("a", "one\ntwö\nthr")
+    first = logs.read(agents.alive, 5.0)
+    agents.says("a", "ee\n")
+    second = logs.read(agents.alive, 6.0)
+    assert texts(first) == ["one", "twö"]
+    assert texts(second) == ["three"]
+    assert [event.more["offset"] for event in (*first, *second)] == [0, 4, 9]
+    assert first[0].json() == {
+        "seq": None,
+        "at": "1970-01-01T00:00:05.000Z",
+        "type": "execution:log",
+        "batchId": "b1",
+        "taskId": "a",
+        "attempt": 1,
+        "step": "write",
+        "offset": 0,
+        "entry": {"kind": "activity", "text": "one"},
+    }
+    assert logs.read(agents.alive, 7.0) == []
+
+
+def test_the_rest_of_an_attempt_that_has_ended_is_told_however_much_it_is(agents: Agents) -> None:
+    logs = Logs(agents.folder)
+    lines = [f"line {n}" for n in range(40_000)]
+    agents.says("a", "\n".join(lines))
+    over = agents.one("a")
+    told = logs.read(agents.alive, 1.0)
+    assert 0 < len(told) < len(lines)
+    told += logs.finish(over, 2.0)
+    assert texts(told) == lines
+
+
+def test_who_is_far_behind_is_told_what_was_left_out(agents: Agents) -> None:
+    logs = Logs(agents.folder)
+    size = activity.BEHIND + activity.PIECE
+    agents.says("a", b"x" * (size - 5) + b"\nend\n")
+    skipped, cut, end = logs.read(agents.alive, 1.0)
+    assert skipped.more["entry"] == {"kind": "skipped", "bytes": size - activity.PIECE}
+    assert skipped.more["offset"] == 0
+    assert cut.more["offset"] == size - activity.PIECE
+    assert end.more == {"step": "write", "offset": size - 4, "entry": {"kind": "activity", "text": "end"}}
+
+
+def test_a_line_of_megabytes_is_cut_and_the_next_one_has_its_true_offset(agents: Agents) -> None:
+    logs = Logs(agents.folder)
+    agents.says("a", b"y" * 500_000 + b"\nnext\n")
+    told = logs.finish(agents.one("a"), 1.0)
+    assert [event.more["offset"] for event in told] == [0, 500_001]
+    assert texts(told)[1] == "next"
+
+
+def test_a_transcript_that_is_not_there_tells_nothing(agents: Agents) -> None:
+    logs = Logs(agents.folder)
+    assert logs.read(agents.alive, 1.0) == []
+    assert logs.finish(agents.one("a"), 1.0) == []

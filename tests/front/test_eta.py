@@ -1,0 +1,52 @@
+"""ETAs are asked for seldom: a forecast costs as much as there is left to do."""
+
+from __future__ import annotations
+
+from plait.core.settings import Isolation, Settings
+from plait.core.task import Task
+from plait.front.eta import Eta
+from plait.testing.script import BATCH, Script
+
+ONE = Settings(isolation=Isolation.IN_PLACE, max_parallel=1)
+
+
+def minutes(*lengths: float) -> Script:
+    tasks = (Task(f"t{n}", estimate=60 * length) for n, length in enumerate(lengths))
+    return Script(*tasks, settings=ONE)
+
+
+def test_a_forecast_is_kept_for_some_seconds_whatever_happens() -> None:
+    script = minutes(1, 2)
+    eta = Eta(every=5)
+    first = eta.end(script.state, BATCH, script.now)
+    assert first == script.now + 180
+    script.exits("t1")  # sooner than it was thought to be
+    assert eta.end(script.state, BATCH, script.now) == first
+    assert eta.end(script.state, BATCH, script.now + 4) == script.now + 60
+
+
+def test_a_guess_is_no_forecast() -> None:
+    script = Script("a", "b", settings=ONE)
+    assert Eta().end(script.state, BATCH, script.now) is None
+    script.wait(29)
+    script.exits("a")  # now it is known how long one takes
+    assert Eta().end(script.state, BATCH, script.now) == script.now + 30
+
+
+def test_a_clock_that_was_set_back_does_not_keep_an_old_forecast_alive() -> None:
+    script = minutes(1)
+    eta = Eta(every=5)
+    eta.end(script.state, BATCH, script.now + 10_000)
+    assert eta.end(script.state, BATCH, script.now) == script.now + 60
+
+
+def test_there_is_none_for_what_has_ended_is_unknown_or_too_large() -> None:
+    script = minutes(1, 1)
+    assert Eta(most=1).end(script.state, BATCH, script.now) is None
+    assert Eta(most=2).end(script.state, BATCH, script.now) is not None
+    assert Eta().end(script.state, "nobody", script.now) is None
+    eta = Eta()
+    assert eta.end(script.state, BATCH, script.now) is not None
+    script.exits("t0")
+    script.exits("t1")
+    assert eta.end(script.state, BATCH, script.now) is None

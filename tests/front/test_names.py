@@ -1,0 +1,116 @@
+"""Names: which batch and which tasks are meant."""
+
+from __future__ import annotations
+
+import pytest
+
+from plait.core.errors import UserError
+from plait.core.state import State
+from plait.front.names import find, find_batch, find_one
+from plait.testing.script import Script
+
+
+def state(**batches: tuple[str, ...]) -> State:
+    """Batches with their tasks, the last one the newest."""
+    script = Script(start=False)
+    for name, tasks in batches.items():
+        script.submit(*tasks, batch=name)
+    return script.state
+
+
+TWO = {"b7f3a": ("01-walls", "02-paint"), "b7c11": ("01-walls", "03-door", "03-doorstep", "TODO:63", "b7")}
+
+
+def meant(words: str, **batches: tuple[str, ...]) -> str:
+    found = find(state(**(batches or TWO)), words.split())
+    return " ".join([found.batch.id, *(task.task.id for task in found.tasks)])
+
+
+def refused(words: str, **batches: tuple[str, ...]) -> str:
+    with pytest.raises(UserError) as told:
+        meant(words, **batches)
+    return str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("", "b7c11"),
+        ("b7f", "b7f3a"),
+        ("b7f3a", "b7f3a"),
+        ("b7f 02", "b7f3a 02-paint"),
+        ("b7f 02 01", "b7f3a 02-paint 01-walls"),
+        ("b7f 02 02-p", "b7f3a 02-paint"),
+        ("01", "b7c11 01-walls"),
+        ("03-door", "b7c11 03-door"),
+        ("03-doors 01", "b7c11 03-doorstep 01-walls"),
+        ("63", "b7c11 TODO:63"),
+        ("b7", "b7c11 b7"),
+    ],
+)
+def test_an_id_or_the_beginning_of_one(words: str, found: str) -> None:
+    assert meant(words) == found
+
+
+def test_the_newest_is_the_one_that_was_submitted_last() -> None:
+    assert meant("", zz=("a",), aa=("b",)) == "aa"
+
+
+def test_a_batch_that_is_called_like_a_task_goes_first_and_the_task_can_still_be_named() -> None:
+    batches = {"old": ("x",), "same": ("same", "other")}
+    assert meant("same", **batches) == "same"
+    assert meant("same same", **batches) == "same same"
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("b", "b could be batch b7f3a, batch b7c11 or task b7 of batch b7c11\n  Write more of it."),
+        ("03", "03 could be task 03-door or task 03-doorstep of batch b7c11\n  Write more of it."),
+        (
+            "b7f3a 03",
+            "batch b7f3a has no task 03\n  `plait status b7f3a` lists its tasks.",
+        ),
+        (
+            "b7f3a 02-paimt",
+            "batch b7f3a has no task 02-paimt\n  Did you mean 02-paint?",
+        ),
+        (
+            "wals",
+            "there is no batch wals, and batch b7c11 has no such task\n  Did you mean 01-walls?",
+        ),
+        (
+            "zzz",
+            "there is no batch zzz, and batch b7c11 has no such task\n  `plait status` lists what there is.",
+        ),
+    ],
+)
+def test_what_is_not_clear_is_said(words: str, told: str) -> None:
+    assert refused(words) == told
+
+
+def test_two_batches_that_begin_alike() -> None:
+    assert refused("a", ab=("x",), ac=("y",)) == "a could be batch ab or batch ac\n  Write more of it."
+
+
+def test_where_nothing_was_submitted() -> None:
+    for words in ([], ["7f3a"], ["7f3a", "01"]):
+        with pytest.raises(UserError, match="there is no batch yet"):
+            find(State(), words)
+
+
+def test_a_batch_alone() -> None:
+    assert find_batch(state(**TWO), None).id == "b7c11"
+    assert find_batch(state(**TWO), "b7f").id == "b7f3a"
+    with pytest.raises(UserError) as told:
+        find_batch(state(**TWO), "01")
+    assert str(told.value) == "there is no batch 01\n  It is a task of batch b7c11."
+
+
+def test_one_task() -> None:
+    batch, task = find_one(state(**TWO), ["b7f", "01"])
+    assert (batch.id, task.task.id) == ("b7f3a", "01-walls")
+    assert find_one(state(one=("only",)), [])[1].task.id == "only"
+    for words in ([], ["b7f3a"], ["01", "03-door"]):
+        with pytest.raises(UserError, match="name one task of batch"):
+            find_one(state(**TWO), words)

@@ -1,0 +1,141 @@
+"""BATCH, as programs rely upon it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from plait import codec
+from plait.core.reports import AttemptLaunched, AttemptPhase, AttemptSession
+from plait.core.settings import Budget, Isolation, Settings, Spend
+from plait.core.status import Category
+from plait.core.task import Task
+from plait.front.feed import Feed
+from plait.front.shape import EngineSeen, batch_json, status_json
+from plait.testing.script import Script, needs
+
+HISTORIES = Path(__file__).parents[1] / "histories"
+BATCH_KEYS = "id projectId status mode branch base prUrl settings createdAt startedAt completedAt eta cost progress tasks"
+TASK_KEYS = (
+    "taskId title status reason category agent attempt phase branch worktreePath sessionId error startedAt "
+    "completedAt cost diffstat commit"
+)
+PROGRESS_KEYS = (
+    "total queued waiting running completed failed timedOut blocked conflicted skipped cancelled interrupted "
+    "percentage"
+)
+
+
+def seen(script: Script, eta: float | None = None) -> Any:  # Any: what a program gets when it reads the JSON
+    told = batch_json(script.state, script.batch(), eta=eta, project_id="p1")
+    return json.loads(msgspec.json.encode(told))
+
+
+def test_the_keys_are_those_that_were_promised() -> None:
+    told = seen(Script("a", settings=Settings()))
+    assert " ".join(told) == BATCH_KEYS
+    assert " ".join(told["tasks"][0]) == TASK_KEYS
+    assert " ".join(told["progress"]) == PROGRESS_KEYS
+
+
+def test_a_batch_at_work() -> None:
+    script = Script(Task("a", title="The first"), needs("b", "a"), settings=Settings(agents=("claude",)))
+    attempt = next(iter(script.task("a").alive))
+    script.happen(AttemptLaunched(attempt, 42, "/work/a"), AttemptSession(attempt, "s-1"))
+    script.happen(AttemptPhase(attempt, "Phase 2: Write"))
+    told = seen(script, eta=1234.5)
+    assert (told["id"], told["projectId"], told["status"], told["mode"]) == (
+        "b1",
+        "p1",
+        "running",
+        "parallel",
+    )
+    assert (told["base"], told["branch"], told["prUrl"]) == ("base", None, None)
+    assert told["eta"] == "1970-01-01T00:20:34.500Z"
+    assert (told["createdAt"], told["startedAt"]) == ("1970-01-01T00:16:41.000Z",) * 2
+    assert told["completedAt"] is None
+    assert told["progress"] | {"total": 2, "running": 1, "waiting": 1, "percentage": 0} == told["progress"]
+    first, second = told["tasks"]
+    assert (
+        first
+        | {
+            "taskId": "a",
+            "title": "The first",
+            "status": "running",
+            "agent": "claude",
+            "attempt": 1,
+            "phase": "Phase 2: Write",
+            "worktreePath": "/work/a",
+            "sessionId": "s-1",
+            "error": None,
+            "startedAt": "1970-01-01T00:16:41.000Z",
+            "completedAt": None,
+        }
+        == first
+    )
+    assert (second["status"], second["reason"], second["attempt"]) == ("waiting", "needs a", 0)
+    assert (second["agent"], second["worktreePath"], second["startedAt"]) == (None, None, None)
+
+
+def test_a_batch_that_has_ended() -> None:
+    script = Script("a", needs("b", "a"), settings=Settings(isolation=Isolation.IN_PLACE, retries=0))
+    script.exits("a", Category.TASK, detail="no", spend=Spend(1_500_000, 10))
+    told = seen(script)
+    assert (told["status"], told["cost"]) == ("failed", {"usd": 1.5, "tokens": 10})
+    assert told["completedAt"] == told["tasks"][0]["completedAt"] == "1970-01-01T00:16:42.000Z"
+    assert told["tasks"][0]["category"] == "task"
+    assert "no" in told["tasks"][0]["error"]
+    assert told["tasks"][1]["error"] == told["tasks"][1]["reason"] == "needs a, which failed"
+    assert told["progress"] | {"failed": 1, "blocked": 1, "percentage": 100} == told["progress"]
+
+
+def test_what_is_verified_or_merged_counts_as_running() -> None:
+    script = Script("a", "b", settings=Settings(verify="make test"))
+    script.merges = False
+    script.exits("a")
+    script.exits("a")
+    script.exits("b")
+    assert [task["status"] for task in seen(script)["tasks"]] == ["merging", "verifying"]
+    assert seen(script)["progress"]["running"] == 2
+
+
+def test_settings_are_told_in_the_words_of_the_http_interface() -> None:
+    settings = Settings(max_parallel=3, verify="make test", stop_on_fail=True, budget=Budget(20_000_000))
+    told = seen(Script("a", settings=settings))["settings"]
+    assert (
+        told
+        | {
+            "agents": ["shell"],
+            "maxBatchSize": 3,
+            "verify": "make test",
+            "stopOnFailure": True,
+            "conflictBehavior": "skip",
+            "queueAutoApprove": False,
+            "budget": {"usd": 20.0, "tokens": None},
+        }
+        == told
+    )
+
+
+@pytest.mark.parametrize("path", sorted(HISTORIES.glob("*.jsonl")), ids=lambda path: path.stem)
+def test_the_counts_sum_to_the_total_after_every_record(path: Path) -> None:
+    feed = Feed()
+    for text in path.read_bytes().splitlines():
+        feed.fold(codec.load(text))
+        for batch in feed.state.batches.values():
+            told = batch_json(feed.state, batch, eta=None, project_id=None)["progress"]
+            assert isinstance(told, dict)
+            counts = {word: count for word, count in told.items() if word not in {"total", "percentage"}}
+            assert sum(counts.values()) == told["total"] == len(batch.tasks)
+            assert all(count >= 0 for count in counts.values())
+
+
+def test_the_status_of_everything() -> None:
+    assert status_json(None, []) == {"engine": None, "batches": []}
+    told = status_json(EngineSeen(42, 0.0), [{"id": "new"}, {"id": "old"}])
+    assert told["engine"] == {"pid": 42, "since": "1970-01-01T00:00:00.000Z"}
+    assert told["batches"] == [{"id": "new"}, {"id": "old"}]

@@ -1,0 +1,121 @@
+"""What other engines do to the commons. Run as `child.py <what> <folder> …`; each line is a fact."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from subprocess import DEVNULL, Popen
+
+from plait.adapters.awake import Awake
+from plait.adapters.commons import lock, open_commons
+from plait.adapters.commons.identity import Identity, identify
+
+
+def say(*words: object) -> None:
+    sys.stdout.write(f"{' '.join(map(str, words))}\n")
+    sys.stdout.flush()
+
+
+def work() -> Popen[bytes]:
+    """An attempt: it outlives whoever started it."""
+    return Popen(["sleep", "600"], start_new_session=True, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL)
+
+
+def hold(folder: Path, engine: str, slots: str, attempts: str) -> None:
+    """Hold so many slots with so many attempts until stdin ends; say who they are."""
+    commons = open_commons(folder, engine=engine)
+    pids = [work().pid for _ in range(int(attempts))]
+    with commons.turn() as elsewhere:
+        commons.hold(int(slots), pids)
+    say(elsewhere.slots, *pids)
+    sys.stdin.read()
+    commons.close()
+
+
+def stop(folder: Path, engine: str) -> None:
+    """Be stopped while nobody else can take slots."""
+    commons = open_commons(folder, engine=engine)
+    with commons.turn():
+        commons.hold(3, [])
+        say("held")
+        os.kill(os.getpid(), signal.SIGSTOP)
+    say("over")
+    sys.stdin.read()
+
+
+def crowd(folder: Path, engine: str, limit: str, turns: str, dies: str) -> None:
+    """Take a slot when there is one, else give one back; say how many attempts of all engines ran at most.
+
+    It may die at its end with what it holds: in its turn, or after it.
+    """
+    lock.PATIENCE = 60.0  # a slow machine is not what is tried here
+    commons, chance = open_commons(folder, engine=engine), Random(engine)
+    mine: list[Popen[bytes]] = []
+    most = 0
+    for turn in range(int(turns)):
+        with commons.turn() as elsewhere:
+            if elsewhere.slots + len(mine) < int(limit) and chance.random() < 0.8:
+                mine.append(work())
+                _note(folder, mine[-1].pid)
+            elif mine:
+                ended = mine.pop(0)
+                ended.kill()
+                ended.wait()
+            most = max(most, _alive(folder))
+            commons.hold(len(mine), [each.pid for each in mine])
+            if dies == "in" and turn == int(turns) - 1:
+                say(most)
+                os.kill(os.getpid(), signal.SIGKILL)
+    say(most)
+    if dies == "after":
+        os.kill(os.getpid(), signal.SIGKILL)
+    with commons.turn():
+        for each in mine:
+            each.kill()
+            each.wait()
+        commons.hold(0, [])
+    commons.close()
+
+
+def _note(folder: Path, pid: int) -> None:
+    with (folder.parent / "attempts").open("a") as file:
+        started = identify(pid)
+        assert started
+        file.write(f"{pid} {started.start}\n")
+
+
+def _alive(folder: Path) -> int:
+    try:
+        lines = (folder.parent / "attempts").read_text().splitlines()
+    except FileNotFoundError:
+        return 0
+    return sum(Identity(*map(int, line.split())).alive for line in lines)
+
+
+def lease(folder: Path, engine: str, first: str, stop: str, count: str) -> None:
+    """Lease so many blocks, and say which; at the word, so that all do it at once."""
+    commons = open_commons(folder, engine=engine, range_of_ports=range(int(first), int(stop)))
+    say("ready")
+    sys.stdin.readline()
+    leased = [commons.lease("batch", f"task {number}") for number in range(int(count))]
+    say(*(block.start for block in leased if block))
+    sys.stdin.read()
+
+
+def awake(_: Path) -> None:
+    """Keep the machine awake until killed."""
+    keeper = Awake(enabled=True)
+    keeper.hold()
+    say("held")
+    sys.stdin.read()
+
+
+WHAT: dict[str, Callable[..., None]] = {f.__name__: f for f in (hold, stop, crowd, lease, awake)}
+
+if __name__ == "__main__":
+    what, folder, *words = sys.argv[1:]
+    WHAT[what](Path(folder), *words)

@@ -1,0 +1,154 @@
+"""The machine is kept awake by a program of the system's; here, by one that says what it was asked."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import Popen
+
+import pytest
+
+from plait.adapters.awake import Awake
+from plait.adapters.commons.identity import identify
+
+Child = Callable[..., Popen[str]]
+Until = Callable[[Callable[[], bool]], None]
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="it looks into /proc")
+
+KEEPER = """#!/bin/sh
+trap '' TERM
+{ echo $$; echo "$*"; } > 'FOLDER/asked.new'
+mv 'FOLDER/asked.new' 'FOLDER/asked'
+echo this goes nowhere
+echo this neither >&2
+cat
+touch 'FOLDER/ended'
+"""
+
+
+@pytest.fixture
+def keeper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a system that can be kept awake."""
+    install(tmp_path, KEEPER, monkeypatch)
+    return tmp_path
+
+
+def install(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = folder / "systemd-inhibit"
+    program.write_text(text.replace("FOLDER", str(folder)))
+    program.chmod(0o700)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+
+
+def asked(folder: Path, until: Until) -> tuple[int, str]:
+    until((folder / "asked").exists)
+    pid, words = (folder / "asked").read_text().splitlines()
+    return int(pid), words
+
+
+def gone(pid: int) -> bool:
+    """A zombie is still there."""
+    return not Path(f"/proc/{pid}").exists()
+
+
+def test_it_is_asked_for_as_long_as_it_is_held(
+    keeper: Path, until: Until, capfd: pytest.CaptureFixture[str]
+) -> None:
+    awake = Awake(enabled=True)
+    awake.hold()
+    pid, words = asked(keeper, until)
+    assert words == "--what=idle:sleep --who=plait --why=a batch is running --mode=block cat"
+    awake.hold()
+    assert awake.why == ""
+    assert identify(pid)
+    awake.release()
+    until(lambda: gone(pid))
+    assert (keeper / "ended").exists()
+    assert awake.why == ""
+    awake.release()
+    assert capfd.readouterr() == ("", "")
+
+
+def test_it_can_be_held_again(keeper: Path, until: Until) -> None:
+    awake = Awake(enabled=True)
+    pids = set()
+    for _ in range(3):
+        (keeper / "asked").unlink(missing_ok=True)
+        awake.hold()
+        pids.add(asked(keeper, until)[0])
+        awake.release()
+    until(lambda: all(map(gone, pids)))
+    assert len(pids) == 3
+
+
+def test_it_ends_with_its_engine_however_that_dies(keeper: Path, child: Child, until: Until) -> None:
+    engine = child("awake", keeper)
+    pid, _ = asked(keeper, until)
+    engine.kill()
+    until((keeper / "ended").exists)
+    until(lambda: identify(pid) is None)
+
+
+def test_it_has_none_of_the_engines_files(keeper: Path, until: Until) -> None:
+    journal = os.open(keeper / "journal.db", os.O_RDWR | os.O_CREAT)
+    os.set_inheritable(journal, True)  # noqa: FBT003
+    awake = Awake(enabled=True)
+    awake.hold()
+    pid, _ = asked(keeper, until)
+    links = {str(link.readlink()) for link in Path(f"/proc/{pid}/fd").iterdir()}
+    assert str(keeper / "journal.db") not in links
+    assert "/dev/null" in links
+    assert Path(f"/proc/{pid}/cwd").readlink() == Path("/")
+    assert os.getsid(pid) == pid
+    awake.release()
+    os.close(journal)
+    until(lambda: gone(pid))
+
+
+def test_switched_off_it_does_nothing(keeper: Path) -> None:
+    awake = Awake(enabled=False)
+    awake.hold()
+    assert awake.why == ""
+    awake.release()
+    assert not (keeper / "asked").exists()
+
+
+def test_a_system_that_refuses_is_told_of_and_asked_again_only_after_a_release(
+    tmp_path: Path, until: Until, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(tmp_path, "#!/bin/sh\necho x >> 'FOLDER/tries'\nexit 1\n", monkeypatch)
+    awake = Awake(enabled=True)
+    awake.hold()
+    until(lambda: awake.why != "")
+    assert awake.why == "systemd-inhibit left with exit status 1: this system can't be kept awake from here"
+    awake.hold()
+    assert (tmp_path / "tries").read_text() == "x\n"
+    awake.release()
+    assert awake.why == ""
+    awake.hold()
+    until(lambda: awake.why != "")
+    assert (tmp_path / "tries").read_text() == "x\nx\n"
+    awake.release()
+
+
+def test_a_system_without_the_program_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    awake = Awake(enabled=True)
+    awake.hold()
+    assert awake.why == "there is no systemd-inhibit here"
+    awake.release()
+    assert awake.why == ""
+
+
+def test_a_program_that_can_not_be_started_is_told_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(tmp_path, "#!/no/such/interpreter\n", monkeypatch)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    awake = Awake(enabled=True)
+    awake.hold()
+    assert awake.why.startswith("systemd-inhibit could not be started: ")
+    awake.release()

@@ -1,0 +1,108 @@
+"""What is not begun: nothing is started, the exit code is 2, and the message says what to do."""
+
+from __future__ import annotations
+
+import pytest
+
+from plait.testing.yard import Yard
+
+pytestmark = pytest.mark.usefixtures("walls")
+
+
+@pytest.fixture
+def walls(yard: Yard) -> None:
+    yard.task("01-walls", "touch walls")
+    yard.write("plan.md", "# Plan\n\n## Phase 1: House\n\n- [ ] 1.1 Put up the walls")
+    (yard.top / "empty").mkdir()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("empty", "empty"),
+        ("nowhere.md", "nowhere.md"),
+        ("tasks -s 77", "77"),
+        ("tasks --isolation worktree", "--isolation in-place"),
+        ("tasks --executor ray", "--executor local"),
+        ("tasks --retries many", "--retries"),
+        ("tasks --resume -s 01", "--resume"),
+        ("plan.md -a nobody", "nobody"),
+        ("tasks -a claude --agent-command true", "--agent-command"),
+    ],
+)
+def test_what_can_not_be_meant(yard: Yard, words: str, said: str) -> None:
+    answer = yard.plait("run", *words.split())
+    assert answer.code == 2, answer
+    assert said in answer.err
+    assert not yard.state().batches
+    assert not yard.processes()
+
+
+def test_a_task_that_nobody_can_work_is_named_with_its_place(yard: Yard) -> None:
+    yard.task("02-paint")
+    yard.task("03-door", agent="claude")
+    answer = yard.plait("run", "tasks")
+    assert answer.code == 2, answer
+    assert "tasks/02-paint.md" in answer.err
+    assert "--agent-command" in answer.err
+    assert "tasks/03-door.md" in answer.err
+    assert not (yard.top / "walls").exists()
+
+
+def test_everything_complete_is_no_mistake(yard: Yard) -> None:
+    yard.write("done/01-floor.md", "---\nstatus: done\nrun: touch floor\n---\n# Floor")
+    answer = yard.plait("run", "done")
+    assert (answer.code, answer.out) == (0, "Everything selected is complete: there is nothing to do.\n")
+    assert not yard.processes()
+
+
+def test_commands_of_the_repository_need_trust_that_yes_does_not_give(yard: Yard) -> None:
+    yard.write("plait.toml", '[run]\nverify = "touch verified"')
+    answer = yard.plait("run", "tasks", "--yes")
+    assert answer.code == 2
+    assert "plait.toml:2: run.verify = touch verified" in answer.err
+    assert "--verify" in answer.err
+    assert not (yard.top / "walls").exists()
+    assert yard.plait("run", "tasks", "--verify", "touch checked").code == 0
+    assert (yard.top / "checked").exists()
+    assert not (yard.top / "verified").exists()
+
+
+def test_your_own_settings_are_trusted(yard: Yard) -> None:
+    own = yard.top.parent / "home" / "config" / "plait"
+    own.mkdir(parents=True)
+    (own / "config.toml").write_text('[run]\nverify = "touch checked"\n')
+    assert yard.plait("run", "tasks").code == 0
+    assert (yard.top / "checked").exists()
+
+
+def test_a_gate_needs_what_is_not_there_yet(yard: Yard) -> None:
+    own = yard.top.parent / "home" / "config" / "plait"
+    own.mkdir(parents=True)
+    (own / "config.toml").write_text('[run]\ngate = "true"\n')
+    answer = yard.plait("run", "tasks")
+    assert answer.code == 2
+    assert "config.toml:2" in answer.err
+
+
+def test_a_task_is_not_begun_twice_at_once(yard: Yard) -> None:
+    yard.task("01-walls", "touch begun; until [ -e go ]; do sleep 0.02; done; echo once >> count")
+    first = yard.start("run", "tasks")
+    yard.until_file("begun")
+    second = yard.plait("run", "tasks")
+    assert second.code == 2
+    assert yard.batch().id in second.err
+    assert "plait run --resume" in second.err
+    (yard.top / "go").touch()
+    assert yard.answer(first).code == 0
+    assert yard.read("count") == "once\n"
+
+
+def test_of_two_who_begin_the_same_at_once_one_is_refused(yard: Yard) -> None:
+    yard.task("01-walls", "until [ -e go ]; do sleep 0.02; done; echo once >> count")
+    fronts = [yard.start("run", "tasks") for _ in range(3)]
+    yard.until(lambda: sum(front.poll() is not None for front in fronts) == 2)
+    (yard.top / "go").touch()
+    codes = sorted(yard.answer(front).code for front in fronts)
+    assert codes == [0, 2, 2]
+    assert yard.read("count") == "once\n"

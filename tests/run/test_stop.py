@@ -1,0 +1,166 @@
+"""Ctrl+C, closed terminals, dead engines: who leaves, what goes on, and what is taken up again."""
+
+from __future__ import annotations
+
+import shlex
+import signal
+
+import pytest
+
+from plait.testing.yard import Yard, command
+
+# Says that it has begun, and goes on when it may.
+WAITS = "echo $PLAIT_TASK_ID >> ../begun; until [ -e ../go ]; do sleep 0.02; done; echo $PLAIT_TASK_ID >> ../ended"
+
+
+def begun(yard: Yard, name: str) -> bool:
+    log = yard.top.parent / "begun"
+    return log.exists() and name in log.read_text().split()
+
+
+def test_resume_skips_the_done_and_runs_the_interrupted_again(yard: Yard) -> None:
+    yard.task("01-done", "echo $PLAIT_TASK_ID >> ../begun")
+    yard.task("02-cut", WAITS, needs="[01-done]")
+    yard.task("03-after", "echo $PLAIT_TASK_ID >> ../begun", needs="[02-cut]")
+    front = yard.start("run")
+    yard.until(lambda: begun(yard, "02-cut"))
+    front.send_signal(signal.SIGINT)
+    answer = yard.answer(front)
+    assert answer.code == 130, answer
+    assert "Ctrl+C again" in answer.err
+    assert "plait run --resume" in answer.out + answer.err
+    assert yard.statuses() == {"01-done": "done", "02-cut": "", "03-after": ""}
+    (yard.top.parent / "go").touch()
+    again = yard.plait("run", "--resume")
+    assert again.code == 0, again
+    log = (yard.top.parent / "begun").read_text().split()
+    assert log == ["01-done", "02-cut", "02-cut", "03-after"]
+
+
+def test_nothing_to_resume_is_no_mistake(yard: Yard) -> None:
+    yard.task("01-walls", "true")
+    assert yard.plait("run").code == 0
+    answer = yard.plait("run", "--resume")
+    assert answer.code == 0
+    assert "unfinished" in answer.out
+    assert len(yard.state().batches) == 1
+
+
+def test_ctrl_c_leaves_no_process_behind(yard: Yard) -> None:
+    yard.task("01-tree", "setsid sh -c 'touch child; sleep 600' & \n(sleep 600 &)\ntouch parent; sleep 600")
+    front = yard.start("run")
+    yard.until_file("child")
+    yard.until_file("parent")
+    front.send_signal(signal.SIGINT)
+    assert yard.answer(front).code == 130
+    yard.until_quiet()
+
+
+def test_a_second_ctrl_c_is_impatient(yard: Yard) -> None:
+    yard.task("01-deaf", "trap '' INT TERM\ntouch begun\nwhile :; do sleep 600; done")
+    front = yard.start("run")
+    yard.until_file("begun")
+    front.send_signal(signal.SIGINT)
+    yard.until(lambda: yard.batch().stopping)
+    front.send_signal(signal.SIGINT)
+    assert yard.answer(front).code == 130
+    yard.until_quiet()
+    assert yard.batch().stop_now
+
+
+def test_a_stop_is_about_its_own_batch(yard: Yard) -> None:
+    yard.task("01-mine", WAITS, folder="mine")
+    yard.task("02-theirs", WAITS, folder="theirs")
+    mine, theirs = yard.start("run", "mine"), yard.start("run", "theirs")
+    yard.until(lambda: begun(yard, "01-mine") and begun(yard, "02-theirs"))
+    mine.send_signal(signal.SIGINT)
+    assert yard.answer(mine).code == 130
+    (yard.top.parent / "go").touch()
+    assert yard.answer(theirs).code == 0
+    assert (yard.top.parent / "ended").read_text().split() == ["02-theirs"]
+
+
+@pytest.mark.parametrize("call", [signal.SIGHUP, signal.SIGTERM])
+def test_a_closed_terminal_is_no_reason_to_stop(yard: Yard, call: signal.Signals) -> None:
+    yard.task("01-walls", WAITS)
+    front = yard.start("run")
+    yard.until(lambda: begun(yard, "01-walls"))
+    front.send_signal(call)
+    answer = yard.answer(front)
+    assert answer.code == 128 + call
+    assert "goes on" in answer.err
+    (yard.top.parent / "go").touch()
+    yard.until_quiet()
+    assert yard.statuses() == {"01-walls": "done"}
+
+
+def test_a_killed_front_is_no_reason_to_stop(yard: Yard) -> None:
+    yard.task("01-walls", WAITS)
+    front = yard.start("run")
+    yard.until(lambda: begun(yard, "01-walls"))
+    front.kill()
+    (yard.top.parent / "go").touch()
+    yard.until_quiet()
+    assert yard.statuses() == {"01-walls": "done"}
+
+
+def test_a_dead_engine_is_replaced_and_its_agents_are_adopted(yard: Yard) -> None:
+    yard.task("01-walls", WAITS)
+    front = yard.start("run")
+    yard.until(lambda: begun(yard, "01-walls"))
+    engine = yard.state().engine
+    assert engine is not None
+    (dead,) = [process for process in yard.processes() if process.pid == engine.pid]
+    dead.kill()
+    yard.until(lambda: (taken := yard.state().engine) is not None and taken.pid != engine.pid)
+    (yard.top.parent / "go").touch()
+    assert yard.answer(front).code == 0
+    assert (yard.top.parent / "begun").read_text().split() == ["01-walls"]
+    assert yard.batch().tasks[0].numbers["write"] == 1  # type: ignore[index]  # a step is its name
+
+
+def test_detached_it_goes_on_and_can_be_followed(yard: Yard) -> None:
+    yard.task("01-walls", WAITS)
+    answer = yard.plait("run", "--detach")
+    batch = yard.batch().id
+    assert answer.code == 0
+    assert batch[:4] in answer.out
+    assert "plait status" in answer.out
+    yard.until(lambda: begun(yard, "01-walls"))
+    follower = yard.start("run", "--resume")
+    (yard.top.parent / "go").touch()
+    assert yard.answer(follower).code == 0
+    assert len(yard.state().batches) == 1
+
+
+def test_whoever_stops_reading_ends_nothing(yard: Yard) -> None:
+    yard.task("01-walls", WAITS)
+    front = yard.start("run")
+    assert front.stdout is not None
+    front.stdout.close()
+    assert front.wait(timeout=60) == 128 + signal.SIGPIPE
+    yard.until(lambda: begun(yard, "01-walls"))
+    (yard.top.parent / "go").touch()
+    yard.until_quiet()
+    assert yard.statuses() == {"01-walls": "done"}
+
+
+def test_what_is_said_with_resume_holds_from_then_on(yard: Yard) -> None:
+    yard.task("01-walls", WAITS)
+    front = yard.start("run", "--retries", "7")
+    yard.until(lambda: begun(yard, "01-walls"))
+    front.send_signal(signal.SIGINT)
+    assert yard.answer(front).code == 130
+    (yard.top.parent / "go").touch()
+    assert yard.plait("run", "--resume", "-p", "1").code == 0
+    settings = yard.batch().settings
+    assert (settings.max_parallel, settings.retries) == (1, 7)
+
+
+def test_an_output_without_room_ends_nothing(yard: Yard) -> None:
+    yard.task("01-walls", WAITS)
+    front = yard.popen(["sh", "-c", f"exec {shlex.join(command('run'))} > /dev/full"])
+    answer = yard.answer(front)
+    assert answer.code == 1
+    assert "No space left on device" in answer.err
+    assert "goes on in the background" in answer.err

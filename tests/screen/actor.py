@@ -1,0 +1,54 @@
+"""A display at work in a process of its own, for tests that look at it through a terminal. Run with the plait's python.
+
+actor.py FOLDER     reads keys: x raises an error, q ends with a page, s ends and leaves the frame
+"""
+
+from __future__ import annotations
+
+import fcntl
+import sys
+import termios
+import time
+from pathlib import Path
+
+from plait.cli.say import Page, console
+from plait.cli.screen.display import Display
+from plait.cli.screen.keys import Keys
+from plait.core.settings import Isolation, Settings
+from plait.core.task import Task
+from plait.front.activity import Activities
+from plait.front.feed import Feed
+from plait.site.folder import StateFolder
+from plait.testing.script import BATCH, Script
+
+
+def main() -> None:
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    script = Script(
+        Task("01-first", title="The first"), "02-second", settings=Settings(isolation=Isolation.IN_PLACE)
+    )
+    feed = Feed()
+    for record in script.records:
+        feed.fold(record)
+    keys = Keys(sys.stdin)
+    assert keys.work
+    display = Display(
+        console(), feed, BATCH, name="7f3a", activities=Activities(StateFolder(Path(sys.argv[1])))
+    )
+    with display:
+        while True:
+            display.refresh(time.time())
+            for key in display.keys():  # noqa: SIM118 - those of a keyboard
+                if key == "a":
+                    raise RuntimeError("an error inside")
+                if key == "q":
+                    page = Page()
+                    page.line("the last page")
+                    display.leave(page)
+                    return
+                if key == "d":
+                    return
+            time.sleep(0.02)
+
+
+main()

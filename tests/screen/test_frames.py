@@ -1,0 +1,162 @@
+"""Frames: golden ones at several widths, and what holds for every one.
+
+After a change that is meant: PLAIT_WRITE_FRAMES=1 pytest tests/screen, and read the difference.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from hypothesis import given, strategies as st
+from rich.cells import cell_len
+
+from plait.cli.say import harmless
+from plait.cli.screen.choose import choose
+from plait.cli.screen.frame import Line, Look, frame, plain
+from plait.cli.screen.ink import ink
+from plait.cli.screen.spans import took
+from plait.core.status import TaskStatus
+
+HERE = Path(__file__).parent
+WIDTHS = (30, 60, 80, 200)
+
+
+def _gallery() -> ModuleType:
+    """Tests are no package: a neighbour is found by its path."""
+    spec = importlib.util.spec_from_file_location("plait_gallery", HERE / "gallery.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+gallery = _gallery()
+NAMES = sorted(gallery.PICTURES)
+
+
+@cache
+def drawn(name: str, width: int, height: int) -> tuple[Line, ...]:
+    picture = made(name)
+    now = picture.script.now + 1
+    look = Look(
+        now=now,
+        width=width,
+        height=height,
+        activity=picture.activity,
+        eta=None if picture.eta is None else now + picture.eta,
+        keys=picture.keys,
+        help=picture.help,
+        notice=picture.notice,
+        encoding=picture.encoding,
+    )
+    return tuple(frame(picture.scene, look))
+
+
+@cache
+def made(name: str):  # type: ignore[no-untyped-def]  # noqa: ANN201 - a Picture of the gallery
+    return gallery.PICTURES[name]()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_frame_is_as_it_was(name: str) -> None:
+    path = HERE / "frames" / f"{name}.txt"
+    shown = "\n".join(f"{width} columns\n{plain(drawn(name, width, 24))}" for width in WIDTHS)
+    if os.environ.get("PLAIT_WRITE_FRAMES"):
+        path.write_text(shown)
+    assert shown == path.read_text()
+
+
+def test_there_is_no_frame_without_a_picture() -> None:
+    assert sorted(path.stem for path in (HERE / "frames").glob("*.txt")) == NAMES
+
+
+@given(st.sampled_from(NAMES), st.integers(1, 220), st.integers(1, 60))
+def test_a_frame_fits_into_its_terminal(name: str, width: int, height: int) -> None:
+    lines = drawn(name, width, height)
+    assert 1 <= len(lines) <= max(1, height - 1)
+    assert all(sum(cell_len(text) for text, _ in line) <= width for line in lines)
+
+
+@given(st.sampled_from(NAMES), st.integers(24, 140))
+def test_the_sides_of_the_box_are_straight(name: str, width: int) -> None:
+    side = ink(made(name).encoding).side
+    rows = [line for line in drawn(name, width, 40) if line[0][0].startswith(side)]
+    assert rows
+    assert {sum(cell_len(text) for text, _ in row) for row in rows} == {width}
+    assert all(row[-1][0].endswith(side) for row in rows)
+
+
+@given(st.sampled_from(NAMES), st.sampled_from(WIDTHS))
+def test_nothing_in_a_frame_steers_the_terminal(name: str, width: int) -> None:
+    for line in drawn(name, width, 40):
+        for text, _ in line:
+            assert harmless(text) == text
+
+
+def test_a_terminal_that_knows_only_ascii_gets_only_ascii() -> None:
+    assert plain(drawn("ascii_only", 80, 24)).isascii()
+
+
+def test_a_word_stands_beside_every_sign() -> None:
+    shown = plain(drawn("troubles", 80, 24))
+    for word in ("done", "failed", "conflicted", "blocked", "cancelled", "waiting", "running"):
+        assert f" {word} " in shown
+
+
+def test_all_signs_are_one_cell_wide() -> None:
+    for encoding in ("utf-8", "ascii"):
+        assert {cell_len(sign) for sign in ink(encoding).signs.values()} == {1}
+
+
+@pytest.mark.parametrize("rows", [1, 2, 5, 10, 50, 299, 300])
+def test_what_is_not_shown_is_counted(rows: int) -> None:
+    tasks = made("hundreds").scene.view.tasks
+    found = choose(tasks, rows)
+    assert len(found.shown) + bool(found.hidden) <= rows
+    assert len(found.shown) + sum(count for _, count in found.hidden) == len(tasks)
+    places = [tasks.index(task) for task in found.shown]
+    assert places == sorted(places)
+
+
+def test_when_there_is_not_room_for_all_failures_and_running_tasks_come_first() -> None:
+    found = choose(made("hundreds").scene.view.tasks, 8)
+    counted = [task.status for task in found.shown]
+    assert counted.count(TaskStatus.FAILED) == 2
+    assert counted.count(TaskStatus.RUNNING) == 4
+    assert counted.count(TaskStatus.QUEUED) == 1
+
+
+def test_the_last_failures_are_shown_however_much_is_running() -> None:
+    found = choose(made("hundreds").scene.view.tasks, 4)
+    assert [task.status.value for task in found.shown] == ["failed", "failed", "running"]
+
+
+def test_who_waits_for_a_person_is_shown_however_much_is_going_on() -> None:
+    (first,) = choose(made("questions").scene.view.tasks, 2).shown
+    assert first.id == "01-pyproject-toml"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [(-5, "0s"), (59.9, "59s"), (60, "1m 00s"), (3599, "59m 59s"), (3960, "1h 06m"), (100_000, "1d 03h")],
+)
+def test_lengths_of_time(seconds: float, shown: str) -> None:
+    assert took(seconds) == shown
+
+
+@given(st.text(max_size=60), st.integers(0, 40))
+def test_what_is_cut_fits_and_what_fits_is_not_cut(text: str, width: int) -> None:
+    pen = ink("utf-8")
+    clean = pen.clean(text)
+    for fitted in (pen.fit(clean, width), pen.fit_middle(clean, width)):
+        assert cell_len(fitted) <= width
+        assert fitted == clean or cell_len(clean) > width or len(clean) > 8 * width
+    assert cell_len(pen.pad(clean, width)) == width

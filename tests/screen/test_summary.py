@@ -1,0 +1,134 @@
+"""The last screen, and the exit code that goes with it."""
+
+from __future__ import annotations
+
+import io
+
+from rich.console import Console
+
+from plait.cli.summary import exit_code, summary
+from plait.core.requests import CancelBatch, Drop, Pause, Stop
+from plait.core.settings import Budget, Isolation, Mode, Settings, Spend
+from plait.core.status import Category
+from plait.core.views import batch_view
+from plait.front.feed import Feed
+from plait.testing.script import BATCH, Script, needs
+
+ALONE = Settings(isolation=Isolation.IN_PLACE, retries=0)
+
+
+def last_screen(script: Script) -> str:
+    feed = Feed()
+    for record in script.records:
+        feed.fold(record)
+    view = batch_view(script.state, script.batch())
+    out = Console(file=io.StringIO())
+    worked = feed.worked(BATCH, script.now)
+    summary(view, now=script.now, worked=worked, name="7f3a").show(out)
+    assert isinstance(out.file, io.StringIO)
+    return out.file.getvalue()
+
+
+def code(script: Script) -> int:
+    return exit_code(batch_view(script.state, script.batch()))
+
+
+def test_everything_is_done() -> None:
+    script = Script("a", "b", settings=ALONE)
+    script.wait(59)
+    script.exits("a", spend=Spend(1_230_000, 45_000))
+    script.exits("b")
+    assert last_screen(script) == (
+        "\nbatch 7f3a completed · 2 done\n  1m 01s instead of 2m 01s one after another · $1.23 and 45,000 tokens\n"
+    )
+    assert code(script) == 0
+
+
+def test_one_after_another_is_not_worth_a_word_where_nothing_ran_at_once() -> None:
+    script = Script("a", settings=ALONE)
+    script.exits("a")
+    assert last_screen(script) == "\nbatch 7f3a completed · 1 done\n  1s\n"
+
+
+def test_failures_come_with_their_reason_and_the_way_on() -> None:
+    script = Script("a b", needs("c", "a b"), needs("d", "c"), "e", settings=ALONE)
+    script.exits("a b", Category.TASK, detail="two\nlines")
+    script.exits("e")
+    assert last_screen(script) == (
+        "\nbatch 7f3a failed · 1 done · 1 failed · 2 blocked\n"
+        "  2s instead of 3s one after another\n"
+        "\n"
+        "  failed  a b: the agent failed: two lines\n"
+        "    plait logs 7f3a 'a b'\n"
+        "\n"
+        "  blocked by a b: c, d\n"
+        "\n"
+        "  to go on  plait retry 7f3a 'a b'\n"
+    )
+    assert code(script) == 1
+
+
+def test_a_stopped_batch_says_how_to_resume() -> None:
+    script = Script("a", "b", settings=ALONE)
+    script.ask(lambda name: Stop(name, BATCH))
+    script.exits("a", Category.KILLED)
+    script.exits("b", Category.KILLED)
+    shown = last_screen(script)
+    assert "batch 7f3a is not finished · 2 interrupted" in shown
+    assert "interrupted (stopped by request; resume the batch to go on): a, b" in shown
+    assert shown.endswith("to go on  plait run --resume\n")
+
+
+def test_what_waits_for_a_person_says_what_to_do_and_exits_with_3() -> None:
+    queue = Script("a", "b", settings=Settings(isolation=Isolation.IN_PLACE, mode=Mode.QUEUE))
+    assert "  waits for you  a: it waits for approval\n    plait approve 7f3a\n" in last_screen(queue)
+    assert code(queue) == 3
+    asking = Script("a", needs("b", "a"), settings=ALONE)
+    asking.exits("a", Category.QUESTION, question="Which?")
+    assert "    plait feedback 7f3a a 'your answer'\n" in last_screen(asking)
+    assert code(asking) == 3
+    paused = Script("a", "b", settings=Settings(isolation=Isolation.IN_PLACE, max_parallel=1))
+    paused.ask(lambda name: Pause(name, BATCH))
+    assert code(paused) == 1  # something still runs
+    paused.exits("a")
+    assert code(paused) == 3
+    assert "  paused by request\n" in last_screen(paused)
+
+
+def test_a_budget_that_is_used_up_waits_for_a_person() -> None:
+    settings = Settings(isolation=Isolation.IN_PLACE, max_parallel=1, budget=Budget(1_000_000))
+    script = Script("a", "b", settings=settings)
+    script.exits("a", spend=Spend(990_000))
+    assert code(script) == 3
+    assert "raise the budget to go on" in last_screen(script)
+
+
+def test_nothing_exits_with_0_while_something_is_undone() -> None:
+    cancelled = Script("a", settings=ALONE)
+    cancelled.ask(lambda name: CancelBatch(name, BATCH))
+    cancelled.exits("a", Category.KILLED)
+    assert code(cancelled) == 1
+    dropped = Script("a", "b", settings=ALONE)
+    dropped.exits("a")
+    dropped.ask(lambda name: Drop(name, BATCH, "b"))
+    dropped.exits("b", Category.KILLED)
+    assert code(dropped) == 1
+    assert code(Script("a", settings=ALONE)) == 1  # it runs
+
+
+def test_many_failures_are_counted_after_the_first_ten() -> None:
+    script = Script(*(f"t{n:02}" for n in range(14)), settings=ALONE)
+    for n in range(14):
+        script.exits(f"t{n:02}", Category.USAGE)
+    shown = last_screen(script)
+    assert shown.count("plait logs") == 10
+    assert "and 4 more" in shown
+    assert shown.endswith("to go on  plait retry 7f3a TASK…\n")
+
+
+def test_a_branch_is_named_when_something_was_merged() -> None:
+    script = Script("a", settings=Settings())
+    script.batch().branch = "plait/batch-7f3a"
+    assert "branch" not in last_screen(script)
+    script.exits("a")
+    assert "  branch plait/batch-7f3a\n" in last_screen(script)

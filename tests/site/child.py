@@ -1,0 +1,43 @@
+"""An engine that only starts attempts, and dies when it is killed. Run as `child.py STATE WORKSPACE TASK… SCRIPT`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from plait.adapters.local import LocalExecutor
+from plait.core.task import Attempt, Step
+from plait.engine.reactor import SelectReactor
+from plait.ports import Job
+from plait.site.folder import StateFolder
+
+
+class Speaker:
+    """A Witness that says which attempt it was told of."""
+
+    def launched(self, attempt: Attempt, pid: int) -> None:
+        sys.stdout.write(f"{attempt.task} {pid}\n")
+        sys.stdout.flush()
+
+    def exited(self, attempt: Attempt, code: int) -> None:
+        self.launched(attempt, code)
+
+    def lost(self, attempt: Attempt, why: str) -> None:
+        sys.exit(f"{attempt} was lost: {why}")
+
+
+if __name__ == "__main__":
+    state, workspace, *tasks, script = sys.argv[1:]
+    reactor = SelectReactor()
+    executor = LocalExecutor(StateFolder(Path(state)), Speaker(), reactor)
+    for task in tasks:
+        job = Job(
+            Attempt("batch", task, Step.WRITE, 1),
+            ("sh", "-c", script, "sh", task),
+            workspace,
+            dict(os.environ),
+        )
+        executor.start(job)
+    while True:
+        reactor.step()

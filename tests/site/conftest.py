@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from subprocess import run
+
+import pytest
+
+from plait.adapters.local import scoping
+from plait.site import scope
+from plait.testing.local import local_scene
+from plait.testing.scene import Scene
+
+
+@pytest.fixture(params=["with scopes", "without scopes"])
+def scene(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scene]:
+    if request.param == "without scopes":
+        monkeypatch.setattr(scope, "home", lambda: "")
+    elif not scope.home():
+        pytest.skip("no control groups can be made here")
+    monkeypatch.setattr(scoping, "AGE", 0.02)
+    with local_scene(tmp_path) as scene:
+        yield scene
+
+
+@pytest.fixture
+def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scene]:
+    """A scene without scopes, which see everything: what else finds processes has to find them alone."""
+    monkeypatch.setattr(scope, "home", lambda: "")
+    with local_scene(tmp_path) as scene:
+        yield scene
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 256 KiB."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = run(["mount", "-t", "tmpfs", "-o", "size=256k", "none", disk], check=False, capture_output=True)
+    if mounted.returncode:
+        pytest.skip("no file system can be mounted here")
+    yield disk
+    run(["umount", "-l", disk], check=True)

@@ -1,0 +1,226 @@
+"""What a later engine finds of an attempt, and what it must never take for one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from signal import SIGKILL
+from subprocess import DEVNULL, Popen
+
+import pytest
+
+from plait.adapters.local import LocalExecutor
+from plait.core.errors import WorldError
+from plait.core.task import Attempt, Step
+from plait.engine.reactor import SelectReactor
+from plait.ports import Exited, Found, Gone, Running
+from plait.site import claim, processes, warden
+from plait.site.folder import AttemptFolder, StateFolder
+from plait.site.launch import NAME
+from plait.site.marker import marker, prefix
+from plait.testing.contracts.executor import STUBBORN, UNTIL_GO
+from plait.testing.scene import Scene, Told, lives
+
+ATTEMPT = Attempt("batch", "one", Step.WRITE, 1)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> AttemptFolder:
+    folder = StateFolder(tmp_path / "state").attempt(ATTEMPT)
+    folder.path.mkdir(parents=True)
+    return folder
+
+
+@pytest.fixture
+def stranger(tmp_path: Path) -> Iterator[Popen[bytes]]:
+    """A process that has nothing to do with us."""
+    with Popen(["sleep", "60"], stdin=DEVNULL, cwd=tmp_path, start_new_session=True) as process:
+        yield process
+        process.kill()
+
+
+def found(scene: Scene, folder: AttemptFolder, *line: object) -> Found:
+    folder.claim.write_text(" ".join(map(str, line)) + "\n")
+    return scene.executor.adopt(ATTEMPT)
+
+
+def identity(pid: int) -> tuple[int, str]:
+    process = processes.look(pid)
+    assert process is not None
+    return process.start, processes.boot()
+
+
+def test_a_stranger_that_has_the_pid_now_is_not_taken_for_it(
+    bare: Scene, folder: AttemptFolder, stranger: Popen[bytes]
+) -> None:
+    start, boot = identity(stranger.pid)
+    for line in ((stranger.pid, start, boot), (stranger.pid, 0, boot), (stranger.pid,)):
+        assert isinstance(found(bare, folder, *line), Gone)
+        bare.executor.end(ATTEMPT, now=True)
+        bare.executor.start(bare.script("true"))
+    assert bare.told.count == 6
+    assert stranger.poll() is None
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a process shows of itself that might be a warden. `since` is counted from now."""
+
+    since: int = -100
+    boot: str = ""
+    signature: str | None = None
+    name: str = NAME
+    folder: Path | None = None
+    marker: str | None = None
+
+
+@pytest.mark.skipif(not processes.boot(), reason="claims have no signature here")
+@pytest.mark.parametrize(
+    ("look", "is_taken"),
+    [
+        (Look(), True),
+        (Look(since=1000), False),
+        (Look(boot="another-boot"), False),
+        (Look(signature="17 its-own"), False),
+        (Look(name="warden"), False),
+        (Look(folder=Path("/elsewhere")), False),
+        (Look(marker="another-one"), False),
+    ],
+)
+def test_a_warden_is_one_in_every_respect(
+    bare: Scene, folder: AttemptFolder, tmp_path: Path, look: Look, *, is_taken: bool
+) -> None:
+    signature = f"{processes.now() + look.since} {look.boot or processes.boot()}"
+    words = [look.name, str(look.folder or folder.path), "/tmp", look.signature or signature]
+    environment = {**os.environ, "PLAIT_MARK": look.marker or marker(prefix(tmp_path / "state"), ATTEMPT)}
+    with Popen(["sh", "-c", "sleep 60; :", *words], env=environment, start_new_session=True) as process:
+        folder.claim.write_text(f"{process.pid} {signature}\n")
+        assert bare.until(lambda: len(processes.words(process.pid)) == 7)
+        signed = claim.read(folder.claim)
+        assert signed is not None
+        found = warden.find(folder, signed, marker(prefix(tmp_path / "state"), ATTEMPT))
+        os.killpg(process.pid, SIGKILL)
+    assert (found is not None) == is_taken
+    if found is not None and found.fd is not None:
+        os.close(found.fd)
+
+
+def test_a_process_of_the_attempt_that_has_the_pid_now_is_not_taken_for_its_warden(
+    bare: Scene, folder: AttemptFolder, tmp_path: Path
+) -> None:
+    """It carries the right marker. Without its warden it is ended, and the attempt is lost."""
+    environment = {**os.environ, "PLAIT_MARK": marker(prefix(tmp_path / "state"), ATTEMPT)}
+    with Popen(["sleep", "60"], env=environment, start_new_session=True) as orphan:
+        start, boot = identity(orphan.pid)
+        assert found(bare, folder, orphan.pid, start, boot) == Running(orphan.pid)
+        assert bare.end_of(ATTEMPT) == "nothing of it runs any more, and it left no exit status"
+        assert orphan.wait(30) == -SIGKILL
+
+
+def test_after_a_restart_of_the_machine_nothing_runs(
+    bare: Scene, folder: AttemptFolder, stranger: Popen[bytes]
+) -> None:
+    start, _ = identity(stranger.pid)
+    gone = found(bare, folder, stranger.pid, start, "another-boot")
+    assert gone == Gone("the machine was restarted while it ran")
+    folder.exit.write_bytes(b"003\n")
+    assert bare.executor.adopt(ATTEMPT) == Exited(3)
+
+
+def test_one_that_died_and_was_not_waited_for_is_gone(bare: Scene) -> None:
+    attempt = bare.start(STUBBORN)
+    bare.executor.close()
+    warden = bare.told.launches[0][1]
+    os.kill(warden, SIGKILL)
+    os.waitid(os.P_PID, warden, os.WEXITED | os.WNOWAIT)
+    later = Told()
+    # Its command still runs, and must not.
+    assert isinstance(bare.site(later).adopt(attempt), Running)
+    assert bare.until(lambda: later.count == 1)
+    assert isinstance(later.ends[attempt], str)
+    assert bare.site(Told()).adopt(attempt) == Gone("nothing of it runs any more, and it left no exit status")
+
+
+@pytest.mark.parametrize(
+    "text", [b"", b"123", b"\xff\xfe\n", b"-1 0 x\n", b"x" * 10_000, b"99999999999999999999 1 b\n"]
+)
+def test_a_claim_that_nobody_signed_is_of_nobody(bare: Scene, folder: AttemptFolder, text: bytes) -> None:
+    folder.claim.write_bytes(text)
+    assert isinstance(bare.executor.adopt(ATTEMPT), Gone)
+
+
+def test_a_warden_that_has_not_signed_yet_is_found(bare: Scene, tmp_path: Path) -> None:
+    attempt = bare.start(f"{UNTIL_GO}; exit 4")
+    bare.executor.close()
+    path = StateFolder(tmp_path / "state").attempt(attempt).claim
+    path.write_bytes(b"")
+    later = Told()
+    assert bare.site(later).adopt(attempt) == Running(bare.told.launches[0][1])
+    (bare.workspace / "go").touch()
+    assert bare.until(lambda: later.count == 1)
+    assert later.ends == {attempt: 4}
+
+
+def test_a_claim_that_cannot_be_read_is_not_taken_for_none(bare: Scene, folder: AttemptFolder) -> None:
+    folder.claim.symlink_to(folder.claim)
+    with pytest.raises(WorldError, match="can't be read"):
+        bare.executor.adopt(ATTEMPT)
+
+
+def test_the_state_folder_may_be_spelled_in_another_way(bare: Scene, tmp_path: Path) -> None:
+    attempt = bare.start(f"{UNTIL_GO}; exit 4")
+    bare.executor.close()
+    (tmp_path / "link").symlink_to(tmp_path / "state")
+    with closing(SelectReactor()) as reactor:
+        executor = LocalExecutor(StateFolder(tmp_path / "link"), Told(), reactor)
+        assert executor.adopt(attempt) == Running(bare.told.launches[0][1])
+        executor.close()
+
+
+def test_another_warden_that_came_first_is_adopted(bare: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An engine died between starting a warden and its claim; the next one started another."""
+    job = bare.script(f"echo ran >>runs; {UNTIL_GO}; exit 6")
+    bare.executor.start(job)
+    assert bare.until((bare.workspace / "up").exists)
+    bare.executor.close()
+    later = Told()
+    second = bare.site(later)
+    with monkeypatch.context() as blind:
+        blind.setattr(claim, "read", lambda _: None)
+        second.start(job)
+    assert bare.until(lambda: len(later.launches) == 2)
+    assert later.launches[1] == bare.told.launches[0] != later.launches[0]
+    assert second.adopt(job.attempt) == Running(bare.told.launches[0][1])
+    (bare.workspace / "go").touch()
+    assert bare.until(lambda: later.count == 1)
+    assert later.ends == {job.attempt: 6}
+    assert (bare.workspace / "runs").read_text() == "ran\n"
+
+
+def test_another_warden_that_came_first_and_is_over_is_told(
+    bare: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert bare.run("echo ran >>runs; exit 6") == 6
+    later = Told()
+    with monkeypatch.context() as blind:
+        blind.setattr(claim, "read", lambda _: None)
+        bare.site(later).start(bare.script(""))
+    assert bare.until(lambda: later.count == 1)
+    assert later.ends == {ATTEMPT: 6}
+
+
+def test_an_end_reaches_the_warden_that_came_first(bare: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    attempt = bare.start(f"echo $$ >self; {STUBBORN}")
+    bare.executor.close()
+    later = Told()
+    second = bare.site(later)
+    with monkeypatch.context() as blind:
+        blind.setattr(claim, "read", lambda _: None)
+        second.start(bare.script("exit 0"))
+        second.end(attempt, now=False)
+    assert bare.until(lambda: later.count == 1)
+    assert later.ends == {attempt: 128 + SIGKILL}
+    assert not lives(bare.pid("self"))

@@ -1,0 +1,167 @@
+"""Ending whole trees of real processes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from signal import SIGKILL, SIGSTOP
+
+import pytest
+
+from plait.adapters.local import Graces
+from plait.site import processes
+from plait.site.process import Process
+from plait.testing.contracts.executor import POLITE, STUBBORN
+from plait.testing.local import local_scene
+from plait.testing.scene import Scene, Told, lives
+from plait.testing.strays import strays
+
+LOOP = "while :; do sleep 0.05; done"
+
+
+def ended(scene: Scene, *, now: bool = False) -> int | str:
+    attempt = scene.script("").attempt
+    scene.executor.end(attempt, now=now)
+    return scene.end_of(attempt)
+
+
+@pytest.mark.parametrize("now", [False, True])
+def test_a_daemon_ends_with_its_attempt(scene: Scene, *, now: bool) -> None:
+    """It has forked twice and has no parent, no session and no terminal in common with it."""
+    scene.start(f"(setsid sh -c 'trap \"\" INT; echo $$ >child; {LOOP}' &) ; : >up; {LOOP}")
+    child = scene.pid("child")
+    ended(scene, now=now)
+    assert not lives(child)
+
+
+def test_a_child_with_a_scrubbed_environment_is_found_by_its_session(bare: Scene) -> None:
+    bare.start(f"(env -i sh -c 'echo $$ >child; {LOOP}' &); : >up; {LOOP}")
+    child = bare.pid("child")
+    ended(bare, now=True)
+    assert not lives(child)
+
+
+def test_a_child_with_a_scrubbed_environment_and_its_own_session_is_found_by_its_parents(bare: Scene) -> None:
+    bare.start(f"env -i setsid sh -c 'echo $$ >child; {LOOP}' & : >up; {LOOP}")
+    child = bare.pid("child")
+    ended(bare, now=True)
+    assert not lives(child)
+
+
+def test_a_child_that_lost_its_parents_was_known(bare: Scene) -> None:
+    """Where nothing else tells any more, it helps to have seen it in time."""
+    bare.start(
+        f"env -i setsid sh -c 'echo $$ >child; {LOOP}' & : >up; until [ -e go ]; do sleep 0.02; done; exit 0"
+    )
+    child = bare.pid("child")
+    bare.executor.footprints()
+    (bare.workspace / "go").touch()
+    bare.end_of(bare.script("").attempt)
+    assert bare.until(lambda: not lives(child))
+
+
+def test_whatever_keeps_forking_is_stopped_and_killed(scene: Scene, tmp_path: Path) -> None:
+    """Each child makes another, in a session of its own, and exits; after 2,000 of them it is over by itself."""
+    (scene.workspace / "fork").write_text(
+        "trap '' INT TERM\n: >up\n[ $1 -gt 0 ] && setsid sh ./fork $(($1 - 1)) &\nsleep 0.001\n"
+    )
+    scene.start("for n in 1 2 3 4 5; do setsid sh ./fork 400 & done; wait; exec sleep 60")
+    assert ended(scene, now=True) == 128 + SIGKILL
+    assert strays(tmp_path) == []
+
+
+def test_a_hundred_children_end_at_once(scene: Scene, tmp_path: Path) -> None:
+    fork = "n=0; while [ $n -lt 50 ]; do setsid sleep 60 & sleep 60 & n=$((n + 1)); done"
+    scene.start(f"trap '' INT TERM; {fork}; : >up; wait; wait; {LOOP}")
+    assert ended(scene) == 128 + SIGKILL
+    assert strays(tmp_path) == []
+
+
+def test_one_that_is_stopped_hears_what_it_is_asked(scene: Scene) -> None:
+    scene.start(f"echo $$ >self; {POLITE}")
+    os.kill(scene.pid("self"), SIGSTOP)
+    assert ended(scene) == 3
+
+
+def test_now_overtakes_a_soft_end(tmp_path: Path) -> None:
+    with local_scene(tmp_path, graces=Graces(ask=1000, tell=1000)) as scene:
+        attempt = scene.start(f"trap ': >asked' INT; : >up; {LOOP}")
+        scene.executor.end(attempt, now=False)
+        assert scene.until((scene.workspace / "asked").exists)
+        assert ended(scene, now=True) == 128 + SIGKILL
+
+
+def test_what_is_left_when_the_command_has_ended_is_not_waited_for_long(tmp_path: Path) -> None:
+    """In a shell, what runs in the background does not hear INT."""
+    with local_scene(tmp_path, graces=Graces(ask=1000, tell=1000, leftover=0.2)) as scene:
+        scene.start("sleep 60 & trap 'exit 3' INT; : >up; while :; do sleep 0.05; done")
+        assert ended(scene) == 3
+        assert strays(tmp_path) == []
+
+
+def test_the_end_is_told_when_nothing_is_left(scene: Scene) -> None:
+    """Whoever is told may start the next attempt in the same workspace."""
+    scene.start(f"setsid sh -c 'trap \"\" INT; echo $$ >child; {LOOP}' & {POLITE}")
+    child = scene.pid("child")
+    attempt = scene.script("").attempt
+    scene.executor.end(attempt, now=False)
+    assert scene.until(lambda: attempt in scene.told.ends or not lives(child))
+    assert not lives(child)
+    assert scene.end_of(attempt) == 3
+
+
+def test_an_attempt_whose_warden_was_killed_is_lost_and_leaves_nothing(scene: Scene) -> None:
+    scene.start(f"echo $$ >self; {STUBBORN}")
+    command = scene.pid("self")
+    os.kill(scene.told.launches[0][1], SIGKILL)
+    assert (
+        scene.end_of(scene.script("").attempt) == "its warden was ended by signal 9, and left no exit status"
+    )
+    assert not lives(command)
+
+
+def test_a_warden_that_does_not_go_on_is_killed_too(tmp_path: Path) -> None:
+    with local_scene(tmp_path, graces=Graces(ask=0.1, tell=0.1, warden=0.1)) as scene:
+        attempt = scene.start(LOOP.replace("while", ": >up; while"))
+        os.kill(scene.told.launches[0][1], SIGSTOP)
+        scene.executor.end(attempt, now=True)
+        assert scene.end_of(attempt) == "its warden was ended by signal 9, and left no exit status"
+
+
+def test_many_end_in_the_same_passes(bare: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pass over all processes costs milliseconds: it is not made for each."""
+    attempts = [bare.start(": >up; exec sleep 60", f"{number}") for number in range(12)]
+    passes, every = 0, processes.every
+
+    def counted() -> list[Process]:
+        nonlocal passes
+        passes += 1
+        return every()
+
+    monkeypatch.setattr(processes, "every", counted)
+    for attempt in attempts:
+        bare.executor.end(attempt, now=True)
+    assert bare.until(lambda: passes > 0)
+    assert passes < 6
+    assert bare.until(lambda: bare.told.count == 12)
+    assert set(bare.told.ends.values()) == {128 + SIGKILL}
+
+
+def test_others_are_not_touched(scene: Scene) -> None:
+    other = scene.start(f"{STUBBORN}", "other")
+    attempt = scene.start(f"{STUBBORN}")
+    scene.executor.end(attempt, now=True)
+    assert scene.end_of(attempt) == 128 + SIGKILL
+    assert list(scene.executor.footprints()) == [other]
+    assert lives(scene.told.launches[0][1])
+    assert other not in scene.told.ends
+
+
+def test_ending_what_nobody_started_is_told_and_closes_the_way_for_a_late_warden(bare: Scene) -> None:
+    job = bare.script(": >ran")
+    bare.executor.end(job.attempt, now=True)
+    later = Told()
+    bare.site(later).start(job)
+    assert bare.until(lambda: later.count == 1)
+    assert isinstance(later.ends[job.attempt], str)
+    assert not (bare.workspace / "ran").exists()

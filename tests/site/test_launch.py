@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from subprocess import run
+
+import pytest
+
+from plait.core.errors import WorldError
+from plait.core.task import Attempt, Step
+from plait.site import launch
+from plait.site.folder import StateFolder
+from plait.site.marker import VARIABLE, marker, prefix
+from plait.testing.scene import Scene
+
+
+def test_each_attempt_has_a_session_of_its_own(bare: Scene) -> None:
+    assert bare.run("ps -o sess= -p $$ >session") == 0
+    assert int((bare.workspace / "session").read_text()) == bare.told.launches[0][1] != os.getsid(0)
+
+
+def test_each_attempt_carries_its_marker_whatever_it_was_given(bare: Scene, tmp_path: Path) -> None:
+    job = bare.script('printf %s "$PLAIT_MARK" >marker', env={VARIABLE: "another's"})
+    bare.executor.start(job)
+    assert bare.end_of(job.attempt) == 0
+    assert (bare.workspace / "marker").read_text() == marker(prefix(tmp_path / "state"), job.attempt)
+
+
+def test_a_marker_follows_from_the_folder_and_the_name_alone(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path)
+    here, there = prefix(tmp_path / "state"), prefix(tmp_path / "other")
+    assert here == prefix(tmp_path / "link" / "state") != there
+    names = [("b", "t", 1), ("b", "t", 2), ("bt", "", 1), ("", "bt", 1), ("b", "\udc80", 1)]
+    attempts = [
+        Attempt(batch, task, step, n) for batch, task, n in names for step in (Step.WRITE, Step.VERIFY)
+    ]
+    assert len({marker(place, attempt) for place in (here, there) for attempt in attempts}) == 20
+
+
+def test_what_it_prints_is_its_transcript_and_its_folder_is_for_its_owner_only(
+    bare: Scene, tmp_path: Path
+) -> None:
+    job = bare.script("echo out; echo err >&2; printf '\\377\\000'")
+    bare.executor.start(job)
+    assert bare.end_of(job.attempt) == 0
+    folder = StateFolder(tmp_path / "state").attempt(job.attempt)
+    assert folder.transcript.read_bytes() == b"out\nerr\n\xff\x00"
+    assert folder.transcript.stat().st_mode & 0o777 == 0o600
+    for each in (folder.path, folder.path.parent, folder.path.parent.parent):
+        assert each.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.fixture
+def _deaf() -> Iterator[None]:
+    """As a process that was started by `nohup`, and that has a handler for another signal."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN), signal.signal(signal.SIGTERM, lambda *_: None)
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
+    yield
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGUSR1})
+    signal.signal(signal.SIGINT, before[0])
+    signal.signal(signal.SIGTERM, before[1])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc tells it")
+@pytest.mark.usefixtures("_deaf")
+def test_no_attempt_inherits_an_ignored_or_blocked_signal(bare: Scene) -> None:
+    assert bare.run("cat /proc/self/status >status") == 0
+    lines = (bare.workspace / "status").read_text().splitlines()
+    masks = {line[:6]: int(line.split()[1], 16) for line in lines if line.startswith(("SigIgn", "SigBlk"))}
+    ours = sum(1 << (number - 1) for number in signal.valid_signals())  # the C library keeps two for itself
+    assert {name: mask & ours for name, mask in masks.items()} == {"SigBlk": 0, "SigIgn": 0}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc tells it")
+def test_no_attempt_inherits_a_descriptor(bare: Scene) -> None:
+    assert bare.run("ls /proc/self/fd >fds") == 0
+    # ls itself has its folder open.
+    assert (bare.workspace / "fds").read_text().split() == ["0", "1", "2", "3"]
+
+
+def test_a_command_that_is_too_long_says_so(bare: Scene) -> None:
+    job = replace(bare.script(""), argv=("echo", *["x" * 100_000] * 30))
+    with pytest.raises(WorldError, match="longer than the system takes") as error:
+        bare.executor.start(job)
+    assert "standard input" in error.value.hint
+    bare.executor.start(replace(job, argv=("true",)))
+    assert bare.end_of(job.attempt) == 0
+
+
+def test_a_standard_input_that_is_not_there_says_so(bare: Scene) -> None:
+    with pytest.raises(WorldError, match=r"/nowhere/prompt\.md"):
+        bare.executor.start(replace(bare.script(""), stdin="/nowhere/prompt.md"))
+
+
+def test_a_folder_that_cannot_be_made_says_so(bare: Scene, tmp_path: Path) -> None:
+    (tmp_path / "state").write_text("a file")
+    with pytest.raises(WorldError, match="can't be made") as error:
+        bare.executor.start(bare.script(""))
+    assert error.value.hint
+    bare.executor.end(bare.script("").attempt, now=True)
+    assert bare.told.ends == {bare.script("").attempt: "it was never launched"}
+
+
+def test_a_disk_without_room_says_so(bare: Scene, tmp_path: Path, small_disk: Path) -> None:
+    """Either at once, or by the warden, which then runs nothing."""
+    (tmp_path / "state").symlink_to(small_disk)
+    with (small_disk / "all").open("wb", buffering=0) as file, pytest.raises(OSError, match="space"):
+        file.writelines([b"x" * 4096] * 100)
+    assert bare.run(": >ran") == "it did not start: its folder can't be written, or the disk has no room"
+    assert not (bare.workspace / "ran").exists()
+
+
+def test_the_script_is_in_the_package_and_has_no_comments_when_it_runs() -> None:
+    """It is part of every warden's command line."""
+    assert launch.text().startswith("set ")
+    assert "#" not in launch.text()
+    run(["sh", "-n", "-c", launch.text()], check=True)

@@ -1,0 +1,118 @@
+"""What attempts leave behind when they exit by themselves."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from plait.adapters.local import Graces, LocalExecutor
+from plait.adapters.local.executor import SWEEP
+from plait.ports import Executor
+from plait.site import processes, scope
+from plait.site.process import Process
+from plait.testing.contracts.executor import STUBBORN
+from plait.testing.local import local_scene
+from plait.testing.scene import Scene, Told, lives
+
+DAEMON = "setsid sh -c 'trap \"\" INT TERM; echo $$ >child; while :; do sleep 0.05; done' & until [ -e child ]; do sleep 0.02; done"
+
+
+def swept(scene: Scene, executor: Executor | None = None) -> bool:
+    """As an engine does that is about to leave."""
+    executor = executor or scene.executor
+    assert isinstance(executor, LocalExecutor)
+    return scene.until(lambda: executor.sweep() == 0)
+
+
+def test_what_is_left_in_the_group_is_ended_before_the_exit_is_told(scene: Scene) -> None:
+    assert (
+        scene.run("sh -c 'echo $$ >child; sleep 60' & until [ -s child ]; do sleep 0.02; done; exit 2") == 2
+    )
+    assert not lives(scene.pid("child"))
+
+
+def test_what_is_left_in_the_session_is_ended(bare: Scene) -> None:
+    """In a group of its own, without parents and environment, as soon as it began before its attempt's end."""
+    scrub = "set -m; env -i sh -c 'echo $$ >child; exec sleep 60' & until [ -s child ]; do sleep 0.05; done; sleep 0.05"
+    assert bare.run(scrub) == 0
+    assert swept(bare)
+    assert not lives(bare.pid("child"))
+
+
+def test_a_daemon_is_ended_by_the_sweep(bare: Scene) -> None:
+    assert bare.run(DAEMON) == 0
+    assert lives(bare.pid("child"))
+    assert swept(bare)
+    assert not lives(bare.pid("child"))
+
+
+def test_a_daemon_is_ended_some_time_after_its_attempt(bare: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("plait.adapters.local.executor.SWEEP", SWEEP / 20)
+    assert bare.run(DAEMON) == 0
+    assert bare.until(lambda: not lives(bare.pid("child")))
+
+
+def test_a_daemon_that_an_engine_left_is_ended_by_the_next_one(bare: Scene) -> None:
+    assert bare.run(DAEMON) == 0
+    bare.executor.close()
+    assert swept(bare, bare.site(Told()))
+    assert not lives(bare.pid("child"))
+
+
+def test_attempts_that_run_keep_their_daemons(scene: Scene) -> None:
+    """Those of another engine on this state folder, too, whose attempts this one has not looked at."""
+    scene.start(f"{DAEMON}; {STUBBORN}")
+    child = scene.pid("child")
+    other = scene.site(Told())
+    for executor in (scene.executor, other):
+        assert isinstance(executor, LocalExecutor)
+        assert executor.sweep() == 0
+    assert lives(child)
+
+
+def test_an_engine_that_was_started_inside_an_attempt_survives_it(
+    bare: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert bare.run("exit 0") == 0
+    marker = next(iter(bare.executor._census.ended))  # type: ignore[attr-defined]
+    every = processes.every
+
+    def disguised() -> list[Process]:
+        """This process as it would look if the attempt had started it."""
+        return [
+            Process(each.pid, each.parent, each.group, each.session, each.start, marker=marker)
+            if each.pid == os.getpid()
+            else each
+            for each in every()
+        ]
+
+    monkeypatch.setattr(processes, "every", disguised)
+    assert swept(bare)
+
+
+def test_no_op_attempts_cost_no_pass_over_all_processes(bare: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("plait.adapters.local.executor.SWEEP", 3600)
+    passes, every = 0, processes.every
+
+    def counted() -> list[Process]:
+        nonlocal passes
+        passes += 1
+        return every()
+
+    monkeypatch.setattr(processes, "every", counted)
+    for number in range(5):
+        assert bare.run("true", f"{number}") == 0
+    assert passes == 0
+
+
+def test_what_cannot_be_ended_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody else's process, started through a door such as sudo: no engine waits for it for ever."""
+    monkeypatch.setattr(scope, "home", lambda: "")
+    monkeypatch.setattr(processes, "send", lambda *_: None)
+    with local_scene(tmp_path, graces=Graces(leftover=0.05, kill=0.1)) as scene:
+        assert scene.run("sleep 60 & exit 2", "in its group") == 2
+        assert scene.run(DAEMON, "elsewhere") == 0
+        assert swept(scene)
+        assert lives(scene.pid("child"))

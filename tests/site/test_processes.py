@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from signal import SIGKILL, SIGSTOP
+from subprocess import DEVNULL, PIPE, Popen
+
+import pytest
+
+from plait.site import processes, procfs, psprocesses
+
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux", reason="what Linux tells is compared with what psutil tells"
+)
+
+
+@pytest.fixture
+def child() -> Iterator[Popen[bytes]]:
+    """A process in a session of its own; its command line and its environment are not everybody's."""
+    words = ["sh", "-c", "echo up; read line", "a b", "", "ü"]
+    environment = {"X": "PLAIT_MARK=no", "PLAIT_MARK": "here-1", "Z": "1" * 100_000}
+    with Popen(words, stdin=PIPE, stdout=PIPE, env=environment, start_new_session=True) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        yield process
+        process.kill()
+
+
+def test_a_process_is_seen_as_it_is(child: Popen[bytes]) -> None:
+    seen = processes.look(child.pid)
+    assert seen is not None
+    assert (seen.parent, seen.group, seen.session) == (os.getpid(), child.pid, child.pid)
+    assert (seen.marker, seen.dead, seen.stopped) == ("here-1", False, False)
+    assert abs(seen.start - processes.now()) < 100 * 60
+    assert processes.words(child.pid)[1:] == ["-c", "echo up; read line", "a b", "", "ü"]
+
+
+def test_both_ways_to_look_agree(child: Popen[bytes]) -> None:
+    linux, other = procfs.look(child.pid), psprocesses.look(child.pid)
+    assert linux is not None
+    assert other is not None
+    assert (linux.pid, linux.parent, linux.group, linux.session, linux.marker, linux.dead) == (
+        other.pid,
+        other.parent,
+        other.group,
+        other.session,
+        other.marker,
+        other.dead,
+    )
+    assert procfs.words(child.pid) == psprocesses.words(child.pid)
+    assert psprocesses.footprint([child.pid]) > 0
+    assert procfs.footprint([child.pid]) > 0
+    assert child.pid in {process.pid for process in psprocesses.every()}
+
+
+def test_every_process_is_seen(child: Popen[bytes]) -> None:
+    seen = {process.pid: process for process in processes.every()}
+    assert seen[child.pid] == processes.look(child.pid)
+    assert {1, os.getpid()} <= seen.keys()
+
+
+def test_one_that_is_not_there_is_none(child: Popen[bytes]) -> None:
+    child.kill()
+    child.wait()
+    for way in (procfs, psprocesses):
+        assert way.look(child.pid) is None
+        assert way.words(child.pid) == []
+        assert way.footprint([child.pid]) == 0
+
+
+def test_one_that_nobody_waited_for_is_dead(child: Popen[bytes]) -> None:
+    child.kill()
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    for way in (procfs, psprocesses):
+        seen = way.look(child.pid)
+        assert seen is not None
+        assert (seen.dead, seen.marker) == (True, "")
+
+
+def test_one_that_is_stopped_is_said_to_be(child: Popen[bytes]) -> None:
+    child.send_signal(SIGSTOP)
+    os.waitid(os.P_PID, child.pid, os.WSTOPPED | os.WNOWAIT)
+    for way in (procfs, psprocesses):
+        seen = way.look(child.pid)
+        assert seen is not None
+        assert seen.stopped
+
+
+def test_a_name_with_brackets_and_blanks_is_only_a_name() -> None:
+    rename = "import sys; open('/proc/self/comm', 'w').write(') R 1 (x'); print(flush=True); sys.stdin.read()"
+    with Popen([sys.executable, "-Sc", rename], stdin=PIPE, stdout=PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        seen = processes.look(process.pid)
+        process.kill()
+    assert seen is not None
+    assert seen.parent == os.getpid()
+
+
+def test_a_signal_ends_a_process_and_one_that_is_over_is_no_error(child: Popen[bytes]) -> None:
+    seen = processes.look(child.pid)
+    assert seen is not None
+    processes.send(seen, SIGKILL)
+    assert child.wait(30) == -SIGKILL
+    processes.send(seen, SIGKILL)
+
+
+def test_a_signal_hits_no_later_process_of_the_same_pid(child: Popen[bytes]) -> None:
+    seen = processes.look(child.pid)
+    assert seen is not None
+    processes.send(replace(seen, start=seen.start - 1), SIGKILL)
+    child.communicate(b"go on\n", timeout=30)
+    assert child.returncode == 0
+
+
+def test_the_end_of_a_process_can_be_waited_for_by_a_descriptor() -> None:
+    with Popen(["true"], stdin=DEVNULL) as process:
+        fd = processes.hold(process.pid)
+    assert fd is not None
+    os.close(fd)
+    assert processes.hold(process.pid) is None
+
+
+def test_only_a_marker_at_the_beginning_of_a_variable_counts() -> None:
+    for environment, marker in {
+        b"PLAIT_MARK=a\0B=1\0": "a",
+        b"B=1\0PLAIT_MARK=a": "a",
+        b"X=PLAIT_MARK=a\0": "",
+        b"XPLAIT_MARK=a\0": "",
+        b"": "",
+        b"PLAIT_MARK=\0": "",
+    }.items():
+        assert procfs._marker(environment) == marker, environment

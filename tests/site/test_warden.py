@@ -1,0 +1,201 @@
+"""The warden's script alone, under every shell that is here and may be somewhere's `sh`."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from signal import SIGHUP, SIGINT, SIGQUIT, SIGTERM, Signals
+from subprocess import DEVNULL, Popen
+from threading import Thread
+
+import pytest
+
+from plait.site import claim, exitstatus
+from plait.site.folder import AttemptFolder
+from plait.site.launch import CLAIMED, NAME, NO_ROOM, text
+from plait.testing.strays import clear
+
+SIGNATURE = "17 some-boot"
+NAMES = ("sh", "dash", "bash", "busybox")
+SHELLS = sorted({os.path.realpath(shell) for name in NAMES if (shell := shutil.which(name))})
+Ward = Callable[..., "Popen[bytes]"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> AttemptFolder:
+    (tmp_path / "attempt").mkdir()
+    return AttemptFolder(tmp_path / "attempt")
+
+
+@pytest.fixture(params=SHELLS)
+def ward(request: pytest.FixtureRequest, tmp_path: Path, folder: AttemptFolder) -> Iterator[Ward]:
+    """Start a warden with a command, in a session of its own; the transcript is `output`."""
+
+    def start(*argv: str, cwd: Path = tmp_path, env: dict[str, str] | None = None) -> Popen[bytes]:
+        command = ["sh", "-c", text(), NAME, str(folder.path), str(cwd), SIGNATURE, *argv]
+        with (tmp_path / "output").open("ab") as output:
+            return Popen(
+                command,
+                executable=request.param,
+                env={**os.environ, **(env or {})},
+                stdin=DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
+
+    yield start
+    clear(tmp_path)
+
+
+def test_it_signs_its_claim_and_leaves_the_exit_status(ward: Ward, folder: AttemptFolder) -> None:
+    warden = ward("sh", "-c", "exit 7")
+    assert warden.wait(30) == 0
+    signed = claim.read(folder.claim)
+    assert signed is not None
+    assert signed == claim.Claim(warden.pid, SIGNATURE)
+    assert folder.exit.read_bytes() == b"007\n"
+
+
+def test_one_of_many_wardens_runs_the_command(ward: Ward, tmp_path: Path, folder: AttemptFolder) -> None:
+    wardens = [ward("sh", "-c", "echo ran >>runs") for _ in range(8)]
+    assert sorted(warden.wait(30) for warden in wardens) == [0] + [CLAIMED] * 7
+    assert (tmp_path / "runs").read_text() == "ran\n"
+    assert exitstatus.read(folder.exit) == 0
+    assert (tmp_path / "output").read_bytes() == b""
+
+
+def test_a_claim_for_nobody_keeps_every_warden_out(ward: Ward, tmp_path: Path, folder: AttemptFolder) -> None:
+    assert claim.forbid(folder.claim)
+    assert not claim.forbid(folder.claim)
+    assert ward("touch", "ran").wait(30) == CLAIMED
+    assert not (tmp_path / "ran").exists()
+    assert claim.read(folder.claim) == claim.Claim()
+
+
+def test_without_room_for_its_files_it_runs_nothing(
+    ward: Ward, tmp_path: Path, folder: AttemptFolder, small_disk: Path
+) -> None:
+    folder.path.rmdir()
+    folder.path.symlink_to(small_disk)
+    _fill(small_disk / "all")
+    assert ward("touch", str(tmp_path / "ran")).wait(30) == NO_ROOM
+    assert not (tmp_path / "ran").exists()
+    assert claim.read(folder.claim) == claim.Claim()
+
+
+def test_a_disk_that_fills_up_does_not_lose_the_exit_status(
+    ward: Ward, tmp_path: Path, folder: AttemptFolder, small_disk: Path
+) -> None:
+    folder.path.rmdir()
+    folder.path.symlink_to(small_disk)
+    warden = ward(
+        "sh", "-c", f": >up; until [ -e go ]; do sleep 0.05; done; echo x >{small_disk}/more; exit 9"
+    )
+    while not (tmp_path / "up").exists():
+        assert warden.poll() is None
+    _fill(small_disk / "all")
+    (tmp_path / "go").touch()
+    assert warden.wait(30) == 0
+    assert (small_disk / "more").read_bytes() == b""
+    assert exitstatus.read(folder.exit) == 9
+
+
+def _fill(path: Path) -> None:
+    with suppress(OSError), path.open("wb", buffering=0) as file:
+        while True:
+            file.write(b"x" * 4096)
+
+
+def test_where_it_can_write_nothing_it_runs_nothing(
+    ward: Ward, tmp_path: Path, folder: AttemptFolder
+) -> None:
+    folder.path.rmdir()
+    assert ward("touch", "ran").wait(30) == NO_ROOM
+    assert not (tmp_path / "ran").exists()
+
+
+def test_no_reader_sees_another_status_than_the_one_it_left(ward: Ward, folder: AttemptFolder) -> None:
+    seen: set[int | None] = set()
+    over = False
+
+    def watch() -> None:
+        while not over:
+            seen.add(exitstatus.read(folder.exit))
+
+    reader = Thread(target=watch)
+    reader.start()
+    try:
+        for _ in range(20):
+            for file in (folder.claim, folder.exit):
+                file.unlink(missing_ok=True)
+            assert ward("sh", "-c", "exit 213").wait(30) == 0
+    finally:
+        over = True
+        reader.join()
+    assert seen <= {None, 213}
+
+
+@pytest.mark.parametrize("number", [SIGINT, SIGTERM, SIGHUP, SIGQUIT])
+def test_it_survives_what_its_command_is_told_by(
+    ward: Ward, tmp_path: Path, folder: AttemptFolder, number: Signals
+) -> None:
+    """A signal to the whole group: the command answers in its own way, and the warden writes down how."""
+    warden = ward("sh", "-c", f"trap 'exit 42' {number.value}; : >up; while :; do sleep 0.02; done")
+    while not (tmp_path / "up").exists():
+        assert warden.poll() is None
+    os.killpg(warden.pid, number)
+    assert warden.wait(30) == 0
+    assert exitstatus.read(folder.exit) == 42
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc tells it")
+def test_its_command_inherits_no_ignored_signal(ward: Ward, tmp_path: Path) -> None:
+    assert ward("sh", "-c", "cat /proc/self/status >status").wait(30) == 0
+    lines = dict(
+        line.split(":\t") for line in (tmp_path / "status").read_text().splitlines() if ":\t" in line
+    )
+    assert int(lines["SigIgn"], 16) == int(lines["SigBlk"], 16) == 0
+
+
+def test_its_command_gets_the_environment_as_it_was(ward: Ward, tmp_path: Path) -> None:
+    """Whatever the warden's own variables are called, none of them gets out, and none is overwritten."""
+    given = {"plait": "p", "start": "s", "code": "c", "line": "", "A": "a\nb ", "PLAIT_MARK": "m"}
+    program = "import os, json; print(json.dumps(dict(os.environ)))"
+    assert ward(sys.executable, "-Sc", program, env=given).wait(30) == 0
+    found = json.loads((tmp_path / "output").read_text())
+    assert {name: found[name] for name in given} == given
+    assert found.keys() - given.keys() - os.environ.keys() <= {"PWD", "OLDPWD", "SHLVL", "_", "LC_CTYPE"}
+
+
+def test_options_from_the_environment_do_not_disturb_it(ward: Ward, folder: AttemptFolder) -> None:
+    """bash takes them from there, even as sh."""
+    ward("sh", "-c", "exit 3", env={"SHELLOPTS": "errexit:nounset:noglob:xtrace"}).wait(30)
+    assert exitstatus.read(folder.exit) == 3
+
+
+def test_its_own_options_do_not_reach_its_command(ward: Ward, tmp_path: Path) -> None:
+    """bash hands them on in the same way."""
+    assert ward("env", env={"SHELLOPTS": "braceexpand"}).wait(30) == 0
+    assert "noclobber" not in (tmp_path / "output").read_text()
+
+
+def test_a_workspace_that_is_gone_is_said_in_the_transcript(
+    ward: Ward, tmp_path: Path, folder: AttemptFolder
+) -> None:
+    assert ward("touch", "ran", cwd=tmp_path / "gone").wait(30) == 0
+    assert exitstatus.read(folder.exit) == 126
+    assert "gone" in (tmp_path / "output").read_text()
+
+
+def test_a_command_that_is_not_there_is_said_in_the_transcript(
+    ward: Ward, tmp_path: Path, folder: AttemptFolder
+) -> None:
+    ward("there-is-no-such-command").wait(30)
+    assert exitstatus.read(folder.exit) == 127
+    assert "there-is-no-such-command" in (tmp_path / "output").read_text()
