@@ -72,18 +72,17 @@ class Peer:
         yield lambda: _run(self.name, words, folder, environment)
 
 
-def install() -> list[str]:
-    """An environment of the Python peers' own, made once; the packages that could not be had are returned."""
-    if not (HOME / "bin" / "python").exists():
+def install() -> None:
+    """An environment of the Python peers' own, made once. Of what can't be had, the peer is missing."""
+    python, stamp, wanted = HOME / "bin" / "python", HOME / ".installed", " ".join(PACKAGES)
+    if stamp.exists() and stamp.read_text() == wanted:
+        return
+    if not python.exists():
         subprocess.run([sys.executable, "-m", "venv", str(HOME)], check=True)
-    pip = [str(HOME / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    stamp = HOME / ".installed"
-    if not stamp.exists() or stamp.read_text() != " ".join(PACKAGES):
-        missing = [package for package in PACKAGES if subprocess.run([*pip, package], check=False).returncode]
-        if missing:
-            return missing
-        stamp.write_text(" ".join(PACKAGES))
-    return []
+    pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    codes = [subprocess.run([*pip, package], check=False).returncode for package in PACKAGES]
+    if not any(codes):
+        stamp.write_text(wanted)
 
 
 def _asyncio(graph: Graph, folder: Path, parallel: int) -> list[str]:

@@ -39,6 +39,6 @@ async def main(graph: list[Node], parallel: int) -> None:
             going.create_task(run(name))
 
 
-if sys.platform == "linux":
+if sys.platform == "linux" and sys.version_info < (3, 12):  # later ones choose it themselves
     asyncio.set_child_watcher(asyncio.PidfdChildWatcher())
 asyncio.run(main(json.loads(Path(sys.argv[1]).read_text()), int(sys.argv[2])))

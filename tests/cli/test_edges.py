@@ -108,7 +108,7 @@ def surprise(*_: object) -> None:
 def test_a_bug_is_told_in_two_lines(
     words: tuple[str, ...], top: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("plait.wiring", "plait.cli.init"):
+    for module in ("plait.wiring.sources", "plait.cli.init"):
         monkeypatch.setattr(f"{module}.find_place", surprise)
     answer = ask(capsys, top, *words)
     assert answer.code == 4

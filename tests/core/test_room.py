@@ -15,11 +15,11 @@ from plait.core.room import (
     MIB,
     NO_BOUND,
     Demand,
-    share,
     demand,
     footprint,
     headroom,
     room,
+    share,
     size,
     survey,
 )
