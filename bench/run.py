@@ -31,11 +31,11 @@ def rows(quick: bool) -> list[Row]:  # noqa: FBT001 - the one thing that every b
     runners: list[Runner] = [FLOOR, *OURS, *PEERS]
     there = [runner for runner in runners if not runner.missing and not (quick and runner.slow)]
     measure({START: independent(1)}, [runner for runner in there if not runner.slow], rounds=1)  # to warm up
-    times = measure(_shapes(quick), there, rounds=3 if quick else 7)
+    times = measure(_shapes(quick), there, rounds=3 if quick else 5)
     absent = [
         Row(f"{runner.name}: could not be installed", 0.0, "left out") for runner in runners if runner.missing
     ]
-    return [*_starts(times), *_shaped(times), *absent]
+    return [*_starts(times), *_shaped(times), _disk(), *absent]
 
 
 def measure(shapes: Mapping[str, Graph], runners: Sequence[Runner], rounds: int) -> Times:
@@ -73,6 +73,19 @@ def _shapes(quick: bool) -> dict[str, Graph]:  # noqa: FBT001
         "a chain of 200": chain(200),
         "50 x 20 layers": layers(50, 20),
     }
+
+
+def _disk() -> Row:
+    """plait keeps each attempt in a folder of its own, and some file systems are a hundred times slower at that."""
+    count = 500
+    with TemporaryDirectory() as folder:
+        began = perf_counter()
+        for number in range(count):
+            own = Path(folder) / str(number)
+            own.mkdir()
+            (own / "file").touch()
+        took = perf_counter() - began
+    return Row("making a folder and a file here", 1e6 * took / count, "µs")
 
 
 def _starts(times: Times) -> Iterator[Row]:

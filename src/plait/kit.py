@@ -8,13 +8,13 @@ removed when the batch ends: it holds secrets.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 import msgspec
 
 from plait.agents.model import AgentSpec
 from plait.core.errors import WorldError
+from plait.core.frozen import dataclass
 from plait.core.task import Task
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
 from plait.core.errors import WorldError
 from plait.core.events import Record
+from plait.core.frozen import dataclass
 from plait.core.requests import Request
 from plait.core.task import Attempt
 

@@ -1,4 +1,4 @@
-"""The engine's process: `python -m plait.process STATE TOP`. Fronts start it; nobody else needs to.
+"""The engine's process: `python -m plait.process STATE TOP [--held]`. Fronts start it; nobody else needs to.
 
 It takes the lease, works until nothing is left to do, and leaves. A second one finds the lease taken and leaves at once.
 """
@@ -22,15 +22,18 @@ from plait.engine import log
 from plait.engine.loop import Engine
 from plait.engine.reactor import SelectReactor
 from plait.ports import JournalBusyError
-from plait.wiring import DOORBELL, Place, inbox
+from plait.wiring import DOORBELL, HELD, Place, inbox, may_go
 from plait.wiring.engine import engine_config, engine_parts, lease
 
 
 def main(words: list[str]) -> int:
-    state, top = (Path(word) for word in words)
+    state, top = (Path(word) for word in words[:2])
     os.chdir("/")  # it keeps no folder from being removed
+    place = Place(top, state, repository=state.name == "plait")
+    if HELD in words[2:] and not may_go(place):
+        return 0  # whoever started it has no use for it
     try:
-        while serve(Place(top, state, repository=state.name == "plait")):
+        while serve(place):
             pass
     except JournalBusyError:
         return 0  # another one is at work
@@ -83,12 +86,8 @@ def _wanted(config: Config) -> ChangeEngineSettings:
 @contextmanager
 def _doorbell(place: Place) -> Iterator[int | None]:
     """None where the file system has no FIFOs: then requests are found by looking."""
-    path = place.state / DOORBELL
     try:
-        with suppress(FileExistsError):
-            os.mkfifo(path, 0o600)
-        # For reading and writing, so that it never comes to an end when the last front hangs up.
-        bell = os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+        bell = _hung_up(place.state / DOORBELL)
     except OSError as error:
         log.say(f"warning: there is no doorbell: {error}")
         yield None
@@ -97,6 +96,15 @@ def _doorbell(place: Place) -> Iterator[int | None]:
         yield bell
     finally:
         os.close(bell)
+
+
+def _hung_up(path: Path) -> int:
+    if path.exists() and not path.is_fifo():
+        path.unlink()  # a copy or a backup made a file of it, which nobody can wait for
+    with suppress(FileExistsError):
+        os.mkfifo(path, 0o600)
+    # For reading and writing, so that it never comes to an end when the last front hangs up.
+    return os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
 
 
 def _answer(bell: int, engine: Engine) -> None:
@@ -127,4 +135,6 @@ def _heeding(leave: Callable[[], None]) -> Iterator[None]:
 
 
 if __name__ == "__main__":
+    # What a front was born with (a lock, the end of somebody's pipe) is not to be held for as long as a batch runs.
+    os.closerange(3, 4096)
     sys.exit(main(sys.argv[1:]))

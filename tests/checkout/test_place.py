@@ -9,7 +9,7 @@ import pytest
 
 from plait.adapters.checkout.find import discover
 from plait.adapters.checkout.load import load
-from plait.adapters.checkout.place import find_place
+from plait.adapters.checkout.place import _plain, find_place
 from plait.core.errors import UserError
 
 
@@ -81,3 +81,31 @@ def test_a_link_to_where_one_is_leads_no_further(top: Path) -> None:
     (top / "tasks" / "again").symlink_to(".")
     (found,), _ = load(find_place(top), ["tasks/**/*.md", "tasks/01-one.md"], where=top)
     assert [entry.task.id for entry in found.reading.entries] == ["01-one"]
+
+
+@pytest.mark.parametrize("setting", ["core.worktree=../elsewhere", "core.bare=true", "include.path=../other"])
+def test_a_repository_that_is_not_ordinary_is_gits_to_tell(top: Path, setting: str) -> None:
+    assert _plain(top) == find_place(top)
+    git("-C", top, "config", *setting.split("="))
+    assert _plain(top) is None
+
+
+def test_what_lies_in_a_repository_is_of_it(top: Path) -> None:
+    inner = top / "a" / "b"
+    inner.mkdir(parents=True)
+    assert _plain(inner) == find_place(top)
+    assert _plain(top / ".git" / "hooks") is None
+    (inner / ".git").write_text("gitdir: elsewhere")
+    assert _plain(inner) is None, "a submodule, or a linked worktree"
+
+
+def test_git_itself_says_the_same(top: Path) -> None:
+    told = subprocess.run(
+        ["git", "-C", top, "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-common-dir"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    place = _plain(top)
+    assert place
+    assert [str(place.top), str(place.state.parent)] == told

@@ -7,19 +7,21 @@ import signal
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from random import Random
 from subprocess import Popen
 
 import pytest
 
+from plait.adapters.sqlite import open_inbox
 from plait.core.decisions import AttemptStarted, BatchEnded, TaskEnded
-from plait.core.reports import AttemptExited, AttemptLost
+from plait.core.reports import AttemptExited, AttemptLost, EngineTaken
 from plait.core.requests import Submit
 from plait.core.status import TaskStatus
 from plait.testing.audit import Auditor
 from plait.testing.household import Household, household
+from plait.wiring import INBOX
 
 LAYERS, WIDTH = 6, 5
 # A task tells that it begins and that it ends, in one write each, and takes a moment in between.
@@ -32,6 +34,8 @@ echo "end $PLAIT_TASK_ID $PLAIT_ATTEMPT" >> "$TOLD"
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[Household]:
     with household(tmp_path / "household") as made:
+        # Whoever is killed while it still compiles itself has done nothing that could be lost.
+        made.env |= {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(tmp_path / "bytecode")}
         yield made
 
 
@@ -44,6 +48,9 @@ def test_kills_at_random_instants(home: Household, *, long: bool) -> None:
         kills.run(f"tasks{batches}")
     assert home.settle() == []
     _check(home, batches)
+    taken = [record for record in home.records() if isinstance(record.event, EngineTaken)]
+    print(f"{kills.count} kills, {kills.engines} of engines, {len(taken)} tenures, {batches} batches")  # noqa: T201
+    assert len(taken) > kills.wanted / 10, "hardly an engine came so far that it could be interrupted"
 
 
 class Kills:
@@ -54,26 +61,36 @@ class Kills:
         self.chance = chance
         self.wanted = wanted
         self.count = 0
+        self.engines = 0
 
     def run(self, folder: str) -> None:
         submitted = len(_batches(self.home))
         front = self._front(folder)
-        while not self._over(submitted, front):
-            time.sleep(self.chance.uniform(0.01, 0.5))  # a random instant is the point
-            if self.count >= self.wanted:
-                front = front if front.poll() is None else self._again(folder, submitted)
+        while not self._ended(submitted):
+            self._instant(front)
+            if self.count < self.wanted:
+                self._kill(front)
+            else:
                 _wait(front)
-                continue
-            self._kill(front)
             if front.poll() is not None:
+                _wait(front)
                 front = self._again(folder, submitted)
         _wait(front)
 
+    def _instant(self, front: Popen[str]) -> None:
+        """Of a start now and then; mostly of work, after something has happened since the last kill."""
+        if self.chance.random() < 0.8:
+            before, deadline = len(_records(self.home)), time.monotonic() + 30
+            while front.poll() is None and time.monotonic() < deadline and len(_records(self.home)) <= before:
+                time.sleep(0.01)
+        time.sleep(self.chance.uniform(0.0, 0.4))  # a random instant is the point
+
     def _kill(self, front: Popen[str]) -> None:
-        whom = self.chance.choice(("engine", "front", "both"))
+        whom = self.chance.choice(("engine", "engine", "front", "both"))
         engine = self.home.engine() if whom != "front" else None
         if engine:
             self.count += 1
+            self.engines += 1
             with suppress(ProcessLookupError):
                 os.kill(engine, signal.SIGKILL)
         if whom != "engine" and front.poll() is None:
@@ -82,15 +99,15 @@ class Kills:
             _wait(front)
 
     def _again(self, folder: str, submitted: int) -> Popen[str]:
-        return self._front(folder, *(["--resume"] if len(_batches(self.home)) > submitted else []))
+        there = len(_batches(self.home)) > submitted or _pending(self.home)
+        return self._front(folder, *(["--resume"] if there else []))
 
     def _front(self, folder: str, *more: str) -> Popen[str]:
         told = {"TOLD": str(self.home.root / "told")}
         return self.home.plait("run", folder, "--yes", "--isolation", "in-place", "-p", "4", *more, env=told)
 
-    def _over(self, submitted: int, front: Popen[str]) -> bool:
-        ended = [record for record in _records(self.home) if isinstance(record.event, BatchEnded)]
-        return len(ended) > submitted and front.poll() is not None
+    def _ended(self, submitted: int) -> bool:
+        return sum(isinstance(record.event, BatchEnded) for record in _records(self.home)) > submitted
 
 
 def _wait(front: Popen[str]) -> None:
@@ -114,6 +131,13 @@ def _records(home: Household) -> list:  # type: ignore[type-arg]
 
 def _batches(home: Household) -> list[str]:
     return [record.event.batch for record in _records(home) if isinstance(record.event, Submit)]
+
+
+def _pending(home: Household) -> bool:
+    """Something was asked for that no engine has taken yet."""
+    with suppress(Exception), closing(open_inbox(home.place.state / INBOX)) as inbox:
+        return bool(inbox.pending())
+    return False
 
 
 def _check(home: Household, batches: int) -> None:

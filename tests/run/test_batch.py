@@ -146,3 +146,34 @@ def test_batches_of_one_repository_share_the_limit(yard: Yard) -> None:
     fronts = [yard.start("run", folder) for folder in ("house", "garden")]
     assert [yard.answer(front).code for front in fronts] == [0, 0]
     assert (yard.read("log").count("+"), at_once(yard.read("log"))) == (4, 1)
+
+
+def test_whoever_asks_for_more_at_once_than_is_usual_gets_it(yard: Yard) -> None:
+    for number in range(1, 7):
+        yard.task(f"0{number}-task", MEET.replace("-ge 2", "-ge 6"))
+    assert yard.plait("run", "-p", "6").code == 0
+    assert at_once((yard.top.parent / "log").read_text()) == 6
+    assert yard.plait("run", "-p", "2", "-s", "01-02").code == 0
+    assert yard.state().settings.parallel_limit == 4
+
+
+def test_no_limit_means_none(yard: Yard) -> None:
+    for number in range(1, 7):
+        yard.task(f"0{number}-task", MEET.replace("-ge 2", "-ge 6"))
+    assert yard.plait("run", "-p", "0").code == 0
+    assert at_once((yard.top.parent / "log").read_text()) == 6
+
+
+def test_a_task_file_that_can_not_be_read_is_not_done_and_the_rest_is(yard: Yard) -> None:
+    yard.task("01-walls", "touch walls")
+    yard.write("tasks/02-roof.md", "---\nrun: [unclosed\n---\n# Roof\n\nDo it.")
+    answer = yard.plait("run")
+    assert answer.code == 1, answer
+    assert (yard.top / "walls").exists()
+    assert answer.out.endswith("\n  not run  02-roof: can't be read; plait plan says why\n")
+    assert "tasks/02-roof.md:3" in answer.err
+    told = yard.plait("run", "--json")
+    assert told.code == 1
+    assert [json.loads(line)["type"] for line in told.out.splitlines()][-1] == "batch:completed"
+    assert "not run  02-roof" in told.err
+    assert yard.plait("run", "-s", "01").code == 0

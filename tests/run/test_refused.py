@@ -106,3 +106,37 @@ def test_of_two_who_begin_the_same_at_once_one_is_refused(yard: Yard) -> None:
     codes = sorted(yard.answer(front).code for front in fronts)
     assert codes == [0, 2, 2]
     assert yard.read("count") == "once\n"
+
+
+SPY = "from pathlib import Path\n\nPath({!r}).touch()\n"
+
+
+@pytest.mark.parametrize(
+    ("settings", "verb"),
+    [
+        ('[run]\nagent = "spy.agent:Agent"', "run"),
+        ('[run]\nagent = "spy.agent:Agent"', "run --dry-run"),
+        ('[sources]\nformat = "spy.format"', "run"),
+        ('[sources]\nformat = "spy.format"', "plan"),
+        ('[sources]\nformat = "spy.format"', "plan --json"),
+        ('[sources]\nformat = "spy.format"', "next"),
+    ],
+)
+def test_what_the_repository_would_load_is_not_loaded_before_it_is_trusted(
+    yard: Yard, settings: str, verb: str
+) -> None:
+    yard.write("spy/__init__.py", SPY.format(str(yard.top / "loaded")))
+    yard.write("plait.toml", settings)
+    answer = yard.plait(*verb.split(), env={"PYTHONPATH": str(yard.top)})
+    assert answer.code == 2, answer
+    assert "plait.toml:2" in answer.err + answer.out
+    assert not (yard.top / "loaded").exists()
+
+
+def test_a_task_file_does_not_choose_what_is_loaded(yard: Yard) -> None:
+    yard.write("spy/__init__.py", SPY.format(str(yard.top / "loaded")))
+    yard.task("02-paint", agent="spy.agent:Agent")
+    answer = yard.plait("run", "tasks", env={"PYTHONPATH": str(yard.top)})
+    assert answer.code == 2, answer
+    assert "02-paint has a module as its agent (spy.agent:Agent)" in answer.err
+    assert not (yard.top / "loaded").exists()

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import signal
+import subprocess
+from contextlib import closing
 
 import pytest
 
 from plait.testing.yard import Yard, command
+from plait.wiring import engine_of, find_place, inbox
 
 # Says that it has begun, and goes on when it may.
 WAITS = "echo $PLAIT_TASK_ID >> ../begun; until [ -e ../go ]; do sleep 0.02; done; echo $PLAIT_TASK_ID >> ../ended"
@@ -164,3 +168,39 @@ def test_an_output_without_room_ends_nothing(yard: Yard) -> None:
     assert answer.code == 1
     assert "No space left on device" in answer.err
     assert "goes on in the background" in answer.err
+
+
+def interrupted(front: subprocess.Popen[str]) -> bool:
+    """Whether it is gone, after one more Ctrl+C."""
+    front.send_signal(signal.SIGINT)
+    return front.poll() is not None
+
+
+def asked(yard: Yard) -> int:
+    """How many requests nobody has taken yet."""
+    with closing(inbox(find_place(yard.top))) as requests:
+        return len(requests.pending())
+
+
+def test_who_leaves_before_the_batch_is_there_has_asked_it_to_stop(yard: Yard) -> None:
+    yard.task("01-walls", WAITS)
+    yard.task("01-pond", "touch pond", folder="garden")
+    first = yard.start("run", "tasks")
+    yard.until(lambda: begun(yard, "01-walls"))
+    engine = engine_of(find_place(yard.top))
+    assert engine is not None
+    os.kill(engine.pid, signal.SIGSTOP)  # nobody answers now
+    try:
+        second = yard.start("run", "garden")
+        yard.until(lambda: asked(yard))
+        yard.until(lambda: interrupted(second))
+    finally:
+        os.kill(engine.pid, signal.SIGCONT)
+    answer = yard.answer(second)
+    assert answer.code == 130, answer
+    yard.until(lambda: not asked(yard))
+    (yard.top.parent / "go").touch()
+    assert yard.answer(first).code == 0
+    (garden,) = yard.state().open.values()
+    assert f"Batch {garden.id} is asked to stop" in answer.err
+    assert garden.stopping

@@ -112,7 +112,7 @@ def test_nothing_exits_with_0_while_something_is_undone() -> None:
     dropped.exits("a")
     dropped.ask(lambda name: Drop(name, BATCH, "b"))
     dropped.exits("b", Category.KILLED)
-    assert code(dropped) == 1
+    assert code(dropped) == 0  # a person does not want it any more
     assert code(Script("a", settings=ALONE)) == 1  # it runs
 
 

@@ -13,7 +13,6 @@ from subprocess import DEVNULL, Popen
 import pytest
 
 from plait.adapters.local import LocalExecutor
-from plait.core.errors import WorldError
 from plait.core.task import Attempt, Step
 from plait.engine.reactor import SelectReactor
 from plait.ports import Exited, Found, Gone, Running
@@ -166,8 +165,26 @@ def test_a_warden_that_has_not_signed_yet_is_found(bare: Scene, tmp_path: Path) 
 
 def test_a_claim_that_cannot_be_read_is_not_taken_for_none(bare: Scene, folder: AttemptFolder) -> None:
     folder.claim.symlink_to(folder.claim)
-    with pytest.raises(WorldError, match="can't be read"):
-        bare.executor.adopt(ATTEMPT)
+    assert isinstance(bare.executor.adopt(ATTEMPT), Gone)
+
+
+def test_a_warden_whose_claim_cannot_be_read_is_found(bare: Scene, tmp_path: Path) -> None:
+    attempt = bare.start(f"{UNTIL_GO}; exit 4")
+    bare.executor.close()
+    path = StateFolder(tmp_path / "state").attempt(attempt).claim
+    path.unlink()
+    path.mkdir()
+    later = Told()
+    assert bare.site(later).adopt(attempt) == Running(bare.told.launches[0][1])
+    (bare.workspace / "go").touch()
+    assert bare.until(lambda: later.count == 1)
+    assert later.ends == {attempt: 4}
+
+
+def test_an_exit_status_that_cannot_be_read_is_none(bare: Scene, folder: AttemptFolder) -> None:
+    folder.claim.write_bytes(b"")
+    folder.exit.mkdir()
+    assert isinstance(bare.executor.adopt(ATTEMPT), Gone)
 
 
 def test_the_state_folder_may_be_spelled_in_another_way(bare: Scene, tmp_path: Path) -> None:

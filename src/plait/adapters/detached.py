@@ -9,45 +9,95 @@ from contextlib import suppress
 from pathlib import Path
 
 from plait.core.errors import WorldError
+from plait.core.frozen import dataclass
 from plait.site.folder import make_private
 from plait.site.marker import VARIABLE
 
+GO = b"g"
+_OUTPUT = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+_SIGNALS = (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE)
 _started: list[int] = []
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A process that has not been told to go yet. It has touched nothing, and ends if it is dropped, or we do."""
+
+    pid: int
+    fd: int
+
+    def go(self) -> int:
+        with suppress(OSError):  # it is gone already, and whoever waits for it will see that
+            os.write(self.fd, GO)
+        self.drop()
+        return self.pid
+
+    def drop(self) -> None:
+        os.close(self.fd)
 
 
 def spawn(words: Sequence[str], log: Path, *, most: int) -> int:
     """Its process id. A log longer than `most` bytes is put aside first."""
-    _reap()
     try:
         make_private(log.parent)
-        _put_aside(log, most)
-        pid = os.posix_spawn(
-            words[0],
-            list(words),
-            # An attempt may have started it, and is not to end it.
-            {name: value for name, value in os.environ.items() if name != VARIABLE},
-            file_actions=[
-                (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-                (os.POSIX_SPAWN_OPEN, 1, str(log), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600),
-                (os.POSIX_SPAWN_DUP2, 1, 2),
-            ],
-            setsid=True,
-            setsigmask=[],
-            setsigdef=[signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE],
-        )
+        put_aside(log, most)
+        return _spawn(words, (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0), str(log))
     except OSError as error:
         raise WorldError(
             f"the engine can't be started: {error}",
             hint=f"its log would be {log}; plait doctor tells more",
         ) from error
-    _started.append(pid)
-    return pid
 
 
-def _put_aside(log: Path, most: int) -> None:
+def hold(words: Sequence[str]) -> Held | None:
+    """Start it, to make itself ready and wait; None where that can't be done: it is no more than a head start."""
+    inner, outer = os.pipe()
+    try:
+        return Held(_spawn(words, (os.POSIX_SPAWN_DUP2, inner, 0), os.devnull), outer)
+    except OSError:
+        os.close(outer)
+        return None
+    finally:
+        os.close(inner)
+
+
+def await_word(log: Path, *, most: int) -> bool:
+    """In the process that is held: whether it may go. Its output is in the log from then on."""
+    if os.read(0, 1) != GO:
+        return False
+    make_private(log.parent)
+    put_aside(log, most)
+    for fd, path, mode in ((0, os.devnull, os.O_RDONLY), (1, str(log), _OUTPUT), (2, str(log), _OUTPUT)):
+        opened = os.open(path, mode | os.O_CLOEXEC, 0o600)
+        os.dup2(opened, fd)
+        os.close(opened)
+    return True
+
+
+def put_aside(log: Path, most: int) -> None:
     with suppress(FileNotFoundError):
         if log.stat().st_size > most:
             log.replace(log.with_name(f"{log.name}.1"))
+
+
+def _spawn(words: Sequence[str], stdin: tuple[object, ...], output: str) -> int:
+    _reap()
+    pid = os.posix_spawn(
+        words[0],
+        list(words),
+        # An attempt may have started it, and is not to end it.
+        {name: value for name, value in os.environ.items() if name != VARIABLE},
+        file_actions=[
+            stdin,
+            (os.POSIX_SPAWN_OPEN, 1, output, _OUTPUT, 0o600),
+            (os.POSIX_SPAWN_DUP2, 1, 2),
+        ],
+        setsid=True,
+        setsigmask=[],
+        setsigdef=_SIGNALS,
+    )
+    _started.append(pid)
+    return pid
 
 
 def _reap() -> None:

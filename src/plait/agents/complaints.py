@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from json import loads
 
 from plait.agents.plain import plain
 from plait.agents.waits import NO_WAIT, Wait, wait
+from plait.core.frozen import dataclass
 from plait.core.status import Category
 
 STATEMENTS = 5  # so many of the last ones are looked at

@@ -6,10 +6,10 @@ An agent never runs anything. The site starts the command; the engine feeds the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
+from plait.core.frozen import dataclass
 from plait.core.reports import Outcome
 from plait.core.settings import Spend
 from plait.core.task import Attempt, Task

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime
+
+from plait.core.frozen import dataclass
 
 _LONGEST = 40 * 86400.0  # seconds; more is no wait
 _HTTP = "%a, %d %b %Y %H:%M:%S GMT"

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from io import TextIOWrapper
+from typing import NoReturn
 
 from plait.cli import say
 from plait.core.errors import PlaitError, WorldError
@@ -39,6 +41,14 @@ def guarded(call: Callable[[], int], *, as_json: bool) -> int:
     except Exception as error:  # noqa: BLE001 - the last one who can tell of it
         return say.tell_error(say.bug(error), as_json=as_json, cause=error)
     return code
+
+
+def leave(code: int) -> NoReturn:
+    """At once: what Python tidies up at its end is the system's to take back anyway, and takes a while."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)
 
 
 def _close_output() -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
-from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated
 
@@ -13,7 +11,7 @@ import typer
 
 from plait import __version__
 from plait.cli import say, verbs, verbs_place, verbs_tasks
-from plait.core.errors import PlaitError, WorldError
+from plait.cli.guard import guarded, leave, prepare
 
 app = typer.Typer(
     name="plait",
@@ -26,35 +24,13 @@ app = typer.Typer(
 
 
 def main() -> None:
-    if sys.stdout is None:  # it was closed by whoever started this
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - to the end of the process
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(
-            stream, TextIOWrapper
-        ):  # a sign that a terminal does not know is no reason to say nothing
-            stream.reconfigure(errors="replace")
-    sys.exit(run(sys.argv[1:]))
+    prepare()
+    leave(run(sys.argv[1:]))
 
 
 def run(words: Sequence[str]) -> int:
-    """Run a verb; the exit code. Nothing ends in a traceback: whose fault it is, what it was and what to do is told."""
-    as_json = "--json" in words
-    try:
-        code = _run(words)
-        sys.stdout.flush()
-    except PlaitError as error:
-        return say.tell_error(error, as_json=as_json)
-    except KeyboardInterrupt:
-        return say.INTERRUPTED
-    except BrokenPipeError:  # whoever read the output has seen enough
-        _close_output()
-        return say.OK
-    except OSError as error:
-        _close_output()
-        return say.tell_error(WorldError(say.of_system(error)), cause=error)
-    except Exception as error:  # noqa: BLE001 - the last one who can tell of it
-        return say.tell_error(say.bug(error), as_json=as_json, cause=error)
-    return code
+    """Run a verb; the exit code."""
+    return guarded(lambda: _run(words), as_json="--json" in words)
 
 
 def _run(words: Sequence[str]) -> int:
@@ -65,14 +41,6 @@ def _run(words: Sequence[str]) -> int:
             raise ended.__context__ from None
         return ended.code if isinstance(ended.code, int) else say.OK
     return say.OK
-
-
-def _close_output() -> None:
-    """What can't be written is dropped, so that Python does not complain about it once more at its end."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _version(value: bool) -> None:  # noqa: FBT001 - typer's own way

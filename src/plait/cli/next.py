@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from plait.cli.say import OK, USAGE, Page, console, tell_problems, write_json
+from plait.cli.trust import Trust, on_terminal
 from plait.core.plan import Plan, Severity
 from plait.sources.planning import Wish, plan
 from plait.sources.select import select
@@ -27,7 +28,8 @@ def next_command(  # noqa: PLR0913 - what was said on the command line
     *,
     as_json: bool,
 ) -> int:
-    seen = survey(where, named, flags=flags)
+    trust = Trust(someone=on_terminal() and not as_json)
+    seen = survey(where, named, flags=flags, vet=trust.before_reading)
     settings = seen.config.settings(tasks=len(seen.pile.entries), cores=os.cpu_count() or 1)
     planned = plan(seen.pile, replace(wish, unknown=seen.config.sources.unknown_needs))
     found = upcoming(planned.plan, seen.pile.by_id, settings, datetime.now(UTC)) if planned.plan else []

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from plait.cli.planning import Outlook, look
 from plait.cli.say import OK, USAGE, console, exit_code, problems_of, tell_problems, trace, write_json
+from plait.cli.trust import Trust, on_terminal
 from plait.core.errors import PlaitError
 from plait.core.plan import Plan
 from plait.core.settings import Settings
@@ -36,7 +37,8 @@ def plan_command(
 
 
 def _plan(where: Path, named: Sequence[str], wish: Wish, flags: Mapping[str, object], shape: Shape) -> int:
-    found = look(where, named, wish, flags)
+    trust = Trust(someone=on_terminal() and shape is Shape.TEXT)
+    found = look(where, named, wish, flags, trust.before_reading)
     planned = found.planned
     if shape is Shape.JSON:
         show_json(found)

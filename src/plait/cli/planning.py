@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+from plait.config.model import Config
 from plait.core.settings import Settings
 from plait.sources.planning import Planned, Wish, plan
 from plait.wiring.sources import History, Survey, history, survey
@@ -30,8 +31,14 @@ class Outlook:
         return self.past.length(self.planned.plan, self.settings) if self.planned.plan else None
 
 
-def look(where: Path, named: Sequence[str], wish: Wish, flags: Mapping[str, object]) -> Outlook:
-    seen = survey(where, named, flags=flags)
+def look(
+    where: Path,
+    named: Sequence[str],
+    wish: Wish,
+    flags: Mapping[str, object],
+    vet: Callable[[Config], None] | None = None,
+) -> Outlook:
+    seen = survey(where, named, flags=flags, vet=vet)
     return outlook(seen, history(seen.place), wish)
 
 

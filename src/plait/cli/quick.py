@@ -45,10 +45,10 @@ def main() -> None:
 
         long_way()
         return
-    from plait.cli.guard import guarded, prepare  # noqa: PLC0415
+    from plait.cli.guard import guarded, leave, prepare  # noqa: PLC0415
 
     prepare()
-    sys.exit(guarded(lambda: _status(said), as_json=said.as_json))
+    leave(guarded(lambda: _status(said), as_json=said.as_json))
 
 
 def _status(said: Quick) -> int:

@@ -8,22 +8,34 @@ from plait.agents.model import AgentSpec
 from plait.cli.plan import show_json, show_text, tell_no_plan
 from plait.cli.planning import Outlook, outlook
 from plait.cli.run_agents import staffed
-from plait.cli.run_ask import ask_trust, confirm, on_terminal, terms
+from plait.cli.run_ask import confirm, terms
 from plait.cli.run_check import in_place
+from plait.cli.run_leave import left_at_once
 from plait.cli.run_options import RunOptions
-from plait.cli.say import INTERRUPTED, OK, USAGE, Page, console, tell_problems
+from plait.cli.say import FAILED, INTERRUPTED, OK, USAGE, Page, console, tell_problems
+from plait.cli.show import listed
+from plait.cli.trust import AGENT, FORMAT, Trust, on_terminal
 from plait.core.plan import Plan
+from plait.core.state import BatchState, State
+from plait.front.desk import Desk
+from plait.front.feed import Feed
+from plait.wiring import find_place
 from plait.wiring.sources import History, Survey, agent_specs, survey
 
 
 def run_command(options: RunOptions) -> int:
     """The exit code; what stands in the way is raised, and then nothing was started."""
     options.check()
-    seen = survey(options.where, options.named, flags=options.flags)
-    agents = agent_specs(seen.config)
-    from plait.front.desk import open_desk  # noqa: PLC0415 - a slip in the words is told without it
-
-    with open_desk(seen.place) as desk:
+    trust = Trust(someone=on_terminal() and not options.as_json, early=(FORMAT, AGENT))
+    place = find_place(options.where)
+    with Desk(place, Feed()) as desk:
+        if not options.dry_run:
+            desk.warm()  # while the sources are read here
+        seen = survey(
+            options.where, options.named, flags=options.flags, place=place, vet=trust.before_reading
+        )
+        agents = agent_specs(seen.config)
+        desk.refresh()
         if options.resume:
             from plait.cli.run_resume import resume  # noqa: PLC0415
 
@@ -33,12 +45,37 @@ def run_command(options: RunOptions) -> int:
             return _refuse(options, found)
         if options.dry_run:
             return _show(options, found, found.planned.plan)
-        if not _agreed(options, found, found.planned.plan):
+        if not _agreed(options, trust, found, found.planned.plan):
             console().print("Nothing was started.")
             return INTERRUPTED
         from plait.cli.run_follow import run_and_follow  # noqa: PLC0415 - only now it becomes serious
 
-        return run_and_follow(options, desk, found, found.planned.plan, agents)
+        plan = found.planned.plan
+        try:
+            code = run_and_follow(options, desk, found, plan, agents)
+        except KeyboardInterrupt:
+            return left_at_once(desk, _mine(desk.ahead(), plan))
+        mine = _mine(desk.state, plan)
+        return _reckoned(options, found, code, ended=mine is not None and mine.ended is not None)
+
+
+def _reckoned(options: RunOptions, found: Outlook, code: int, *, ended: bool) -> int:
+    """What was asked for and could not be read is in no batch, and not done either."""
+    left = found.planned.unreadable
+    if not left or not ended:
+        return code
+    page = Page()
+    page.line()
+    page.line(("  not run", "red"), f"  {listed(left)}: can't be read; plait plan says why")
+    page.show(console(stderr=options.as_json))
+    return code or FAILED
+
+
+def _mine(state: State, plan: Plan) -> BatchState | None:
+    """No two open batches have one task, so the newest batch of exactly these tasks is the one that was followed."""
+    ids = {task.id for task in plan.tasks}
+    same = (batch for batch in state.batches.values() if {task.task.id for task in batch.tasks} == ids)
+    return max(same, key=lambda batch: batch.order, default=None)
 
 
 def _prepared(options: RunOptions, seen: Survey, past: History, agents: tuple[AgentSpec, ...]) -> Outlook:
@@ -71,12 +108,11 @@ def _show(options: RunOptions, found: Outlook, plan: Plan) -> int:
     return OK
 
 
-def _agreed(options: RunOptions, found: Outlook, plan: Plan) -> bool:
+def _agreed(options: RunOptions, trust: Trust, found: Outlook, plan: Plan) -> bool:
     """Whether to start. Nobody is asked where nobody is, and a program is never asked."""
-    someone = on_terminal() and not options.as_json
-    ask_trust(found.seen.config, someone=someone)
-    if someone and not options.yes:
+    trust.before_running(found.seen.config)
+    if trust.someone and not options.yes:
         return confirm(found, plan)
-    if found.planned.problems and not options.as_json:
+    if found.planned.problems:
         tell_problems(console(stderr=True), found.planned.problems)
     return True

@@ -63,11 +63,10 @@ class _Staff:
         return [_problem(message, hint, tasks) for (message, hint), tasks in self.refusals.items()]
 
     def _why_not(self, name: str, task: Task) -> Refusal | None:
-        broken = self._load(name)
-        if broken is not None:
-            return broken
-        why = table.why_not(name, task)
-        return None if why is None else (why, _RUN)
+        why = table.why_not(name, task)  # first: a task file must not choose what is imported
+        if why is not None:
+            return why, _RUN
+        return self._load(name)
 
     def _load(self, name: str) -> Refusal | None:
         if name not in self._broken:

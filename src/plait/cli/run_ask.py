@@ -1,53 +1,16 @@
-"""What `plait run` asks a person before it starts anything: for trust, and whether to start."""
+"""What `plait run` asks a person before it starts anything: whether to start."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
-
 from plait.cli.plan import at_once, show_text
 from plait.cli.planning import Outlook
-from plait.cli.say import Page, console, harmless
-from plait.config.files import user_file
-from plait.config.model import Command, Config, commands
-from plait.config.schema import BY_NAME
-from plait.core.errors import UserError
+from plait.cli.say import Page, console
+from plait.cli.trust import asked, on_terminal
+from plait.config.model import Layer
 from plait.core.plan import Plan
+from plait.core.settings import Mode
 
-_YES = frozenset({"y", "yes"})
-_NO = frozenset({"n", "no"})
-
-
-def on_terminal() -> bool:
-    """Whether somebody is there to ask."""
-    return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
-
-
-def ask_trust(config: Config, *, someone: bool) -> None:
-    """What a repository's own file would have plait run is run only if a person says so; --yes is no answer to this."""
-    wanted = commands(config)
-    if not wanted:
-        return
-    if not someone:
-        raise UserError(_untrusted(wanted), hint=_way_out(wanted))
-    page = Page()
-    page.line(("This repository's own settings would have plait run:", "bold"))
-    for command in wanted:
-        page.line(f"  {command.value}", (f"  ({command.key}, {command.given})", "dim"))
-    page.show(console())
-    if not _asked("Do you trust these commands? [y/N] ", default=False):
-        raise UserError("nothing was started", hint=_way_out(wanted))
-
-
-def _untrusted(wanted: Sequence[Command]) -> str:
-    told = "\n".join(f"  {command.given}: {command.key} = {command.value}" for command in wanted)
-    return f"this repository's own settings would run commands that nobody has trusted yet:\n{told}"
-
-
-def _way_out(wanted: Sequence[Command]) -> str:
-    flags = [BY_NAME[command.key].flag for command in wanted]
-    said = " and ".join(f"{flag} …" for flag in flags if flag)
-    return f"Say them yourself with {said}, or in your own settings ({user_file()})."
+__all__ = ["confirm", "on_terminal", "terms"]
 
 
 def confirm(found: Outlook, plan: Plan) -> bool:
@@ -57,7 +20,7 @@ def confirm(found: Outlook, plan: Plan) -> bool:
     page.line(terms(found, plan))
     page.show(console())
     which = "this task" if len(plan.tasks) == 1 else f"these {len(plan.tasks)} tasks"
-    return _asked(f"Run {which}? [Y/n] ", default=True)
+    return asked(f"Run {which}? [Y/n] ", default=True)
 
 
 def terms(found: Outlook, plan: Plan) -> str:
@@ -74,21 +37,13 @@ def terms(found: Outlook, plan: Plan) -> str:
 
 
 def _at_once(found: Outlook) -> str:
-    """A batch may be allowed more than the engine is."""
-    own, limit = found.settings.max_parallel, found.seen.config.engine.parallel_limit
-    if limit and (not own or own > limit):
+    """A batch may be allowed more than the engine is, where somebody has set that."""
+    settings, config = found.settings, found.seen.config
+    if settings.mode is Mode.QUEUE:
+        return "one at a time" if settings.auto_approve else "one at a time, each after approval"
+    own = settings.max_parallel
+    limit = config.engine.parallel_limit
+    set_ = config.given["engine.parallel_limit"].layer is not Layer.DEFAULT
+    if set_ and limit and (not own or own > limit):
         return f"{limit} at once (engine.parallel_limit)"
-    return at_once(found.settings)
-
-
-def _asked(question: str, *, default: bool) -> bool:
-    out = console()
-    while True:
-        try:
-            said = out.input(harmless(question), markup=False, emoji=False).strip().lower()
-        except EOFError:  # Ctrl+D leaves as Ctrl+C does
-            raise KeyboardInterrupt from None
-        if not said:
-            return default
-        if said in _YES | _NO:
-            return said in _YES
+    return at_once(settings)

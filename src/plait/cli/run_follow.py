@@ -17,7 +17,7 @@ from plait.cli.planning import Outlook
 from plait.cli.run_ask import on_terminal, terms
 from plait.cli.run_calls import Calls
 from plait.cli.run_options import RunOptions
-from plait.cli.run_show import AsJson, AsLines, Show, feed_until, tell
+from plait.cli.run_show import AsJson, AsLines, Show, tell
 from plait.cli.run_submit import submit
 from plait.cli.run_watch import Parting, Watch
 from plait.cli.say import ASKS, FAILED, INTERRUPTED, OK, Page, console, of_system, write_json
@@ -33,10 +33,9 @@ from plait.wiring import state_folder
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """A batch, from the record after `before` on. `agents` are those whose words have to be known to be understood."""
+    """A batch. `agents` are those whose words have to be known to be understood."""
 
     batch: str
-    before: int
     headline: str
     agents: tuple[AgentSpec, ...] = ()
 
@@ -46,11 +45,11 @@ def run_and_follow(
 ) -> int:
     # From here on Ctrl+C is a request about a batch, even before there is one.
     with Calls() as calls:
-        batch, before = submit(desk, found, plan, agents)
+        batch = submit(desk, found, plan, agents)
         if options.detach:
             return detached(options, batch)
         headline = f"batch {batch} · {terms(found, plan)}"
-        return follow(options, desk, Followed(batch, before, headline, agents), calls)
+        return follow(options, desk, Followed(batch, headline, agents), calls)
 
 
 def detached(options: RunOptions, batch: str) -> int:
@@ -67,8 +66,7 @@ def detached(options: RunOptions, batch: str) -> int:
 
 def follow(options: RunOptions, desk: Desk, followed: Followed, calls: Calls) -> int:
     """Show what happens until this front is not needed any more; the exit code."""
-    feed = feed_until(desk.place, followed.before)
-    batch = followed.batch
+    feed, batch = desk.feed, followed.batch
     try:
         if not options.as_json:
             _say(followed.headline)
@@ -96,7 +94,7 @@ def _show(options: RunOptions, desk: Desk, followed: Followed, feed: Feed) -> Sh
         from plait.cli.run_screen import OnScreen  # noqa: PLC0415 - only for terminals
 
         return OnScreen(feed, batch, Activities(folder, listen))
-    return AsLines(feed, batch, [task.task.id for task in desk.state.batches[batch].tasks])
+    return AsLines(batch, [task.task.id for task in desk.state.batches[batch].tasks])
 
 
 def _leave(options: RunOptions, parting: Parting, view: BatchView, calls: Calls) -> int:

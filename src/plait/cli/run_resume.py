@@ -6,10 +6,14 @@ import time
 from collections.abc import Iterator
 from dataclasses import fields
 
+from plait import wiring
+from plait.agents.model import AgentSpec
 from plait.cli.planning import machine_size
 from plait.cli.run_calls import Calls
 from plait.cli.run_check import newest
 from plait.cli.run_follow import Followed, detached, follow
+from plait.cli.run_leave import left_at_once
+from plait.cli.run_limit import fitting
 from plait.cli.run_options import RunOptions
 from plait.cli.run_show import tell
 from plait.cli.say import ASKS, OK, Page, console, write_json
@@ -18,10 +22,11 @@ from plait.config.schema import of_table
 from plait.core.errors import WorldError
 from plait.core.requests import ChangeSettings, Request, Resume
 from plait.core.settings import Settings
-from plait.core.state import BatchState
+from plait.core.state import BatchState, State
 from plait.core.views import batch_standing
 from plait.front.asking import request_id
 from plait.front.desk import Desk
+from plait.kit import KitError
 from plait.wiring.sources import Survey
 
 _PATIENCE = 60.0  # seconds until somebody has taken up a batch that was only handed in
@@ -34,17 +39,33 @@ def resume(options: RunOptions, seen: Survey, desk: Desk) -> int:
         return _nothing(options)
     if options.dry_run:
         return _would(options, found)
-    with Calls() as calls:
-        batch = _taken(desk, found.id)
-        before = desk.state.seq
-        refused = [answer.why for answer in desk.ask_all(list(_requests(seen.config, batch))) if answer.why]
-        if refused:
-            tell(f"Batch {batch.id} can't go on: {'; '.join(refused)}.")
-            return ASKS
-        if options.detach:
-            return detached(options, batch.id)
-        headline = f"batch {batch.id} · {batch.unsettled} of {len(batch.tasks)} tasks to go"
-        return follow(options, desk, Followed(batch.id, before, headline), calls)
+    try:
+        with Calls() as calls:
+            return _go_on(options, seen, desk, found.id, calls)
+    except KeyboardInterrupt:
+        return left_at_once(desk, desk.state.batches.get(found.id))
+
+
+def _go_on(options: RunOptions, seen: Survey, desk: Desk, name: str, calls: Calls) -> int:
+    batch = _taken(desk, name)
+    desk.listen()
+    requests = list(_requests(seen.config, desk.state, batch))
+    refused = [answer.why for answer in desk.ask_all(requests) if answer.why]
+    if refused:
+        tell(f"Batch {batch.id} can't go on: {'; '.join(refused)}.")
+        return ASKS
+    if options.detach:
+        return detached(options, batch.id)
+    headline = f"batch {batch.id} · {batch.unsettled} of {len(batch.tasks)} tasks to go"
+    return follow(options, desk, Followed(batch.id, headline, _agents(desk, batch.id)), calls)
+
+
+def _agents(desk: Desk, batch: str) -> tuple[AgentSpec, ...]:
+    """As they were submitted; without them their words are shown as they are."""
+    try:
+        return wiring.load_kit(desk.place, batch).agents
+    except KitError:
+        return ()
 
 
 def _nothing(options: RunOptions) -> int:
@@ -75,13 +96,17 @@ def _taken(desk: Desk, name: str) -> BatchState:
     return desk.state.batches[name]
 
 
-def _requests(config: Config, batch: BatchState) -> Iterator[Request]:
+def _requests(config: Config, state: State, batch: BatchState) -> Iterator[Request]:
     """What the flags say now holds from now on; what nobody said stays as it was submitted."""
     known = {one.name for one in fields(Settings)}
     given = [key.field for key in of_table("run") if config.given[key.name].layer is Layer.FLAG]
     changed = tuple(name for name in given if name in known)
     if changed:
         settings = config.settings(tasks=len(batch.tasks), cores=machine_size())
+        if "max_parallel" in changed:
+            wider = fitting(config, state, settings.max_parallel, batch=batch.id)
+            if wider is not None:
+                yield wider
         yield ChangeSettings(request_id(), batch.id, settings, changed)
     if batch.paused is not None:
         yield Resume(request_id(), batch.id)

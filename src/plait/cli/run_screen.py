@@ -9,14 +9,13 @@ from typing import Self
 
 from plait.cli.say import Page, console
 from plait.cli.screen.display import Display
-from plait.core.events import Record
 from plait.front.activity import Activities
+from plait.front.desk import Told
 from plait.front.feed import Feed
 
 
 class OnScreen:
     def __init__(self, feed: Feed, batch: str, activities: Activities) -> None:
-        self._feed = feed
         self._display = Display(console(), feed, batch, name=batch, activities=activities)
 
     def __enter__(self) -> Self:
@@ -28,9 +27,8 @@ class OnScreen:
     ) -> None:
         self._display.__exit__(kind, error, trace)
 
-    def take(self, records: Sequence[Record]) -> None:
-        for record in records:
-            self._feed.fold(record)
+    def take(self, told: Sequence[Told]) -> None:
+        """It shows the state, which has folded them."""
 
     def refresh(self, notice: str) -> None:
         self._display.refresh(time.time(), notice=notice)

@@ -5,19 +5,18 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from types import TracebackType
 from typing import Protocol, Self
 
-from plait import wiring
 from plait.cli.lines import Lines
 from plait.cli.say import Page, console
-from plait.core.events import Record
+from plait.core.reports import AttemptExited, AttemptLost
+from plait.core.state import AttemptState
 from plait.front.activity import Logs
+from plait.front.desk import Told
 from plait.front.event import line
 from plait.front.feed import Feed
-from plait.ports import JournalMissingError
-from plait.wiring import Place
 
 
 class Show(Protocol):
@@ -27,7 +26,7 @@ class Show(Protocol):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
 
-    def take(self, records: Sequence[Record]) -> None: ...
+    def take(self, told: Sequence[Told]) -> None: ...
 
     def refresh(self, notice: str) -> None: ...
 
@@ -35,21 +34,6 @@ class Show(Protocol):
 
     def leave(self, page: Page | None) -> None:
         """The last that is seen."""
-
-
-def feed_until(place: Place, seq: int) -> Feed:
-    """What happened before is history that nobody wants told."""
-    feed = Feed()
-    try:
-        reader = wiring.journal_reader(place)
-    except JournalMissingError:
-        return feed
-    with closing(reader):
-        for record in reader.read():
-            if record.seq > seq:
-                break
-            feed.fold(record)
-    return feed
 
 
 class _Plain:
@@ -77,15 +61,15 @@ class _Plain:
 
 
 class AsLines(_Plain):
-    def __init__(self, feed: Feed, batch: str, ids: Sequence[str]) -> None:
+    def __init__(self, batch: str, ids: Sequence[str]) -> None:
         super().__init__()
-        self._feed, self._batch = feed, batch
+        self._batch = batch
         self._lines = Lines(ids, name=batch)
 
-    def take(self, records: Sequence[Record]) -> None:
-        events = [event for record in records for event in self._feed.take(record)]
-        told = [self._lines.tell(event) for event in events if event.concerns(self._batch)]
-        _write([text for text in told if text is not None])
+    def take(self, told: Sequence[Told]) -> None:
+        events = [event for each in told for event in each.events if event.concerns(self._batch)]
+        lines = map(self._lines.tell, events)
+        _write([text for text in lines if text is not None])
 
     def leave(self, page: Page | None) -> None:
         if page is not None:
@@ -98,15 +82,20 @@ class AsJson(_Plain):
         super().__init__()
         self._feed, self._batch, self._logs = feed, batch, logs
 
-    def take(self, records: Sequence[Record]) -> None:
-        for record in records:
-            known = self._feed.state.batches.get(self._batch)
-            before = {} if known is None else dict(known.alive)
-            events = self._feed.take(record)
-            after = self._feed.state.batches.get(self._batch)
-            over = [attempt for name, attempt in before.items() if after is None or name not in after.alive]
-            said = [event for attempt in over for event in self._logs.finish(attempt, record.at)]
-            _write([line(event) for event in (*said, *events) if event.concerns(self._batch)])
+    def take(self, told: Sequence[Told]) -> None:
+        for each in told:
+            over = self._over(each.record.event)
+            said = self._logs.finish(over, each.record.at) if over is not None else []
+            _write([line(event) for event in (*said, *each.events) if event.concerns(self._batch)])
+
+    def _over(self, event: object) -> AttemptState | None:
+        """The attempt that ended with this; its task remembers its last one."""
+        if not isinstance(event, AttemptExited | AttemptLost):
+            return None
+        batch = self._feed.state.batches.get(event.attempt.batch)
+        task = batch.task(event.attempt.task) if batch is not None else None
+        known = (task.last, task.last_write) if task is not None else ()
+        return next((each for each in known if each is not None and each.name == event.attempt), None)
 
     def refresh(self, notice: str) -> None:
         super().refresh(notice)

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from plait.agents.model import AgentSpec
 from plait.cli.planning import Outlook
 from plait.cli.run_check import refuse_twice
+from plait.cli.run_limit import fitting
 from plait.core.plan import Plan
 from plait.front.asking import Submission
 from plait.front.desk import Desk
@@ -18,14 +19,18 @@ from plait.wiring import LOCKS, Place
 _LOCK = "submit"
 
 
-def submit(desk: Desk, found: Outlook, plan: Plan, agents: Sequence[AgentSpec]) -> tuple[str, int]:
-    """The batch's id, and the last record before it."""
+def submit(desk: Desk, found: Outlook, plan: Plan, agents: Sequence[AgentSpec]) -> str:
+    """The batch's id. What happens from here on is told."""
     with _turn(desk.place):
         desk.refresh()
-        refuse_twice(desk.ahead(), found, plan)
-        before = desk.state.seq
+        ahead = desk.ahead()
+        refuse_twice(ahead, found, plan)
+        desk.listen()
+        wider = fitting(found.seen.config, ahead, found.settings.max_parallel)
+        if wider is not None:
+            desk.ask(wider)
         sources = tuple(str(source) for source in found.seen.pile.sources)
-        return desk.submit(Submission(plan, found.settings, tuple(agents), sources)), before
+        return desk.submit(Submission(plan, found.settings, tuple(agents), sources))
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from plait.front.desk import Desk
 from plait.ports import InboxError
 
 GLANCE = 0.25  # seconds without news until keys and signals are looked at
+GATHER = 0.05  # at least, between two readings of the journal
 TEND = 1.0  # between two looks at the engine
 
 _STOPPING = "stopping: agents are asked to end; Ctrl+C again to end them at once"
@@ -42,6 +43,7 @@ class Watch:
         self._detached = False
         self._notice = ""
         self._tended = time.monotonic()
+        self._read = 0.0
 
     @property
     def _batch(self) -> BatchState:
@@ -51,18 +53,26 @@ class Watch:
         return batch
 
     def follow(self) -> Parting:
-        self._show.take(self._desk.refresh())
+        self._show.take(self._desk.heard())
         while (parting := self._parting()) is None:
             self._show.refresh(self._notice)
             self._answer_calls()
             for key in self._show.pressed():
                 self._press(key)
             if self._desk.wait(GLANCE):
-                self._show.take(self._desk.refresh())
+                self._gather()
+                self._show.take(self._desk.heard())
             if time.monotonic() - self._tended >= TEND:
                 self._desk.tend()
                 self._tended = time.monotonic()
         return parting
+
+    def _gather(self) -> None:
+        """News that come thick and fast are told together."""
+        pause = self._read + GATHER - time.monotonic()
+        if pause > 0:
+            time.sleep(pause)
+        self._read = time.monotonic()
 
     def _parting(self) -> Parting | None:
         batch = self._batch
@@ -118,4 +128,4 @@ class Watch:
             self._notice = answer.why
         elif not isinstance(request, Stop):
             self._notice = ""
-        self._show.take(self._desk.refresh())
+        self._show.take(self._desk.heard())

@@ -19,7 +19,9 @@ _QUIET = (TaskStatus.BLOCKED, TaskStatus.SKIPPED, TaskStatus.CANCELLED, TaskStat
 
 
 def exit_code(view: BatchView) -> int:
-    """0: everything is done. 3: all that is left waits for a person. 1: something else came of it."""
+    """0: everything that is still asked for is done. 3: all that is left waits for a person. 1: something else came of it."""
+    if view.status is BatchStatus.COMPLETED:  # what a person dropped is not asked for any more
+        return OK
     if view.progress.total == dict(view.progress.counts)[TaskStatus.DONE]:
         return FAILED if view.status in {BatchStatus.FAILED, BatchStatus.CANCELLED} else OK
     return ASKS if view.waits_for_person else FAILED
@@ -61,9 +63,9 @@ def _counts(view: BatchView) -> list[tuple[str, str]]:
 
 def _times(view: BatchView, begun: float, now: float, worked: float) -> str:
     wall = max(0.0, (view.ended_at if view.ended_at is not None else now) - begun)
-    told = took(wall)
-    if worked > wall:
-        told = f"{told} instead of {took(worked)} one after another"
+    told, long = took(wall), took(worked)
+    if worked > wall and told != long:
+        told = f"{told} instead of {long} one after another"
     return f"{told} · {view.cost}" if view.cost else told
 
 

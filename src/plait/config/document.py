@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from plait.config.layers import Heard
 from plait.config.model import Layer
 from plait.config.schema import BY_NAME, TABLES, meant, near
 from plait.config.toml import Toml, bare
+from plait.core.frozen import dataclass
 from plait.core.task import Origin
 
 

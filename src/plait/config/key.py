@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from plait.config.kinds import Kind
+from plait.core.frozen import dataclass
 
 T = TypeVar("T")
 

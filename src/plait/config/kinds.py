@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import StrEnum
 from typing import Generic, Literal, NoReturn, TypeVar
 
 from plait.config import amounts
+from plait.core.frozen import dataclass
 from plait.core.settings import Budget
 
 T = TypeVar("T")

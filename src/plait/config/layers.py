@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -13,6 +13,7 @@ from plait.config.model import COMMAND, Config, EngineConfig, Given, Layer, RunC
 from plait.config.schema import KEYS
 from plait.config.toml import shown
 from plait.core.errors import ConfigError
+from plait.core.frozen import dataclass
 from plait.core.plan import Problem, Severity
 from plait.core.task import Origin
 

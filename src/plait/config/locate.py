@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from plait.core.frozen import dataclass
 
 # Names of tables and keys, and the places of elements in arrays.
 Path = tuple[str | int, ...]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
 from plait.config.choices import PromptBy
 from plait.config.key import AnyKey
 from plait.config.schema import KEYS
+from plait.core.frozen import dataclass
 from plait.core.needs import UnknownNeeds
 from plait.core.plan import Problem
 from plait.core.settings import (

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from plait.config.locate import Places, locate
 from plait.core.errors import ConfigError
+from plait.core.frozen import dataclass
 
 # TOML as tomllib gives it: what is in it is judged key by key.
 Tree = Mapping[str, object]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from statistics import median
 
 from plait.core.decisions import (
@@ -21,6 +21,7 @@ from plait.core.decisions import (
 )
 from plait.core.drive import decide, take
 from plait.core.fork import fork
+from plait.core.frozen import dataclass
 from plait.core.probe import outstanding
 from plait.core.reports import AttemptExited, GateDone, Merged, MergeDone, Outcome, RebuildDone, Report
 from plait.core.state import BatchState, State

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from plait.core.agenda.choose import Choice, affordable, reserve, why_busy
 from plait.core.agenda.phase import progress
 from plait.core.agenda.rebuild import line_stands
 from plait.core.agenda.slots import clamped, room_in_batch, within_limit, within_room
 from plait.core.evolve.index import LOCAL
+from plait.core.frozen import dataclass
 from plait.core.owed import Owed
 from plait.core.ready import Ref
 from plait.core.settings import Mode

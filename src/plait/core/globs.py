@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from plait.core.frozen import dataclass
 
 _WILD = re.compile(r"[*?\[]")
 _PIECE = re.compile(r"(?P<star>\*+)|(?P<one>\?)|\[(?P<no>!?)(?P<of>[^/\]]+)\]|(?P<plain>[^*?\[]+|\[)")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 
 from plait.core import cycles
+from plait.core.frozen import dataclass
 from plait.core.holds import crowds, holds
 from plait.core.needs import Outside, Row, UnknownNeeds, judge, resolve, said
 from plait.core.phases import check, contradictions, gated

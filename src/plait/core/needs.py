@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import StrEnum
 from itertools import chain, islice
 
+from plait.core.frozen import dataclass
 from plait.core.plan import Problem, Severity
 from plait.core.task import NeedKind, Origin, Task
 

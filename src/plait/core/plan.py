@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
+from plait.core.frozen import dataclass
 from plait.core.task import Origin, Phase, Task
 
 

@@ -12,8 +12,8 @@ and ten thousand tasks that wait for one file cost nothing until it is released.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
+from plait.core.frozen import dataclass
 from plait.core.sorted import Sorted
 
 Ref = tuple[str, int]  # batch, place in its plan

@@ -5,8 +5,7 @@ Each carries an id chosen by the front that sends it: a second copy changes noth
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from plait.core.frozen import dataclass
 from plait.core.plan import Plan
 from plait.core.settings import EngineSettings, Settings
 

@@ -7,10 +7,10 @@ fit beside that. An answer that depends on what was told before changes only whe
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Protocol
 
 from plait.core.agenda.verify import COMMAND
+from plait.core.frozen import dataclass
 from plait.core.owed import Owed
 from plait.core.reports import RoomChanged
 from plait.core.state import State

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from enum import StrEnum
 from typing import Self
+
+from plait.core.frozen import dataclass
 
 
 class Mode(StrEnum):

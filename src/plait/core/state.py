@@ -6,9 +6,10 @@ tasks' own facts gives the same, and a property compares them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from plait.core.decisions import AttemptStarted, Change, GateStarted, RebuildStarted
+from plait.core.frozen import dataclass
 from plait.core.owed import Owed
 from plait.core.plan import Plan
 from plait.core.ready import Lane, Ready

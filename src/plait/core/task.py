@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from plait.core.frozen import dataclass
 
 SECONDS_PER_WEIGHT = 600.0
 

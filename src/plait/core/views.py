@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from plait.core.explain import standing
+from plait.core.frozen import dataclass
 from plait.core.settings import Mode, Settings, Spend
 from plait.core.state import BatchState, State, TaskState
 from plait.core.status import BatchStatus, Category, TaskStatus, Waiting

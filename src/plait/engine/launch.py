@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from plait.agents.check import Check
@@ -13,6 +12,7 @@ from plait.agents.prompt import prompt, snapshot
 from plait.agents.table import load
 from plait.core.decisions import AttemptStarted
 from plait.core.errors import PlaitError
+from plait.core.frozen import dataclass
 from plait.core.task import Attempt, Step, Task
 from plait.engine import log
 from plait.engine.surroundings import surroundings, unique_name
@@ -79,7 +79,12 @@ class Launcher:
         """It has ended: nobody needs its secrets any more."""
         self._known.pop(batch, None)
         self._environments.pop(batch, None)
-        self._kits.forget_environment(batch)
+        try:
+            self._kits.forget_environment(batch)
+        except OSError as error:
+            log.say(
+                f"warning: the environment of batch {batch}, which may hold keys, can't be removed: {error}"
+            )
 
     def refresh(self, batch: str) -> None:
         """A front may have handed over another environment."""

@@ -8,12 +8,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 
 from plait.core.agenda.slots import room_in_batch
 from plait.core.drive import decide, take
 from plait.core.events import Record
 from plait.core.evolve import evolve
+from plait.core.frozen import dataclass
 from plait.core.needed import needed
 from plait.core.reports import (
     AttemptActive,
@@ -138,7 +138,8 @@ class Engine:
         if self._wake is not None:
             waits.append(self._wake - self._wall())
         if self._idle_since is not None:
-            waits.append(self._idle_since + LINGER - now)
+            left = self._idle_since + LINGER - now
+            waits.append(left if left > 0 else SOON)  # what attempts left behind is still being ended
         return max(0.0, min(waits))
 
     def turn(self) -> None:
@@ -177,9 +178,12 @@ class Engine:
         return now - self._idle_since >= LINGER and not self.parts.performer.sweep()
 
     def release(self) -> None:
-        """The last record of this engine."""
-        self.hear(EngineReleased(self._pid))
-        self.turn()
+        """The last record of this engine. Nothing is taken or decided any more: nobody would be there to see to it."""
+        if self._unwritten:
+            self._write(self._unwritten)
+        if not self._unwritten:
+            news, self._news = [*self._news, EngineReleased(self._pid)], []
+            self._write(take(self.state, news, self._wall()))
         self.parts.performer.tidy(self.state)
         log.say(f"engine {self._pid} left at record {self.state.seq}")
 
@@ -218,7 +222,7 @@ class Engine:
         now = time.monotonic()
         if self._busy and now - self._ticked >= TICK:
             self._ticked = now
-            self.parts.watch.listen(self._wall())
+            self.parts.watch.listen(now)
             self.parts.machine.look(self.parts.executor, self.parts.watch)
             self._tell(self.parts.commons.problem)
 
@@ -233,7 +237,7 @@ class Engine:
         try:
             return self.parts.inbox.pending()
         except InboxError as error:
-            log.say(f"warning: {error.message}")
+            self._tell(error.message)
             return ()
 
     def _strike_out(self, requests: Sequence[Request]) -> None:
@@ -242,7 +246,7 @@ class Engine:
             try:
                 self.parts.inbox.taken([request.id for request in requests])
             except InboxError as error:
-                log.say(f"warning: {error.message}")
+                self._tell(error.message)
 
     def _write(self, records: list[Record]) -> None:
         """Nothing is performed before it is on disk. A full disk is waited for; meanwhile nothing is decided."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 
 from plait.core.reports import ClockJumped, PressureChanged, RateLimited, Report
 from plait.core.room import share, shortage, survey
@@ -44,7 +45,8 @@ class Machine:
         now = time.monotonic()
         if watch.running and now - self._weighed >= WEIGHED:
             self._weighed = now
-            self._sizes = executor.footprints()
+            with suppress(OSError):  # the processes can't be seen now; what was weighed last holds
+                self._sizes = executor.footprints()
             for attempt, size in self._sizes.items():
                 watch.weigh(attempt, size)
 

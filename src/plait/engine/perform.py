@@ -86,7 +86,7 @@ class Performer:
 
     def expect(self, order: AttemptStarted) -> Watch:
         """Make ready to hear of an attempt that an earlier engine started."""
-        self._watch.expect(order, *self._launcher.recall(order), time.time())
+        self._watch.expect(order, *self._launcher.recall(order), time.monotonic())
         return self._watch
 
     def act(self, decision: Decision) -> None:
@@ -132,7 +132,7 @@ class Performer:
     def _start(self, order: AttemptStarted) -> None:
         try:
             job = self._launcher.job(order)
-            self._watch.expect(order, job.cwd, self._launcher.listener(order), time.time())
+            self._watch.expect(order, job.cwd, self._launcher.listener(order), time.monotonic())
             self._executor.start(job)
         except PlaitError as error:
             self._refuse(order, error)

@@ -9,8 +9,10 @@ import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import count
+
+from plait.core.frozen import dataclass
 
 Call = Callable[[], None]
 

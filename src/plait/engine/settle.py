@@ -7,9 +7,9 @@ still, since the journal has no SourcesWritten for it. Telling twice is telling 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
 from plait.core.errors import PlaitError
+from plait.core.frozen import dataclass
 from plait.core.plan import Problem, Severity
 from plait.core.reports import SourcesWritten
 from plait.core.task import Origin

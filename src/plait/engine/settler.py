@@ -5,11 +5,13 @@ What it has not told yet is owed in the journal, so it may gather what happens m
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from functools import partial
 from queue import SimpleQueue
 from threading import Thread
 
-from plait.core.decisions import AttemptStarted, TaskEnded, TaskInterrupted
+from plait.core.decisions import AttemptStarted, BatchEnded, TaskEnded, TaskInterrupted
 from plait.core.events import Record
 from plait.core.plan import Problem, Severity
 from plait.core.reports import SourcesWritten
@@ -21,6 +23,8 @@ from plait.sources.ledger import Bill, Ledger
 _TOLD = (AttemptStarted, TaskEnded, TaskInterrupted)
 
 PAUSE = 0.5  # seconds between two rounds: many ends are told together
+REST = 9  # … or so many times as long as the last one took: a large file is read whole each time
+LONGEST = 10.0
 PATIENCE = 30.0  # until a source that could not be written is tried again
 
 
@@ -35,6 +39,7 @@ class Settler:
         self._orders: SimpleQueue[list[Bill] | None] = SimpleQueue()
         self._thread: Thread | None = None
         self._busy = False
+        self._took = 0.0  # seconds, the last round
         self._timer: Timer | None = None
         self._dirty = False  # something may be owed that was not looked at yet
         self._stuck = False
@@ -43,6 +48,8 @@ class Settler:
     def take(self, record: Record) -> None:
         self._ledger.take(record)
         self._dirty = self._dirty or isinstance(record.event, _TOLD)
+        if isinstance(record.event, BatchEnded):
+            self._hurry()
 
     @property
     def at_rest(self) -> bool:
@@ -52,13 +59,21 @@ class Settler:
     def poke(self) -> None:
         """Something may be owed: tell it, soon."""
         if self._dirty and not self._busy and self._timer is None:
-            self._timer = self._reactor.after(PAUSE if self._thread else 0.0, self._begin)
+            pause = max(PAUSE, min(LONGEST, REST * self._took))
+            self._timer = self._reactor.after(pause if self._thread else 0.0, self._begin)
 
     def finish(self) -> None:
         """Whoever leaves wants it told now."""
         if self._timer is not None and not self._stuck:
             self._timer.cancel()
             self._begin()
+
+    def _hurry(self) -> None:
+        """Somebody has waited for this: nobody rests before the last statuses are told."""
+        self._took = 0.0
+        if self._timer is not None and not self._stuck:
+            self._timer.cancel()
+            self._timer = None
 
     def close(self) -> None:
         if self._thread is not None:
@@ -80,15 +95,16 @@ class Settler:
 
     def _work(self) -> None:
         while (owed := self._orders.get()) is not None:
+            began = time.monotonic()
             try:
                 settled = pay(owed, self._write)
             except Exception as error:  # noqa: BLE001 - it must not die silently: nothing would be told any more
                 log.say_trace(error)
                 settled = Settled(problems=(Problem(Severity.ERROR, f"sources are not told: {error}"),))
-            self._reactor.post(lambda settled=settled: self._done(settled))  # type: ignore[misc]
+            self._reactor.post(partial(self._done, settled, time.monotonic() - began))
 
-    def _done(self, settled: Settled) -> None:
-        self._busy = False
+    def _done(self, settled: Settled, took: float) -> None:
+        self._busy, self._took = False, took
         said = frozenset(problem.message for problem in settled.problems)
         for problem in settled.problems:
             if problem.message not in self._said:

@@ -7,10 +7,11 @@ one that prints little.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from plait.agents.model import Activity, Asked, Listener, PhaseBegun, Refused, SessionKnown, Signal, Used
 from plait.core.decisions import AttemptStarted
+from plait.core.frozen import dataclass
 from plait.core.reports import (
     AttemptActive,
     AttemptAsked,
@@ -33,7 +34,7 @@ LIVELY = 60.0  # a sign of life is reported at most so often, and well within th
 
 @dataclass(slots=True)
 class Watched:
-    """One running attempt. `told` is when its last sign of life was reported."""
+    """One running attempt. `told` is when its last sign of life was reported, by a clock that nobody sets."""
 
     order: AttemptStarted
     workspace: str

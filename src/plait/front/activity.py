@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from plait.agents.model import Activity, Agent, Listener
 from plait.agents.plain import plain
 from plait.agents.table import load
 from plait.core.errors import ConfigError
+from plait.core.frozen import dataclass
 from plait.core.state import AttemptState
 from plait.core.task import Attempt, Step
 from plait.front.event import Event, EventType

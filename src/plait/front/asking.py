@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from plait.core.decisions import RequestGranted, RequestRefused
 from plait.core.events import Record
+from plait.core.frozen import dataclass
 from plait.core.requests import Drop, Feedback, Request, Resume, Retry
 
 if TYPE_CHECKING:  # `plait status` comes by here, and submits nothing

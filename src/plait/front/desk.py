@@ -6,12 +6,13 @@ import os
 import time
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from plait import wiring
 from plait.core.errors import WorldError
 from plait.core.events import Record
 from plait.core.evolve import evolve
+from plait.core.frozen import dataclass
 from plait.core.needed import needed
 from plait.core.requests import Request, Submit
 from plait.core.state import State
@@ -21,15 +22,20 @@ from plait.front.tending import Tender
 from plait.ports import Inbox, InboxError, JournalMissingError, JournalReader
 from plait.wiring import EngineInfo, Place
 
+if TYPE_CHECKING:  # only for those who tell what happens
+    from plait.front.event import Event
+    from plait.front.feed import Feed
+
 PATIENCE = 15.0  # seconds for an answer; an engine that starts, or is busy with a long turn, has it by then
 LONG = 60.0  # for a new batch: whoever submits one has nothing to show before it is there
 GLANCE = 0.25  # at the engine, while an answer is awaited
+LOOK = 1.0  # between two looks whether the journal was replaced
 SHORT = 0.02  # between two looks for a journal that is not there yet
 
 
-def open_desk(place: Place) -> Desk:
+def open_desk(place: Place, feed: Feed | None = None) -> Desk:
     """With everything folded that is there. Nothing is made: a place where nothing was submitted stays as it is."""
-    desk = Desk(place)
+    desk = Desk(place, feed)
     try:
         desk.refresh()
     except BaseException:
@@ -38,12 +44,27 @@ def open_desk(place: Place) -> Desk:
     return desk
 
 
-class Desk:
-    """Belongs to the thread that opened it. What is asked for here is in the state as soon as `ask` returns."""
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A record, and what follows from it."""
 
-    def __init__(self, place: Place) -> None:
+    record: Record
+    events: Sequence[Event]
+
+
+class Desk:
+    """Belongs to the thread that opened it. What is asked for here is in the state as soon as `ask` returns.
+
+    With a `feed`, it is the feed that folds, and from `listen` on also tells: `heard` gives what it told.
+    """
+
+    def __init__(self, place: Place, feed: Feed | None = None) -> None:
         self.place = place
-        self.state = State()
+        self.state = State() if feed is None else feed.state
+        self._feed = feed
+        self._listening = False
+        self._told: list[Told] = []
+        self._looked = 0.0
         self._reader: JournalReader | None = None
         self._inbox: Inbox | None = None
         self._unread: list[Record] = []
@@ -59,6 +80,7 @@ class Desk:
         self.close()
 
     def close(self) -> None:
+        self._tender.close()
         self._forget_journal()
         if self._inbox is not None:
             self._inbox.close()
@@ -75,6 +97,26 @@ class Desk:
         unread, self._unread = self._unread, []
         return unread
 
+    @property
+    def feed(self) -> Feed:
+        """For those who opened it with one."""
+        assert self._feed is not None
+        return self._feed
+
+    def listen(self) -> None:
+        """What happens from now on is to be told."""
+        self._listening = True
+
+    def heard(self) -> Sequence[Told]:
+        """Read what is new; everything that was told since the last time."""
+        self.refresh()
+        told, self._told = self._told, []
+        return told
+
+    def warm(self) -> None:
+        """Something will be asked for: let an engine get ready meanwhile."""
+        self._tender.warm()
+
     def wait(self, timeout: float) -> bool:
         """True as soon as there is something to refresh, False when the time is over."""
         return bool(self._unread) or self._wait(timeout)
@@ -90,6 +132,7 @@ class Desk:
         try:
             return self._reader.wait(self.state.seq, max(0.0, deadline - time.monotonic()))
         except JournalMissingError:
+            self._looked = 0.0
             return True
 
     def engine(self) -> EngineInfo | None:
@@ -166,13 +209,26 @@ class Desk:
             return
         assert self._reader is not None
         for record in self._reader.read(self.state.seq):
-            evolve(self.state, record)
+            self._fold(record)
             self._expected.hear(record)
             self._tender.hear(record)
             self._unread.append(record)
 
+    def _fold(self, record: Record) -> None:
+        if self._feed is None:
+            evolve(self.state, record)
+        elif self._listening:
+            self._told.append(Told(record, self._feed.take(record)))
+        else:
+            self._feed.fold(record)
+
     def _replaced(self) -> bool:
+        """Now and then is often enough: whoever waits is told at once."""
         assert self._reader is not None
+        now = time.monotonic()
+        if now - self._looked < LOOK:
+            return False
+        self._looked = now
         try:
             self._reader.wait(self.state.seq, 0)  # it looks whether its file is still the journal
         except JournalMissingError:
@@ -191,8 +247,10 @@ class Desk:
         if self._reader is not None:
             self._reader.close()
             self._reader = None
-        self.state = State()
-        self._unread = []
+        if self._feed is not None:
+            self._feed = type(self._feed)()
+        self.state = State() if self._feed is None else self._feed.state
+        self._unread, self._told = [], []
 
     def _box(self) -> Inbox:
         if self._inbox is None:

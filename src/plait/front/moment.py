@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from plait.core.decisions import RequestGranted, RequestRefused
 from plait.core.events import Event as Fact, Record
 from plait.core.explain import standing
+from plait.core.frozen import dataclass
 from plait.core.requests import Request, Resume, Unpause
 from plait.core.settings import Mode
 from plait.core.state import AttemptState, BatchState, State, TaskState

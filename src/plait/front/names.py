@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from plait.core.errors import UserError
+from plait.core.frozen import dataclass
 from plait.core.state import BatchState, State, TaskState
 
 _SHOWN = 5

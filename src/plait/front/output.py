@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
+from plait.core.frozen import dataclass
 from plait.site import transcript
 
 PIECE = 64 << 10  # bytes

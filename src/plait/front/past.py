@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from plait.core.decisions import AttemptEnding, AttemptStarted, RetryGranted
 from plait.core.events import Record
+from plait.core.frozen import dataclass
 from plait.core.reports import AttemptExited, AttemptLost, Outcome
 from plait.core.status import Category, EndWhy
 from plait.core.task import Attempt

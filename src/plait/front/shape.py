@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from plait.core.frozen import dataclass
 from plait.core.settings import Budget, Settings, Spend
 from plait.core.state import BatchState, State
 from plait.core.views import TaskView, batch_view

@@ -7,12 +7,16 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from plait import wiring
 from plait.core.errors import WorldError
 from plait.core.events import Record
 from plait.core.reports import MachineReport
 from plait.wiring import Place
+
+if TYPE_CHECKING:
+    from plait.wiring import Held
 
 DEATHS = 3
 WITHIN = 10.0  # seconds
@@ -33,6 +37,17 @@ class Tender:
         self._started: float | None = None  # None: none is on its way
         self._seen = False  # it took the lease
         self._deaths: list[float] = []
+        self._held: Held | None = None
+
+    def warm(self) -> None:
+        """There will be work: let one get ready meanwhile."""
+        if self._held is None and wiring.engine_of(self._place) is None:
+            self._held = wiring.warm_engine(self._place)
+
+    def close(self) -> None:
+        if self._held is not None:
+            self._held.drop()
+            self._held = None
 
     def hear(self, record: Record) -> None:
         if not isinstance(record.event, MachineReport):
@@ -47,7 +62,11 @@ class Tender:
             if not self._seen and not self._gone():
                 return
             self._note_death()
-        self._pid, self._started, self._seen = _start(self._place), time.monotonic(), False
+        self._pid, self._started, self._seen = self._begin(), time.monotonic(), False
+
+    def _begin(self) -> int:
+        held, self._held = self._held, None
+        return held.go() if held is not None else _start(self._place)
 
     def _gone(self) -> bool:
         """A front that started it is its parent, and can tell."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 from plait.core.errors import WorldError
+from plait.core.frozen import dataclass
 from plait.site import processes
 
 _MOST = 256

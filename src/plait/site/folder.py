@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from plait.core.frozen import dataclass
 from plait.core.task import Attempt
 
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}\Z")
@@ -31,7 +31,12 @@ def safe(name: str) -> str:
 
 def make_private(folder: Path) -> None:
     """Make it, and what is missing above it, for the owner's eyes alone."""
-    if not folder.is_dir():
+    try:
+        folder.mkdir(mode=0o700)
+    except FileExistsError:
+        if not folder.is_dir():
+            raise
+    except FileNotFoundError:
         make_private(folder.parent)
         folder.mkdir(mode=0o700, exist_ok=True)
 

@@ -22,6 +22,7 @@ NAME = "plait-warden"
 CLAIMED = 75  # how a warden exits that found the attempt claimed
 NO_ROOM = 74  # … that could not write its files
 
+_where: dict[tuple[str, str], str] = {}
 _OUTPUT = os.O_WRONLY | os.O_APPEND | os.O_CREAT
 
 
@@ -41,7 +42,8 @@ def launch(job: Job, folder: AttemptFolder, mark: str) -> int:
             f"the workspace {job.cwd} is not there",
             hint="it was moved or removed; put it back and retry the task",
         )
-    argv = [SHELL, "-c", text(), NAME, str(folder.path), job.cwd, signature(), *job.argv]
+    command = (_found(job.argv[0], job.env.get("PATH", os.defpath)), *job.argv[1:])
+    argv = [SHELL, "-c", text(), NAME, str(folder.path), job.cwd, signature(), *command]
     environment = {marker.VARIABLE: mark, **{k: v for k, v in job.env.items() if k != marker.VARIABLE}}
     try:
         return _spawn(argv, environment, job.stdin or os.devnull, str(folder.transcript))
@@ -49,6 +51,20 @@ def launch(job: Job, folder: AttemptFolder, mark: str) -> int:
         raise _refused(job, folder, error) from error
     except ValueError as error:  # a zero byte, a name with "=", what is no text
         raise WorldError(f"{job.attempt} can't be started: its command or environment has {error}") from error
+
+
+def _found(name: str, path: str) -> str:
+    """A command by its whole path, if that is the same everywhere: found once, it is taken to stay."""
+    folders = path.split(os.pathsep)
+    if "/" in name or not all(folder.startswith("/") for folder in folders):
+        return name
+    if (name, path) not in _where:
+        whole = (f"{folder}/{name}" for folder in folders)
+        found = next((each for each in whole if os.path.isfile(each) and os.access(each, os.X_OK)), None)  # noqa: PTH113
+        if found is None:
+            return name
+        _where[name, path] = found
+    return _where[name, path]
 
 
 def make(folder: AttemptFolder) -> None:

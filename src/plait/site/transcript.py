@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import errno
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
+from plait.core.frozen import dataclass
 from plait.site.hole import BLOCK, punch
 
 CAP = 64 << 20  # bytes on the disk

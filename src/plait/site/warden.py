@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 
+from plait.core.frozen import dataclass
 from plait.site import processes
 from plait.site.claim import Claim
 from plait.site.folder import AttemptFolder

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from plait.core.frozen import dataclass
 
 _KEPT = re.compile(r"([\w.]+)(?:\[([^\]]*)\])?:(.*)\Z", re.DOTALL)
 # Files whose own name says nothing; the folder they lie in does.

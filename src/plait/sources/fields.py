@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from plait.core.frozen import dataclass
 from plait.sources.markdown import Block, Kind
 
 _FIELD = re.compile(r"\s*\*\*([^*:\n]{1,60}?)\s*(?::\s*\*\*|\*\*\s*:)[ \t]*(.*)\Z", re.DOTALL)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 
+from plait.core.frozen import dataclass
 from plait.sources.text import BOM
 
 _INDENT = re.compile(r"[{\[](\r\n|\r|\n)([ \t]*)\S")

@@ -8,10 +8,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NoReturn, TypeAlias, cast
 
+from plait.core.frozen import dataclass
 from plait.sources.text import BOM, Edit, printable
 
 # No task file is nested deeper; the decoder calls itself once for each level.

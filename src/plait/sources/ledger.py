@@ -7,11 +7,12 @@ A task is owed to its source from the record that changes its status until a Sou
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 
 from plait.core.decisions import AttemptStarted, TaskEnded, TaskInterrupted
 from plait.core.events import Record
+from plait.core.frozen import dataclass
 from plait.core.reports import SourcesWritten
 from plait.core.requests import ChangeSettings, Drop, Submit
 from plait.core.settings import Settings, WriteBack

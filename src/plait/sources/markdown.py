@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum, auto
 from functools import cache, cached_property
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from plait.core.frozen import dataclass
 from plait.sources.text import BOM, Lines
 
 # The parser drops the rest of a file when lists nest deeper than it was told to follow; so lines that could nest so

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from operator import itemgetter
 
+from plait.core.frozen import dataclass
 from plait.sources.diff import rising, shared
 from plait.sources.text import Lines
 

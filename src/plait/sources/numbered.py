@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from plait.core.frozen import dataclass
 from plait.sources.boxes import boxes, is_box, own_text
 from plait.sources.markdown import Block, Box, Markdown
 

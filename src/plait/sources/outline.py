@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from plait.core.frozen import dataclass
 from plait.core.task import Origin, Phase
 from plait.sources.markdown import Block, Kind, Markdown
 from plait.sources.model import Document, Entry

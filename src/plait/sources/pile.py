@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
+from plait.core.frozen import dataclass
 from plait.core.plan import Problem
 from plait.core.settings import FileConflicts
 from plait.core.task import Need, NeedKind, Phase, Task

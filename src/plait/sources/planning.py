@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from plait.core.frozen import dataclass
 from plait.core.graph import Checked, UnknownNeeds, build
 from plait.core.plan import Plan, Problem, Severity
 from plait.core.task import Task
@@ -25,11 +25,15 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A plan, or the reasons why there is none; `complete`: there is nothing left to do, and that is no mistake."""
+    """A plan, or the reasons why there is none; `complete`: there is nothing left to do, and that is no mistake.
+
+    `unreadable` tasks were asked for, and are in no plan: whoever runs the plan has not done all.
+    """
 
     plan: Plan | None
     problems: tuple[Problem, ...]
     complete: bool = False
+    unreadable: tuple[str, ...] = ()
 
     @property
     def failed(self) -> bool:
@@ -46,7 +50,7 @@ def plan(pile: Pile, wish: Wish, durations: Callable[[Task], float] | None = Non
     checked = _check(pile, selection, wish, durations)
     problems += checked.problems
     failed = any(problem.severity is Severity.ERROR for problem in problems)
-    return Planned(None if failed else checked.plan, problems)
+    return Planned(None if failed else checked.plan, problems, unreadable=selection.unreadable)
 
 
 def _check(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
+from plait.core.frozen import dataclass
 from plait.core.plan import Problem, Severity
 from plait.sources.model import Entry, Mark
 from plait.sources.pile import Pile, leaves
@@ -25,11 +26,14 @@ _WIDEST = 100  # of a range whose members are all missing: more are not named on
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What is to run, in the order of the pile. `complete`: all that was asked for is finished already."""
+    """What is to run, in the order of the pile. `complete`: all that was asked for is finished already; `unreadable`:
+    what was asked for too, and can't be run.
+    """
 
     ids: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
     complete: bool = False
+    unreadable: tuple[str, ...] = ()
 
     @property
     def failed(self) -> bool:
@@ -218,7 +222,8 @@ class _Chosen:
         self.problems += _left_out(chosen, named=named, resume=resume)
         complete = bool(chosen) and all(entry.mark.closed for entry in chosen)
         ids = tuple(dict.fromkeys(entry.task.id for entry in wanted))
-        return Selection(ids, tuple(self.problems), complete)
+        unreadable = (entry.task.id for entry in chosen if entry.mark is Mark.UNREADABLE)
+        return Selection(ids, tuple(self.problems), complete, tuple(dict.fromkeys(unreadable)))
 
     def _near(self, name: str) -> str:
         known = [entry.task.id for entry in self.pile.entries[:2000]]

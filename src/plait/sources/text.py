@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property
+
+from plait.core.frozen import dataclass
 
 BOM = "\ufeff"
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from plait.core.frozen import dataclass
 from plait.sources import found
 from plait.sources.boxes import tick
 from plait.sources.markdown import Block, Markdown

@@ -6,9 +6,10 @@ One task that is stale or has used up its tries never hides the others: it comes
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
+from plait.core.frozen import dataclass
 from plait.core.plan import Plan
 from plait.core.preview import starting
 from plait.core.settings import Settings

@@ -8,24 +8,26 @@ import os
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plait.adapters.checkout.place import Place, find_place
+from plait.core.frozen import dataclass
 
 if TYPE_CHECKING:  # what a front needs of these is imported when it is needed: `plait status` is quick
+    from plait.adapters.detached import Held  # noqa: TC004 - a name for type checkers only
     from plait.kit import Kit
     from plait.ports import Inbox, JournalReader
     from plait.site.folder import StateFolder
 
-__all__ = ["EngineInfo", "Place", "find_place"]
+__all__ = ["EngineInfo", "Held", "Place", "find_place"]
 
 JOURNAL = "journal.db"
 INBOX = "inbox.db"
 LOCKS = "locks"
 LOG = "engine.log"
 DOORBELL = "doorbell"
+HELD = "--held"
 LOG_MOST = 1 << 20  # bytes; a longer log is put aside when an engine starts
 
 
@@ -57,8 +59,26 @@ def start_engine(place: Place) -> int:
     """In a session of its own, so that no terminal ends it; the pid, at once. A second one leaves by itself."""
     from plait.adapters.detached import spawn  # noqa: PLC0415 - only for whoever starts one
 
-    words = [sys.executable, "-P", "-m", "plait.process", str(place.state), str(place.top)]
-    return spawn(words, place.state / LOG, most=LOG_MOST)
+    return spawn(_engine(place), place.state / LOG, most=LOG_MOST)
+
+
+def warm_engine(place: Place) -> Held | None:
+    """One that is ready to start, and touches nothing until it is told to go."""
+    from plait.adapters.detached import hold  # noqa: PLC0415
+
+    return hold([*_engine(place), HELD])
+
+
+def may_go(place: Place) -> bool:
+    """In such a one: wait for the word."""
+    from plait.adapters.detached import await_word  # noqa: PLC0415
+
+    return await_word(place.state / LOG, most=LOG_MOST)
+
+
+def _engine(place: Place) -> list[str]:
+    # Nothing that lies in the current folder is imported.
+    return [sys.executable, "-P", "-m", "plait.process", str(place.state), str(place.top)]
 
 
 def ring(place: Place) -> None:
@@ -101,6 +121,13 @@ def save_kit(place: Place, batch: str, kit: Kit, environment: Mapping[str, str])
     from plait.adapters import kits  # noqa: PLC0415
 
     kits.save(state_folder(place), batch, kit, environment)
+
+
+def load_kit(place: Place, batch: str) -> Kit:
+    """Raises KitError."""
+    from plait.adapters import kits  # noqa: PLC0415
+
+    return kits.load_kit(state_folder(place), batch)
 
 
 def has_environment(place: Place, batch: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +17,7 @@ from plait.config.files import PYPROJECT
 from plait.config.load import load as load_config
 from plait.config.model import Config
 from plait.core.errors import UserError
+from plait.core.frozen import dataclass
 from plait.core.plan import Plan, Problem, Severity
 from plait.core.settings import FileConflicts, Settings
 from plait.core.task import Task
@@ -44,11 +45,23 @@ class Survey:
     problems: tuple[Problem, ...]
 
 
-def survey(where: Path, named: Sequence[str] = (), *, flags: Mapping[str, object] | None = None) -> Survey:
-    """Read the sources that were named, else those of the settings, else those that are found."""
-    place = find_place(where)
+def survey(
+    where: Path,
+    named: Sequence[str] = (),
+    *,
+    flags: Mapping[str, object] | None = None,
+    place: Place | None = None,
+    vet: Callable[[Config], None] | None = None,
+) -> Survey:
+    """Read the sources that were named, else those of the settings, else those that are found.
+
+    `vet` raises if the settings name code that nobody trusts: it is asked before any of it is loaded.
+    """
+    place = place or find_place(where)
     saved, unsaved = saved_settings(place)
     config = load_config(place.top, flags=flags, saved=saved)
+    if vet is not None:
+        vet(config)
     base, names = _named(place, where, named, config)
     options = Options(config.sources.tag, config.sources.exclude)
     found, problems = load(place, names, where=base, format_name=config.sources.format, options=options)

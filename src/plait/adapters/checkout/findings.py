@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from plait.adapters.checkout.find import discover
 from plait.adapters.checkout.load import load
 from plait.adapters.checkout.place import Place
 from plait.adapters.checkout.suggestion import Suggestion
 from plait.adapters.checkout.tools import PREFERRED, agents, test_command
 from plait.core.errors import PlaitError
+from plait.core.frozen import dataclass
 from plait.core.plan import Severity
 
 

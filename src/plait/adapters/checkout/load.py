@@ -6,11 +6,12 @@ import glob
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from plait.adapters.checkout.place import Place
 from plait.core.errors import Bug, PlaitError, UserError
+from plait.core.frozen import dataclass
 from plait.core.plan import Problem, Severity
 from plait.core.task import Origin
 from plait.sources.detect import UnrecognisedError, detect

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+import stat
 from pathlib import Path
 
 from plait.core.errors import UserError
+from plait.core.frozen import dataclass
 
 _PATIENCE = 60.0  # seconds for git to answer
+_MISLEADING = (
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_COMMON_DIR",
+    "GIT_CEILING_DIRECTORIES",
+    "GIT_DISCOVERY_ACROSS_FILESYSTEM",
+    "GIT_TEST_ASSUME_DIFFERENT_OWNER",
+)
+# What a configuration may say that makes a repository another one than it looks like.
+_UNUSUAL = ("worktree", "bare = true", "bare=true", "[include", "extensions")
 _NO_REPOSITORY = "not a git repository"
 
 
@@ -35,6 +46,9 @@ def find_place(where: Path) -> Place:
     if not os.path.isdir(where):  # noqa: PTH112 - it never raises
         raise UserError(f"there is no folder {where}")
     where = where.resolve()
+    plain = _plain(where)
+    if plain is not None:
+        return plain
     told, wrong = _git(where, "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-common-dir")
     if told:
         top, *others = told.removesuffix("\n").split("\n")
@@ -45,6 +59,40 @@ def find_place(where: Path) -> Place:
         # Going on as if there were none would put the state where nobody looks for it later.
         raise UserError(f"git refuses to work in {where}: {wrong}", hint=_way_out(wrong))
     return Place(where, where / ".plait", repository=False)
+
+
+def _plain(where: Path) -> Place | None:
+    """An ordinary repository, seen without asking git, which takes as long as all the rest of a quick command.
+
+    None for all that is not ordinary: linked worktrees, submodules, bare ones, somebody else's, variables that say otherwise.
+    """
+    if ".git" in where.parts or any(name in os.environ for name in _MISLEADING):
+        return None
+    for top in (where, *where.parents):
+        git = top / ".git"
+        try:
+            found = os.lstat(git)
+        except OSError:
+            continue
+        ordinary = "\n" not in str(top) and _is_ordinary(git, found)
+        return Place(top, git / "plait", repository=True) if ordinary else None
+    return None
+
+
+def _is_ordinary(git: Path, found: os.stat_result) -> bool:
+    if (
+        not stat.S_ISDIR(found.st_mode)
+        or found.st_uid != os.geteuid()
+        or git.parent.stat().st_uid != os.geteuid()
+    ):
+        return False
+    try:
+        config = (git / "config").read_text("utf-8", "replace").lower()
+        there = [os.path.exists(git / part) for part in ("HEAD", "objects", "refs")]  # noqa: PTH110 - it never raises
+    except OSError:
+        return False
+    shared = os.path.exists(git / "commondir")  # noqa: PTH110
+    return all(there) and not shared and not any(word in config for word in _UNUSUAL)
 
 
 def _way_out(wrong: str) -> str:

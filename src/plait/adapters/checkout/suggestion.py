@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import dataclass
+from plait.core.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from plait.adapters.checkup.model import Check, count, names, ok, warning
+from plait.core.frozen import dataclass
 from plait.core.task import Attempt
 from plait.site.folder import StateFolder, safe
 from plait.site.marker import marker, prefix

@@ -9,9 +9,10 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
 from signal import SIGKILL
 from tempfile import TemporaryFile
+
+from plait.core.frozen import dataclass
 
 PATIENCE = 10.0  # seconds; some start slowly
 _NUMBER = re.compile(r"\d+(?:\.\d+)+[\w.+-]*")

@@ -11,13 +11,13 @@ import fcntl
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
 from plait.adapters.commons import files
 from plait.adapters.commons.identity import Identity, identify
+from plait.core.frozen import dataclass
 from plait.site.processes import boot
 
 _SUFFIX = ".json"

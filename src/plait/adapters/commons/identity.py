@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from plait.core.frozen import dataclass
 from plait.site.processes import look
 
 

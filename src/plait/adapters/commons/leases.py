@@ -11,12 +11,12 @@ import re
 import socket
 from collections.abc import Callable, Iterator, Set as AbstractSet
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
 from plait.adapters.commons import files
+from plait.core.frozen import dataclass
 
 SIZE = 10
 USUAL = range(20000, 30000)

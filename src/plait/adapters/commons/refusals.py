@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
 
 import msgspec
 
 from plait.adapters.commons import files
+from plait.core.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

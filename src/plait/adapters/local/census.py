@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from plait.adapters.local.vigil import Vigil
+from plait.core.frozen import dataclass
 from plait.core.task import Attempt
 from plait.ports import Exited, Gone
 from plait.site import processes, scope

@@ -9,10 +9,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import IntEnum
 from signal import SIGCONT, SIGINT, SIGKILL, SIGSTOP, SIGTERM, Signals
 
+from plait.core.frozen import dataclass
 from plait.ports import Reactor, Timer
 from plait.site import processes, scope
 from plait.site.process import Process

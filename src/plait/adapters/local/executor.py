@@ -110,7 +110,7 @@ class LocalExecutor:
     def _find(self, live: Live) -> Found:
         if live.attempt in self._census.live:
             return Running(live.pid)
-        signed = claim.read(live.folder.claim)
+        signed = _claimed(live)
         if signed is None:
             return None
         live.root.scope = scope.recall(live.folder.path)
@@ -119,7 +119,7 @@ class LocalExecutor:
         if found is not None:
             return self._watch(live, found)
         # In this order: a warden that ended in between has left its status.
-        code = exitstatus.read(live.folder.exit)
+        code = _status(live)
         self._past(live.root)
         if code is not None:
             return Exited(code)
@@ -231,6 +231,20 @@ def _has_leftovers(root: Root) -> bool:
     except PermissionError:
         pass
     return True
+
+
+def _claimed(live: Live) -> claim.Claim | None:
+    """One that can't be read is somebody's: its warden is looked for among the processes."""
+    try:
+        return claim.read(live.folder.claim)
+    except (OSError, WorldError):
+        return claim.Claim()
+
+
+def _status(live: Live) -> int | None:
+    with suppress(OSError):  # as good as none
+        return exitstatus.read(live.folder.exit)
+    return None
 
 
 def _verdict(live: Live, code: int | None) -> Exited | Gone:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from plait.core.frozen import dataclass
 
 # Version 1 tells "no limit" as a number that no machine has.
 _UNLIMITED = 1 << 60

@@ -6,12 +6,12 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
 from typing import TypeVar
 
 from plait.adapters.sensors.cgroups import Group, groups
+from plait.core.frozen import dataclass
 from plait.ports import Weather
 
 PLENTY = sys.maxsize

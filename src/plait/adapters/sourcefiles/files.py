@@ -8,9 +8,9 @@ import os
 import stat
 import sys
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
+from plait.core.frozen import dataclass
 from plait.sources.text import decode
 
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
 from plait.adapters.sourcefiles import exchange, files
 from plait.adapters.sourcefiles.spot import Spot
+from plait.core.frozen import dataclass
 from plait.sources.merge import ancestor, merge
 from plait.sources.text import decode, encode
 

@@ -12,12 +12,12 @@ import errno
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from plait.adapters.sourcefiles import exchange, files, intent
 from plait.adapters.sourcefiles.intent import Offer
 from plait.adapters.sourcefiles.spot import Spot
+from plait.core.frozen import dataclass
 from plait.core.plan import Problem
 from plait.sources.merge import ancestor, merge
 from plait.sources.model import Rewrite

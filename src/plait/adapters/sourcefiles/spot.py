@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
+
+from plait.core.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

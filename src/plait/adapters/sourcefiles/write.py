@@ -17,7 +17,6 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -26,6 +25,7 @@ from plait.adapters.sourcefiles.intent import Offer, Rescue, rescue, withdraw
 from plait.adapters.sourcefiles.lock import held
 from plait.adapters.sourcefiles.settle import LOOKS, MEMORY, Settling, restless
 from plait.adapters.sourcefiles.spot import Spot
+from plait.core.frozen import dataclass
 from plait.core.plan import Problem, Severity
 from plait.core.task import Origin
 from plait.ports import SourceWriteError

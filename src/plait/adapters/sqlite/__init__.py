@@ -1,7 +1,26 @@
-"""The journal and the inbox in SQLite files: `open_writer`, `open_reader`, `open_inbox`."""
+"""The journal and the inbox in SQLite files: `open_writer`, `open_reader`, `open_inbox`. Each is imported when it is named."""
 
-from plait.adapters.sqlite.inbox import SqliteInbox, open_inbox
-from plait.adapters.sqlite.journal import SqliteJournal, open_writer
-from plait.adapters.sqlite.reader import SqliteReader, open_reader
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from plait.adapters.sqlite.inbox import SqliteInbox, open_inbox
+    from plait.adapters.sqlite.journal import SqliteJournal, open_writer
+    from plait.adapters.sqlite.reader import SqliteReader, open_reader
 
 __all__ = ["SqliteInbox", "SqliteJournal", "SqliteReader", "open_inbox", "open_reader", "open_writer"]
+
+_HOMES = {
+    "SqliteInbox": "inbox",
+    "open_inbox": "inbox",
+    "SqliteJournal": "journal",
+    "open_writer": "journal",
+    "SqliteReader": "reader",
+    "open_reader": "reader",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
 from hashlib import blake2b
+
+from plait.core.frozen import dataclass
 
 SIZE = 16
 

@@ -10,10 +10,10 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from plait.adapters.sqlite import faults, files
+from plait.core.frozen import dataclass
 from plait.ports import JournalBusyError
 
 # A reader that asks whether anybody writes holds the lock for an instant; a writer waits that long for it.

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from plait.adapters.sqlite.schema import PAGE
+from plait.core.frozen import dataclass
 
 HEADER_SIZE = 32
 FRAME_HEADER_SIZE = 24

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import reduce
 
 from plait.core.agenda.breaker import why_closed
+from plait.core.frozen import dataclass
 from plait.core.ready import Entry
 from plait.core.settings import NO_SPEND, Mode, Spend
 from plait.core.state import BatchState, State, TaskState

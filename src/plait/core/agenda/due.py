@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from plait.core.decisions import Decision
+from plait.core.frozen import dataclass
 
 ALWAYS = float("-inf")
 

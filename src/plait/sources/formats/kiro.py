@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from plait.core.frozen import dataclass
 from plait.core.task import Need, NeedKind, Origin, Task
 from plait.sources import single, ticking
 from plait.sources.boxes import TICKS, body, nested, usual_tick

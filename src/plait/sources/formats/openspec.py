@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from plait.core.frozen import dataclass
 from plait.core.task import Origin, Task
 from plait.sources import single, ticking
 from plait.sources.boxes import body, nested, status, usual_tick

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Protocol
 
+from plait.core.frozen import dataclass
 from plait.core.plan import Problem
 from plait.sources import words
 from plait.sources.front import Front, Value, front

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 
+from plait.core.frozen import dataclass
 from plait.core.plan import Problem
 from plait.sources import words
 from plait.sources.found import files, find, gone, own

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 
+from plait.core.frozen import dataclass
 from plait.sources import records, words
 from plait.sources.jsontext import MalformedError, Node, inserted, parse, removed, replaced
 from plait.sources.model import Change, Mark

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from plait.core.frozen import dataclass
 from plait.core.plan import Problem
 from plait.core.task import Need, Origin, Task
 from plait.sources import single, ticking

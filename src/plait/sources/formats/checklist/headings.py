@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from plait.core.frozen import dataclass
 from plait.sources.markdown import Block, Box, Kind, Markdown
 from plait.sources.model import Document
 from plait.sources.outline import Phases, label, name, not_tasks, outline

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from plait.core.frozen import dataclass
 from plait.sources import words
 from plait.sources.fields import Field, fields
 from plait.sources.formats.folder.owned import declared

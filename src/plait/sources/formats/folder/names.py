@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
+from plait.core.frozen import dataclass
 from plait.sources.model import Document
 
 _PREFIX = re.compile(r"(?:task|writer-prompt)-(?=.)", re.IGNORECASE)

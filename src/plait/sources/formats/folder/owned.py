@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from plait.core.frozen import dataclass
 from plait.sources.formats.folder.trees import tree
 from plait.sources.markdown import Block, Kind
 from plait.sources.mentions import mentions

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from plait.core.frozen import dataclass
 from plait.core.plan import Problem
 from plait.core.task import Need, Origin
 from plait.sources import words

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
+from plait.core.frozen import dataclass
 from plait.core.plan import Problem
 from plait.core.task import Need, Origin, Task
 from plait.sources import words

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 
+from plait.core.frozen import dataclass
 from plait.core.overlap import normal
 from plait.core.plan import Problem
 from plait.core.task import Need, Origin, Task

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from plait.core.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 
+from plait.core.frozen import dataclass
 from plait.core.plan import Problem, Severity
 from plait.core.task import Origin
 from plait.sources import records

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum, auto
 
+from plait.core.frozen import dataclass
 from plait.sources.formats.plan.numbers import DASH, ID, NUMBER, Reference, key, of_tasks, references
 from plait.sources.markdown import Kind, Markdown
 from plait.sources.text import BOM

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+from plait.core.frozen import dataclass
 
 Number = tuple[int, ...]
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from plait.core.frozen import dataclass
 from plait.core.plan import Problem
 from plait.sources.formats.plan.notes import Note, Opening, Statement, Tasks, Verify, opening, statements
 from plait.sources.formats.plan.numbers import DASH, ID, NUMBER, key

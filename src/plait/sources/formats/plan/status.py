@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from plait.core.frozen import dataclass
 from plait.core.plan import Problem, Severity
 from plait.core.task import Origin
 from plait.sources import words

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from plait.core.frozen import dataclass
 from plait.sources.formats.plan.numbers import Reference, of_tasks
 from plait.sources.markdown import Block
 from plait.sources.words import items, priority

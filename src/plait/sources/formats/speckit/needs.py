@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import product
 
+from plait.core.frozen import dataclass
 from plait.core.plan import Problem
 from plait.core.task import Need, NeedKind, Origin
 from plait.sources.formats.speckit.order import Key, Order, Ref, key

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+
+from plait.core.frozen import dataclass
 
 ID = r"T\d{1,6}(?:\.\d{1,4}){0,3}[a-z]?"
 

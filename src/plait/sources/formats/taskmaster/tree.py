@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
+from plait.core.frozen import dataclass
 from plait.sources import records, words
 from plait.sources.jsontext import Node, inserted, replaced
 from plait.sources.model import Mark

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import takewhile
 
+from plait.core.frozen import dataclass
 from plait.sources.fields import Field, fields
 from plait.sources.markdown import Block, Kind, Markdown
 from plait.sources.titles import headline

@@ -6,8 +6,7 @@ none. And a task is waited for only if the text asks for that: `Benefits from Ta
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from plait.core.frozen import dataclass
 from plait.sources.formats.todo.tokens import DASHES, Kind, Token, tokens
 
 

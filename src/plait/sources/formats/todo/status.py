@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import Enum, auto
 from typing import TypeVar
 
+from plait.core.frozen import dataclass
 from plait.sources import words
 from plait.sources.formats.todo.items import TICKS, Item
 from plait.sources.model import Mark

@@ -1,0 +1,23 @@
+"""Leaving at once: Ctrl+C, and again, and once more, whatever hangs."""
+
+from __future__ import annotations
+
+import signal
+
+from plait.cli.run_show import tell
+from plait.cli.say import INTERRUPTED
+from plait.core.requests import Stop
+from plait.core.state import BatchState
+from plait.front.asking import request_id
+from plait.front.desk import Desk
+
+
+def left_at_once(desk: Desk, batch: BatchState | None) -> int:
+    """The exit code. That the batch is to stop may not have been asked for yet: now it is, and nobody waits for it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it has been heard
+    if batch is None:
+        tell("Nothing was started.")
+    elif batch.ended is None:
+        desk.ask_all([Stop(request_id(), batch.id, now=True)], patience=0)
+        tell(f"Batch {batch.id} is asked to stop at once; plait status {batch.id} shows whether it has.")
+    return INTERRUPTED

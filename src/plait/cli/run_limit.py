@@ -1,0 +1,27 @@
+"""The engine's limit follows the batches: where nobody has set one, whoever says `-p 8` gets eight."""
+
+from __future__ import annotations
+
+from plait.config.model import Config, Layer
+from plait.core.requests import ChangeEngineSettings
+from plait.core.settings import EngineSettings
+from plait.core.state import State
+from plait.front.asking import request_id
+
+_FIELD = "parallel_limit"
+
+
+def fitting(config: Config, state: State, own: int, *, batch: str = "") -> ChangeEngineSettings | None:
+    """What to ask for before a batch runs that wants `own` at once; None: it is so, or somebody has set it.
+
+    No open batch gets less than it wants, and after the last that wanted more it is as before. `batch` is the one that
+    is about to change.
+    """
+    if config.given[f"engine.{_FIELD}"].layer is not Layer.DEFAULT:
+        return None
+    others = (each.settings.max_parallel for name, each in state.open.items() if name != batch)
+    wanted = (EngineSettings().parallel_limit, own, *others)
+    limit = 0 if 0 in wanted else max(wanted)
+    if limit == state.settings.parallel_limit:
+        return None
+    return ChangeEngineSettings(request_id(), EngineSettings(parallel_limit=limit), (_FIELD,))

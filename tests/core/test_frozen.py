@@ -1,0 +1,102 @@
+"""Our `dataclass` is the standard library's to everybody who uses it."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import pickle
+from dataclasses import FrozenInstanceError, asdict, field, fields, replace
+
+import pytest
+
+from plait.core.frozen import dataclass
+from plait.core.task import Attempt, Need, Step, Task
+
+
+@dataclass(frozen=True, slots=True)
+class Ours:
+    """Words."""
+
+    a: int
+    b: tuple[str, ...] = ()
+    c: list[int] = field(default_factory=list)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Theirs:
+    """Words."""
+
+    a: int
+    b: tuple[str, ...] = ()
+    c: list[int] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class One:
+    a: int
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    pass
+
+
+def test_they_are_made_shown_and_compared_alike() -> None:
+    for words in ((1,), (1, ("x",)), (1, ("x",), [2])):
+        ours, theirs = Ours(*words), Theirs(*words)
+        assert asdict(ours) == asdict(theirs)
+        assert repr(ours) == repr(theirs).replace("Theirs", "Ours")
+        assert ours == Ours(*words)
+    others: list[object] = [Ours(2), Theirs(1), 1]
+    assert Ours(1) not in others
+    assert One(1) == One(1)
+    assert One(1) not in [One(2), *others]
+    assert Nothing() == Nothing()
+    assert Ours.__match_args__ == Theirs.__match_args__
+    assert [each.name for each in fields(Ours)] == [each.name for each in fields(Theirs)]
+    for wrong in ({}, {"a": 1, "d": 2}):
+        with pytest.raises(TypeError):
+            Ours(**wrong)  # type: ignore[arg-type]
+
+
+def test_a_factory_is_called_for_each() -> None:
+    one, other = Ours(1), Ours(1)
+    one.c.append(1)
+    assert other.c == []
+
+
+def test_they_are_frozen_and_have_no_room_for_more() -> None:
+    for change in ("a", "new"):
+        with pytest.raises(FrozenInstanceError):
+            setattr(Ours(1), change, 2)
+    with pytest.raises(FrozenInstanceError):
+        del Ours(1).a
+    assert not hasattr(Ours(1), "__dict__")
+
+
+def test_what_is_equal_has_one_hash() -> None:
+    assert len({One(1), One(1), One(2)}) == 2
+    assert hash(Task("a", needs=(Need("b"),))) == hash(Task("a", needs=(Need("b"),)))
+    with pytest.raises(TypeError):
+        hash(Ours(1, c=[]))
+
+
+def test_they_can_be_copied_pickled_and_replaced() -> None:
+    made = Ours(1, ("x",), [2])
+    assert copy.copy(made) == copy.deepcopy(made) == pickle.loads(pickle.dumps(made)) == made
+    assert replace(made, a=3) == Ours(3, ("x",), [2])
+
+
+def test_what_is_not_frozen_can_be_changed_and_what_asks_for_more_has_it() -> None:
+    attempts = [Attempt("b", "t", Step.WRITE, n) for n in (2, 1)]
+    assert sorted(attempts) == attempts[::-1]
+
+    @dataclass(slots=True)
+    class Open:
+        a: int = 1
+
+    changed = Open()
+    changed.a = 2
+    assert changed == Open(2)
+    with pytest.raises(TypeError):
+        hash(changed)

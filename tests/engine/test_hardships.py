@@ -1,0 +1,172 @@
+"""What the world does to a running engine: set clocks, files that can't be read, processes that can't be seen."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plait.core.reports import AttemptLaunched
+from plait.core.requests import CancelTask
+from plait.core.settings import Backoff, Isolation, Settings
+from plait.core.status import TaskStatus
+from plait.core.task import Attempt, Step, Task
+from plait.site import processes
+from plait.testing.household import household
+from plait.wiring import DOORBELL
+
+if TYPE_CHECKING:
+    from tests.engine.conftest import House
+
+QUICK = Settings(agents=("shell",), isolation=Isolation.IN_PLACE, backoff=Backoff(base=0.01))
+WAIT = "until [ -e go ]; do sleep 0.01; done"
+
+
+def test_a_clock_set_back_ends_nobody_who_talks(house: House) -> None:
+    talks = Task("talks", run="for i in 1 2 3 4 5 6 7 8; do echo $i; sleep 0.5; done", retries=0)
+    house.submit(talks, settings=replace(QUICK, idle_timeout=1.5))
+    tenure = house.engine()
+    assert tenure.until(lambda: bool(tenure.parts.watch.running))
+    house.ahead = -3600.0
+    assert tenure.until(tenure.ended)
+    assert tenure.statuses() == {"talks": TaskStatus.DONE}
+
+
+def test_a_claim_that_cant_be_read_costs_its_attempt_only(house: House) -> None:
+    house.submit(Task("one", run=WAIT), Task("two", run=WAIT), settings=QUICK)
+    first = house.engine()
+    assert first.until(lambda: len(_launched(house)) == 2)
+    first.dies()
+    claim = house.folder.attempt(Attempt("b", "one", Step.WRITE, 1)).claim
+    claim.unlink()
+    claim.mkdir()
+    second = house.engine()
+    (house.place.top / "go").touch()
+    assert second.until(second.ended)
+    assert second.statuses() == {"one": TaskStatus.DONE, "two": TaskStatus.DONE}
+
+
+def test_an_attempt_whose_claim_cant_be_read_is_ended_all_the_same(house: House) -> None:
+    house.submit(Task("one", run="exec sleep 600"), settings=QUICK)
+    first = house.engine()
+    assert first.until(lambda: bool(_launched(house)))
+    first.dies()
+    claim = house.folder.attempt(Attempt("b", "one", Step.WRITE, 1)).claim
+    claim.unlink()
+    claim.mkdir()
+    house.ask(CancelTask("cancel", "b", "one"))
+    second = house.engine()
+    assert second.until(second.ended)
+    assert second.statuses() == {"one": TaskStatus.CANCELLED}
+    assert processes.look(_launched(house)[0].pid or 0) is None
+
+
+def test_processes_that_cant_be_seen_do_not_end_the_engine(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house.submit(Task("one", run=WAIT), settings=QUICK)
+    tenure = house.engine()
+    assert tenure.until(lambda: bool(_launched(house)))
+
+    def too_many() -> list[object]:
+        raise OSError(24, "Too many open files")
+
+    with monkeypatch.context() as here:
+        here.setattr("plait.adapters.local.census.processes.every", too_many)
+        tenure.parts.machine._weighed = -100.0  # it is time to weigh
+        assert tenure.until(lambda: tenure.parts.machine._weighed > 0)
+    (house.place.top / "go").touch()
+    assert tenure.until(tenure.ended)
+
+
+def test_an_environment_that_cant_be_removed_does_not_end_the_engine(house: House) -> None:
+    house.submit(Task("one", run=WAIT), settings=QUICK)
+    tenure = house.engine()
+    assert tenure.until(lambda: bool(_launched(house)))
+    (house.place.top / "go").touch()
+    path = house.folder.batch("b") / "environment.json"
+    path.unlink()
+    path.mkdir()
+    assert tenure.until(tenure.ended)
+    assert tenure.until(lambda: tenure.engine.over)
+    tenure.engine.release()
+
+
+def test_who_leaves_takes_no_requests(house: House) -> None:
+    """One that came at the last instant is left for the next engine: this one would perform it and go."""
+    tenure = house.engine()
+    assert tenure.until(lambda: tenure.engine.over)
+    house.submit(Task("one", run=WAIT), settings=QUICK)
+    tenure.engine.release()
+    assert [request.id for request in house.inbox.pending()] == ["submit-b"]
+    assert not tenure.engine.state.batches
+
+
+def test_what_is_still_being_ended_is_waited_for_in_sleep(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tenure = house.engine()
+    assert tenure.until(lambda: tenure.engine.over)
+    monkeypatch.setattr(tenure.parts.performer, "sweep", lambda: 1)  # a process that does not go
+    assert not tenure.engine.over
+    tenure.reactor.step(0)
+    tenure.engine.turn()
+    assert tenure.engine.longest() > 0, "the loop would spin"
+
+
+def test_a_doorbell_that_became_a_file_is_hung_up_again(tmp_path: Path) -> None:
+    with household(tmp_path / "household") as home:
+        home.task("one", "true")
+        home.place.state.mkdir()
+        (home.place.state / DOORBELL).touch()
+        code, said = home.ask("run", "tasks", "--yes", "--isolation", "in-place")
+        assert code == 0, said
+        assert (home.place.state / DOORBELL).is_fifo()
+
+
+def test_what_the_front_was_born_with_is_not_held_by_the_engine(tmp_path: Path) -> None:
+    with household(tmp_path / "household") as home:
+        home.task("one", WAIT)
+        reader, writer = os.pipe()
+        words = [
+            sys.executable,
+            "-m",
+            "plait",
+            "run",
+            "tasks",
+            "--yes",
+            "--isolation",
+            "in-place",
+            "--detach",
+        ]
+        run = partial(subprocess.run, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True)
+        run(words, cwd=home.top, env=home.env, pass_fds=(writer,), timeout=60)
+        os.close(writer)
+        while not home.engine():
+            time.sleep(0.01)
+        deadline = time.monotonic() + 20
+        os.set_blocking(reader, False)
+        while time.monotonic() < deadline and _is_held(reader):
+            time.sleep(0.02)
+        assert not _is_held(reader), "somebody would wait for the end of it until the batch is over"
+        os.close(reader)
+        (home.top / "go").touch()
+
+
+def _is_held(reader: int) -> bool:
+    """Whether anybody has the other end of a pipe."""
+    try:
+        return os.read(reader, 1) != b""
+    except BlockingIOError:
+        return True
+
+
+def _launched(house: House) -> list[AttemptLaunched]:
+    return [record.event for record in house.journal.read() if isinstance(record.event, AttemptLaunched)]

@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from queue import SimpleQueue
+
+import pytest
+
+from plait.core.decisions import AttemptStarted, BatchEnded
+from plait.core.events import Event, Record
+from plait.core.graph import build
+from plait.core.plan import Problem
+from plait.core.requests import Submit
+from plait.core.settings import Settings, WriteBack
+from plait.core.status import BatchStatus
+from plait.core.task import Attempt, Origin, Step, Task
+from plait.engine.settler import PAUSE, REST, Settler
+from plait.sources.model import Change, Writer
+
+SLOW = 0.2
+
+
+class Alarms:
+    """A Reactor that rings when the test says so, and tells how long somebody wanted to sleep."""
+
+    def __init__(self) -> None:
+        self.pauses: list[float] = []
+        self.posted: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self._then: Callable[[], None] = self.cancel
+
+    def after(self, seconds: float, then: Callable[[], None]) -> Alarms:
+        self.pauses.append(seconds)
+        self._then = then
+        return self
+
+    def cancel(self) -> None: ...
+
+    def ring(self) -> None:
+        """And wait until what was begun is done."""
+        self._then()
+        self.posted.get(timeout=20)()
+
+    def post(self, then: Callable[[], None]) -> None:
+        self.posted.put(then)
+
+    def watch(self, fd: int, ready: Callable[[], None]) -> None: ...
+
+    def unwatch(self, fd: int) -> None: ...
+
+
+class Scene:
+    def __init__(self) -> None:
+        self.alarms = Alarms()
+        self.settler = Settler(_slowly, self.alarms, lambda _: None)
+        plan = build((Task("one", origin=Origin("TODO.md", 1)),)).plan
+        assert plan
+        self._seq = 0
+        self.happens(
+            Submit("s", "b", plan.brief(), Settings(write_back=WriteBack.CHECKOUT), sources=("todo:TODO.md",))
+        )
+
+    def happens(self, event: Event) -> None:
+        self._seq += 1
+        self.settler.take(Record(self._seq, 0.0, event))
+        self.settler.poke()
+
+    def starts(self, number: int) -> None:
+        self.happens(AttemptStarted(Attempt("b", "one", Step.WRITE, number), "shell", "shell", 60.0, 60.0))
+
+
+def _slowly(writer: Writer, changes: Sequence[Change]) -> Sequence[Problem]:  # noqa: ARG001 - as a Write has them
+    time.sleep(SLOW)  # a large file, or a slow disk
+    return ()
+
+
+@pytest.fixture
+def scene() -> Iterator[Scene]:
+    made = Scene()
+    yield made
+    made.settler.close()
+
+
+def test_what_is_slow_to_write_is_written_less_often(scene: Scene) -> None:
+    scene.starts(1)
+    scene.alarms.ring()
+    scene.starts(2)
+    assert scene.alarms.pauses[0] == 0
+    assert scene.alarms.pauses[1] >= REST * SLOW > PAUSE
+
+
+def test_the_end_of_a_batch_is_told_without_a_rest(scene: Scene) -> None:
+    scene.starts(1)
+    scene.alarms.ring()
+    scene.starts(2)
+    scene.happens(BatchEnded("b", BatchStatus.COMPLETED, "1 done"))
+    assert scene.alarms.pauses[2] == PAUSE
