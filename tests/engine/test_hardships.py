@@ -13,8 +13,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from plait.adapters import kits
+from plait.agents.model import Brief, Command
+from plait.agents.shell import Shell
 from plait.core.reports import AttemptLaunched
-from plait.core.requests import CancelTask
+from plait.core.requests import CancelTask, Retry
 from plait.core.settings import Backoff, Isolation, Settings
 from plait.core.status import TaskStatus
 from plait.core.task import Attempt, Step, Task
@@ -97,6 +100,33 @@ def test_an_environment_that_cant_be_removed_does_not_end_the_engine(house: Hous
     assert tenure.until(tenure.ended)
     assert tenure.until(lambda: tenure.engine.over)
     tenure.engine.release()
+
+
+def test_who_asks_while_the_batch_ends_is_served_with_its_environment(house: House) -> None:
+    """A front looks whether there is one, and sees no need to hand over its own; then the batch ends, and it is gone."""
+    house.submit(Task("one", run="[ -e go ]", retries=0), settings=QUICK)
+    tenure = house.engine()
+    assert tenure.until(tenure.ended)
+    assert not kits.has_environment(house.folder, "b")
+    (house.place.top / "go").touch()
+    house.ask(Retry("retry", "b", "one"))
+    assert tenure.until(lambda: tenure.statuses() == {"one": TaskStatus.DONE}), tenure.batch().tasks[0].reason
+
+
+def test_an_agent_with_a_defect_costs_its_task_only(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = Shell.command
+
+    def broken(shell: Shell, brief: Brief) -> Command:
+        if brief.task.id == "one":
+            raise KeyError("oops")
+        return whole(shell, brief)
+
+    monkeypatch.setattr(Shell, "command", broken)
+    house.submit(Task("one", run="true"), Task("two", run="true"), settings=QUICK)
+    tenure = house.engine()
+    assert tenure.until(tenure.ended)
+    assert tenure.statuses() == {"one": TaskStatus.FAILED, "two": TaskStatus.DONE}
+    assert "KeyError" in tenure.batch().tasks[0].reason
 
 
 def test_who_leaves_takes_no_requests(house: House) -> None:

@@ -35,7 +35,7 @@ def test_what_can_not_be_meant(yard: Yard, words: str, said: str) -> None:
     assert answer.code == 2, answer
     assert said in answer.err
     assert not yard.state().batches
-    assert not yard.processes()
+    yard.until_quiet()
 
 
 def test_a_task_that_nobody_can_work_is_named_with_its_place(yard: Yard) -> None:
@@ -53,7 +53,7 @@ def test_everything_complete_is_no_mistake(yard: Yard) -> None:
     yard.write("done/01-floor.md", "---\nstatus: done\nrun: touch floor\n---\n# Floor")
     answer = yard.plait("run", "done")
     assert (answer.code, answer.out) == (0, "Everything selected is complete: there is nothing to do.\n")
-    assert not yard.processes()
+    yard.until_quiet()
 
 
 def test_commands_of_the_repository_need_trust_that_yes_does_not_give(yard: Yard) -> None:

@@ -31,7 +31,7 @@ def test_who_does_not_agree_has_started_nothing(yard: Yard, said: str) -> None:
     terminal.type(said)
     assert terminal.wait() == 130
     assert not yard.state().batches
-    assert not yard.processes()
+    yard.until_quiet()
     assert terminal.restored
 
 

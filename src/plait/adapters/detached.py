@@ -29,11 +29,15 @@ class Held:
     def go(self) -> int:
         with suppress(OSError):  # it is gone already, and whoever waits for it will see that
             os.write(self.fd, GO)
-        self.drop()
+        os.close(self.fd)
         return self.pid
 
     def drop(self) -> None:
+        """Nobody needs it. It would end by itself; but whoever leaves leaves nothing behind."""
         os.close(self.fd)
+        with suppress(ProcessLookupError, ChildProcessError):
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
 
 
 def spawn(words: Sequence[str], log: Path, *, most: int) -> int:

@@ -5,6 +5,8 @@ What is not exactly one of its few forms goes the long way, which knows all verb
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -39,6 +41,13 @@ def recognised(words: Sequence[str]) -> Quick | None:
 
 
 def main() -> None:
+    try:
+        _main()
+    except KeyboardInterrupt:  # before anything was there to hear it
+        os._exit(128 + signal.SIGINT)
+
+
+def _main() -> None:
     said = recognised(sys.argv[1:])
     if said is None:
         from plait.cli.main import main as long_way  # noqa: PLC0415 - the point of it all

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from plait.agents.check import Check
@@ -76,9 +77,16 @@ class Launcher:
             return "", Check().listen()
 
     def forget(self, batch: str) -> None:
-        """It has ended: nobody needs its secrets any more."""
+        """It has ended: nobody needs its secrets on disk any more.
+
+        Who asks for more at this instant has seen them there, and hands over none: they are known until this engine leaves.
+        """
         self._known.pop(batch, None)
-        self._environments.pop(batch, None)
+        with suppress(KitError):
+            self._environment(batch)
+        self.tidy(batch)
+
+    def tidy(self, batch: str) -> None:
         try:
             self._kits.forget_environment(batch)
         except OSError as error:
@@ -88,7 +96,8 @@ class Launcher:
 
     def refresh(self, batch: str) -> None:
         """A front may have handed over another environment."""
-        self._environments.pop(batch, None)
+        with suppress(KitError):
+            self._environments[batch] = self._kits.environment(batch)
 
     def _command(self, order: AttemptStarted, kit: Kit, task: Task, workspace: str) -> Command:
         if order.command is not None:

@@ -82,7 +82,7 @@ class Performer:
         """Whoever asked in vain for something of a batch that has ended has left an environment there."""
         for batch in state.batches.values():
             if batch.ended is not None:
-                self._launcher.forget(batch.id)
+                self._launcher.tidy(batch.id)
 
     def expect(self, order: AttemptStarted) -> Watch:
         """Make ready to hear of an attempt that an earlier engine started."""
@@ -138,6 +138,9 @@ class Performer:
             self._refuse(order, error)
         except OSError as error:
             self._watch.lost(order.attempt, f"it could not be started: {error}")
+        except Exception as error:  # noqa: BLE001 - one task's defect must not end all others: each engine would meet it again
+            log.say_trace(error)
+            self._refuse(order, PlaitError(f"{type(error).__name__}: {error}"))
 
     def _refuse(self, order: AttemptStarted, error: PlaitError) -> None:
         """What is the world's fault may pass; what is anybody else's would be refused again."""

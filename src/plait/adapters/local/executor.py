@@ -8,6 +8,7 @@ from contextlib import suppress
 from functools import partial
 from typing import assert_never
 
+from plait.adapters.local import verdict
 from plait.adapters.local.census import Census, Live
 from plait.adapters.local.ending import Endings, Graces, Stage
 from plait.adapters.local.scoping import Scoping
@@ -15,15 +16,14 @@ from plait.adapters.local.vigil import Vigil
 from plait.core.errors import WorldError
 from plait.core.task import Attempt
 from plait.ports import Exited, Found, Gone, Job, Reactor, Running, Timer, Witness
-from plait.site import claim, exitstatus, processes, scope, transcript, warden
+from plait.site import claim, processes, scope, transcript, warden
 from plait.site.folder import StateFolder
-from plait.site.launch import CLAIMED, NO_ROOM, launch, make
+from plait.site.launch import CLAIMED, launch, make
 from plait.site.marker import marker, prefix
 from plait.site.tree import Root
 from plait.site.warden import Warden
 
 SWEEP = 2.0  # seconds from an attempt's end to a look for what it left behind
-_NOTHING = "nothing of it runs any more, and it left no exit status"
 
 
 class LocalExecutor:
@@ -110,7 +110,7 @@ class LocalExecutor:
     def _find(self, live: Live) -> Found:
         if live.attempt in self._census.live:
             return Running(live.pid)
-        signed = _claimed(live)
+        signed = verdict.claimed(live)
         if signed is None:
             return None
         live.root.scope = scope.recall(live.folder.path)
@@ -119,7 +119,7 @@ class LocalExecutor:
         if found is not None:
             return self._watch(live, found)
         # In this order: a warden that ended in between has left its status.
-        code = _status(live)
+        code = verdict.status(live)
         self._past(live.root)
         if code is not None:
             return Exited(code)
@@ -134,8 +134,8 @@ class LocalExecutor:
         """
         rest = self._census.trees()[live.root.marker]
         if not rest:
-            return Gone(_NOTHING)
-        live.pid, live.found = rest[0].pid, Gone(_NOTHING)
+            return Gone(verdict.NOTHING)
+        live.pid, live.found = rest[0].pid, Gone(verdict.NOTHING)
         self._census.live[live.attempt] = live
         self._endings.begin(live.root, Stage.KILL)
         return Running(live.pid)
@@ -161,7 +161,7 @@ class LocalExecutor:
         live.root.until = processes.now() + 1
         if code == CLAIMED and self._give_way(live):
             return
-        live.found = _verdict(live, code)
+        live.found = verdict.of(live, code)
         transcript.trim(live.folder.transcript, self._cap)
         if isinstance(live.found, Gone):
             self._endings.begin(live.root, Stage.KILL)
@@ -231,33 +231,3 @@ def _has_leftovers(root: Root) -> bool:
     except PermissionError:
         pass
     return True
-
-
-def _claimed(live: Live) -> claim.Claim | None:
-    """One that can't be read is somebody's: its warden is looked for among the processes."""
-    try:
-        return claim.read(live.folder.claim)
-    except (OSError, WorldError):
-        return claim.Claim()
-
-
-def _status(live: Live) -> int | None:
-    with suppress(OSError):  # as good as none
-        return exitstatus.read(live.folder.exit)
-    return None
-
-
-def _verdict(live: Live, code: int | None) -> Exited | Gone:
-    try:
-        status = exitstatus.read(live.folder.exit)
-    except OSError as error:
-        return Gone(f"its exit status can't be read: {error.strerror or error}")
-    return Gone(_why(code)) if status is None else Exited(status)
-
-
-def _why(code: int | None) -> str:
-    if code == NO_ROOM:
-        return "it did not start: its folder can't be written, or the disk has no room"
-    if code is not None and code < 0:
-        return f"its warden was ended by signal {-code}, and left no exit status"
-    return _NOTHING
