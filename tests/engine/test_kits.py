@@ -65,3 +65,15 @@ def test_ids_that_differ_have_folders_that_differ() -> None:
     names = ["a", "A", "a b", "a-b", "a/b", "ä", "a.", "~", "a~b", "", ".", ".."]
     paths = {str(folder.task("b", name)).lower() for name in names}
     assert len(paths) == len(names)
+
+
+def test_environments_that_nobody_waits_for_are_removed_when_they_are_old(folder: StateFolder) -> None:
+    for batch in ("wanted", "forlorn", "new"):
+        kits.save(folder, batch, KIT, {"SECRET": "s"})
+    for batch in ("wanted", "forlorn"):
+        os.utime(folder.batch(batch) / kits.ENVIRONMENT, (1, 1))
+    kits.forget_stale(folder, {"wanted"}, older=60)
+    assert [batch for batch in ("wanted", "forlorn", "new") if kits.has_environment(folder, batch)] == [
+        "wanted",
+        "new",
+    ]

@@ -44,7 +44,7 @@ def test_a_course_of_events() -> None:
         "00:16:55  03-split    started (shell, attempt 2)",
         "00:17:45  03-split    done in place",
         "00:17:45  04          started (shell, attempt 1)",
-        "00:17:46  04          failed: the agent does not know its arguments: no such option · plait logs 7f3a 04",
+        "00:17:46  04          failed: the command can't be run: no such option · plait logs 7f3a 04",
         "00:17:46  batch 7f3a  failed: 1 done, 1 failed",
     ]
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import time
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -57,6 +58,17 @@ def has_environment(folder: StateFolder, batch: str) -> bool:
 def forget_environment(folder: StateFolder, batch: str) -> None:
     """It holds secrets: when the batch has ended, nobody needs them."""
     (folder.batch(batch) / ENVIRONMENT).unlink(missing_ok=True)
+
+
+def forget_stale(folder: StateFolder, keep: Collection[str], older: float) -> None:
+    """The environments of batches that nobody waits for, handed over so many seconds ago or more: a front may have died
+    before it asked, or have asked in vain. What was handed over just now may be about to be asked for.
+    """
+    kept = {folder.batch(batch) for batch in keep}
+    for path in folder.batches.glob(f"*/{ENVIRONMENT}"):
+        with suppress(OSError):
+            if path.parent not in kept and time.time() - path.stat().st_mtime >= older:
+                path.unlink()
 
 
 def _put(path: Path, data: bytes) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from signal import Signals
 
@@ -11,7 +12,8 @@ from plait.core.status import Category
 
 DETAIL = 200  # characters
 
-_NOT_RUN = {126: "the command can't be run", 127: "the command was not found"}
+_NOT_RUN = {126: "it is not executable", 127: "it was not found"}
+_WARDEN = re.compile(r"^plait-warden: (?:line )?\d*:? ?(?:exec: )?")  # it speaks in the command's place
 _BY_SIGNAL = 128
 # Ended by somebody else. What a process brings upon itself (a segmentation fault, say) is its own failure.
 _FROM_OUTSIDE = frozenset(
@@ -30,6 +32,7 @@ def outcome(code: int, tail: str, *, words: bool = False) -> Outcome:
 
     last = last_line(tail)
     if code in _NOT_RUN:
+        last = _WARDEN.sub("", last)
         return _outcome(Category.USAGE, code, _NOT_RUN[code], last)
     name = _signal(code)
     if name in _FROM_OUTSIDE:

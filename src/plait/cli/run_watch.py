@@ -7,8 +7,11 @@ from enum import Enum, auto
 
 from plait.cli.run_calls import Calls
 from plait.cli.run_show import Show
+from plait.core.decisions import TaskEnded
 from plait.core.errors import WorldError
+from plait.core.reports import SourcesWritten
 from plait.core.requests import Approve, Pause, Request, Resume, Stop, Unpause
+from plait.core.settings import WriteBack
 from plait.core.state import BatchState
 from plait.core.status import PauseCause
 from plait.core.views import batch_view
@@ -18,6 +21,7 @@ from plait.ports import InboxError
 
 GLANCE = 0.25  # seconds without news until keys and signals are looked at
 GATHER = 0.05  # at least, between two readings of the journal
+SETTLED = 3.0  # for the sources to be told how it ended
 TEND = 1.0  # between two looks at the engine
 
 _STOPPING = "stopping: agents are asked to end; Ctrl+C again to end them at once"
@@ -44,6 +48,7 @@ class Watch:
         self._notice = ""
         self._tended = time.monotonic()
         self._read = 0.0
+        self._owed = self._settled = 0  # the last end of a task, and how far the sources were told
 
     @property
     def _batch(self) -> BatchState:
@@ -53,7 +58,7 @@ class Watch:
         return batch
 
     def follow(self) -> Parting:
-        self._show.take(self._desk.heard())
+        self._take()
         while (parting := self._parting()) is None:
             self._show.refresh(self._notice)
             self._answer_calls()
@@ -61,11 +66,34 @@ class Watch:
                 self._press(key)
             if self._desk.wait(GLANCE):
                 self._gather()
-                self._show.take(self._desk.heard())
+                self._take()
             if time.monotonic() - self._tended >= TEND:
                 self._desk.tend()
                 self._tended = time.monotonic()
+        if parting is Parting.ENDED:
+            self._await_sources()
         return parting
+
+    def _take(self) -> None:
+        told = self._desk.heard()
+        for each in told:
+            event = each.record.event
+            if isinstance(event, TaskEnded) and event.batch == self._id:
+                self._owed = each.record.seq
+            elif isinstance(event, SourcesWritten) and event.batch == self._id:
+                self._settled = max(self._settled, event.upto)
+        self._show.take(told)
+
+    def _await_sources(self) -> None:
+        """Whoever reads a source after this has returned finds in it what was done; a source that can't be written is
+        not waited for long.
+        """
+        batch = self._batch
+        tells = batch.settings.write_back in {WriteBack.CHECKOUT, WriteBack.BOTH} and batch.sources
+        deadline = time.monotonic() + SETTLED
+        while tells and self._settled < self._owed and time.monotonic() < deadline:
+            self._desk.wait(GLANCE)
+            self._take()
 
     def _gather(self) -> None:
         """News that come thick and fast are told together."""
@@ -128,4 +156,4 @@ class Watch:
             self._notice = answer.why
         elif not isinstance(request, Stop):
             self._notice = ""
-        self._show.take(self._desk.heard())
+        self._take()

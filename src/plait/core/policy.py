@@ -47,7 +47,7 @@ WORDS: Mapping[Category, str] = {
     Category.OVERLOADED: "the provider is overloaded",
     Category.NETWORK: "the network failed",
     Category.CONTEXT: "the task does not fit the model's context",
-    Category.USAGE: "the agent does not know its arguments",
+    Category.USAGE: "the command can't be run",
     Category.KILLED: "the agent was killed from outside",
     Category.LOST: "the attempt was lost",
     Category.TIMEOUT: "the time was up",

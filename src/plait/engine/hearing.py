@@ -11,7 +11,7 @@ from plait.core.reports import Outcome
 from plait.site import transcript
 
 PIECE = 1 << 20  # bytes heard at a time
-LAST = 4 << 20  # bytes that are still heard when the attempt has ended
+LAST = 1 << 20  # bytes that are still heard when the attempt has ended
 LINE = 64 << 10  # of a longer line, the rest is passed over
 TAIL = 8 << 10  # bytes that an exit is judged by
 

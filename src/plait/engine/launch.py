@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from pathlib import Path
 
@@ -33,6 +33,7 @@ class Kits:
     kit: Callable[[str], Kit]
     environment: Callable[[str], dict[str, str]]
     forget_environment: Callable[[str], None]
+    forget_stale: Callable[[Collection[str]], None]
 
 
 class Launcher:
@@ -84,15 +85,16 @@ class Launcher:
         self._known.pop(batch, None)
         with suppress(KitError):
             self._environment(batch)
-        self.tidy(batch)
-
-    def tidy(self, batch: str) -> None:
         try:
             self._kits.forget_environment(batch)
         except OSError as error:
             log.say(
                 f"warning: the environment of batch {batch}, which may hold keys, can't be removed: {error}"
             )
+
+    def tidy(self, wanted: Collection[str]) -> None:
+        """The environments of other batches than these are nobody's, unless they are quite new."""
+        self._kits.forget_stale(wanted)
 
     def refresh(self, batch: str) -> None:
         """A front may have handed over another environment."""

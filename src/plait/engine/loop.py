@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 
 from plait.core.agenda.slots import room_in_batch
 from plait.core.drive import decide, take
@@ -120,6 +120,7 @@ class Engine:
         self.hear(EngineTaken(self._pid, version=self._version))
         if self.state.settings.patched(wanted.settings, wanted.fields) != self.state.settings:
             self.hear(wanted)
+        self._tidy()
         adopted = recover(self.state, parts.executor, parts.performer)
         log.say(f"engine {self._pid} took over at record {self.state.seq}, {adopted} attempts run on")
 
@@ -184,8 +185,14 @@ class Engine:
         if not self._unwritten:
             news, self._news = [*self._news, EngineReleased(self._pid)], []
             self._write(take(self.state, news, self._wall()))
-        self.parts.performer.tidy(self.state)
+        self._tidy()
         log.say(f"engine {self._pid} left at record {self.state.seq}")
+
+    def _tidy(self) -> None:
+        """Batches that are open, or on their way here, go on having their environments."""
+        with suppress(InboxError):
+            coming = (getattr(request, "batch", "") for request in self.parts.inbox.pending())
+            self.parts.performer.tidy({*self.state.open, *coming})
 
     @property
     def _busy(self) -> bool:

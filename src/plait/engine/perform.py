@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import assert_never
 
 from plait.core.decisions import (
@@ -36,7 +36,6 @@ from plait.core.errors import Fault, PlaitError
 from plait.core.events import Record
 from plait.core.reports import AttemptExited, GateLost, MergeFailed, Outcome, RebuildFailed, Report
 from plait.core.requests import Drop, Feedback, Resume, Retry
-from plait.core.state import State
 from plait.core.status import Category
 from plait.engine import log
 from plait.engine.launch import Launcher
@@ -78,11 +77,9 @@ class Performer:
             log.say(f"warning: what attempts left behind can't be found: {error}")
             return 0
 
-    def tidy(self, state: State) -> None:
-        """Whoever asked in vain for something of a batch that has ended has left an environment there."""
-        for batch in state.batches.values():
-            if batch.ended is not None:
-                self._launcher.tidy(batch.id)
+    def tidy(self, wanted: Collection[str]) -> None:
+        """No secrets of batches stay but of those that are wanted."""
+        self._launcher.tidy(wanted)
 
     def expect(self, order: AttemptStarted) -> Watch:
         """Make ready to hear of an attempt that an earlier engine started."""

@@ -39,9 +39,11 @@ class Settler:
         self._orders: SimpleQueue[list[Bill] | None] = SimpleQueue()
         self._thread: Thread | None = None
         self._busy = False
+        self._asked = 0  # bills that are being paid
         self._took = 0.0  # seconds, the last round
         self._timer: Timer | None = None
         self._dirty = False  # something may be owed that was not looked at yet
+        self._awaited = False  # a batch has ended: somebody is waiting to read it
         self._stuck = False
         self._said: frozenset[str] = frozenset()
 
@@ -60,7 +62,8 @@ class Settler:
         """Something may be owed: tell it, soon."""
         if self._dirty and not self._busy and self._timer is None:
             pause = max(PAUSE, min(LONGEST, REST * self._took))
-            self._timer = self._reactor.after(pause if self._thread else 0.0, self._begin)
+            at_once = self._awaited or self._thread is None
+            self._timer = self._reactor.after(0.0 if at_once else pause, self._begin)
 
     def finish(self) -> None:
         """Whoever leaves wants it told now."""
@@ -70,7 +73,7 @@ class Settler:
 
     def _hurry(self) -> None:
         """Somebody has waited for this: nobody rests before the last statuses are told."""
-        self._took = 0.0
+        self._awaited = True
         if self._timer is not None and not self._stuck:
             self._timer.cancel()
             self._timer = None
@@ -84,10 +87,11 @@ class Settler:
     def _begin(self) -> None:
         self._timer = None
         self._stuck = self._dirty = False
+        self._awaited = False
         owed = bills(self._ledger)
         if not owed or self._busy:
             return
-        self._busy = True
+        self._busy, self._asked = True, len(owed)
         if self._thread is None:
             self._thread = Thread(target=self._work, name="settler", daemon=True)
             self._thread.start()
@@ -112,7 +116,7 @@ class Settler:
         self._said = said
         for report in settled.reports:
             self._told(report)
-        if said and not settled.reports:
+        if len(settled.reports) < self._asked and not self._dirty:
             self._stuck = True
             self._timer = self._reactor.after(PATIENCE, self._begin)
         else:

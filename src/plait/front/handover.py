@@ -13,6 +13,7 @@ from plait.core.requests import Request
 from plait.core.state import State
 from plait.front.asking import REOPENS, Submission
 from plait.kit import Kit
+from plait.site.folder import make_private
 from plait.wiring import Place
 
 SHORTEST = 4  # hexadecimal digits
@@ -68,7 +69,7 @@ def _names() -> Iterator[str]:
 
 def _make_folder(place: Place, batch: str) -> bool:
     folder = wiring.state_folder(place).batch(batch)
-    folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private(folder.parent)
     try:
         folder.mkdir(mode=0o700)
     except FileExistsError:

@@ -20,6 +20,7 @@ _RANGE = re.compile(rf"(\S+:)?([A-Za-z]*)({_NUMBER})-\2({_NUMBER})\Z")
 _LEADING = re.compile(rf"({_NUMBER})(?:[-_. ].*)?\Z", re.DOTALL)
 _OPEN_RANGE = re.compile(rf"(?:{_NUMBER}-|-{_NUMBER})\Z")
 _PHASE = re.compile(r"(?:phase|p):(.*)\Z", re.IGNORECASE)
+_PADDED = re.compile(r"^0*(\d+)-")
 _IDLIKE = re.compile(r"(?:[A-Z]+-?|#)?\d[\w.#:-]*\Z")
 _WIDEST = 100  # of a range whose members are all missing: more are not named one by one
 
@@ -187,9 +188,10 @@ class _Chosen:
 
     def _begins(self, token: str) -> bool:
         """`01` for `01-pyproject`, when no other id begins like that; else, if it looks like an id, it is missing."""
-        found = [
-            entry.task.id for entry in self.pile.entries if _plain(entry.task.id).startswith(f"{token}-")
-        ]
+        ids = [entry.task.id for entry in self.pile.entries]
+        found = [name for name in ids if _plain(name).startswith(f"{token}-")]
+        if not found and token.isdecimal():  # 1 for 01-pyproject
+            found = [name for name in ids if _PADDED.sub(r"\1-", _plain(name)).startswith(f"{int(token)}-")]
         if found:
             self._one(token, found)
         elif _IDLIKE.match(token):

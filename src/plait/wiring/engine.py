@@ -26,6 +26,8 @@ from plait.ports import Journal
 from plait.wiring import JOURNAL, Place, commons_folder, inbox, state_folder
 from plait.wiring.writing import source_writer
 
+STALE = 60.0  # seconds after which an environment that nobody waits for is nobody's
+
 
 def lease(place: Place) -> Journal:
     """The journal to write to. Raises JournalBusyError where another engine holds it."""
@@ -55,6 +57,7 @@ def engine_parts(
             partial(kits.load_kit, folder),
             partial(kits.load_environment, folder),
             partial(kits.forget_environment, folder),
+            partial(kits.forget_stale, folder, older=STALE),
         ),
         commons,
     )

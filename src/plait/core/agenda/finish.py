@@ -30,7 +30,9 @@ def _owes(batch: BatchState) -> bool:
 def _end(batch: BatchState) -> BatchEnded:
     done = batch.tally.get(TaskStatus.DONE, 0)
     total = len(batch.tasks)
-    counts = ", ".join(f"{count} {status.value}" for status, count in batch.tally.items() if count)
+    counts = ", ".join(
+        f"{count} {status.value.replace('_', ' ')}" for status, count in batch.tally.items() if count
+    )
     dropped = sum(task.status is TaskStatus.SKIPPED and task.by is None for task in batch.tasks)
     if batch.cancelled:
         status = BatchStatus.CANCELLED
