@@ -97,7 +97,10 @@ class Engine:
         if not self._news:
             self._since = time.monotonic()
         self._news.append(report)
-        self._urgent = self._urgent or not isinstance(report, _PATIENT)
+        awaited = (
+            isinstance(report, SourcesWritten) and report.batch not in self.state.open
+        )  # a front waits for it
+        self._urgent = self._urgent or awaited or not isinstance(report, _PATIENT)
 
     def ring(self) -> None:
         """Somebody left a request."""
