@@ -26,7 +26,7 @@ _WISH = "at most 1.03x"
 
 def rows(quick: bool) -> list[Row]:  # noqa: FBT001 - the one thing that every benchmark is asked
     install()
-    span = 4.0 if quick else 12.0
+    span = 4.0 if quick else 20.0
     graphs = {"tight": tight(SLOTS, span), "long chain declared last": chain_last(SLOTS, span)}
     return [row for name, graph in graphs.items() for row in _compared(name, graph)]
 
