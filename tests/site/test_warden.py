@@ -160,7 +160,9 @@ def test_its_command_inherits_no_ignored_signal(ward: Ward, tmp_path: Path) -> N
     lines = dict(
         line.split(":\t") for line in (tmp_path / "status").read_text().splitlines() if ":\t" in line
     )
-    assert int(lines["SigIgn"], 16) == int(lines["SigBlk"], 16) == 0
+    # 32 and 33 are the C library's own: nobody can set them, and whoever started the tests may have ignored them.
+    ours = ~(0b11 << 31)
+    assert int(lines["SigIgn"], 16) & ours == int(lines["SigBlk"], 16) & ours == 0
 
 
 def test_its_command_gets_the_environment_as_it_was(ward: Ward, tmp_path: Path) -> None:
