@@ -15,8 +15,9 @@ from plait.core.settings import Budget, Isolation, Settings, Spend
 from plait.core.status import Category
 from plait.core.task import Task
 from plait.front.feed import Feed
-from plait.front.shape import EngineSeen, batch_json, status_json
+from plait.front.shape import batch_json, status_json
 from plait.testing.script import Script, needs
+from plait.wiring import EngineInfo
 
 HISTORIES = Path(__file__).parents[1] / "histories"
 BATCH_KEYS = "id projectId status mode branch base prUrl settings createdAt startedAt completedAt eta cost progress tasks"
@@ -136,6 +137,6 @@ def test_the_counts_sum_to_the_total_after_every_record(path: Path) -> None:
 
 def test_the_status_of_everything() -> None:
     assert status_json(None, []) == {"engine": None, "batches": []}
-    told = status_json(EngineSeen(42, 0.0), [{"id": "new"}, {"id": "old"}])
+    told = status_json(EngineInfo(42, 0.0), [{"id": "new"}, {"id": "old"}])
     assert told["engine"] == {"pid": 42, "since": "1970-01-01T00:00:00.000Z"}
     assert told["batches"] == [{"id": "new"}, {"id": "old"}]

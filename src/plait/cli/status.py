@@ -102,11 +102,10 @@ def newest_first(state: State) -> list[BatchState]:
 
 def _write_json(state: State, batches: Sequence[BatchState], engine: EngineInfo | None) -> None:
     from plait.cli.say import write_json  # noqa: PLC0415 - people are told in words
-    from plait.front.shape import EngineSeen, batch_json, status_json  # noqa: PLC0415
+    from plait.front.shape import batch_json, status_json  # noqa: PLC0415
 
-    seen = None if engine is None else EngineSeen(engine.pid, engine.since)
     told = [batch_json(state, batch, eta=_eta(state, batch), project_id=None) for batch in batches]
-    write_json(status_json(seen, told))
+    write_json(status_json(engine, told))
 
 
 def _eta(state: State, batch: BatchState) -> float | None:

@@ -4,25 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from plait.core.frozen import dataclass
 from plait.core.settings import Budget, Settings, Spend
 from plait.core.state import BatchState, State
 from plait.core.views import TaskView, batch_view
 from plait.front.book import progress_json
 from plait.front.instant import iso, iso_or_none
+from plait.wiring import EngineInfo
 
 Json = dict[str, object]
 
 
-@dataclass(frozen=True, slots=True)
-class EngineSeen:
-    """An engine that holds the journal now, and since when."""
-
-    pid: int
-    since: float
-
-
-def status_json(engine: EngineSeen | None, batches: Sequence[Json]) -> Json:
+def status_json(engine: EngineInfo | None, batches: Sequence[Json]) -> Json:
     seen = None if engine is None else {"pid": engine.pid, "since": iso(engine.since)}
     return {"engine": seen, "batches": list(batches)}
 

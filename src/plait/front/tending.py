@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 DEATHS = 3
 WITHIN = 10.0  # seconds
 PATIENCE = 30.0  # until an engine that runs, and has not taken the lease, counts as dead
-BLIND = 3.0  # the same where nobody can tell whether it runs
 LOG_LINES = 8
 LOG_BYTES = 4096
 
@@ -71,10 +70,8 @@ class Tender:
     def _gone(self) -> bool:
         """A front that started it is its parent, and can tell."""
         assert self._started is not None
-        if time.monotonic() - self._started > (BLIND if self._pid is None else PATIENCE):
+        if self._pid is None or time.monotonic() - self._started > PATIENCE:
             return True
-        if self._pid is None:
-            return False
         try:
             return os.waitpid(self._pid, os.WNOHANG)[0] != 0
         except ChildProcessError:
