@@ -14,6 +14,7 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _KEY = f"{VARIABLE}=".encode()
 _CHUNK = 1 << 16
+_KERNEL_THREAD = 0x0020_0000  # a flag in `stat`
 
 
 def every() -> list[Process]:
@@ -30,8 +31,9 @@ def look(pid: int) -> Process | None:
         return None
     state, (parent, group, session), start = fields[0], map(int, fields[1:4]), int(fields[19])
     dead = state in {b"Z", b"X", b"x"}
-    # Threads of the kernel have no session, and no environment.
-    marker = "" if dead or not session else _marker(_read(f"/proc/{pid}/environ"))
+    # Threads of the kernel have no environment. A session of 0 would not tell them: so is one outside a pid namespace.
+    bare = dead or int(fields[6]) & _KERNEL_THREAD
+    marker = "" if bare else _marker(_read(f"/proc/{pid}/environ"))
     return Process(pid, parent, group, session, start, state == b"T", dead, marker)
 
 
