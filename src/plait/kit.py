@@ -8,6 +8,7 @@ removed when the batch ends: it holds secrets.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from functools import cached_property
 
 import msgspec
@@ -22,13 +23,52 @@ class KitError(WorldError):
     """A batch's kit is missing or can't be read; its tasks can't start."""
 
 
+@dataclass(frozen=True, slots=True)
+class Outfit:
+    """What a workspace is given beyond its commit. `copy` and `link` are patterns of ignored files of the checkout.
+
+    `setup` is run once in a new workspace. What it makes (`makes`: paths) is kept for the next workspace whose files
+    named in `reads` are the same. `sparse` are the folders that are checked out; none: all.
+    """
+
+    copy: tuple[str, ...] = ()
+    link: tuple[str, ...] = ()
+    setup: str | None = None
+    reads: tuple[str, ...] = ()
+    makes: tuple[str, ...] = ()
+    sparse: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Blending:
+    """How files are merged that two tasks always change both: `union` keeps the lines of both, `regenerate` are pairs of
+    a pattern and the command that makes such a file anew.
+    """
+
+    union: tuple[str, ...] = ()
+    regenerate: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Shipping:
+    """Where a batch goes: the remote, the branch it is for ("": the remote's default one), and how it is announced."""
+
+    remote: str = "origin"
+    target: str = ""
+    title: str = ""
+
+
 @dataclass(frozen=True)
 class Kit:
-    """`top` is the checkout that the batch was submitted from."""
+    """`top` is the checkout that the batch was submitted from; `hooks`: commits run the repository's hooks."""
 
     top: str
     tasks: tuple[Task, ...]
     agents: tuple[AgentSpec, ...] = ()
+    outfit: Outfit = Outfit()
+    blending: Blending = Blending()
+    shipping: Shipping = Shipping()
+    hooks: bool = False
 
     @cached_property
     def by_id(self) -> Mapping[str, Task]:
@@ -38,8 +78,11 @@ class Kit:
         return next((spec for spec in self.agents if spec.name == agent), AgentSpec(agent))
 
 
+_FIELDS = tuple(field.name for field in fields(Kit))
+
+
 def encode(kit: Kit) -> bytes:
-    return msgspec.json.encode({"top": kit.top, "tasks": kit.tasks, "agents": kit.agents})
+    return msgspec.json.encode({name: getattr(kit, name) for name in _FIELDS})
 
 
 def decode(data: bytes) -> Kit:

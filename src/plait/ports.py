@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
+from plait.core.decisions import MergeStarted, RebuildStarted
 from plait.core.errors import WorldError
 from plait.core.events import Record
 from plait.core.frozen import dataclass
+from plait.core.reports import MergeConflicted, MergeDone, RebuildDone
 from plait.core.requests import Request
 from plait.core.task import Attempt
+
+if TYPE_CHECKING:  # quick commands know ports, and have no use for kits
+    from plait.kit import Blending, Outfit
 
 
 class JournalError(WorldError):
@@ -263,3 +268,139 @@ class Wakefulness(Protocol):
         """Held twice is held once."""
 
     def release(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """What an attempt left in its workspace, as a commit: `tip`. `files` are all that differ from its base.
+
+    `empty`: nothing does. `taken_out` are sources in which only statuses differed, which are plait's to write.
+    """
+
+    tip: str
+    files: tuple[str, ...] = ()
+    empty: bool = False
+    taken_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """Who a task's commit is by, and what it says. `trailers` name the batch, the task and the attempt."""
+
+    message: str
+    trailers: tuple[tuple[str, str], ...] = ()
+    name: str = ""
+    email: str = ""
+
+
+# An agent's text of a source, by its path in the repository, as the base had it: the same text with the base's statuses.
+Restore = Callable[[str, bytes, bytes], bytes]
+
+
+class Workspaces(Protocol):
+    """Where the tasks of batches with worktrees work, on this machine. Called from several threads at once.
+
+    A workspace is leased to its task until it is released. Whatever is done twice, or again after a crash, is done once.
+    What an agent made is never lost: it is in a commit under refs/plait before anything is made anew or removed.
+    """
+
+    def path(self, batch: str, task: str) -> str:
+        """Where the task works, whether or not it is there yet."""
+
+    def prepare(self, batch: str, task: str, base: str, outfit: Outfit, *, top: str) -> str:
+        """The task's worktree on its own branch: made from `base`, or, if it began there before, as its last attempt
+        left it. `top` is the checkout that ignored files are copied from. Its path.
+        """
+
+    def capture(
+        self, attempt: Attempt, base: str, author: Author, restore: Restore, *, hooks: bool
+    ) -> Captured:
+        """Everything an attempt left, as a commit on the task's branch and under the attempt's ref."""
+
+    def put_back(self, attempt: Attempt, tip: str) -> None:
+        """After a check: the workspace as it was captured, without what the check left (which is saved, if it is work)."""
+
+    def checkout(self, batch: str, commit: str, outfit: Outfit, *, top: str) -> str:
+        """The batch's own worktree, at exactly this commit, for its gate. Its path."""
+
+    def release(self, batch: str, task: str) -> None:
+        """The task has ended: save what is not in a ref, and give the folder back."""
+
+    def release_batch(self, batch: str) -> None:
+        """The batch has ended: what is left of its workspaces is given back."""
+
+    def usage(self) -> int:
+        """Bytes on disk that all workspaces of this repository take."""
+
+
+@dataclass(frozen=True, slots=True)
+class MergeWords:
+    """What a merge commit says. `edit` are files to be changed in the merged tree: statuses, where the branch holds them."""
+
+    message: str
+    trailers: tuple[tuple[str, str], ...] = ()
+    edit: Callable[[Callable[[str], bytes | None]], Mapping[str, bytes]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Foreseen:
+    """Two changes that would conflict if both were merged as they are now."""
+
+    left: str
+    right: str
+    files: tuple[str, ...]
+
+
+class Integrator(Protocol):
+    """Makes batch branches in memory; no checkout is touched. Called from a thread, one call at a time for each batch.
+
+    Whatever is done again after a crash finds what was done: the same commit is told.
+    """
+
+    def merge(
+        self, order: MergeStarted, words: MergeWords, blending: Blending
+    ) -> MergeDone | MergeConflicted:
+        """Put the task's own change onto the batch branch. Raises WorldError if merging itself goes wrong."""
+
+    def rebuild(
+        self, order: RebuildStarted, base: str, words: Mapping[str, MergeWords], blending: Blending
+    ) -> RebuildDone:
+        """The branch made anew; what it was is kept under refs/plait/lines."""
+
+    def conflict(self, order: MergeStarted, blending: Blending) -> str:
+        """Both sides of a conflict, as text for whoever repairs it, within reason."""
+
+    def foresee(self, onto: str, tips: Mapping[str, tuple[str, str]]) -> list[Foreseen]:
+        """Which of these changes (base and tip by task) would conflict, with each other or with the branch (`right` "")."""
+
+
+@dataclass(frozen=True, slots=True)
+class Announcement:
+    """A pull request as it should be: one for the branch, made or brought up to date."""
+
+    branch: str
+    target: str
+    title: str
+    body: str
+    draft: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Announced:
+    """`url` of the pull request; `made` is False if there was one already."""
+
+    url: str
+    made: bool = True
+
+
+class ForgeError(WorldError):
+    """The forge said no, or nobody can be asked; the hint holds the link and the command to do it by hand."""
+
+
+class Forge(Protocol):
+    """The place where pull requests are: GitHub, GitLab, Gitea."""
+
+    def announce(self, wanted: Announcement) -> Announced: ...
+
+    def target(self) -> str:
+        """The remote's default branch."""
