@@ -82,7 +82,12 @@ def test_an_unknown_key_is_an_error_with_its_line_and_the_key_that_was_meant() -
     ("text", "line", "message", "hint"),
     [
         ("[rnu]", 1, "there is no table called rnu", "Did you mean [run]?"),
-        ("[quux]", 1, "there is no table called quux", "The tables: run, sources, engine."),
+        (
+            "[quux]",
+            1,
+            "there is no table called quux",
+            "The tables: run, sources, workspace, merge, pr, engine.",
+        ),
         ("retries = 1", 1, "there is no setting called retries", "Did you mean run.retries?"),
         (
             "[sources]\ntimeout = 1",

@@ -6,11 +6,19 @@ from dataclasses import fields, replace
 
 import pytest
 
-from plait.config.choices import PromptBy
+from plait.config.choices import PromptBy, WhenDone
 from plait.config.key import AnyKey
 from plait.config.kinds import Unfit
 from plait.config.layers import merge
-from plait.config.model import EngineConfig, RunConfig, SourcesConfig, auto_parallel
+from plait.config.model import (
+    EngineConfig,
+    MergeConfig,
+    PrConfig,
+    RunConfig,
+    SourcesConfig,
+    WorkspaceConfig,
+    auto_parallel,
+)
 from plait.config.schema import BY_FIELD, BY_NAME, BY_SAVED, BY_VARIABLE, KEYS, TABLES
 from plait.core.settings import (
     Budget,
@@ -19,6 +27,7 @@ from plait.core.settings import (
     Mode,
     OnConflict,
     Order,
+    Publish,
     Settings,
     WriteBack,
 )
@@ -27,7 +36,14 @@ each_key = pytest.mark.parametrize("key", KEYS, ids=lambda key: key.name)
 
 
 def test_every_key_has_a_field_and_every_field_a_key() -> None:
-    tables = {"run": RunConfig, "sources": SourcesConfig, "engine": EngineConfig}
+    tables = {
+        "run": RunConfig,
+        "sources": SourcesConfig,
+        "workspace": WorkspaceConfig,
+        "merge": MergeConfig,
+        "pr": PrConfig,
+        "engine": EngineConfig,
+    }
     named = [f"{table}.{one.name}" for table, of in tables.items() for one in fields(of)]
     assert named == [key.name for key in KEYS]
     assert list(tables) == list(TABLES)
@@ -54,7 +70,7 @@ def test_a_key_says_what_it_means_in_one_line(key: AnyKey) -> None:
 
 @each_key
 @pytest.mark.parametrize(
-    "said", [b"x", ..., [1], {"a": "b"}, float("nan"), -1, "\0", "\udcff", ["\udcff"]], ids=ascii
+    "said", [b"x", ..., [1], {"a": ["b"]}, float("nan"), -1, "\0", "\udcff", ["\udcff"]], ids=ascii
 )
 def test_nonsense_is_unfit_and_nothing_else(key: AnyKey, said: object) -> None:
     with pytest.raises(Unfit):
@@ -79,6 +95,7 @@ def test_every_setting_of_a_run_reaches_the_batch() -> None:
         auto_approve=True,
         order=Order.FIFO,
         isolation=Isolation.IN_PLACE,
+        base="main",
         verify="v",
         gate="g",
         timeout=1.0,
@@ -98,7 +115,8 @@ def test_every_setting_of_a_run_reaches_the_batch() -> None:
             "agent_command",
             "agent_shell",
             "prompt_by",
-        }:  # how an agent is called is not the core's business
+            "base",
+        }:  # how an agent is called is not the core's business, nor how a commit is spelt
             continue
         name = "agents" if one.name == "agent" else one.name
         assert getattr(settings, name) == getattr(run, one.name) != getattr(Settings(), name)
@@ -108,6 +126,14 @@ def test_where_statuses_go_reaches_the_batch() -> None:
     config = merge([])
     config = replace(config, sources=replace(config.sources, write_back=WriteBack.OFF))
     assert config.settings(tasks=1, cores=1).write_back is WriteBack.OFF
+
+
+@pytest.mark.parametrize("done", [done for done in WhenDone if done is not WhenDone.ASK])
+def test_what_is_done_at_the_end_reaches_the_batch(done: WhenDone) -> None:
+    config = merge([])
+    assert config.settings(tasks=1, cores=1).publish is Publish.OFF
+    config = replace(config, pr=replace(config.pr, when_done=done))
+    assert config.settings(tasks=1, cores=1).publish.value == done.value
 
 
 def test_agents_that_are_at_hand_serve_where_no_setting_names_any() -> None:

@@ -9,3 +9,20 @@ class PromptBy(StrEnum):
     AUTO = "auto"
     STDIN = "stdin"
     FILE = "file"
+
+
+class WhenDone(StrEnum):
+    """What is done with a batch branch at the end."""
+
+    ASK = "ask"
+    OFF = "off"
+    PUSH = "push"
+    PR = "pr"
+    DRAFT = "draft"
+
+
+class ForgeKind(StrEnum):
+    AUTO = "auto"
+    GITHUB = "github"
+    GITLAB = "gitlab"
+    GITEA = "gitea"

@@ -16,7 +16,7 @@ T = TypeVar("T")
 E = TypeVar("E", bound=StrEnum)
 
 # What TOML and JSON can both say, and what the settings are made of.
-Plain = str | int | float | bool | None | list[str] | dict[str, int]
+Plain = str | int | float | bool | None | list[str] | dict[str, int] | dict[str, str]
 
 LARGEST = 1_000_000
 _LEAST_SIZE, _MOST_SIZE = 2**16, 2**50
@@ -141,6 +141,21 @@ def counts(what: str) -> Kind[tuple[tuple[str, int], ...]]:
         return {one.strip(): _number(count) for one, _, count in pairs}
 
     return Kind(f"a table of {what}: {number.allowed} for each", read, dict, hear)
+
+
+def commands(what: str) -> Kind[tuple[tuple[str, str], ...]]:
+    def read(said: object) -> tuple[tuple[str, str], ...]:
+        if not isinstance(said, Mapping):
+            raise Unfit
+        pairs = ((_sound(one).strip(), _sound(command).strip()) for one, command in said.items())
+        return tuple((one or _unfit(), command or _unfit()) for one, command in pairs)
+
+    def hear(said: str) -> object:
+        """One pair only: a command may hold anything else."""
+        one, _, command = said.partition("=")
+        return {one.strip(): command.strip()} if said.strip() else {}
+
+    return Kind(f"a table of {what}: a command for each", read, dict, hear)
 
 
 def duration() -> Kind[float]:

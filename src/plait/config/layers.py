@@ -9,13 +9,26 @@ from typing import Any
 
 from plait.config.key import AnyKey
 from plait.config.kinds import Unfit
-from plait.config.model import COMMAND, Config, EngineConfig, Given, Layer, RunConfig, SourcesConfig
+from plait.config.model import (
+    COMMAND,
+    Config,
+    EngineConfig,
+    Given,
+    Layer,
+    MergeConfig,
+    PrConfig,
+    RunConfig,
+    SourcesConfig,
+    WorkspaceConfig,
+)
 from plait.config.schema import KEYS
 from plait.config.toml import shown
 from plait.core.errors import ConfigError
 from plait.core.frozen import dataclass
 from plait.core.plan import Problem, Severity
 from plait.core.task import Origin
+
+Table = RunConfig | SourcesConfig | WorkspaceConfig | MergeConfig | PrConfig | EngineConfig
 
 
 class SettingsError(ConfigError):
@@ -72,13 +85,16 @@ def merge(layers: Iterable[Heard]) -> Config:
 
 
 def _typed(values: dict[str, tuple[object, Given]]) -> Config:
-    def table(name: str, of: type[RunConfig | SourcesConfig | EngineConfig]) -> dict[str, Any]:
+    def table(name: str, of: type[Table]) -> dict[str, Any]:
         # Any: each key's kind has made its value of the type that the field of the same name has.
         return {one.name: values[f"{name}.{one.name}"][0] for one in fields(of)}
 
     return Config(
         RunConfig(**table("run", RunConfig)),
         SourcesConfig(**table("sources", SourcesConfig)),
+        WorkspaceConfig(**table("workspace", WorkspaceConfig)),
+        MergeConfig(**table("merge", MergeConfig)),
+        PrConfig(**table("pr", PrConfig)),
         EngineConfig(**table("engine", EngineConfig)),
         MappingProxyType({name: given for name, (_, given) in values.items()}),
     )

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Literal
 
-from plait.config.choices import PromptBy
+from plait.config.choices import ForgeKind, PromptBy, WhenDone
 from plait.config.key import AnyKey
 from plait.config.schema import KEYS
 from plait.core.frozen import dataclass
@@ -20,6 +20,7 @@ from plait.core.settings import (
     Mode,
     OnConflict,
     Order,
+    Publish,
     Settings,
     WriteBack,
 )
@@ -69,6 +70,7 @@ class RunConfig:
     auto_approve: bool
     order: Order
     isolation: Isolation
+    base: str | None
     verify: str | None
     gate: str | None
     timeout: float
@@ -95,6 +97,35 @@ class SourcesConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class WorkspaceConfig:
+    location: str | None
+    copy: tuple[str, ...]
+    link: tuple[str, ...]
+    setup: str | None
+    setup_reads: tuple[str, ...]
+    setup_makes: tuple[str, ...]
+    sparse: tuple[str, ...]
+    keep: int
+    disk_cap: int
+    hooks: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MergeConfig:
+    union: tuple[str, ...]
+    regenerate: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PrConfig:
+    when_done: WhenDone
+    remote: str
+    target: str | None
+    title: str | None
+    forge: ForgeKind
+
+
+@dataclass(frozen=True, slots=True)
 class EngineConfig:
     parallel_limit: int
     agent_limits: tuple[tuple[str, int], ...]
@@ -108,6 +139,9 @@ class Config:
 
     run: RunConfig
     sources: SourcesConfig
+    workspace: WorkspaceConfig
+    merge: MergeConfig
+    pr: PrConfig
     engine: EngineConfig
     given: Mapping[str, Given]
     warnings: tuple[Problem, ...] = ()
@@ -155,6 +189,7 @@ class Config:
             phase_gate=run.phase_gate,
             budget=run.budget,
             write_back=self.sources.write_back,
+            publish=Publish.OFF if self.pr.when_done is WhenDone.ASK else Publish(self.pr.when_done.value),
         )
 
     def engine_settings(self) -> EngineSettings:
@@ -186,7 +221,11 @@ def commands(config: Config) -> list[Command]:
         given = config.given[key.name]
         value = config.value(key)
         if given.layer is Layer.REPOSITORY and key.runs(value):
-            found.append(
-                Command(key.name, ", ".join(value) if isinstance(value, tuple) else str(value), given)
-            )
+            found.append(Command(key.name, _line(value), given))
     return found
+
+
+def _line(value: object) -> str:
+    if not isinstance(value, tuple):
+        return str(value)
+    return ", ".join(one if isinstance(one, str) else " = ".join(one) for one in value)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from types import MappingProxyType
 
-from plait.config import kinds
+from plait.config import keys_git, kinds
 from plait.config.choices import PromptBy
 from plait.config.key import AnyKey, Key
 from plait.core.needs import UnknownNeeds
@@ -26,6 +26,9 @@ TABLES: Mapping[str, str] = MappingProxyType(
     {
         "run": "How a batch is run.",
         "sources": "Where tasks are read from, and what is written back.",
+        "workspace": "The worktrees that tasks work in.",
+        "merge": "How files are merged that many tasks change.",
+        "pr": "Where a batch branch goes.",
         "engine": "Over all batches of this repository.",
     }
 )
@@ -101,6 +104,13 @@ KEYS: tuple[AnyKey, ...] = (
         _BATCH.isolation,
         "a worktree for each task, or all in the checkout (in-place)",
         flag="--isolation",
+    ),
+    Key(
+        "run.base",
+        kinds.text("a commit, branch or tag"),
+        None,
+        "the commit that a batch with worktrees starts from; none: the one that is checked out",
+        flag="--base",
     ),
     Key(
         "run.verify",
@@ -226,11 +236,14 @@ KEYS: tuple[AnyKey, ...] = (
         "which files keep two tasks from running at once: also those their texts name, declared ones, or none",
         flag="--file-conflicts",
     ),
+    *keys_git.WORKSPACE,
+    *keys_git.MERGE,
+    *keys_git.PR,
     Key(
         "engine.parallel_limit",
         kinds.whole(),
         _ENGINE.parallel_limit,
-        "attempts at once over all batches; 0: no limit",
+        "attempts at once over all batches; 0: no limit; set by nobody: 4, or what an open batch asks for",
     ),
     Key(
         "engine.agent_limits",
