@@ -16,7 +16,7 @@ from plait.core import decisions, reports, requests
 from plait.core.errors import WorldError
 from plait.core.events import Event, Record
 
-VERSION = 3
+VERSION = 4
 
 # JSON as it was written by an older version: its shape is known to the upcaster alone, hence Any.
 Json = dict[str, Any]
@@ -28,6 +28,8 @@ UPCASTERS: Mapping[int, Upcaster] = {
     1: lambda kind, shape: (kind, shape),
     # room-changed and Outcome.peak are new; without them there is no bound, and nothing was measured.
     2: lambda kind, shape: (kind, shape),
+    # Publishing, foreseen conflicts, Outcome.diffstat and AttemptStarted.repairs are new; without them nothing is published.
+    3: lambda kind, shape: (kind, shape),
 }
 
 KINDS: Mapping[str, type[Event]] = {
@@ -42,6 +44,7 @@ KINDS: Mapping[str, type[Event]] = {
     "feedback": requests.Feedback,
     "stop": requests.Stop,
     "resume": requests.Resume,
+    "ship": requests.Ship,
     "change-settings": requests.ChangeSettings,
     "change-engine-settings": requests.ChangeEngineSettings,
     "request-granted": decisions.RequestGranted,
@@ -59,6 +62,7 @@ KINDS: Mapping[str, type[Event]] = {
     "rebuild-started": decisions.RebuildStarted,
     "gate-started": decisions.GateStarted,
     "gate-ending": decisions.GateEnding,
+    "publish-started": decisions.PublishStarted,
     "breaker-opened": decisions.BreakerOpened,
     "breaker-closed": decisions.BreakerClosed,
     "limit-raised": decisions.LimitRaised,
@@ -82,6 +86,10 @@ KINDS: Mapping[str, type[Event]] = {
     "rebuild-failed": reports.RebuildFailed,
     "gate-done": reports.GateDone,
     "gate-lost": reports.GateLost,
+    "publish-done": reports.PublishDone,
+    "publish-failed": reports.PublishFailed,
+    "conflict-foreseen": reports.ConflictForeseen,
+    "conflict-cleared": reports.ConflictCleared,
     "rate-limited": reports.RateLimited,
     "pressure-changed": reports.PressureChanged,
     "room-changed": reports.RoomChanged,

@@ -9,12 +9,12 @@ from hypothesis import given, strategies as st
 
 from plait import codec
 from plait.codec import Json, NewerFormatError, UnreadableEventError
-from plait.core.decisions import RetryGranted, TaskEnded
+from plait.core.decisions import AttemptStarted, Change, PublishStarted, RetryGranted, TaskEnded
 from plait.core.events import Event, Record
 from plait.core.plan import Plan
-from plait.core.reports import AttemptExited, Outcome, RoomChanged
-from plait.core.requests import Pause, Submit
-from plait.core.settings import Backoff, Budget, Settings, Spend
+from plait.core.reports import AttemptExited, ConflictForeseen, Outcome, RoomChanged
+from plait.core.requests import Pause, Ship, Submit
+from plait.core.settings import Backoff, Budget, Publish, Settings, Spend
 from plait.core.status import Category, TaskStatus, Waiting
 from plait.core.task import Attempt, Need, NeedKind, Origin, Phase, Step, Task
 
@@ -41,6 +41,13 @@ EVENTS: list[Event] = [
     RoomChanged(2, "2 of your 4 slots are taken by another engine", Waiting.SLOT),
     RetryGranted("b1", "a", Step.WRITE, 1800000000.123456, Category.NETWORK, "why", counted=True),
     TaskEnded("b1", "a", TaskStatus.DONE, "merged"),
+    Ship("r", "b1", Publish.DRAFT),
+    PublishStarted("b1", 2, "c0ffee", Publish.PR, expected="0ld"),
+    AttemptStarted(
+        Attempt("b1", "a", Step.WRITE, 2), "shell", "shell", 60.0, 6.0, repairs=Change("a", "base", "tip")
+    ),
+    AttemptExited(Attempt("b1", "a", Step.WRITE, 2), Outcome(Category.OK, tip="t", diffstat=(1, 20, 3))),
+    ConflictForeseen("b1", "a", "", ("x.py",)),
 ]
 
 

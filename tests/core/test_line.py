@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from plait.core.decisions import BatchPaused, Change, GateEnding, MergeStarted, RebuildStarted, TaskEnded
+from plait.core.decisions import (
+    AttemptStarted,
+    BatchPaused,
+    Change,
+    GateEnding,
+    MergeStarted,
+    RebuildStarted,
+    TaskEnded,
+)
 from plait.core.reports import (
     Clash,
     GateDone,
@@ -68,6 +76,7 @@ def test_a_conflict_can_be_repaired_on_the_new_base() -> None:
         "base+b",
         "Merging your change conflicted in x.py. Make it again on the new base.",
     )
+    assert alive.repairs == Change("a", "base", "tip-a")
     script.exits("a")
     script.conflict("a", "x.py")
     assert script.status("a") == "conflicted"
@@ -196,6 +205,38 @@ def test_a_drop_gates_what_is_left_again() -> None:
     assert gates(script.ask(lambda name: Drop(name, BATCH, "a"))) == [1]
     script.gate(passed=True)
     assert script.batch().ended == "completed"
+
+
+def test_what_a_drop_leaves_is_gated_as_it_is() -> None:
+    """The two passed together; that the first one passes alone is not known."""
+    script = Script("a", "b", settings=GATED)
+    script.merges = False
+    script.exits("a")
+    script.exits("b")
+    script.merges = True
+    assert gates(script.happen(MergeDone(BATCH, "a", 1, "base+a"))) == [2]
+    script.gate(passed=True)
+    assert gates(script.ask(lambda name: Drop(name, BATCH, "b"))) == [1]
+    assert script.batch().ended is None
+    script.gate(passed=True)
+    assert script.batch().ended == "completed"
+
+
+def test_a_repair_knows_its_earlier_change_until_it_has_been_made_again() -> None:
+    script = Script(
+        "a", "b", settings=Settings(on_conflict=OnConflict.REPAIR, verify="make", backoff=Backoff(0))
+    )
+    script.merges = False
+    script.exits("a")
+    script.exits("a")
+    script.conflict("a", "x")
+    earlier = Change("a", "base", "tip-a")
+    script.exits("a", Category.TASK)
+    script.wait(1)
+    assert next(iter(script.task("a").alive.values())).decision.repairs == earlier
+    script.exits("a", tip="tip-2")
+    again = script.exits("a", Category.VERIFY)
+    assert [order.repairs for order in again if isinstance(order, AttemptStarted)] == [None]
 
 
 def test_a_change_that_no_longer_applies_after_a_drop_is_a_conflict() -> None:

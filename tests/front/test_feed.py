@@ -26,8 +26,8 @@ from plait.core.reports import (
     RateLimited,
     RoomChanged,
 )
-from plait.core.requests import Approve, CancelBatch, Drop, Pause, Resume, Retry, Stop, Submit, Unpause
-from plait.core.settings import Isolation, Mode, Settings
+from plait.core.requests import Approve, CancelBatch, Drop, Pause, Resume, Retry, Ship, Stop, Submit, Unpause
+from plait.core.settings import Isolation, Mode, Publish, Settings
 from plait.core.status import Category, TaskStatus
 from plait.core.task import Need, Phase, Task
 from plait.core.views import batch_view
@@ -127,7 +127,8 @@ def test_progress_follows_each_end_and_its_counts_sum_to_the_total() -> None:
 
 def _sum(more: object) -> int:
     assert isinstance(more, dict)
-    return sum(count for word, count in more.items() if word not in {"total", "percentage"})
+    counts = {word: count for word, count in more.items() if isinstance(count, int)}
+    return sum(count for word, count in counts.items() if word not in {"total", "percentage"})
 
 
 def test_why_a_task_ended_is_told_in_the_words_of_its_kind() -> None:
@@ -336,6 +337,61 @@ def test_a_batch_that_was_refused_is_told_to_have_failed() -> None:
     (failed,) = listener.news()
     assert (failed.type, failed.batch) == (EventType.BATCH_FAILED, "b2")
     assert "max_parallel" in str(failed.more["error"])
+
+
+def test_publishing_is_told_as_progress_and_the_end_names_the_pull_request() -> None:
+    script = Script("a", settings=Settings(publish=Publish.PR))
+    listener = listen(script)
+    script.exits("a")
+    begun = listener.news()[-1]
+    assert (begun.type, begun.task) == (EventType.BATCH_PROGRESS, None)
+    assert begun.more["publishing"] == "started"
+    assert (begun.more["publish"], begun.more["commit"], begun.more["prUrl"]) == ("pr", "base+a", None)
+    script.published("https://forge.example/1")
+    done, ended = listener.news()
+    assert (done.more["publishing"], done.more["prUrl"]) == ("done", "https://forge.example/1")
+    assert done.more["completed"] == 1
+    assert (ended.type, ended.more["prUrl"]) == (EventType.BATCH_COMPLETED, "https://forge.example/1")
+
+
+def test_a_publishing_that_failed_says_why_and_the_end_has_no_pull_request() -> None:
+    script = Script("a", settings=Settings(publish=Publish.PR))
+    script.exits("a")
+    listener = listen(script)
+    script.unpublished("no token", "set GITHUB_TOKEN")
+    failed, ended = listener.news()
+    assert (failed.more["publishing"], failed.more["error"], failed.more["hint"]) == (
+        "failed",
+        "no token",
+        "set GITHUB_TOKEN",
+    )
+    assert (ended.type, ended.more["prUrl"]) == (EventType.BATCH_COMPLETED, None)
+    assert ended.more["reason"] == "1 done; not published: no token"
+
+
+def test_an_ended_batch_that_is_shipped_is_not_told_to_start_or_to_end_again() -> None:
+    script = Script("a")
+    script.exits("a")
+    listener = listen(script)
+    script.ask(lambda name: Ship(name, BATCH, Publish.PUSH))
+    script.published()
+    script.happen(reports.PublishDone(BATCH, 1, "", "base+a"))
+    assert [event.more["publishing"] for event in listener.news()] == ["started", "done"]
+
+
+def test_a_foreseen_conflict_is_told_once_and_when_it_is_gone() -> None:
+    script = Script("a", "b")
+    listener = listen(script)
+    script.happen(*[reports.ConflictForeseen(BATCH, "a", "b", ("x.py",))] * 2)
+    (news,) = listener.news()
+    assert (news.type, news.task) == (EventType.BATCH_PROGRESS, "a")
+    assert (news.more["conflictsWith"], news.more["files"]) == ("b", ("x.py",))
+    script.happen(*[reports.ConflictCleared(BATCH, "a", "b")] * 2)
+    (news,) = listener.news()
+    assert (news.more["conflictsWith"], news.more["files"]) == ("b", ())
+    script.happen(reports.ConflictForeseen(BATCH, "a", "", ("y.py",)))
+    (news,) = listener.news()
+    assert news.more["conflictsWith"] is None
 
 
 def test_limits_and_engines_concern_every_batch() -> None:

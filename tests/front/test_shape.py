@@ -10,20 +10,22 @@ import msgspec
 import pytest
 
 from plait import codec
-from plait.core.reports import AttemptLaunched, AttemptPhase, AttemptSession
-from plait.core.settings import Budget, Isolation, Settings, Spend
+from plait.core.reports import AttemptLaunched, AttemptPhase, AttemptSession, ConflictForeseen
+from plait.core.requests import Ship
+from plait.core.settings import Budget, Isolation, Publish, Settings, Spend
 from plait.core.status import Category
 from plait.core.task import Task
 from plait.front.feed import Feed
 from plait.front.shape import batch_json, status_json
+from plait.site.refs import task_branch
 from plait.testing.script import Script, needs
 from plait.wiring import EngineInfo
 
 HISTORIES = Path(__file__).parents[1] / "histories"
-BATCH_KEYS = "id projectId status mode branch base prUrl settings createdAt startedAt completedAt eta cost progress tasks"
+BATCH_KEYS = "id projectId status mode branch base prUrl shipped unshipped settings createdAt startedAt completedAt eta cost progress tasks"
 TASK_KEYS = (
     "taskId title status reason category agent attempt phase branch worktreePath sessionId error startedAt "
-    "completedAt cost diffstat commit"
+    "completedAt cost diffstat commit foreseen"
 )
 PROGRESS_KEYS = (
     "total queued waiting running completed failed timedOut blocked conflicted skipped cancelled interrupted "
@@ -102,6 +104,46 @@ def test_what_is_verified_or_merged_counts_as_running() -> None:
     script.exits("b")
     assert [task["status"] for task in seen(script)["tasks"]] == ["merging", "verifying"]
     assert seen(script)["progress"]["running"] == 2
+
+
+def test_what_a_task_of_a_worktree_batch_made() -> None:
+    script = Script("Ä b", "c")
+    first, second = seen(script)["tasks"]
+    assert (first["branch"], first["diffstat"], first["commit"]) == (task_branch("b1", "Ä b"), None, None)
+    script.happen(ConflictForeseen("b1", "Ä b", "c", ("x.py",)), ConflictForeseen("b1", "c", "", ("y.py",)))
+    first, second = seen(script)["tasks"]
+    assert first["foreseen"] == [{"taskId": "c", "files": ["x.py"]}]
+    assert second["foreseen"] == [
+        {"taskId": "Ä b", "files": ["x.py"]},
+        {"taskId": None, "files": ["y.py"]},
+    ]
+    script.exits("Ä b", diffstat=(2, 30, 4), files=("x.py", "y.py"))
+    first, second = seen(script)["tasks"]
+    assert first["diffstat"] == {"files": 2, "added": 30, "removed": 4}
+    assert first["commit"] == "base+Ä b"
+    assert (first["foreseen"], second["foreseen"]) == ([], [{"taskId": None, "files": ["y.py"]}])
+
+
+def test_a_task_that_never_began_or_works_in_place_has_no_branch() -> None:
+    assert [task["branch"] for task in seen(Script("a", needs("b", "a")))["tasks"]] == [
+        task_branch("b1", "a"),
+        None,
+    ]
+    in_place = Script("a", settings=Settings(isolation=Isolation.IN_PLACE))
+    assert seen(in_place)["tasks"][0]["branch"] is None
+
+
+def test_what_was_published_and_what_was_not() -> None:
+    script = Script("a", settings=Settings(publish=Publish.PR))
+    script.exits("a")
+    script.unpublished("no token")
+    told = seen(script)
+    assert (told["prUrl"], told["shipped"], told["unshipped"]) == (None, None, "no token")
+    script.ask(lambda name: Ship(name, "b1"))
+    script.published("https://forge.example/1")
+    told = seen(script)
+    assert (told["prUrl"], told["shipped"]) == ("https://forge.example/1", "base+a")
+    assert (told["unshipped"], told["settings"]["publish"]) == (None, "pr")
 
 
 def test_settings_are_told_in_the_words_of_the_http_interface() -> None:

@@ -37,7 +37,9 @@ def test_the_histories_hold_every_kind_of_event() -> None:
     assert seen == set(codec.KINDS)
 
 
-@pytest.mark.parametrize("kind", ["task-ended", "retry-granted", "merge-done", "attempt-exited"])
+@pytest.mark.parametrize(
+    "kind", ["task-ended", "retry-granted", "merge-done", "attempt-exited", "publish-done"]
+)
 def test_a_change_of_meaning_would_show(kind: str) -> None:
     """A history without one of its facts comes to something else: the comparison above is able to fail."""
 

@@ -7,7 +7,7 @@ itself are lengths (`AttemptStarted.timeout`), and the record's own time complet
 from __future__ import annotations
 
 from plait.core.frozen import dataclass
-from plait.core.settings import NO_SPEND, Spend
+from plait.core.settings import NO_SPEND, Publish, Spend
 from plait.core.status import BatchStatus, Category, EndWhy, PauseCause, TaskStatus
 from plait.core.task import Attempt, Step
 
@@ -27,9 +27,19 @@ class RequestRefused:
 
 
 @dataclass(frozen=True, slots=True)
+class Change:
+    """A task's own change: `tip` against `base`. Its history may hold other tasks' changes as well."""
+
+    task: str
+    base: str
+    tip: str
+
+
+@dataclass(frozen=True, slots=True)
 class AttemptStarted:
     """Start it. `base` is the commit its workspace is made from; `session` the agent's session to go on with;
-    `command` what is run where no agent is (verification).
+    `command` what is run where no agent is (verification). `repairs` is the task's earlier change, where that
+    conflicted with what is in `base` now, and this attempt is to make it again.
     """
 
     attempt: Attempt
@@ -43,6 +53,7 @@ class AttemptStarted:
     command: str | None = None
     session: str | None = None
     feedback: str = ""
+    repairs: Change | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,15 +141,6 @@ class MergeStarted:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """A task's own change: `tip` against `base`. Its history may hold other tasks' changes as well."""
-
-    task: str
-    base: str
-    tip: str
-
-
-@dataclass(frozen=True, slots=True)
 class RebuildStarted:
     """Make the batch branch anew from its base: `line` in this order, and nothing of `without`."""
 
@@ -165,6 +167,19 @@ class GateEnding:
     batch: str
     n: int
     why: EndWhy
+
+
+@dataclass(frozen=True, slots=True)
+class PublishStarted:
+    """Push exactly `commit` as the batch branch, and then what `publish` asks for. `expected` is the commit that
+    plait pushed last ("": it never did): only where the remote branch still has it may it be moved by force.
+    """
+
+    batch: str
+    n: int
+    commit: str
+    publish: Publish
+    expected: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +244,7 @@ class DeadlinesMoved:
 AboutRequest = RequestGranted | RequestRefused
 AboutAttempt = AttemptStarted | AttemptEnding | StepPassed
 AboutTask = RetryGranted | BackoffEnded | AnswerAwaited | TaskEnded | TaskInterrupted
-AboutLine = MergeStarted | RebuildStarted | GateStarted | GateEnding
+AboutLine = MergeStarted | RebuildStarted | GateStarted | GateEnding | PublishStarted
 AboutLimit = BreakerOpened | BreakerClosed | LimitRaised | DeadlinesMoved
 AboutBatch = PhaseOpened | BatchPaused | BatchUnpaused | BatchHalted | BatchEnded
 Decision = AboutRequest | AboutAttempt | AboutTask | AboutLine | AboutLimit | AboutBatch

@@ -16,6 +16,7 @@ from plait.core.decisions import (
     Decision,
     GateStarted,
     MergeStarted,
+    PublishStarted,
     RebuildStarted,
     TaskEnded,
 )
@@ -23,7 +24,16 @@ from plait.core.drive import decide, take
 from plait.core.fork import fork
 from plait.core.frozen import dataclass
 from plait.core.probe import outstanding
-from plait.core.reports import AttemptExited, GateDone, Merged, MergeDone, Outcome, RebuildDone, Report
+from plait.core.reports import (
+    AttemptExited,
+    GateDone,
+    Merged,
+    MergeDone,
+    Outcome,
+    PublishDone,
+    RebuildDone,
+    Report,
+)
 from plait.core.state import BatchState, State
 from plait.core.status import Category, EndWhy
 from plait.core.task import Step, Task
@@ -105,7 +115,8 @@ class _Ahead:
         match decision:
             case AttemptStarted():
                 self._expect(
-                    self._end_of(decision), AttemptExited(decision.attempt, Outcome(Category.OK, tip="ahead"))
+                    self._end_of(decision),
+                    AttemptExited(decision.attempt, Outcome(Category.OK, tip="written")),
                 )
             case AttemptEnding(why=why) if why not in {EndWhy.TIMEOUT, EndWhy.IDLE}:
                 self._expect(self.now, AttemptExited(decision.attempt, Outcome(Category.KILLED)))
@@ -115,6 +126,8 @@ class _Ahead:
                 self._expect(self.now, _rebuilt(self.state.batches[decision.batch], decision))
             case GateStarted():
                 self._expect(self.now + GATE, GateDone(decision.batch, decision.n, passed=True))
+            case PublishStarted():
+                self._expect(self.now, PublishDone(decision.batch, decision.n, "", decision.commit))
             case _:
                 pass  # the rest is bookkeeping, or about time, which does not run out here
 

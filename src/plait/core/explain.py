@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from plait.core.agenda.choose import Choice, affordable, reserve, why_busy
 from plait.core.agenda.phase import progress
 from plait.core.agenda.rebuild import line_stands
@@ -51,7 +53,7 @@ def standing(state: State, batch: BatchState, task: TaskState) -> Standing:
         reason = f"{task.interrupted}; resume the batch to go on"
         return Standing(TaskStatus.INTERRUPTED, reason, Waiting.PAUSE)
     if task.alive:
-        return _at_work(next(iter(task.alive.values())))
+        return _warned(task, _at_work(next(iter(task.alive.values()))))
     if task.merging is None and task.doom is not None:
         return Standing(TaskStatus.WAITING, task.doom.reason)
     if task.merging is not None or task.merged or task.step is Step.MERGE:
@@ -74,6 +76,20 @@ def _at_work(attempt: AttemptState) -> Standing:
     doing = f" ({attempt.phase})" if attempt.phase else ""
     who = "the check" if verifying else attempt.agent
     return Standing(status, f"attempt {attempt.name.n} by {who}{doing}")
+
+
+def _warned(task: TaskState, stands: Standing) -> Standing:
+    """With the conflicts that are foreseen for what it writes now."""
+    said = [
+        f"{other or 'the batch branch'} in {_some(list(files))}" for other, files in task.foreseen.items()
+    ]
+    warning = f"; would conflict with {_some(said)}" if said else ""
+    return replace(stands, reason=stands.reason + warning)
+
+
+def _some(names: list[str]) -> str:
+    more = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
+    return ", ".join(names[:_NAMES_SHOWN]) + more
 
 
 def _merging(state: State, batch: BatchState, task: TaskState) -> Standing:
@@ -143,12 +159,11 @@ def _needs(batch: BatchState, task: TaskState) -> str:
     missing = {other.task.id for other in needed if other.status is not TaskStatus.DONE}
     said = [need for need in task.task.needs if need.on in missing]
     names = list(dict.fromkeys(need.on for need in said)) or sorted(missing)
-    shown = ", ".join(names[:_NAMES_SHOWN])
-    more = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
+    shown = _some(names)
     if said and all(need.kind is NeedKind.CHAIN for need in said):
         why = f" ({said[0].reason})" if said[0].reason else ""
-        return f"comes after {shown}{more}{why}"
-    return f"needs {shown}{more}"
+        return f"comes after {shown}{why}"
+    return f"needs {shown}"
 
 
 def _phase(batch: BatchState, task: TaskState) -> str:

@@ -8,7 +8,7 @@ from plait.core.state import State
 
 def needed(state: State) -> bool:
     """Something is under way, owed, or will be. What waits for a person alone needs nobody."""
-    if state.unanswered:
+    if state.unanswered or state.shipping:
         return True
     going = [batch for batch in state.open.values() if batch.alive or batch.paused is None]
     if not going:

@@ -58,7 +58,7 @@ def _inside(paths: Collection[str], globs: list[Glob]) -> dict[str, list[str]]:
     named: dict[str, list[str]] = {}  # the named paths among a folder and the folders around it
     for touch, folder in _homes(paths, globs):
         if folder not in named:
-            named[folder] = [around for around in _around(folder) if around in paths]
+            named[folder] = [around for around in enclosing(folder) if around in paths]
         for around in named[folder]:
             inside.setdefault(around, []).append(touch)
     return inside
@@ -72,7 +72,8 @@ def _homes(paths: Collection[str], globs: list[Glob]) -> Iterator[tuple[str, str
         yield glob.text, glob.folder
 
 
-def _around(folder: str) -> Iterator[str]:
+def enclosing(folder: str) -> Iterator[str]:
+    """The folder, and those that it lies in."""
     while folder:
         yield folder
         folder = folder.rpartition("/")[0]

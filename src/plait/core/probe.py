@@ -19,7 +19,9 @@ from plait.core.task import Step
 
 
 def outstanding(state: State) -> list[Decision]:
-    return [decision for batch in state.open.values() for decision in _of_batch(batch)]
+    of_batches = [decision for batch in state.open.values() for decision in _of_batch(batch)]
+    shipping = [batch.publishing for batch in state.shipping.values() if batch.publishing is not None]
+    return [*of_batches, *shipping]
 
 
 def _of_batch(batch: BatchState) -> Iterator[Decision]:

@@ -12,7 +12,8 @@ from plait.core.task import Attempt
 class Outcome:
     """How an attempt ended. `retry_after` counts from the exit, `retry_at` is an instant; the later one holds.
 
-    `peak` is the memory, in bytes, that its whole tree took at most (0: nobody measured it).
+    `peak` is the memory, in bytes, that its whole tree took at most (0: nobody measured it). `files` are all that its
+    change differs in from its base, and `diffstat` how many they are, the lines added and the lines removed.
     """
 
     category: Category
@@ -26,6 +27,7 @@ class Outcome:
     files: tuple[str, ...] = ()
     question: str | None = None
     peak: int = 0
+    diffstat: tuple[int, int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +159,48 @@ class GateLost:
 
 
 @dataclass(frozen=True, slots=True)
+class PublishDone:
+    """`commit` is what the remote branch has now; `url` is the pull request's ("": there is none)."""
+
+    batch: str
+    n: int
+    url: str
+    commit: str
+
+
+@dataclass(frozen=True, slots=True)
+class PublishFailed:
+    """`hint` says how to do it by hand, where somebody can. `commit` is what the remote branch has of plait's now,
+    as far as is known: the push may have been made, and the rest not ("": not known, or nothing).
+    """
+
+    batch: str
+    n: int
+    why: str
+    hint: str = ""
+    commit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictForeseen:
+    """If both were merged as they are now, they would conflict in `files`. `other` is a task; "": the batch branch."""
+
+    batch: str
+    task: str
+    other: str
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictCleared:
+    """What was foreseen would not happen any more."""
+
+    batch: str
+    task: str
+    other: str
+
+
+@dataclass(frozen=True, slots=True)
 class RateLimited:
     """A provider refuses until then, seen outside any exit: by a running attempt or by another engine."""
 
@@ -213,6 +257,8 @@ class SourcesWritten:
 
 AttemptSign = AttemptLaunched | AttemptActive | AttemptUsed | AttemptPhase | AttemptSession | AttemptAsked
 AttemptOver = AttemptExited | AttemptLost
-LineReport = MergeDone | MergeConflicted | MergeFailed | RebuildDone | RebuildFailed | GateDone | GateLost
+MergeReport = MergeDone | MergeConflicted | MergeFailed | RebuildDone | RebuildFailed
+LineReport = MergeReport | GateDone | GateLost | PublishDone | PublishFailed
+Foresight = ConflictForeseen | ConflictCleared
 MachineReport = RateLimited | PressureChanged | RoomChanged | ClockJumped | EngineTaken | EngineReleased
-Report = AttemptSign | AttemptOver | LineReport | MachineReport | SourcesWritten
+Report = AttemptSign | AttemptOver | LineReport | Foresight | MachineReport | SourcesWritten

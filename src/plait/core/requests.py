@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from plait.core.frozen import dataclass
 from plait.core.plan import Plan
-from plait.core.settings import EngineSettings, Settings
+from plait.core.settings import EngineSettings, Publish, Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +107,15 @@ class Resume:
 
 
 @dataclass(frozen=True, slots=True)
+class Ship:
+    """Publish the batch branch as it is now: push it, or open its pull request or bring it up to date."""
+
+    id: str
+    batch: str
+    publish: Publish = Publish.PR
+
+
+@dataclass(frozen=True, slots=True)
 class ChangeSettings:
     """Take the named fields from `settings`; the others stay, so that two people can change different things."""
 
@@ -124,5 +133,5 @@ class ChangeEngineSettings:
 
 
 TaskRequest = CancelTask | Retry | Drop | Feedback
-BatchRequest = CancelBatch | Pause | Unpause | Approve | Stop | Resume | ChangeSettings
+BatchRequest = CancelBatch | Pause | Unpause | Approve | Stop | Resume | Ship | ChangeSettings
 Request = Submit | BatchRequest | TaskRequest | ChangeEngineSettings

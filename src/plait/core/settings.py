@@ -40,6 +40,15 @@ class WriteBack(StrEnum):
     OFF = "off"
 
 
+class Publish(StrEnum):
+    """What becomes of a batch branch when everything else is over: nothing, a push, a pull request, a draft of one."""
+
+    OFF = "off"
+    PUSH = "push"
+    PR = "pr"
+    DRAFT = "draft"
+
+
 class FileConflicts(StrEnum):
     """Which files keep tasks apart: those declared or named in the text, the declared ones only, or none."""
 
@@ -162,6 +171,8 @@ class Settings(_Patchable):
     budget: Budget | None = None
     reserve: Spend | None = None
     write_back: WriteBack = WriteBack.CHECKOUT
+    publish: Publish = Publish.OFF
+    file_conflicts: FileConflicts = FileConflicts.INFERRED
 
     def provider(self, agent: str) -> str:
         return next((provider for name, provider in self.providers if name == agent), agent)

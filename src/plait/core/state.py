@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from dataclasses import field
 
-from plait.core.decisions import AttemptStarted, Change, GateStarted, RebuildStarted
+from plait.core.decisions import AttemptStarted, Change, GateStarted, PublishStarted, RebuildStarted
 from plait.core.frozen import dataclass
 from plait.core.owed import Owed
 from plait.core.plan import Plan
 from plait.core.ready import Lane, Ready
-from plait.core.reports import EngineTaken, Outcome, RoomChanged
+from plait.core.reports import EngineTaken, Outcome, PublishFailed, RoomChanged
 from plait.core.requests import Request
-from plait.core.settings import NO_SPEND, EngineSettings, Settings, Spend
+from plait.core.settings import NO_SPEND, EngineSettings, Publish, Settings, Spend
 from plait.core.sorted import Sorted
 from plait.core.status import BatchStatus, Category, EndWhy, PauseCause, TaskStatus
 from plait.core.task import Attempt, Phase, Step, Task
@@ -74,8 +74,9 @@ class Doom:
 class TaskState:
     task: Task
     place: int
-    tokens: tuple[str, ...]
+    tokens: tuple[str, ...]  # what it takes as a whole at its start, and holds all of while it is started
     lane: Lane
+    learnt: tuple[str, ...] = ()  # tokens of files that it was seen to change
     dependents: list[int] = field(default_factory=list)
     # What holds it back.
     pending: int = 0  # needs that are not done
@@ -112,9 +113,12 @@ class TaskState:
     last_write: AttemptState | None = None
     retry: str | None = None  # why it goes again
     feedback: str = ""
+    repairing: Change | None = None  # what conflicted, until it has been made again
+    foreseen: dict[str, tuple[str, ...]] = field(default_factory=dict)  # files, by the task ("": the branch)
     base: str | None = None
     tip: str | None = None
     commit: str | None = None
+    diffstat: tuple[int, int, int] | None = None
     spent: Spend = NO_SPEND
     started_at: float | None = None
     # How it ended.
@@ -169,6 +173,16 @@ class LineEntry:
     change: Change
 
 
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What the remote branch has, and the pull request ("": none), as the last publishing left them."""
+
+    commit: str
+    url: str
+    publish: Publish
+    at: float
+
+
 @dataclass(slots=True)
 class BatchState:
     id: str
@@ -183,6 +197,7 @@ class BatchState:
     sources: tuple[str, ...] = ()
     tasks: list[TaskState] = field(default_factory=list)
     index: dict[str, int] = field(default_factory=dict)
+    named: frozenset[str] = frozenset()  # the tokens of its plan
     phases: dict[str, PhaseState] = field(default_factory=dict)
     openers: dict[int, list[str]] = field(default_factory=dict)  # the phases that one task's completion opens
     openable: dict[str, None] = field(default_factory=dict)
@@ -217,6 +232,14 @@ class BatchState:
     bad: int | None = None  # so many are known to be bad
     base_good: bool = False
     base_bad: str | None = None
+    passed: set[str] = field(default_factory=set)  # commits that the gate has passed
+    # What of it was published.
+    wish: Publish | None = None  # a person asks for it
+    publishing: PublishStarted | None = None
+    publishes: int = 0
+    published: Published | None = None
+    unpublished: PublishFailed | None = None  # how the last try went, if it failed
+    pushed: str = ""  # the commit that plait pushed last
     # How far it is.
     unsettled: int = 0
     tally: dict[TaskStatus, int] = field(default_factory=dict)
@@ -271,6 +294,7 @@ class State:
     engine_since: float = 0.0
     batches: dict[str, BatchState] = field(default_factory=dict)
     open: dict[str, BatchState] = field(default_factory=dict)
+    shipping: dict[str, BatchState] = field(default_factory=dict)  # to be published or being it, ended or not
     seen: set[str] = field(default_factory=set)
     unanswered: dict[str, Request] = field(default_factory=dict)
     ready: Ready = field(default_factory=Ready)
@@ -283,9 +307,9 @@ class State:
     room: RoomChanged | None = None  # None: no bound but the settings'
     jump: float = 0.0
     experience: dict[str, Experience] = field(default_factory=dict)
-    lengths: dict[str, float] = field(
-        default_factory=dict
-    )  # seconds that each task last took, by where it was said
+    # By where each task was said: the seconds it last took, and the files it changed as long as it is not done.
+    lengths: dict[str, float] = field(default_factory=dict)
+    touched: dict[str, tuple[str, ...]] = field(default_factory=dict)
     # Timers, soonest first.
     deadlines: Sorted[tuple[float, Attempt]] = field(default_factory=Sorted)
     backoffs: Sorted[tuple[float, str, int]] = field(default_factory=Sorted)

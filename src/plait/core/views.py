@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from plait.core.agenda.over import over
+from plait.core.agenda.publish import wanting
 from plait.core.explain import standing
 from plait.core.frozen import dataclass
-from plait.core.settings import Mode, Settings, Spend
+from plait.core.settings import Mode, Publish, Settings, Spend
 from plait.core.state import BatchState, State, TaskState
 from plait.core.status import BatchStatus, Category, TaskStatus, Waiting
 from plait.core.task import Origin, Step
@@ -12,6 +14,8 @@ from plait.core.task import Origin, Step
 
 @dataclass(frozen=True, slots=True)
 class TaskView:
+    """`diffstat`: files, lines added, lines removed. `foreseen`: what it would conflict with ("": the branch), and where."""
+
     id: str
     title: str
     status: TaskStatus
@@ -31,6 +35,8 @@ class TaskView:
     cost: Spend
     commit: str | None
     origin: Origin | None
+    diffstat: tuple[int, int, int] | None = None
+    foreseen: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +54,10 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class BatchView:
+    """`shipped` is the commit that was published last ("": none was). `unshipped` says why what was asked for is not
+    published, and `way_out` what to do about it.
+    """
+
     id: str
     status: BatchStatus
     reason: str
@@ -64,6 +74,16 @@ class BatchView:
     progress: Progress
     tasks: tuple[TaskView, ...]
     waits_for_person: bool = False
+    pr_url: str = ""
+    shipped: str = ""
+    publishing: bool = False
+    unshipped: str | None = None
+    way_out: str = ""
+
+    @property
+    def differs(self) -> bool:
+        """The branch is not what was published."""
+        return bool(self.shipped) and self.shipped != self.head
 
 
 # Who waits on one of these waits on another task of its batch, whatever that one waits on.
@@ -95,6 +115,8 @@ def task_view(state: State, batch: BatchState, task: TaskState) -> TaskView:
         cost=task.spent,
         commit=task.commit,
         origin=task.task.origin,
+        diffstat=task.diffstat,
+        foreseen=tuple(task.foreseen.items()),
     )
 
 
@@ -118,11 +140,28 @@ def batch_view(state: State, batch: BatchState) -> BatchView:
         progress=_progress(tasks),
         tasks=tasks,
         waits_for_person=waits_for_person(state, batch),
+        pr_url=batch.published.url if batch.published else "",
+        shipped=batch.published.commit if batch.published else "",
+        publishing=batch.publishing is not None,
+        unshipped=unshipped(batch),
+        way_out=batch.unpublished.hint if batch.unpublished else "",
     )
+
+
+def unshipped(batch: BatchState) -> str | None:
+    """Why what was asked for is not published; None: it is, or nobody asked, or it is still to come."""
+    if batch.unpublished is not None:
+        return batch.unpublished.why
+    asked = batch.settings.publish is not Publish.OFF
+    if asked and batch.ended is not None and batch.published is not None and not batch.line:
+        return "nothing is left of what was published"
+    return None
 
 
 def waits_for_person(state: State, batch: BatchState) -> bool:
     """All that is left of the batch waits for a person, or for what waits for one."""
+    if wanting(batch) and over(batch):
+        return batch.paused is not None and batch.publishing is None
     if any(attempt.question is None for attempt in batch.alive.values()):
         return False
     asked = False
@@ -147,6 +186,8 @@ def batch_standing(batch: BatchState) -> tuple[BatchStatus, str]:
         return batch.ended, batch.reason
     if batch.paused is not None:
         return BatchStatus.PAUSED, batch.paused.why
+    if batch.publishing is not None and over(batch):
+        return BatchStatus.MERGING, "its branch is being published"
     if batch.started_at is None:
         return BatchStatus.PENDING, "nothing has started yet"
     if not batch.alive and all(task.status is not None or task.step is Step.MERGE for task in batch.tasks):

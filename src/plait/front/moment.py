@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import field
 
 from plait.core.decisions import RequestGranted, RequestRefused
 from plait.core.events import Event as Fact, Record
@@ -32,6 +33,8 @@ class Before:
     question: str | None = None
     phase: str = ""
     interrupted: tuple[int, ...] = ()
+    publishing: int | None = None
+    foreseen: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def subject(state: State, fact: Fact) -> tuple[str | None, str | None]:
@@ -64,6 +67,8 @@ def before(state: State, fact: Fact) -> Before:
         question=attempt.question if attempt is not None else None,
         phase=attempt.phase if attempt is not None else "",
         interrupted=_interrupted(batch) if isinstance(request, Unpause | Resume) else (),
+        publishing=batch.publishing.n if batch is not None and batch.publishing is not None else None,
+        foreseen=dict(task.foreseen) if task is not None else {},
     )
 
 

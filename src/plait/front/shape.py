@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from plait.core.settings import Budget, Settings, Spend
+from plait.core.settings import Budget, Isolation, Settings, Spend
 from plait.core.state import BatchState, State
-from plait.core.views import TaskView, batch_view
+from plait.core.views import BatchView, TaskView, batch_view
 from plait.front.book import progress_json
 from plait.front.instant import iso, iso_or_none
+from plait.site import refs
 from plait.wiring import EngineInfo
 
 Json = dict[str, object]
@@ -29,7 +30,9 @@ def batch_json(state: State, batch: BatchState, *, eta: float | None, project_id
         "mode": view.mode.value,
         "branch": view.branch or None,
         "base": view.base or None,
-        "prUrl": None,
+        "prUrl": view.pr_url or None,
+        "shipped": view.shipped or None,
+        "unshipped": view.unshipped,
         "settings": settings_json(view.settings),
         "createdAt": iso(view.created_at),
         "startedAt": iso_or_none(view.started_at),
@@ -37,11 +40,11 @@ def batch_json(state: State, batch: BatchState, *, eta: float | None, project_id
         "eta": iso_or_none(eta),
         "cost": cost_json(view.cost),
         "progress": progress_json(view.progress.total, dict(view.progress.counts)),
-        "tasks": [_task(task) for task in view.tasks],
+        "tasks": [_task(view, task) for task in view.tasks],
     }
 
 
-def _task(task: TaskView) -> Json:
+def _task(batch: BatchView, task: TaskView) -> Json:
     return {
         "taskId": task.id,
         "title": task.title,
@@ -51,16 +54,28 @@ def _task(task: TaskView) -> Json:
         "agent": task.agent,
         "attempt": task.attempt,
         "phase": task.phase,
-        "branch": None,
+        "branch": _branch(batch, task),
         "worktreePath": task.workspace or None,
         "sessionId": task.session,
         "error": task.error,
         "startedAt": iso_or_none(task.started_at),
         "completedAt": iso_or_none(task.ended_at),
         "cost": cost_json(task.cost),
-        "diffstat": None,
+        "diffstat": _diffstat(task.diffstat),
         "commit": task.commit,
+        "foreseen": [{"taskId": other or None, "files": files} for other, files in task.foreseen],
     }
+
+
+def _branch(batch: BatchView, task: TaskView) -> str | None:
+    """Its own, from its first attempt on, where there are worktrees."""
+    if batch.settings.isolation is Isolation.IN_PLACE or not task.attempt:
+        return None
+    return refs.task_branch(batch.id, task.id)
+
+
+def _diffstat(stat: tuple[int, int, int] | None) -> Json | None:
+    return None if stat is None else dict(zip(("files", "added", "removed"), stat, strict=True))
 
 
 def cost_json(spend: Spend) -> Json:
@@ -88,6 +103,7 @@ def settings_json(settings: Settings) -> Json:
         "phaseGate": settings.phase_gate,
         "budget": _budget(settings.budget),
         "writeBack": settings.write_back.value,
+        "publish": settings.publish.value,
     }
 
 

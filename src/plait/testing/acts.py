@@ -19,11 +19,12 @@ from plait.core.requests import (
     Request,
     Resume,
     Retry,
+    Ship,
     Stop,
     Submit,
     Unpause,
 )
-from plait.core.settings import Budget, EngineSettings
+from plait.core.settings import Budget, EngineSettings, Publish
 from plait.core.status import PauseCause
 from plait.core.task import Task
 from plait.testing.changes import changed
@@ -78,6 +79,10 @@ def _stop(rng: Random, name: str, batch: str, _sight: Sight, _task: str) -> Requ
     return Stop(name, batch, now=rng.random() < 0.3)
 
 
+def _ship(rng: Random, name: str, batch: str, _sight: Sight, _task: str) -> Request:
+    return Ship(name, batch, rng.choice(tuple(Publish)))
+
+
 def _raise_budget(rng: Random, name: str, batch: str, sight: Sight, _task: str) -> Request:
     budget = rng.choice((None, Budget(rng.choice((4_000_000, 20_000_000)))))
     return ChangeSettings(name, batch, replace(sight.settings, budget=budget), ("budget",))
@@ -117,6 +122,7 @@ _WEIGHTS: tuple[tuple[Act, float], ...] = (
     (_resume, 2),
     (_approve, 2),
     (_drop, 2),
+    (_ship, 2),
     (_stop, 1),
     (_change_limits, 1),
     (_cancel_all, 0.15),

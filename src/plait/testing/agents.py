@@ -13,6 +13,7 @@ from plait.testing.chance import Chance
 from plait.testing.weather import Weather
 
 NEVER = float("inf")
+FILES = ("src/api.py", "src/cli.py", "src/new.py", "src/ui/page.py", "src/ui/new.py", "docs/use.md", "log.md")
 
 _FAILURES = (
     Category.TASK,
@@ -46,6 +47,7 @@ class Script:
     changes: bool = True  # leaves a commit behind
     retry_after: float | None = None  # a failing provider may say when to come back
     patience: float = 0.0  # when, as a share of its length, it calls its provider again
+    files: tuple[str, ...] = ()  # that it changes
     peak: int = 0  # bytes of memory that it takes at most; 0: nobody sees it
 
 
@@ -77,6 +79,7 @@ def _write_script(rng: Random, order: AttemptStarted, weather: Weather) -> Scrip
         changes=category is not Category.EMPTY and rng.random() > 0.04,
         retry_after=rng.uniform(1, 300) if category in _SAID and rng.random() < 0.5 else None,
         patience=rng.random(),
+        files=_files(rng),
         peak=_peak(rng),
     )
 
@@ -94,6 +97,11 @@ def _verify_script(rng: Random, weather: Weather) -> Script:
         deaf=rng.random() < 0.3,
         peak=_peak(rng),
     )
+
+
+def _files(rng: Random) -> tuple[str, ...]:
+    """What tasks name, what nobody names, and what lies in a folder that is named."""
+    return tuple(sorted(rng.sample(FILES, k=rng.choice((0, 0, 1, 1, 2, 3)))))
 
 
 def _peak(rng: Random) -> int:

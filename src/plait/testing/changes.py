@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
-from plait.core.settings import Backoff, Budget, Isolation, Mode, OnConflict, Order, Settings, Spend
+from plait.core.settings import Backoff, Budget, Isolation, Mode, OnConflict, Order, Publish, Settings, Spend
 from plait.testing.scenario import AGENTS, PROVIDERS
 
 
@@ -32,6 +32,7 @@ def changed(rng: Random, old: Settings) -> tuple[Settings, str]:
         phase_gate=rng.choice((0.0, 0.6, 1.0, 2.0)),
         budget=rng.choice((Budget(100_000), Budget(5_000_000), Budget(None, 50_000))),
         reserve=rng.choice((None, Spend(50_000, 500))),
+        publish=rng.choice(tuple(Publish)),
         agents=tuple(rng.sample(AGENTS, k=rng.choice((0, 1, 2)))),
         providers=rng.choice((PROVIDERS, (("dune", "north"),))),
     )
@@ -60,5 +61,5 @@ FIELDS = (
         "on_conflict",
         "phase_gate",
     ),
-    *("budget", "reserve", "agents", "providers", "no_such_field"),
+    *("budget", "reserve", "agents", "providers", "publish", "no_such_field"),
 )

@@ -30,10 +30,13 @@ class TaskEnd(msgspec.Struct, frozen=True):
     tokens: int
 
 
-class BatchEnd(msgspec.Struct, frozen=True):
+class BatchEnd(msgspec.Struct, frozen=True, omit_defaults=True):
     status: str
     head: str
     tasks: dict[str, TaskEnd]
+    shipped: str = ""
+    pr_url: str = ""
+    unshipped: str | None = None
 
 
 def replay(lines: Iterable[bytes]) -> State:
@@ -56,7 +59,7 @@ def _batch(state: State, batch: BatchState) -> BatchEnd:
         )
         for task, kept in zip(view.tasks, batch.tasks, strict=True)
     }
-    return BatchEnd(view.status.value, view.head, tasks)
+    return BatchEnd(view.status.value, view.head, tasks, view.shipped, view.pr_url, view.unshipped)
 
 
 def write(folder: Path, name: str, records: Iterable[Record]) -> None:

@@ -47,17 +47,24 @@ def _broken(history: Callable[[], object]) -> Violation | None:
 class History:
     """Two tasks, `a` and `b`, told one record at a time; commits are named by what is in them.
 
-    `b` needs `a`, or (`apart`) they are independent, or (`shared`) they touch one file. `task` are fields of `a`.
+    `b` needs `a`, or (`apart`) they are independent, or (`shared`) they touch one file; `wants` is a file that `b` alone
+    touches. `task` are fields of `a`.
     """
 
     def __init__(
-        self, settings: Settings = SETTINGS, *, apart: bool = False, shared: bool = False, **task: Any
+        self,
+        settings: Settings = SETTINGS,
+        *,
+        apart: bool = False,
+        shared: bool = False,
+        wants: str = "",
+        **task: Any,
     ) -> None:
         self.auditor = Auditor(lambda commit: frozenset(commit.split("+")[1:]), ("B",))
         self.now = 1000.0
         self._seq = 0
         tasks = (replace(Task("a"), **task), Task("b"))
-        holds = (("file:x",), ("file:x",)) if shared else ((), ())
+        holds = (("file:x",), ("file:x",)) if shared else ((), (f"file:{wants}",) if wants else ())
         phases = (Phase("1", total=1), Phase("2", after=("1",), total=1)) if "phase" in task else ()
         plan = Plan(tasks, ((), () if apart or shared else (0,)), holds, (2.0, 1.0), phases)
         self(r.EngineTaken(1), q.Submit("s", "B", plan, settings, base="base"), d.RequestGranted("s"))

@@ -58,6 +58,12 @@ def _of_engine(state: State) -> Iterator[str]:
     yield from _differ("gate deadlines", state.gate_deadlines, gates)
     open_ids = {batch.id for batch in state.batches.values() if batch.ended is None}
     yield from _differ("open", set(state.open), open_ids)
+    shipping = {
+        name
+        for name, batch in state.batches.items()
+        if batch.publishing is not None or batch.wish is not None
+    }
+    yield from _differ("shipping", set(state.shipping), shipping)
     yield from _of_ready(state)
 
 

@@ -11,10 +11,12 @@ from plait.core.settings import (
     Backoff,
     Budget,
     EngineSettings,
+    FileConflicts,
     Isolation,
     Mode,
     OnConflict,
     Order,
+    Publish,
     Settings,
     Spend,
 )
@@ -106,6 +108,8 @@ def _settings(rng: Random) -> Settings:
         phase_gate=rng.choice((0.0, 0.5, 0.8, 0.8, 1.0)),
         budget=_budget(rng) if rng.random() < 0.3 else None,
         reserve=Spend(rng.choice((100_000, 400_000)), rng.choice((0, 5_000))) if rng.random() < 0.5 else None,
+        publish=Publish.OFF if rng.random() < 0.5 else rng.choice(tuple(Publish)),
+        file_conflicts=FileConflicts.INFERRED if rng.random() < 0.8 else FileConflicts.DECLARED,
     )
 
 

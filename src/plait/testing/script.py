@@ -24,6 +24,8 @@ from plait.core.reports import (
     Merged,
     MergeDone,
     Outcome,
+    PublishDone,
+    PublishFailed,
     RebuildDone,
     Report,
 )
@@ -156,6 +158,17 @@ class Script:
         gate = self.batch().gate
         assert gate is not None
         return self.happen(GateDone(BATCH, gate.n, passed))
+
+    def published(self, url: str = "") -> list[Decision]:
+        """What is being published arrives."""
+        order = self.batch().publishing
+        assert order is not None
+        return self.happen(PublishDone(BATCH, order.n, url, order.commit))
+
+    def unpublished(self, why: str, hint: str = "", commit: str = "") -> list[Decision]:
+        order = self.batch().publishing
+        assert order is not None
+        return self.happen(PublishFailed(BATCH, order.n, why, hint, commit))
 
     def conflict(self, name: str, *files: str) -> list[Decision]:
         merging = self.task(name).merging

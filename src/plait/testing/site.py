@@ -187,6 +187,8 @@ class Site:
                 session=f"session-{run.attempt}",
                 retry_after=run.script.retry_after,
                 tip=self._commit(run.order) if run.script.changes else None,
+                files=run.script.files,
+                diffstat=(len(run.script.files), 10 * len(run.script.files), 3) if run.script.files else None,
                 question="which one?" if category is Category.QUESTION else None,
                 peak=run.script.peak,
             ),

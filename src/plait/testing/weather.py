@@ -29,6 +29,7 @@ class Weather:
     twice: float = 0.0
     overspend: float = 0.0
     nonsense: float = 0.0
+    publish_fail: float = 0.0
 
     windows: float = 0.0  # per hour and provider: it refuses everybody
     crowded: float = 0.0  # the chance that a provider refuses all beyond a few at once
@@ -41,7 +42,16 @@ class Weather:
     crashes: float = 0.0  # per 1000 records
 
 
-CALM = Weather(calm=True, fail=0.2, hang=0.04, verify_fail=0.15, conflict=0.08, bad_tip=0.1, overspend=0.3)
+CALM = Weather(
+    calm=True,
+    fail=0.2,
+    hang=0.04,
+    verify_fail=0.15,
+    conflict=0.08,
+    bad_tip=0.1,
+    overspend=0.3,
+    publish_fail=0.15,
+)
 
 STORM = Weather(
     horizon=4000.0,
@@ -60,6 +70,7 @@ STORM = Weather(
     twice=0.1,
     overspend=0.4,
     nonsense=0.1,
+    publish_fail=0.3,
     windows=4.0,
     crowded=0.5,
     pressure=3.0,

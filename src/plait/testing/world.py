@@ -11,6 +11,7 @@ from plait.core.decisions import (
     GateEnding,
     GateStarted,
     MergeStarted,
+    PublishStarted,
     RebuildStarted,
 )
 from plait.core.events import Record
@@ -24,12 +25,15 @@ from plait.testing.noise import Noise
 from plait.testing.onlooker import Onlooker
 from plait.testing.people import People
 from plait.testing.providers import Providers
+from plait.testing.publisher import Publisher
 from plait.testing.scenario import Scenario
 from plait.testing.site import Site
 from plait.testing.timeline import Timeline
 
-Performed = AttemptStarted | AttemptEnding | MergeStarted | RebuildStarted | GateStarted | GateEnding
-PERFORMED = (AttemptStarted, AttemptEnding, MergeStarted, RebuildStarted, GateStarted, GateEnding)
+Performed = (
+    AttemptStarted | AttemptEnding | MergeStarted | RebuildStarted | GateStarted | GateEnding | PublishStarted
+)
+PERFORMED = get_args(Performed)
 AGES = 40 * 86_400.0
 RESULTS = (*get_args(AttemptOver), *get_args(LineReport))
 
@@ -56,6 +60,7 @@ class World:
         names = {submit.settings.provider(a) for submit in scenario.submits for a in submit.settings.agents}
         providers = Providers(tuple(sorted(names | {"north", "south"})), chance, weather, self.time)
         self.integrator = Integrator(self.time, chance, weather, self.send)
+        self.publisher = Publisher(self.time, chance, weather, self.send)
         self.site = Site(self.time, providers, chance, weather, self.send, self.integrator.commit)
         self.machine = Machine(self.time, chance, weather, self)
         self._arrive(scenario)
@@ -136,6 +141,8 @@ class World:
                 self.integrator.perform(decision)
             case GateEnding():
                 self.integrator.end_gate(decision)
+            case PublishStarted():
+                self.publisher.perform(decision)
             case _:
                 pass
 
@@ -147,6 +154,9 @@ class World:
             case MergeStarted() | RebuildStarted() | GateStarted() | GateEnding():
                 result = self.integrator.probe(decision)
                 return [] if result is None else [result]
+            case PublishStarted():
+                found = self.publisher.probe(decision)
+                return [] if found is None else [found]
             case _:
                 assert_never(decision)
 
@@ -157,6 +167,7 @@ class World:
             self.lose_machine()
         else:
             self.integrator.interrupt(gates=False)
+            self.publisher.interrupt()
 
     def engine_came(self) -> list[Report]:
         """What its sensors tell a new engine at once."""
@@ -172,6 +183,7 @@ class World:
         self.doomed = self._listening
         if not self.doomed:
             self.integrator.interrupt(gates=True)
+            self.publisher.interrupt()
             self.site.lose_all("the machine died", None)
 
     def wake_engine(self) -> None:

@@ -22,6 +22,7 @@ from plait.core.agenda import (
     judge,
     merge,
     phase,
+    publish,
     rebuild,
     retry,
     start,
@@ -34,6 +35,7 @@ from plait.core.decisions import Decision
 from plait.core.state import State
 
 RULES = (
+    publish.asked,
     clock.owed,
     breaker.owed,
     judge.owed,
@@ -49,6 +51,7 @@ RULES = (
     distrust.owed,
     budget.owed,
     start.owed,
+    publish.owed,
     finish.owed,
 )
 TIMED = (timeout.later, retry.later, breaker.later, gate.later)

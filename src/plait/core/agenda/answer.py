@@ -9,6 +9,7 @@ from plait.core.agenda.answer_submit import why_not_submit
 from plait.core.agenda.answer_task import answer_for_task
 from plait.core.agenda.budget import short
 from plait.core.agenda.due import Due, now
+from plait.core.agenda.publish import why_not_ship
 from plait.core.decisions import AboutRequest, RequestGranted, RequestRefused
 from plait.core.requests import (
     Approve,
@@ -22,6 +23,7 @@ from plait.core.requests import (
     Request,
     Resume,
     Retry,
+    Ship,
     Stop,
     Submit,
     Unpause,
@@ -31,7 +33,7 @@ from plait.core.state import BatchState, State
 from plait.core.status import PauseCause
 
 # Requests about a batch that need no more than a yes or a no.
-_Plain = CancelBatch | Pause | Unpause | Stop | Resume | ChangeSettings
+_Plain = CancelBatch | Pause | Unpause | Stop | Resume | Ship | ChangeSettings
 
 
 def owed(state: State) -> Iterator[Due]:
@@ -53,7 +55,7 @@ def _answer(state: State, request: Request) -> AboutRequest:
         if task is None:
             return RequestRefused(request.id, f"batch {batch.id} has no task {request.task}")
         return answer_for_task(batch, task, request)
-    if batch.ended is not None and not isinstance(request, ChangeSettings):
+    if batch.ended is not None and not isinstance(request, Ship | ChangeSettings):
         return RequestRefused(request.id, f"batch {batch.id} is {batch.ended.value}")
     if isinstance(request, Approve):
         return _answer_approve(state, batch, request)
@@ -79,6 +81,8 @@ def _why_not(state: State, batch: BatchState, request: _Plain) -> str | None:
         case Stop():
             done = batch.stopping and (batch.stop_now or not request.now)
             return f"batch {batch.id} is stopped already" if done else None
+        case Ship():
+            return why_not_ship(batch, request.publish)
         case ChangeSettings():
             if "isolation" in request.fields and request.settings.isolation is not batch.settings.isolation:
                 return "the isolation of a batch can't be changed once it is submitted"

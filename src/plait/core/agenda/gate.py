@@ -34,7 +34,10 @@ def later(state: State) -> Iterator[Due]:
 
 
 def ungated(batch: BatchState) -> bool:
-    return batch.settings.gate is not None and batch.gated < len(batch.line) and not batch.cancelled
+    """What is merged has not passed as it is now: what was taken out of it may have made it pass."""
+    if batch.settings.gate is None or batch.cancelled or not batch.line:
+        return False
+    return batch.gated < len(batch.line) or batch.head not in batch.passed
 
 
 def _may_gate(state: State, batch: BatchState) -> bool:

@@ -67,7 +67,7 @@ def _category(batch: BatchState, task: TaskState, attempt: AttemptState, outcome
     category = outcome.category
     writing = attempt.name.step is Step.WRITE
     worktree = batch.settings.isolation is Isolation.WORKTREE
-    if category is Category.OK and writing and worktree and outcome.tip is None:
+    if category is Category.OK and writing and worktree and outcome.tip in {None, attempt.decision.base}:
         category = Category.EMPTY
     if category is Category.EMPTY and task.task.allow_empty:
         category = Category.OK

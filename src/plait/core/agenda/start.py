@@ -64,4 +64,5 @@ def _start(batch: BatchState, choice: Choice, slots: int) -> AttemptStarted:
         base=task.base if task.base is not None else batch.head,
         session=last.session if goes_on and last is not None else None,
         feedback=task.feedback,
+        repairs=task.repairing,
     )

@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 from plait.core import decisions, reports, requests
 from plait.core.events import Record
-from plait.core.evolve import attempts, batches, limits, line, wishes
+from plait.core.evolve import attempts, batches, foresight, limits, line, wishes
 from plait.core.state import State
 
 # Any: each handler takes its own union; the table below gives it nothing else.
@@ -27,6 +27,7 @@ GROUPS: Iterable[tuple[object, Handler]] = (
     (reports.AttemptSign, attempts.signed),
     (reports.AttemptOver, attempts.over),
     (reports.LineReport, line.reported),
+    (reports.Foresight, foresight.reported),
     (reports.MachineReport, limits.reported),
 )
 HANDLERS = {event: handler for union, handler in GROUPS for event in get_args(union)}

@@ -11,14 +11,17 @@ from plait.core.decisions import (
     AttemptEnding,
     AttemptStarted,
     BackoffEnded,
+    Change,
     RetryGranted,
     StepPassed,
     TaskEnded,
     TaskInterrupted,
 )
 from plait.core.evolve.experience import learn, note_footprint
+from plait.core.evolve.foresight import forget
 from plait.core.evolve.index import place, put_down
 from plait.core.evolve.settle import settle
+from plait.core.evolve.touched import note_change
 from plait.core.reports import (
     AttemptActive,
     AttemptAsked,
@@ -33,7 +36,7 @@ from plait.core.reports import (
 )
 from plait.core.settings import Spend
 from plait.core.state import AttemptState, BatchState, State, TaskState
-from plait.core.status import Category
+from plait.core.status import Category, TaskStatus
 from plait.core.task import Step
 
 
@@ -57,6 +60,7 @@ def decided(state: State, at: float, decision: AboutAttempt) -> None:
             task.step = decision.then
             if name.step is Step.WRITE:
                 task.feedback = ""
+                task.repairing = None
         case _:
             assert_never(decision)
     place(state, batch, task)
@@ -130,7 +134,7 @@ def over(state: State, at: float, report: AttemptOver) -> None:
     task.unjudged.append(attempt)
     note_footprint(state, attempt, outcome)
     if attempt.name.step is Step.WRITE:
-        task.tip = outcome.tip or task.tip
+        note_change(state, batch, task, attempt)
         learn(state, task, attempt, outcome)
         if outcome.category is Category.OK:
             batch.rejections = 0
@@ -207,7 +211,10 @@ def _go_again(state: State, batch: BatchState, task: TaskState, decision: RetryG
     if decision.feedback not in task.feedback:
         task.feedback = f"{decision.feedback}\n\n{task.feedback}" if task.feedback else decision.feedback
     if decision.category is Category.CONFLICT:
+        if task.base is not None and task.tip is not None:
+            task.repairing = Change(task.task.id, task.base, task.tip)
         task.base = task.tip = None  # it starts over from the branch it clashed with
+        forget(batch, task)
     _end_backoff(state, batch, task)
     task.not_before = decision.at
     state.backoffs.add((decision.at, batch.id, task.place))
@@ -237,4 +244,6 @@ def _end(state: State, at: float, batch: BatchState, task: TaskState, decision: 
     task.ended_at = at
     if decision.category in {Category.AUTH, Category.QUOTA}:
         batch.rejections += 1
+    if decision.status is TaskStatus.DONE:
+        state.touched.pop(task.task.key, None)
     settle(state, batch, task, decision.status)

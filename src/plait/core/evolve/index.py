@@ -84,6 +84,7 @@ def put_down(state: State, batch: BatchState, task: TaskState) -> None:
         task.started = False
         del batch.active[task.place]
         state.ready.release((batch.id, task.place), task.tokens)
+        task.tokens = (*tokens(batch, batch.plan.holds[task.place]), *task.learnt)
 
 
 def key(batch: BatchState, task: TaskState) -> Key:

@@ -5,7 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import assert_never
 
-from plait.core.decisions import AboutLine, Change, GateEnding, GateStarted, MergeStarted, RebuildStarted
+from plait.core.decisions import (
+    AboutLine,
+    Change,
+    GateEnding,
+    GateStarted,
+    MergeStarted,
+    PublishStarted,
+    RebuildStarted,
+)
+from plait.core.evolve import publish
 from plait.core.evolve.index import place
 from plait.core.evolve.settle import settle, want
 from plait.core.reports import (
@@ -15,6 +24,8 @@ from plait.core.reports import (
     MergeConflicted,
     MergeDone,
     MergeFailed,
+    PublishDone,
+    PublishFailed,
     RebuildDone,
     RebuildFailed,
 )
@@ -43,11 +54,13 @@ def decided(state: State, at: float, decision: AboutLine) -> None:
             if batch.gate is not None and batch.gate.n == decision.n:
                 batch.gate.ending = decision.why
                 state.gate_deadlines.discard((batch.gate.deadline, batch.id, decision.n))
+        case PublishStarted():
+            publish.started(state, batch, decision)
         case _:
             assert_never(decision)
 
 
-def reported(state: State, _at: float, report: LineReport) -> None:
+def reported(state: State, at: float, report: LineReport) -> None:
     batch = state.batches.get(report.batch)
     if batch is None:
         return
@@ -60,6 +73,8 @@ def reported(state: State, _at: float, report: LineReport) -> None:
         case GateDone() | GateLost():
             if batch.gate is not None and batch.gate.n == report.n:
                 _gate_over(state, batch, batch.gate, report)
+        case PublishDone() | PublishFailed():
+            publish.over(state, at, batch, report)
         case _:
             assert_never(report)
 
@@ -157,11 +172,20 @@ def _gate_over(state: State, batch: BatchState, gate: GateState, report: GateDon
         return
     batch.gate_losses = 0
     if report.passed:
+        batch.passed.add(gate.decision.commit)
         _gate_passed(state, batch, gate.size)
     elif gate.size == 0:
         batch.base_bad = report.detail or "it failed"
     else:
         batch.bad = gate.size
+        if batch.gated >= gate.size:
+            batch.gated = _tested(batch, gate.size)
+
+
+def _tested(batch: BatchState, bad: int) -> int:
+    """Fewer than `bad` merges that have passed as they are. What passed only with others that are gone says nothing."""
+    sizes = (size for size in range(bad - 1, 0, -1) if batch.line[size - 1].commit in batch.passed)
+    return next(sizes, 0)
 
 
 def _gate_passed(state: State, batch: BatchState, size: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from plait.core.evolve.index import place, tokens
 from plait.core.evolve.phases import review
+from plait.core.evolve.touched import recall
 from plait.core.phases import held
 from plait.core.requests import Submit
 from plait.core.state import BatchState, PhaseState, State, TaskState
@@ -27,7 +28,7 @@ def open_batch(state: State, at: float, request: Submit) -> None:
         unsettled=len(request.plan.tasks),
     )
     state.batches[batch.id] = state.open[batch.id] = batch
-    _add_tasks(batch)
+    _add_tasks(state, batch)
     _add_phases(state, batch)
     for task in batch.tasks:
         place(state, batch, task)
@@ -39,12 +40,15 @@ def choice(batch: BatchState, task: Task, chosen: str | None = None) -> tuple[st
     return (one,) if one else batch.settings.agents
 
 
-def _add_tasks(batch: BatchState) -> None:
+def _add_tasks(state: State, batch: BatchState) -> None:
     plan = batch.plan
     for position, (task, needs, holds) in enumerate(zip(plan.tasks, plan.needs, plan.holds, strict=True)):
         lane = (batch.id, choice(batch, task))
         batch.tasks.append(TaskState(task, position, tokens(batch, holds), lane, pending=len(needs)))
         batch.index[task.id] = position
+    batch.named = frozenset(token for task in batch.tasks for token in task.tokens)
+    for made in batch.tasks if state.touched else ():
+        recall(state, batch, made)
     for position, needs in enumerate(plan.needs):
         for need in needs:
             batch.tasks[need].dependents.append(position)

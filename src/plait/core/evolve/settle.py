@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from plait.core.evolve.foresight import forget
 from plait.core.evolve.index import place, put_down
 from plait.core.evolve.phases import count_phase
 from plait.core.state import BatchState, State, TaskState
@@ -45,7 +46,7 @@ def reopen(state: State, batch: BatchState, task: TaskState) -> None:
     task.step = Step.WRITE
     task.tries = task.losses = task.repairs = task.merge_failures = 0
     task.not_before = task.question = task.interrupted = task.doom = task.base = task.tip = task.commit = None
-    task.category = task.by = task.ended_at = task.started_at = None
+    task.category = task.by = task.ended_at = task.started_at = task.diffstat = None
     task.reason = ""
     settle(state, batch, task, None)
     reopen_batch(state, batch)
@@ -54,7 +55,7 @@ def reopen(state: State, batch: BatchState, task: TaskState) -> None:
 
 def reopen_batch(state: State, batch: BatchState) -> None:
     if batch.ended is not None:
-        batch.ended = batch.ended_at = None
+        batch.ended = batch.ended_at = batch.unpublished = None
         batch.reason = ""
         state.open[batch.id] = batch
 
@@ -99,8 +100,9 @@ def _close(state: State, batch: BatchState, task: TaskState) -> None:
     if task.not_before is not None:
         state.backoffs.discard((task.not_before, batch.id, task.place))
     task.doom = task.clash = task.merge_error = task.not_before = task.question = None
-    task.interrupted = task.retry = None
+    task.interrupted = task.retry = task.repairing = None
     task.unjudged.clear()
     task.redo = False
     task.feedback = ""
+    forget(batch, task)
     put_down(state, batch, task)

@@ -8,6 +8,7 @@ from plait.core.decisions import AboutRequest, RequestGranted
 from plait.core.evolve.index import place, relane
 from plait.core.evolve.open import choice, open_batch
 from plait.core.evolve.phases import review
+from plait.core.evolve.publish import wished
 from plait.core.evolve.settle import reopen, reopen_batch
 from plait.core.requests import (
     Approve,
@@ -22,6 +23,7 @@ from plait.core.requests import (
     Request,
     Resume,
     Retry,
+    Ship,
     Stop,
     Submit,
     TaskRequest,
@@ -74,6 +76,8 @@ def _grant_for_batch(state: State, batch: BatchState, request: BatchRequest, tas
             batch.paused = Paused(PauseCause.STOP, "stopped by request")
             batch.stopping = True
             batch.stop_now = request.now
+        case Ship():
+            wished(state, batch, request.publish)
         case ChangeSettings():
             _change(state, batch, request)
         case _:

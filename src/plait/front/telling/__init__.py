@@ -8,7 +8,7 @@ from typing import Any, get_args
 from plait.core import decisions, reports, requests
 from plait.front.event import Event
 from plait.front.moment import Moment
-from plait.front.telling import attempts, batches, limits, tasks, wishes
+from plait.front.telling import attempts, batches, foresight, limits, tasks, wishes
 
 # Any: each teller takes its own union; the table below gives it nothing else.
 Teller = Callable[[Moment, Any], Iterator[Event]]
@@ -30,6 +30,7 @@ GROUPS: Iterable[tuple[object, Teller]] = (
     (reports.AttemptSign, attempts.signed),
     (reports.AttemptOver, attempts.over),
     (reports.LineReport, batches.line_reported),
+    (reports.Foresight, foresight.reported),
     (reports.MachineReport, limits.reported),
 )
 TELLERS = {fact: teller for union, teller in GROUPS for fact in get_args(union)}

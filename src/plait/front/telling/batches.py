@@ -16,6 +16,7 @@ from plait.core.decisions import (
     GateStarted,
     MergeStarted,
     PhaseOpened,
+    PublishStarted,
     RebuildStarted,
 )
 from plait.core.reports import (
@@ -25,12 +26,15 @@ from plait.core.reports import (
     MergeConflicted,
     MergeDone,
     MergeFailed,
+    PublishDone,
+    PublishFailed,
     RebuildDone,
     RebuildFailed,
 )
 from plait.core.status import BatchStatus
 from plait.front.event import Event, EventType
 from plait.front.moment import Moment
+from plait.front.telling import publishing
 
 
 def decided(moment: Moment, decision: AboutBatch) -> Iterator[Event]:
@@ -59,7 +63,8 @@ def decided(moment: Moment, decision: AboutBatch) -> Iterator[Event]:
 def _ended(moment: Moment, decision: BatchEnded) -> Event:
     match decision.status:
         case BatchStatus.COMPLETED:
-            return moment.tell(EventType.BATCH_COMPLETED, prUrl=None, reason=decision.reason)
+            url = publishing.url(moment)
+            return moment.tell(EventType.BATCH_COMPLETED, prUrl=url, reason=decision.reason)
         case BatchStatus.CANCELLED:
             return moment.tell(EventType.BATCH_CANCELLED, reason=decision.reason)
         case _:
@@ -77,6 +82,8 @@ def line_decided(moment: Moment, decision: AboutLine) -> Iterator[Event]:
             yield moment.tell(EventType.BATCH_MERGING, without=decision.without)
         case GateStarted():
             yield moment.tell(EventType.BATCH_GATING, commit=decision.commit, command=decision.command)
+        case PublishStarted():
+            yield from publishing.started(moment, decision)
         case GateEnding():
             return
         case _:
@@ -94,6 +101,8 @@ def line_reported(moment: Moment, report: LineReport) -> Iterator[Event]:
             # Whose change no longer applies is judged next, and told then.
             for clash in report.clashes:
                 yield from _clashed(moment, clash.task)
+        case PublishDone() | PublishFailed():
+            yield from publishing.over(moment, report)
         case MergeConflicted() | MergeFailed() | RebuildFailed() | GateDone() | GateLost():
             return
         case _:

@@ -64,7 +64,9 @@ class Auditor:
     @property
     def finished(self) -> bool:
         batches = self.book.batches
-        return all(name in batches for name in self._expected) and all(b.ended for b in batches.values())
+        return all(name in batches for name in self._expected) and all(
+            batch.ended and batch.publishing is None for batch in batches.values()
+        )
 
     def ends(self) -> dict[tuple[str, str], TaskStatus | None]:
         """How every task ended, for comparing one run with another."""

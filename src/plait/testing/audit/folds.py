@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, get_args
 
 from plait.core import decisions, reports, requests
-from plait.testing.audit.book import Book, attempts, limits, line, people
+from plait.testing.audit.book import Book, attempts, limits, line, people, publish
 
 # Any: each fold takes its own event; the tables give it nothing else.
 Fold = Callable[[Book, Any], None]
@@ -26,6 +26,7 @@ FOLDS: Mapping[type, Fold] = {
     decisions.MergeStarted: line.merge_started,
     decisions.RebuildStarted: line.rebuild_started,
     decisions.GateEnding: line.gate_ending,
+    decisions.PublishStarted: publish.started,
     decisions.BreakerClosed: limits.breaker_closed,
     decisions.LimitRaised: limits.limit_raised,
     decisions.DeadlinesMoved: limits.moved,
@@ -36,6 +37,8 @@ FOLDS: Mapping[type, Fold] = {
     decisions.BatchEnded: limits.batch_ended,
     reports.GateDone: line.gate_over,
     reports.GateLost: line.gate_over,
+    reports.PublishDone: publish.over,
+    reports.PublishFailed: publish.over,
     reports.PressureChanged: limits.pressure,
     reports.RoomChanged: limits.room,
     reports.EngineTaken: limits.taken,

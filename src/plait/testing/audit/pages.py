@@ -11,13 +11,14 @@ from plait.core.decisions import (
     Change,
     GateStarted,
     MergeStarted,
+    PublishStarted,
     RebuildStarted,
     TaskEnded,
 )
 from plait.core.events import Record
 from plait.core.plan import Plan
 from plait.core.reports import Outcome
-from plait.core.settings import NO_SPEND, Isolation, Settings, Spend
+from plait.core.settings import NO_SPEND, Isolation, Publish, Settings, Spend
 from plait.core.status import Category, EndWhy, PauseCause, TaskStatus
 from plait.core.task import NeedKind, Phase, Step, Task
 
@@ -54,7 +55,10 @@ class TaskPage:
     spec: Task
     place: int
     needs: tuple[str, ...]
-    tokens: tuple[str, ...]
+    named: tuple[str, ...]  # the tokens that the plan gives it
+    tokens: tuple[str, ...]  # those it wants now, or holds
+    learnt: tuple[str, ...] = ()  # those of files that it changed
+    repairing: Change | None = None
     story: deque[Record] = field(default_factory=lambda: deque(maxlen=60))
     step: Step = Step.WRITE
     life: int = 1
@@ -160,10 +164,33 @@ class BatchPage:
     base_proved: bool = False
     base_failed: bool = False
     gate_losses: int = 0
+    passed: set[str] = field(default_factory=set)  # commits that the gate passed
+    wish: Publish | None = None
+    publishing: PublishStarted | None = None
+    publishes: int = 0
+    published: tuple[str, Publish] | None = None
+    unpublished: bool = False  # the last try failed
+    pushed: str = ""
 
     @property
     def head(self) -> str:
         return self.line[-1].commit if self.line else self.base
+
+    @property
+    def untested(self) -> bool:
+        """The gate has something to do: what is merged has not passed, or not as it is."""
+        if self.settings.gate is None or self.cancelled or not self.line:
+            return False
+        return self.gated < len(self.line) or self.head not in self.passed
+
+    @property
+    def unshipped(self) -> bool:
+        """Its settings ask for something that was neither published nor failed."""
+        wanted, order = self.settings.publish, ("off", "push", "draft", "pr")
+        if wanted is Publish.OFF or not self.line or self.cancelled or self.unpublished:
+            return False
+        commit, done = self.published or ("", Publish.OFF)
+        return commit != self.head or order.index(done) < order.index(wanted)
 
     def share(self, phase: str) -> float:
         """How much of the earlier phases this one asks for."""
@@ -200,3 +227,8 @@ class BatchPage:
 
     def lost_needs(self, page: TaskPage) -> list[TaskPage]:
         return [other for need in page.needs if (other := self.tasks[need]).lost]
+
+
+def token_of(batch: str, token: str, *, shared: bool) -> str:
+    wide = token.startswith("group:") or (shared and token.startswith("file:"))
+    return token if wide else f"{batch}/{token}"

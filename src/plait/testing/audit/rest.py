@@ -21,6 +21,8 @@ def no_debts(book: Book, at: float) -> None:
         if provider.said is not None:
             raise book.violation("breaker", f"{name} refuses until {provider.said}, and no breaker opened")
     for batch in book.batches.values():
+        if batch.wish is not None:
+            raise book.violation("publish", f"{batch.id} was to be published by request, and is not", batch)
         if not batch.ended:
             _batch(book, batch, at)
 
@@ -94,8 +96,8 @@ def _line(book: Book, batch: BatchPage) -> str | None:
     passed = {link.task for link in batch.line[: batch.gated]}
     if unfinished & passed:
         return f"{sorted(unfinished & passed)} passed the gate, and are not done"
-    idle = batch.gate is None and not batch.stands_still and book.pressure is None and not batch.cancelled
-    return "the gate should run" if idle and batch.gated < len(batch.line) else None
+    idle = batch.gate is None and not batch.stands_still and book.pressure is None
+    return "the gate should run" if idle and batch.untested else None
 
 
 def _can_merge(batch: BatchPage, page: TaskPage) -> bool:
@@ -108,10 +110,10 @@ def _can_merge(batch: BatchPage, page: TaskPage) -> bool:
 def _end(batch: BatchPage) -> str | None:
     if any(page.ended is None for page in batch.tasks.values()) or batch.unwanted():
         return None
-    ungated = batch.settings.gate is not None and batch.gated < len(batch.line) and not batch.cancelled
-    if batch.gate is None and batch.merging is None and batch.rebuild is None and not ungated:
-        return "every task has ended, and it has not"
-    return None
+    busy = batch.gate or batch.merging or batch.rebuild or batch.publishing
+    if busy or batch.untested or (batch.unshipped and batch.paused is not None):
+        return None
+    return "its branch should be published" if batch.unshipped else "every task has ended, and it has not"
 
 
 def alarms(book: Book, at: float, wake: float | None) -> None:

@@ -7,6 +7,7 @@ from plait.core.decisions import (
     AttemptEnding,
     AttemptStarted,
     BackoffEnded,
+    Change,
     RetryGranted,
     StepPassed,
     TaskEnded,
@@ -21,10 +22,11 @@ from plait.core.reports import (
     AttemptUsed,
     Outcome,
 )
+from plait.core.settings import FileConflicts
 from plait.core.status import Category, TaskStatus
 from plait.core.task import Step
 from plait.testing.audit.book.book import Book, ProviderPage
-from plait.testing.audit.pages import AttemptPage, BatchPage, Exit, TaskPage
+from plait.testing.audit.pages import AttemptPage, BatchPage, Exit, TaskPage, token_of
 
 FAILURES = frozenset({TaskStatus.FAILED, TaskStatus.TIMED_OUT, TaskStatus.CONFLICTED})
 
@@ -84,8 +86,26 @@ def over(book: Book, at: float, report: AttemptOver) -> None:
     book.slots -= attempt.order.slots
     batch.spent += attempt.used.at_least(outcome.spend)
     if report.attempt.step is Step.WRITE:
-        page.tip = outcome.tip or page.tip
+        _changed(book, batch, page, outcome)
         _wrote(book, batch, attempt, outcome, at)
+
+
+def _changed(book: Book, batch: BatchPage, page: TaskPage, outcome: Outcome) -> None:
+    """What it left is what will be merged; the files in it that nobody holds are its own from now on."""
+    said_all = outcome.category in {Category.OK, Category.EMPTY}
+    page.tip = outcome.tip if said_all else outcome.tip or page.tip
+    if not outcome.files or batch.settings.file_conflicts is not FileConflicts.INFERRED:
+        return
+    book.touched[page.spec.key] = outcome.files
+    seen = {token_of(batch.id, f"file:{file}", shared=batch.in_place) for file in outcome.files}
+    page.learnt = tuple(seen.difference(page.named))
+    folders = {"."} | {file[:n] for file in outcome.files for n, sign in enumerate(file) if sign == "/"}
+    wide = {token_of(batch.id, f"file:{folder}", shared=batch.in_place) for folder in folders}
+    known = {token for other in batch.tasks.values() for token in other.named}
+    for token in seen.difference(page.named) | (wide & known):
+        if page.active and token not in book.holders:
+            book.holders[token] = (batch.id, page.spec.id)
+            page.tokens += (token,)
 
 
 def _wrote(book: Book, batch: BatchPage, attempt: AttemptPage, outcome: Outcome, at: float) -> None:
@@ -118,6 +138,7 @@ def passed(book: Book, event: StepPassed) -> None:
     page.step = event.then
     if event.attempt.step is Step.WRITE:
         page.words.clear()
+        page.repairing = None
 
 
 def granted(book: Book, event: RetryGranted) -> None:
@@ -127,6 +148,8 @@ def granted(book: Book, event: RetryGranted) -> None:
     if event.feedback:
         page.words.append(event.feedback)
     if event.category is Category.CONFLICT:
+        if page.tip is not None and page.last_write is not None:
+            page.repairing = Change(event.task, page.last_write.base, page.tip)
         page.tip = None
     if event.counted:
         page.counted += 1
@@ -164,6 +187,9 @@ def ended(book: Book, event: TaskEnded) -> None:
     page.ended = event
     page.doom, page.retry_at, page.asking, page.interrupted = "", None, False, False
     page.words.clear()
+    page.repairing = None
+    if event.status is TaskStatus.DONE:
+        book.touched.pop(page.spec.key, None)
     if event.category in {Category.AUTH, Category.QUOTA}:
         batch.rejections += 1
     note_failure(batch, event.task, event.status)
@@ -185,6 +211,7 @@ def let_go(book: Book, batch: BatchPage, page: TaskPage) -> None:
     for token in page.tokens:
         if book.holders.get(token) == (batch.id, page.spec.id):
             del book.holders[token]
+    page.tokens = page.named + page.learnt
 
 
 def step_back(book: Book, batch: BatchPage) -> None:

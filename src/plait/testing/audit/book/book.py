@@ -42,6 +42,9 @@ class Book:
     known_agents: set[str] = field(default_factory=set)  # an attempt of theirs has ended
     providers: dict[str, ProviderPage] = field(default_factory=dict)
     at_work: dict[str, int] = field(default_factory=dict)  # write attempts alive per provider
+    touched: dict[str, tuple[str, ...]] = field(
+        default_factory=dict
+    )  # files, by the key of a task not yet done
     holders: dict[str, tuple[str, str]] = field(default_factory=dict)
     pressure: str | None = None
     room: int | None = None

@@ -108,9 +108,14 @@ def gate_over(book: Book, report: GateDone | GateLost) -> None:
     batch.gate_losses = 0
     if report.passed:
         batch.base_proved = batch.base_proved or gate.order.size == 0
+        batch.passed.add(gate.order.commit)
         batch.gated = max(batch.gated, gate.order.size)
     elif gate.prefix:
         batch.failed[names(gate.prefix)] = None
+        if batch.gated >= gate.order.size:
+            # It passed before only with what is gone now: nothing but what was tested alone still counts.
+            sizes = [n for n, link in enumerate(gate.prefix[:-1], 1) if link.commit in batch.passed]
+            batch.gated = max(sizes, default=0)
     else:
         batch.base_failed = True
 

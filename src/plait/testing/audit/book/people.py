@@ -15,16 +15,17 @@ from plait.core.requests import (
     Request,
     Resume,
     Retry,
+    Ship,
     Stop,
     Submit,
     Unpause,
 )
-from plait.core.settings import Isolation
+from plait.core.settings import FileConflicts, Isolation
 from plait.core.status import PauseCause
 from plait.core.task import Step
 from plait.testing.audit.book.attempts import note_failure
 from plait.testing.audit.book.book import Book
-from plait.testing.audit.pages import BatchPage, TaskPage
+from plait.testing.audit.pages import BatchPage, TaskPage, token_of
 
 
 def arrived(book: Book, request: Request) -> None:
@@ -40,7 +41,7 @@ def granted(book: Book, answer: RequestGranted) -> None:
     request = book.requests.pop(answer.request)
     match request:
         case Submit():
-            book.batches[request.batch] = _open(request)
+            book.batches[request.batch] = _open(book, request)
         case ChangeEngineSettings():
             book.settings = book.settings.patched(request.settings, request.fields)
         case CancelTask() | Retry() | Drop() | Feedback():
@@ -49,32 +50,28 @@ def granted(book: Book, answer: RequestGranted) -> None:
             _about_batch(book.batch(request.batch), request, answer.tasks)
 
 
-def _open(request: Submit) -> BatchPage:
+def _open(book: Book, request: Submit) -> BatchPage:
     plan = request.plan
     shared = request.settings.isolation is Isolation.IN_PLACE
     tasks = {}
     for place, task in enumerate(plan.tasks):
         needs = tuple(plan.tasks[need].id for need in plan.needs[place])
-        tokens = tuple(_token(request.batch, token, shared=shared) for token in plan.holds[place])
-        tasks[task.id] = TaskPage(task, place, needs, tokens)
+        tokens = tuple(token_of(request.batch, token, shared=shared) for token in plan.holds[place])
+        page = tasks[task.id] = TaskPage(task, place, needs, tokens, tokens)
+        if request.settings.file_conflicts is FileConflicts.INFERRED:
+            files = (f"file:{file}" for file in book.touched.get(task.key, ()))
+            seen = {token_of(request.batch, file, shared=shared) for file in files}
+            page.learnt = tuple(seen.difference(tokens))
+            page.tokens += page.learnt
     phases = {phase.key: phase for phase in plan.phases}
     opened = {phase.key for phase in plan.phases if not phase.after and phase.opens_with is None}
     return BatchPage(request.batch, plan, request.settings, request.base, tasks, phases, opened)
 
 
-def _token(batch: str, token: str, *, shared: bool) -> str:
-    wide = token.startswith("group:") or (shared and token.startswith("file:"))
-    return token if wide else f"{batch}/{token}"
-
-
 def _about_batch(batch: BatchPage, request: Request, tasks: tuple[str, ...]) -> None:
     match request:
         case CancelBatch():
-            batch.cancelled, batch.paused = True, None
-            batch.stopping = batch.stop_now = False
-            for page in batch.tasks.values():
-                if page.ended is None:
-                    page.doom = "cancel"
+            _cancel(batch)
         case Pause():
             batch.paused = PauseCause.PERSON
         case Stop():
@@ -84,10 +81,20 @@ def _about_batch(batch: BatchPage, request: Request, tasks: tuple[str, ...]) -> 
         case Approve():
             for name in tasks:
                 batch.tasks[name].approved = True
+        case Ship():
+            batch.wish = request.publish
         case ChangeSettings():
             batch.settings = batch.settings.patched(request.settings, request.fields)
         case _:
             pass
+
+
+def _cancel(batch: BatchPage) -> None:
+    batch.cancelled, batch.paused = True, None
+    batch.stopping = batch.stop_now = False
+    for page in batch.tasks.values():
+        if page.ended is None:
+            page.doom = "cancel"
 
 
 def _go_on(batch: BatchPage) -> None:
@@ -107,7 +114,7 @@ def _about_task(
             page.doom = "cancel"
         case Drop():
             page.doom = "drop"
-            batch.ended = False
+            _open_again(batch)
         case Retry(agent=agent):
             _take_up(batch, tasks)
             if agent is not None:
@@ -126,15 +133,22 @@ def _listen(batch: BatchPage, page: TaskPage, tasks: tuple[str, ...], text: str)
         page.step = Step.WRITE
 
 
+def _open_again(batch: BatchPage) -> None:
+    """A batch that ends once more publishes once more, whatever came of it the last time."""
+    batch.unpublished = batch.unpublished and not batch.ended
+    batch.ended = False
+
+
 def _take_up(batch: BatchPage, tasks: tuple[str, ...]) -> None:
     """Another life for each of them: nothing of the last one counts."""
-    batch.ended = batch.cancelled = False
+    batch.cancelled = False
+    _open_again(batch)
     batch.tasks[tasks[0]].approved = True
     for name in tasks:
         page = batch.tasks[name]
         note_failure(batch, name, None)
         page.life += 1
-        page.ended = page.tip = page.retry_at = page.trouble = None
+        page.ended = page.tip = page.retry_at = page.trouble = page.repairing = None
         page.doom = ""
         page.asking = page.interrupted = page.redo = page.begun = False
         page.step = Step.WRITE

@@ -8,7 +8,17 @@ from typing import Any, get_args
 from plait.core import decisions, requests
 from plait.testing.audit.book import Book
 from plait.testing.audit.idle import in_order
-from plait.testing.audit.laws import batches, deadlines, endings, limits, line, providers, retries, starts
+from plait.testing.audit.laws import (
+    batches,
+    deadlines,
+    endings,
+    limits,
+    line,
+    providers,
+    publish,
+    retries,
+    starts,
+)
 from plait.testing.audit.laws.requests import arrived, granted, refused
 
 # Any: each law takes its own event; the table gives it nothing else.
@@ -41,6 +51,7 @@ LAWS: Mapping[type, tuple[Law, ...]] = {
     decisions.RebuildStarted: (line.rebuild_started,),
     decisions.GateStarted: (line.gate_started,),
     decisions.GateEnding: (deadlines.gate_ending,),
+    decisions.PublishStarted: (publish.started,),
     decisions.DeadlinesMoved: (deadlines.moved,),
     decisions.PhaseOpened: (batches.phase_opened,),
     decisions.BatchPaused: (batches.paused,),

@@ -84,6 +84,10 @@ def ended(book: Book, _at: float, event: BatchEnded) -> None:
     if not batch.in_place and book.contents(batch.head) != merged:
         message = f"{event.batch} ended with {sorted(book.contents(batch.head))} in its branch"
         raise book.violation("batch-ended", message, batch)
+    if batch.publishing is not None or batch.unshipped:
+        raise book.violation("batch-ended", f"{event.batch} ended, and its branch is not published", batch)
+    if batch.untested:
+        raise book.violation("batch-ended", f"{event.batch} ended, and its gate has not passed", batch)
     undermined = [page.spec.id for page in batch.tasks.values() if page.done and batch.lost_needs(page)]
     if undermined:
         raise book.violation(

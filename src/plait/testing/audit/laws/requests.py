@@ -11,6 +11,7 @@ from plait.core.requests import (
     Feedback,
     Request,
     Retry,
+    Ship,
     Submit,
 )
 from plait.testing.audit.book import Book
@@ -41,7 +42,7 @@ def granted(book: Book, _at: float, answer: RequestGranted) -> None:
         new = batch.settings.patched(request.settings, request.fields)
         if new.isolation is not batch.settings.isolation or new.problem():
             raise book.violation("request", f"{batch.id} was given settings that can't be meant", batch)
-    elif batch.ended:
+    elif batch.ended and not isinstance(request, Ship):
         raise book.violation("request", f"request {request.id} was granted for a batch that has ended", batch)
 
 

@@ -100,5 +100,7 @@ def _based(book: Book, batch: BatchPage, page: TaskPage, event: AttemptStarted) 
     absent = (set(page.needs) & merged) - book.contents(event.base)
     if absent:
         return "base", f"from {event.base}, which lacks {sorted(absent)}"
+    if event.repairs != page.repairing:
+        return "repair", f"to repair {event.repairs}, not {page.repairing}"
     unsaid = [words for words in page.words if words not in event.feedback]
     return ("feedback", f"without the words {unsaid[0]!r}") if unsaid else None

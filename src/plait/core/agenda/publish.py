@@ -1,0 +1,71 @@
+"""The batch branch is published when a person asks for it, and at the batch's end where its settings say so.
+
+What the gate has passed is what is pushed: where there is a gate, no other commit is. A failure is told and not tried
+again by itself; it is a person's turn then, or that of the batch's next end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from plait.core.agenda.due import Due, now
+from plait.core.agenda.over import over
+from plait.core.agenda.rebuild import line_stands
+from plait.core.decisions import PublishStarted
+from plait.core.settings import Isolation, Publish
+from plait.core.state import BatchState, State
+
+# Each holds what those before it do.
+_MORE = (Publish.OFF, Publish.PUSH, Publish.DRAFT, Publish.PR)
+
+
+def asked(state: State) -> Iterator[Due]:
+    """What a person was granted comes before anything that could change the line it was granted for."""
+    for batch in state.shipping.values():
+        commit = publishable(batch) if batch.wish is not None else None
+        if batch.wish is not None and commit is not None:
+            yield now(_start(batch, commit, batch.wish))
+
+
+def owed(state: State) -> Iterator[Due]:
+    for batch in state.open.values():
+        if wanting(batch) and batch.paused is None and batch.publishing is None and over(batch):
+            yield now(_start(batch, batch.head, batch.settings.publish))
+
+
+def wanting(batch: BatchState) -> bool:
+    """Its settings ask for something that is neither there nor has failed."""
+    wanted, done = batch.settings.publish, batch.published
+    if wanted is Publish.OFF or not batch.line or batch.cancelled or batch.unpublished is not None:
+        return False
+    return done is None or done.commit != batch.head or _MORE.index(done.publish) < _MORE.index(wanted)
+
+
+def publishable(batch: BatchState) -> str | None:
+    """The newest commit of the line that may be published."""
+    tested = (
+        entry.commit
+        for entry in reversed(batch.line)
+        if batch.settings.gate is None or entry.commit in batch.passed
+    )
+    return next(tested, None)
+
+
+def why_not_ship(batch: BatchState, publish: Publish) -> str | None:
+    if publish is Publish.OFF:
+        return "nothing was asked for: push, pr or draft"
+    if batch.settings.isolation is Isolation.IN_PLACE:
+        return f"batch {batch.id} works in place: it has no branch to publish"
+    if batch.publishing is not None:
+        return f"batch {batch.id} is being published already"
+    if batch.cancelled and batch.ended is None:
+        return f"batch {batch.id} is being cancelled"
+    if not line_stands(batch):
+        return f"the branch of batch {batch.id} is being made anew: ask again when it stands"
+    if not batch.line:
+        return f"nothing of batch {batch.id} is merged"
+    return None if publishable(batch) else f"the gate has not passed on what is merged of batch {batch.id}"
+
+
+def _start(batch: BatchState, commit: str, publish: Publish) -> PublishStarted:
+    return PublishStarted(batch.id, batch.publishes + 1, commit, publish, batch.pushed)

@@ -1,0 +1,333 @@
+"""Publishing: when, what, and what becomes of the batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from plait.core.decisions import BatchEnded, Decision, PublishStarted, RequestGranted, RequestRefused
+from plait.core.estimate import forecast
+from plait.core.needed import needed
+from plait.core.probe import outstanding
+from plait.core.reports import MergeDone, PublishDone, PublishFailed
+from plait.core.requests import CancelBatch, ChangeSettings, Drop, Pause, Request, Resume, Retry, Ship, Stop
+from plait.core.settings import Isolation, Publish, Settings
+from plait.core.status import BatchStatus, Category, TaskStatus
+from plait.core.views import batch_view
+from plait.testing.script import BATCH, Script, gates
+
+PR = Settings(publish=Publish.PR)
+GATED = Settings(publish=Publish.PR, gate="make gate")
+URL = "https://forge.example/1"
+
+
+def publishes(decisions: list[Decision]) -> list[PublishStarted]:
+    return [decision for decision in decisions if isinstance(decision, PublishStarted)]
+
+
+def ends(decisions: list[Decision]) -> list[str]:
+    return [decision.reason for decision in decisions if isinstance(decision, BatchEnded)]
+
+
+def refusal(decisions: list[Decision]) -> str:
+    (answer,) = [each for each in decisions if isinstance(each, RequestGranted | RequestRefused)]
+    assert isinstance(answer, RequestRefused)
+    return answer.why
+
+
+def ship(script: Script, publish: Publish = Publish.PR) -> list[Decision]:
+    return script.ask(lambda name: Ship(name, BATCH, publish))
+
+
+def drop(script: Script, task: str) -> list[Decision]:
+    return script.ask(lambda name: Drop(name, BATCH, task))
+
+
+def done(settings: Settings, *tasks: str) -> Script:
+    """All of these are merged, and what the settings publish is published."""
+    script = Script(*tasks, settings=settings)
+    for task in tasks:
+        script.exits(task)
+        if settings.gate:
+            script.gate(passed=True)
+    if settings.publish is not Publish.OFF:
+        script.published(URL)
+    assert script.batch().ended is BatchStatus.COMPLETED
+    return script
+
+
+def gated_together() -> Script:
+    """The gate has passed the two of them, and neither alone."""
+    script = Script("a", "b", settings=GATED)
+    script.merges = False
+    script.exits("a")
+    script.exits("b")
+    script.merges = True
+    script.happen(MergeDone(BATCH, "a", 1, "base+a"))
+    script.gate(passed=True)
+    script.published(URL)
+    return script
+
+
+def test_a_batch_is_published_when_all_else_is_over_and_ends_then() -> None:
+    script = Script("a", "b", settings=PR)
+    assert publishes(script.exits("a")) == []
+    decisions = script.exits("b")
+    assert publishes(decisions) == [PublishStarted(BATCH, 1, "base+a+b", Publish.PR)]
+    assert ends(decisions) == []
+    assert batch_view(script.state, script.batch()).reason == "its branch is being published"
+    assert ends(script.published(URL)) == ["2 done"]
+    view = batch_view(script.state, script.batch())
+    assert (view.status, view.pr_url, view.shipped) == (BatchStatus.COMPLETED, URL, "base+a+b")
+    assert (view.unshipped, view.differs) == (None, False)
+
+
+def test_what_is_merged_is_published_though_others_failed() -> None:
+    script = Script("a", "b", settings=Settings(publish=Publish.PUSH, retries=0))
+    script.exits("a")
+    assert publishes(script.exits("b", Category.TASK)) == [PublishStarted(BATCH, 1, "base+a", Publish.PUSH)]
+    script.published()
+    assert script.batch().ended is BatchStatus.FAILED
+
+
+def test_nothing_is_published_where_nothing_is_merged_or_nobody_asked() -> None:
+    script = Script("a", settings=Settings(publish=Publish.PR, retries=0))
+    decisions = script.exits("a", Category.TASK)
+    assert publishes(decisions) == []
+    assert ends(decisions) == ["1 failed"]
+    script = Script("a")
+    assert publishes(script.exits("a")) == []
+
+
+def test_a_publishing_that_fails_is_said_and_fails_no_task() -> None:
+    script = Script("a", settings=PR)
+    script.exits("a")
+    assert ends(script.unpublished("no token", "git push origin x")) == ["1 done; not published: no token"]
+    view = batch_view(script.state, script.batch())
+    assert (view.status, view.unshipped, view.way_out) == (
+        BatchStatus.COMPLETED,
+        "no token",
+        "git push origin x",
+    )
+    assert publishes(ship(script)) == [PublishStarted(BATCH, 2, "base+a", Publish.PR)]
+    assert batch_view(script.state, script.batch()).unshipped is None
+    assert ends(script.published(URL)) == []
+
+
+def test_only_what_the_gate_has_passed_is_published() -> None:
+    script = Script("a", "b", settings=GATED)
+    script.exits("a")
+    assert refusal(ship(script)) == "the gate has not passed on what is merged of batch b1"
+    script.gate(passed=True)
+    script.exits("b")
+    assert script.batch().head == "base+a+b"
+    assert publishes(ship(script)) == [PublishStarted(BATCH, 1, "base+a", Publish.PR)]
+    script.published(URL)
+    (order,) = publishes(script.gate(passed=True))
+    assert (order.commit, order.expected) == ("base+a+b", "base+a")
+
+
+def test_what_a_drop_leaves_is_gated_before_it_is_published_again() -> None:
+    script = gated_together()
+    decisions = drop(script, "b")
+    assert gates(decisions) == [1]
+    assert publishes(decisions) == []
+    assert publishes(script.gate(passed=True)) == [
+        PublishStarted(BATCH, 2, "base+a", Publish.PR, expected="base+a+b")
+    ]
+
+
+def test_what_passed_only_with_what_is_gone_is_found_guilty_alone() -> None:
+    script = gated_together()
+    drop(script, "b")
+    assert gates(script.gate(passed=False)) == [0]
+    script.gate(passed=True)
+    assert script.task("a").status is TaskStatus.FAILED
+    assert script.batch().line == []
+
+
+def test_a_changed_branch_is_published_again_where_the_settings_say_so() -> None:
+    script = done(PR, "a", "b")
+    assert publishes(drop(script, "b")) == [PublishStarted(BATCH, 2, "base+a", Publish.PR, "base+a+b")]
+    script.published()
+    view = batch_view(script.state, script.batch())
+    assert (view.pr_url, view.shipped) == (URL, "base+a")
+
+
+def test_otherwise_it_is_seen_to_differ() -> None:
+    script = done(Settings(), "a", "b")
+    ship(script)
+    script.published(URL)
+    assert publishes(drop(script, "b")) == []
+    view = batch_view(script.state, script.batch())
+    assert (view.differs, view.unshipped) == (True, None)
+
+
+def test_a_branch_that_nothing_is_left_of_is_not_published() -> None:
+    script = done(PR, "a")
+    assert publishes(drop(script, "a")) == []
+    assert batch_view(script.state, script.batch()).unshipped == "nothing is left of what was published"
+
+
+def test_a_batch_that_is_opened_and_ends_again_as_it_was_is_not_published_again() -> None:
+    script = Script("a", "b", settings=Settings(publish=Publish.PR, retries=0))
+    script.exits("a")
+    script.exits("b", Category.TASK)
+    script.published(URL)
+    script.ask(lambda name: Retry(name, BATCH, "b"))
+    decisions = script.exits("b", Category.TASK)
+    assert publishes(decisions) == []
+    assert len(ends(decisions)) == 1
+
+
+def test_a_batch_that_ends_again_tries_again_what_failed() -> None:
+    script = Script("a", "b", settings=Settings(publish=Publish.PR, retries=0))
+    script.exits("a")
+    script.exits("b", Category.TASK)
+    script.unpublished("no network")
+    script.ask(lambda name: Retry(name, BATCH, "b"))
+    assert len(publishes(script.exits("b", Category.TASK))) == 1
+
+
+def test_what_was_pushed_before_the_rest_failed_is_what_is_expected_there() -> None:
+    script = Script("a", settings=PR)
+    script.exits("a")
+    script.unpublished("the forge said no", commit="base+a")
+    assert publishes(ship(script))[0].expected == "base+a"
+
+
+def test_an_ended_batch_is_shipped_without_being_opened_again() -> None:
+    script = done(Settings(), "a")
+    ended_at = script.batch().ended_at
+    assert publishes(ship(script, Publish.DRAFT)) == [PublishStarted(BATCH, 1, "base+a", Publish.DRAFT)]
+    assert needed(script.state)
+    assert outstanding(script.state) == [PublishStarted(BATCH, 1, "base+a", Publish.DRAFT)]
+    assert script.published(URL) == []
+    assert not needed(script.state)
+    assert outstanding(script.state) == []
+    assert (script.batch().ended, script.batch().ended_at) == (BatchStatus.COMPLETED, ended_at)
+    assert batch_view(script.state, script.batch()).pr_url == URL
+
+
+def test_shipping_what_is_published_does_it_again() -> None:
+    script = done(PR, "a")
+    assert publishes(ship(script)) == [PublishStarted(BATCH, 2, "base+a", Publish.PR, "base+a")]
+
+
+def test_a_draft_that_was_asked_for_is_made_a_pull_request_by_the_settings() -> None:
+    script = Script("a", "b", settings=PR)
+    script.exits("a")
+    ship(script, Publish.DRAFT)
+    script.published(URL)
+    script.task("b")
+    decisions = drop(script, "b")
+    decisions += script.exits("b", Category.KILLED)
+    assert [order.publish for order in publishes(decisions)] == [Publish.PR]
+
+
+def _running() -> Script:
+    script = Script("a", "b")
+    script.exits("a")
+    return script
+
+
+def _cancelling() -> Script:
+    script = _running()
+    script.ask(lambda name: CancelBatch(name, BATCH))
+    return script
+
+
+def _anew() -> Script:
+    script = done(Settings(), "a", "b")
+    script.merges = False
+    drop(script, "a")
+    return script
+
+
+def _publishing() -> Script:
+    script = _running()
+    ship(script)
+    return script
+
+
+@pytest.mark.parametrize(
+    ("script", "publish", "why"),
+    [
+        (lambda: Script("a"), Publish.PR, "nothing of batch b1 is merged"),
+        (
+            lambda: Script("a", settings=Settings(isolation=Isolation.IN_PLACE)),
+            Publish.PR,
+            "batch b1 works in place: it has no branch to publish",
+        ),
+        (_cancelling, Publish.PR, "batch b1 is being cancelled"),
+        (_anew, Publish.PR, "the branch of batch b1 is being made anew: ask again when it stands"),
+        (_publishing, Publish.PUSH, "batch b1 is being published already"),
+        (_running, Publish.OFF, "nothing was asked for: push, pr or draft"),
+    ],
+)
+def test_what_can_not_be_shipped_is_refused_with_the_reason(
+    script: Callable[[], Script], publish: Publish, why: str
+) -> None:
+    assert refusal(ship(script(), publish)) == why
+
+
+def test_what_is_granted_is_what_is_published_whatever_is_asked_for_next() -> None:
+    script = Script("a", "b")
+    script.exits("a")
+    script.exits("b")
+    decisions = script.happen(Ship("s", BATCH), Drop("d", BATCH, "a"))
+    (order,) = publishes(decisions)
+    assert order.commit == "base+a+b"
+    assert script.batch().head == "base+b"
+
+
+@pytest.mark.parametrize("make", [lambda name: Stop(name, BATCH), lambda name: CancelBatch(name, BATCH)])
+def test_nothing_interrupts_publishing(make: Callable[[str], Request]) -> None:
+    script = Script("a", settings=PR)
+    script.exits("a")
+    script.ask(make)
+    assert script.batch().publishing is not None
+    assert len(ends(script.published(URL))) == 1
+    assert batch_view(script.state, script.batch()).pr_url == URL
+
+
+def test_a_paused_batch_waits_for_a_person_before_it_is_published() -> None:
+    script = Script("a", settings=PR)
+    script.ask(lambda name: Pause(name, BATCH))
+    decisions = script.exits("a")
+    assert (publishes(decisions), ends(decisions)) == ([], [])
+    assert batch_view(script.state, script.batch()).waits_for_person
+    assert not needed(script.state)
+    assert len(publishes(script.ask(lambda name: Resume(name, BATCH)))) == 1
+    assert not batch_view(script.state, script.batch()).waits_for_person
+
+
+def test_a_cancelled_batch_is_published_only_when_a_person_asks() -> None:
+    script = _running()
+    script.ask(lambda name: ChangeSettings(name, BATCH, PR, ("publish",)))
+    script.ask(lambda name: CancelBatch(name, BATCH))
+    decisions = script.exits("b", Category.KILLED)
+    assert publishes(decisions) == []
+    assert script.batch().ended is BatchStatus.CANCELLED
+    assert [order.commit for order in publishes(ship(script))] == ["base+a"]
+
+
+def test_late_and_second_reports_change_nothing() -> None:
+    script = done(PR, "a")
+    before = script.batch().published
+    script.happen(PublishFailed(BATCH, 1, "late"), PublishDone(BATCH, 7, "x", "y"))
+    assert (script.batch().published, script.batch().unpublished) == (before, None)
+
+
+def test_an_in_place_batch_has_nothing_to_publish() -> None:
+    script = Script("a", settings=Settings(publish=Publish.PR, isolation=Isolation.IN_PLACE))
+    decisions = script.exits("a")
+    assert publishes(decisions) == []
+    assert ends(decisions) == ["1 done"]
+
+
+def test_a_forecast_sees_the_end_behind_the_publishing() -> None:
+    script = Script("a", settings=GATED)
+    assert forecast(script.state, BATCH, script.now).end is not None
+    assert script.batch().publishing is None

@@ -1,0 +1,130 @@
+"""Publishing: one at a time, what was tested, and when somebody asked for it or all else is over."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from plait.core import decisions as d, reports as r, requests as q
+from plait.core.settings import FileConflicts, Publish
+from plait.core.status import BatchStatus, TaskStatus
+from plait.core.task import Step
+from plait.testing.history import SETTINGS, History, breaks, ended, name, start
+
+PUBLIC = replace(SETTINGS, publish=Publish.PR)
+GATED = replace(PUBLIC, gate="make gate")
+BOTH = "base+a+b"
+FIRST = d.PublishStarted("B", 1, BOTH, Publish.PR)
+END = d.BatchEnded("B", BatchStatus.COMPLETED, "2 done")
+
+
+def over(history: History) -> History:
+    """Both are done, and nothing else is under way."""
+    history.done()(start("b", base="base+a")).exits("b").merges("b", "base+a")
+    return history(ended("b", TaskStatus.DONE))
+
+
+def test_a_good_history_breaks_no_law() -> None:
+    history = over(History(PUBLIC))(FIRST)
+    history.rests()
+    assert not history.auditor.finished
+    history(r.PublishFailed("B", 1, "the forge said no", commit=BOTH), END).rests()
+    history.grants(q.Ship("ship", "B", Publish.PR))(d.PublishStarted("B", 2, BOTH, Publish.PR, BOTH))
+    assert not history.auditor.finished
+    history(r.PublishDone("B", 2, "url", BOTH)).rests()
+    assert history.auditor.finished
+
+
+@breaks("owed")
+def test_publishing_forgotten() -> None:
+    over(History(PUBLIC)).rests()
+
+
+@breaks("publish")
+def test_a_wish_forgotten() -> None:
+    over(History()).grants(q.Ship("ship", "B")).rests()
+
+
+@breaks("batch-ended")
+def test_ended_unpublished() -> None:
+    over(History(PUBLIC))(END)
+
+
+@breaks("batch-ended")
+def test_ended_while_it_is_published() -> None:
+    over(History(PUBLIC))(FIRST, END)
+
+
+@breaks("publish")
+def test_published_twice_at_once() -> None:
+    history = over(History(PUBLIC))(FIRST)
+    history.grants(q.Ship("ship", "B"))(replace(FIRST, n=2))
+
+
+@breaks("publish")
+def test_published_twice_for_nothing() -> None:
+    over(History(PUBLIC))(FIRST, r.PublishDone("B", 1, "url", BOTH), replace(FIRST, n=2, expected=BOTH))
+
+
+@breaks("publish")
+def test_published_too_soon() -> None:
+    History(PUBLIC).done()(d.PublishStarted("B", 1, "base+a", Publish.PR))
+
+
+@breaks("publish")
+def test_published_though_nobody_asked() -> None:
+    over(History())(FIRST)
+
+
+@breaks("publish")
+def test_published_while_it_is_paused() -> None:
+    over(History(PUBLIC)).grants(q.Pause("p", "B"))(FIRST)
+
+
+@breaks("publish")
+def test_another_thing_than_was_asked_for() -> None:
+    over(History()).grants(q.Ship("ship", "B", Publish.PUSH))(FIRST)
+
+
+@breaks("publish")
+def test_a_commit_of_another_line() -> None:
+    over(History(PUBLIC))(replace(FIRST, commit="base+b"))
+
+
+@breaks("publish")
+def test_what_was_dropped() -> None:
+    history = over(History(PUBLIC)).grants(q.Drop("d", "B", "b"), "b")(ended("b", TaskStatus.SKIPPED))
+    history.grants(q.Ship("ship", "B"))(FIRST)
+
+
+@breaks("publish")
+def test_over_what_somebody_else_pushed() -> None:
+    over(History(PUBLIC))(replace(FIRST, expected="theirs"))
+
+
+@breaks("publish")
+def test_untested() -> None:
+    history = History(GATED).starts().exits().merges()
+    history.grants(q.Ship("ship", "B"))(d.PublishStarted("B", 1, "base+a", Publish.PR))
+
+
+@breaks("batch-ended")
+def test_ended_with_a_gate_that_passed_something_else() -> None:
+    history = History(replace(GATED, publish=Publish.OFF), apart=True)
+    history.starts().exits().merges().starts("b", base="base+a").exits("b").merges("b", "base+a")
+    gate = d.GateStarted("B", 1, BOTH, 2, 3600.0, "make gate")
+    history(gate, r.GateDone("B", 1, passed=True), ended("a", TaskStatus.DONE), ended("b", TaskStatus.DONE))
+    history.grants(q.Drop("d", "B", "b"), "b")(ended("b", TaskStatus.SKIPPED))
+    line = (d.Change("a", "base", "base+a"),)
+    history(d.RebuildStarted("B", 1, ("b",), line))
+    history(r.RebuildDone("B", 1, (r.Merged("a", "base+a"),)), END)
+
+
+@breaks("holds")
+def test_a_file_that_an_unmerged_task_has_changed() -> None:
+    History(apart=True, wants="x").starts().exits(files=("x",)).starts("b")
+
+
+def test_a_file_that_nobody_minds() -> None:
+    settings = replace(SETTINGS, file_conflicts=FileConflicts.DECLARED)
+    history = History(settings, apart=True, wants="x").starts().exits(files=("x",))
+    history(d.StepPassed(name(), Step.MERGE)).starts("b")
