@@ -1,0 +1,29 @@
+"""An engine's hand in a process of its own: it does the orders that it reads, and says each result on a line."""
+
+from __future__ import annotations
+
+import base64
+import pickle
+import sys
+from pathlib import Path
+
+from plait.core.decisions import MergeStarted
+from plait.kit import Blending
+from plait.testing.mergeline import Line
+from plait.testing.repositories import Repository
+
+
+def main(top: str, base: str) -> None:
+    line = Line(Repository(Path(top)), base)
+    for order in pickle.load(sys.stdin.buffer):
+        if isinstance(order, MergeStarted):
+            done: object = line.integrator.merge(order, line.words(order.task), Blending())
+        else:
+            words = {change.task: line.words(change.task) for change in order.line}
+            done = line.integrator.rebuild(order, base, words, Blending())
+        sys.stdout.write(f"{base64.b64encode(pickle.dumps(done)).decode()}\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

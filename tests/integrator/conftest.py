@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from plait.testing.mergeline import Line
+from plait.testing.repositories import Repository
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    return Repository(tmp_path / "repository")
+
+
+@pytest.fixture
+def line(repository: Repository) -> Iterator[Line]:
+    """The line of a batch that begins with one file of twenty lines, in a checkout that nobody has touched since."""
+    base = repository.commit({"page.txt": page()}, message="base")
+    yield Line(repository, base)
+    assert repository.run("fsck", "--no-dangling").returncode == 0
+
+
+def page(*changes: tuple[int, str]) -> str:
+    lines = [f"line {n}\n" for n in range(20)]
+    for n, text in changes:
+        lines[n] = f"{text}\n"
+    return "".join(lines)
+
+
+@pytest.fixture(name="page")
+def _page() -> object:
+    return page

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from plait.core.decisions import Change
+from plait.core.reports import MergeConflicted
+from plait.kit import Blending
+from plait.testing.mergeline import Line
+
+Page = Callable[..., str]
+
+
+def _told(line: Line, tip: str, base: str = "") -> str:
+    assert isinstance(line.merge("two", tip, base), MergeConflicted)
+    return line.integrator.conflict(line.order(Change("two", base or line.base, tip)), Blending())
+
+
+def test_both_sides_and_what_was_before_are_shown_with_a_few_lines_around(line: Line, page: Page) -> None:
+    line.merge("one", line.repository.commit({"page.txt": page((10, "from one"))}, line.base))
+    told = _told(line, line.repository.commit({"page.txt": page((10, "from two"))}, line.base))
+    assert told.splitlines() == [
+        "CONFLICT (content): Merge conflict in page.txt",
+        "",
+        "page.txt:",
+        "line 7",
+        "line 8",
+        "line 9",
+        "<<<<<<< already merged",
+        "from one",
+        "||||||| before both",
+        "line 10",
+        "=======",
+        "from two",
+        ">>>>>>> this task",
+        "line 11",
+        "line 12",
+        "line 13",
+    ]
+
+
+def test_an_own_change_is_told_in_the_same_words(line: Line, page: Page) -> None:
+    line.merge("bad", line.repository.commit({"page.txt": page((1, "bad"))}, line.base))
+    base = line.head
+    tip = line.repository.commit({"page.txt": page((1, "bad, and more"))}, base)
+    line.rebuild(line.without("bad"))
+    told = _told(line, tip, base)
+    assert "<<<<<<< already merged\nline 1\n||||||| before both\nbad\n=======\nbad, and more\n" in told
+
+
+def test_what_has_no_lines_is_named(line: Line) -> None:
+    base = line.repository.commit({"logo.bin": b"\0one", "gone.txt": "some\ntext\n"}, line.base)
+    line.base = line.head = base
+    line.merge("one", line.repository.commit({"logo.bin": b"\0two", "gone.txt": None}, base))
+    told = _told(line, line.repository.commit({"logo.bin": b"\0three", "gone.txt": "other\ntext\n"}, base))
+    assert "logo.bin: a binary file" in told
+    assert "gone.txt deleted in already merged and modified in this task" in told
+    assert "\0" not in told
+
+
+def test_a_huge_conflict_is_cut(line: Line) -> None:
+    many = {f"file{n}.txt": "x" * 40_000 + "\n" for n in range(40)}
+    line.merge("one", line.repository.commit({**many, "long.txt": "one\n" * 30_000}, line.base))
+    theirs = {name: text.replace("x", "y") for name, text in many.items()}
+    told = _told(line, line.repository.commit({**theirs, "long.txt": "two\n" * 30_000}, line.base))
+    assert len(told) < 21_000
+    assert "characters more" in told
+
+
+def test_nothing_is_told_of_what_can_be_merged(line: Line) -> None:
+    tip = line.repository.commit({"new.txt": "x\n"}, line.base)
+    assert line.integrator.conflict(line.order(Change("two", line.base, tip)), Blending()) == ""

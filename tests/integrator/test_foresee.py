@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from plait.kit import Blending
+from plait.ports import Foreseen
+from plait.testing.mergeline import Line
+from plait.testing.repositories import Files
+
+Page = Callable[..., str]
+
+
+def _tips(line: Line, **sides: Files) -> dict[str, tuple[str, str]]:
+    return {task: (line.base, line.repository.commit(files, line.base)) for task, files in sides.items()}
+
+
+def test_changes_that_would_not_go_together_are_named(line: Line, page: Page) -> None:
+    tips = _tips(
+        line,
+        a={"page.txt": page((1, "a")), "a.txt": "a\n"},
+        b={"page.txt": page((1, "b"))},
+        c={"page.txt": page((18, "c"))},
+        d={"d.txt": "d\n"},
+    )
+    assert line.integrator.foresee(line.base, tips) == [Foreseen("a", "b", ("page.txt",))]
+
+
+def test_a_change_against_the_branch_is_named_once(line: Line, page: Page) -> None:
+    tips = _tips(line, a={"page.txt": page((1, "a"))}, b={"page.txt": page((1, "b"))})
+    line.merge("x", line.repository.commit({"page.txt": page((1, "x"))}, line.base))
+    found = line.integrator.foresee(line.head, tips)
+    assert found == [Foreseen("a", "", ("page.txt",)), Foreseen("b", "", ("page.txt",))]
+
+
+def test_a_file_and_a_folder_of_one_name(line: Line) -> None:
+    found = line.integrator.foresee(line.base, _tips(line, a={"x": "file\n"}, b={"x/y/z": "in it\n"}))
+    assert [(one.left, one.right) for one in found] == [("a", "b")]
+
+
+def test_a_change_that_grew_from_a_dropped_one_is_seen_by_its_own(line: Line, page: Page) -> None:
+    line.merge("bad", line.repository.commit({"page.txt": page((1, "bad"))}, line.base))
+    base = line.head
+    fine = line.repository.commit({"page.txt": page((1, "bad"), (9, "fine"))}, base)
+    lost = line.repository.commit({"page.txt": page((1, "bad, more"))}, base)
+    line.rebuild(line.without("bad"))
+    found = line.integrator.foresee(line.head, {"fine": (base, fine), "lost": (base, lost)})
+    assert found == [Foreseen("lost", "", ("page.txt",))]
+
+
+def test_the_batchs_rules_count(line: Line, page: Page) -> None:
+    tips = _tips(line, a={"page.txt": page((1, "a"))}, b={"page.txt": page((1, "b"))})
+    assert line.integrator.foresee(line.base, tips, Blending(union=("page.txt",))) == []
+
+
+def test_submodules_that_two_tasks_move_do_not_confuse_the_others(line: Line, page: Page) -> None:
+    repository = line.repository
+    tips = _tips(line, a={"page.txt": page((1, "a"))}, z={"page.txt": page((1, "z"))})
+    for task in ("m", "n"):
+        commit = repository.git("commit-tree", f"{line.base}^{{tree}}", "-m", task)
+        repository.git("checkout", "-q", "-f", "--detach", line.base)
+        repository.git("update-index", "--add", "--cacheinfo", f"160000,{commit},sub")
+        repository.git("commit", "-q", "-m", "submodule")
+        tips[task] = (line.base, repository.git("rev-parse", "HEAD"))
+    found = line.integrator.foresee(line.base, tips)
+    assert found == [Foreseen("a", "z", ("page.txt",)), Foreseen("m", "n", ("sub",))]
+
+
+def test_what_is_gone_is_left_out(line: Line, page: Page) -> None:
+    tips = _tips(line, a={"page.txt": page((1, "a"))}, b={"page.txt": page((1, "b"))})
+    assert line.integrator.foresee(line.base, {**tips, "gone": (line.base, "0" * 40), "odd": ("", "")}) == [
+        Foreseen("a", "b", ("page.txt",))
+    ]
+    assert line.integrator.foresee(line.base, {}) == []

@@ -1,0 +1,163 @@
+"""Whatever two sides do to files comes out as `git merge` in a checkout has it."""
+
+from __future__ import annotations
+
+import pytest
+
+from plait.core.reports import MergeConflicted, MergeDone
+from plait.testing.mergeline import Line
+from plait.testing.repositories import Files, Link, Repository, Script
+
+LONG = "".join(f"line {n}\n" for n in range(30))
+SHORT = LONG.replace("line 3\n", "changed\n")
+LAST = LONG.replace("line 29\n", "the end\n")
+BINARY = bytes(range(256))
+
+BASE: Files = {
+    "file.txt": LONG,
+    "dir/a.txt": LONG,
+    "dir/b.txt": LONG.replace("line", "row"),
+    "run.sh": Script("#!/bin/sh\n"),
+    "link": Link("file.txt"),
+    "blob.bin": BINARY,
+    "Case.txt": "case\n",
+}
+CLEAN: dict[str, tuple[Files, Files]] = {
+    "both edit, far apart": ({"file.txt": SHORT}, {"file.txt": LAST}),
+    "both do the same": ({"file.txt": SHORT}, {"file.txt": SHORT}),
+    "one renames, the other edits": ({"file.txt": None, "new/name.txt": LONG}, {"file.txt": SHORT}),
+    "the other renames": ({"file.txt": SHORT}, {"file.txt": None, "name.txt": LAST}),
+    "one makes it run, the other edits": ({"file.txt": Script(LONG)}, {"file.txt": SHORT}),
+    "a script becomes plain": ({"run.sh": "#!/bin/sh\n"}, {"file.txt": SHORT}),
+    "one turns a link": ({"link": Link("dir")}, {"file.txt": SHORT}),
+    "one replaces a link by a file": ({"link": "plain\n"}, {"file.txt": SHORT}),
+    "one replaces a binary": ({"blob.bin": BINARY + b"!"}, {"file.txt": SHORT}),
+    "one removes a folder": ({"dir": None}, {"file.txt": SHORT}),
+    "a file becomes a folder": ({"file.txt": None, "file.txt/x": "x\n"}, {"dir/a.txt": SHORT}),
+    "a name in another case": ({"Case.txt": None, "case.txt": "case\n"}, {"file.txt": SHORT}),
+    "both add the same": ({"n.txt": "n\n"}, {"n.txt": "n\n"}),
+    "names nobody expects": ({"ein Leerzeichen/ü\n\t\"'.txt": "x\n"}, {"-rf": "y\n", "dir/:(top)": "z\n"}),
+}
+CONFLICTS: dict[str, tuple[Files, Files, str]] = {
+    "both edit one line": ({"file.txt": SHORT}, {"file.txt": SHORT.replace("changed", "other")}, "file.txt"),
+    "one removes, the other edits": ({"file.txt": None}, {"file.txt": SHORT}, "file.txt"),
+    "one edits, the other removes": ({"file.txt": SHORT}, {"file.txt": None}, "file.txt"),
+    "both replace a binary": ({"blob.bin": BINARY + b"!"}, {"blob.bin": BINARY + b"?"}, "blob.bin"),
+    "both turn a link": ({"link": Link("dir")}, {"link": Link("run.sh")}, "link"),
+    "both add, differently": ({"n.txt": "n\n"}, {"n.txt": "other\n"}, "n.txt"),
+    "a file here, a folder there": ({"x": "file\n"}, {"x/y": "in it\n"}, "x"),
+    "two names for one": ({"file.txt": None, "l": LONG}, {"file.txt": None, "r": LONG}, "file.txt"),
+    "a file into a folder that moved": (
+        {"dir": None, "away/a.txt": LONG, "away/b.txt": LONG.replace("line", "row")},
+        {"dir/new.txt": "new\n"},
+        "new.txt",
+    ),
+}
+
+
+def _sides(repository: Repository, one: Files, two: Files) -> tuple[Line, str, str]:
+    base = repository.commit(BASE)
+    return Line(repository, base), repository.commit(one, base), repository.commit(two, base)
+
+
+@pytest.mark.parametrize("kind", CLEAN)
+def test_what_git_merges_is_merged_alike(repository: Repository, kind: str) -> None:
+    line, one, two = _sides(repository, *CLEAN[kind])
+    line.merge("one", one)
+    onto = line.head
+    assert isinstance(line.merge("two", two), MergeDone)
+    assert repository.tree(line.at) == repository.merged(onto, two)
+
+
+@pytest.mark.parametrize("kind", CONFLICTS)
+def test_what_git_refuses_is_a_conflict(repository: Repository, kind: str) -> None:
+    *files, named = CONFLICTS[kind]
+    line, one, two = _sides(repository, *files)
+    line.merge("one", one)
+    onto = line.head
+    done = line.merge("two", two)
+    assert isinstance(done, MergeConflicted)
+    assert any(named in path for path in done.files)
+    assert repository.merged(onto, two) is None
+
+
+def _submodule(repository: Repository, base: str, commit: str) -> str:
+    repository.git("checkout", "-q", "-f", "--detach", base)
+    repository.git("update-index", "--add", "--cacheinfo", f"160000,{commit},sub")
+    repository.git("commit", "-q", "-m", "submodule")
+    return repository.git("rev-parse", "HEAD")
+
+
+def test_a_submodule_goes_where_one_side_moved_it(repository: Repository) -> None:
+    first = repository.commit(BASE)
+    old, new = (repository.git("commit-tree", f"{first}^{{tree}}", "-m", name) for name in ("old", "new"))
+    base = _submodule(repository, first, old)
+    line = Line(repository, base)
+    line.merge("one", _submodule(repository, base, new))
+    line.merge("two", repository.commit({"file.txt": SHORT}, first), first)
+    assert new in repository.git("ls-tree", line.at, "sub")
+
+
+def test_a_submodule_that_both_moved_is_a_conflict(repository: Repository) -> None:
+    first = repository.commit(BASE)
+    old, *new = (repository.git("commit-tree", f"{first}^{{tree}}", "-m", name) for name in "abc")
+    base = _submodule(repository, first, old)
+    line = Line(repository, base)
+    one, two = (_submodule(repository, base, commit) for commit in new)
+    line.merge("one", one)
+    assert line.merge("two", two) == MergeConflicted("7f3a", "two", 1, ("sub",))
+
+
+def test_a_repository_with_long_ids(tmp_path_factory: pytest.TempPathFactory) -> None:
+    repository = Repository(tmp_path_factory.mktemp("long") / "r", "--object-format=sha256")
+    line, one, two = _sides(
+        repository, {"file.txt": SHORT, ".gitattributes": "*.md binary\n"}, {"file.txt": LAST}
+    )
+    line.merge("one", one)
+    onto = line.head
+    line.merge("two", two)
+    assert repository.tree(line.at) == repository.merged(onto, two)
+    line.rebuild(line.without("one"))
+    assert repository.tree(line.at) == repository.tree(two)
+
+
+def test_a_shallow_clone(repository: Repository, tmp_path_factory: pytest.TempPathFactory) -> None:
+    repository.commit({"old.txt": "old\n"})
+    repository.commit(BASE)
+    top = tmp_path_factory.mktemp("shallow") / "r"
+    repository.git("clone", "-q", "--depth=1", f"file://{repository.top}", str(top))
+    clone = Repository(top)
+    base = clone.git("rev-parse", "HEAD")
+    clone.git("config", "user.name", "Somebody")
+    clone.git("config", "user.email", "somebody@example.org")
+    line = Line(clone, base)
+    one, two = (clone.commit({"file.txt": text}, base) for text in (SHORT, LAST))
+    line.merge("one", one)
+    line.merge("two", two)
+    line.rebuild(line.without("one"))
+    assert clone.tree(line.at) == clone.tree(two)
+
+
+def test_a_partial_clone_fetches_what_it_lacks(
+    repository: Repository, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    base = repository.commit(BASE)
+    two = repository.commit({"file.txt": LAST}, base)
+    repository.git("branch", "two", two)
+    repository.git("checkout", "-q", "-B", "trunk", base)
+    repository.git("config", "uploadpack.allowFilter", "true")
+    top = tmp_path_factory.mktemp("partial") / "r"
+    repository.git("clone", "-q", "--no-checkout", "--filter=blob:none", f"file://{repository.top}", str(top))
+    clone = Repository(top)
+    tree = clone.git("ls-tree", base).replace(
+        repository.git("rev-parse", f"{base}:file.txt"),
+        clone.git("hash-object", "-w", "--stdin", feed=SHORT),
+    )
+    one = clone.git(
+        "-c", "user.name=x", "-c", "user.email=x", "commit-tree", "-p", base, "-m", "one",
+        clone.git("mktree", "--missing", feed=f"{tree}\n"),
+    )  # fmt: skip
+    line = Line(clone, base)
+    line.merge("one", one)
+    assert isinstance(line.merge("two", two), MergeDone)
+    assert clone.files(line.at)["file.txt"] == SHORT.replace("line 29\n", "the end\n")

@@ -1,0 +1,181 @@
+"""What was taken out of a line does not come back with the branches that grew from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from plait.core.decisions import Change
+from plait.core.errors import WorldError
+from plait.core.reports import Clash, MergeConflicted, Merged, MergeDone
+from plait.ports import MergeWords
+from plait.site import refs
+from plait.testing.mergeline import Line
+from plait.testing.repositories import Repository
+
+Page = Callable[..., str]
+
+
+def _ancestor(repository: Repository, one: str, of: str) -> bool:
+    return repository.run("merge-base", "--is-ancestor", one, of).returncode == 0
+
+
+@pytest.fixture
+def grown(line: Line, page: Page) -> Line:
+    """`bad`, and `next`, which grew from the line with it; `late` grew there too and is not merged yet."""
+    line.merge("bad", line.repository.commit({"page.txt": page((1, "bad")), "bad.txt": "x\n"}, line.base))
+    grown = line.head
+    tip = line.repository.commit({"page.txt": page((1, "bad"), (10, "next"))}, grown)
+    line.merge("next", tip, grown)
+    return line
+
+
+def test_a_change_that_grew_from_a_dropped_one_is_kept_alone(grown: Line, page: Page) -> None:
+    old = grown.head
+    done = grown.rebuild(grown.without("bad"))
+    assert done.line == (Merged("next", grown.at),)
+    assert done.clashes == ()
+    assert grown.repository.files(grown.at) == {"page.txt": page((10, "next"))}
+    assert grown.repository.git("rev-parse", refs.line_ref("7f3a", 1)) == old
+
+
+def test_history_does_not_hold_what_was_dropped(grown: Line) -> None:
+    bad, following = grown.changes
+    grown.rebuild(grown.without("bad"))
+    assert not _ancestor(grown.repository, bad.tip, grown.at)
+    first, second = grown.repository.git("show", "-s", "--format=%P", grown.at).split()
+    assert first == grown.base
+    assert grown.repository.git("show", "-s", "--format=%P", second) == grown.base
+    said = "--format=%an %at %B"
+    assert grown.repository.git("show", "-s", said, second) == grown.repository.git(
+        "show", "-s", said, following.tip
+    )
+
+
+def test_a_running_task_that_grew_from_a_dropped_one_brings_only_its_own(grown: Line, page: Page) -> None:
+    base = grown.head
+    late = grown.repository.commit({"page.txt": page((1, "bad"), (10, "next"), (18, "late"))}, base)
+    grown.rebuild(grown.without("bad"))
+    assert isinstance(grown.merge("late", late, base), MergeDone)
+    assert grown.repository.files(grown.at) == {"page.txt": page((10, "next"), (18, "late"))}
+
+
+def test_what_was_dropped_can_be_done_again_on_its_old_branch(grown: Line, page: Page) -> None:
+    first = grown.changes[0]
+    grown.rebuild(grown.without("bad"))
+    again = grown.repository.commit({"bad.txt": "good\n"}, first.tip)
+    assert isinstance(grown.merge("bad", again, first.base), MergeDone)
+    assert grown.repository.files(grown.at) == {
+        "page.txt": page((1, "bad"), (10, "next")),
+        "bad.txt": "good\n",
+    }
+
+
+def test_a_change_that_needs_a_dropped_one_clashes_and_the_others_stay(line: Line, page: Page) -> None:
+    line.merge("bad", line.repository.commit({"page.txt": page((1, "bad"))}, line.base))
+    base = line.head
+    line.merge("on it", line.repository.commit({"page.txt": page((1, "bad, and more"))}, base), base)
+    line.merge("other", line.repository.commit({"other.txt": "x\n"}, line.base))
+    order = line.without("bad")
+    done = line.rebuild(order)
+    assert done.clashes == (Clash("on it", ("page.txt",)),)
+    assert [merged.task for merged in done.line] == ["other"]
+    assert line.repository.files(line.at) == {"page.txt": page(), "other.txt": "x\n"}
+    assert line.rebuild(order) == done
+
+
+def test_merges_before_the_dropped_one_stay_the_same_commits_whatever_is_said_now(line: Line) -> None:
+    tips = [line.repository.commit({f"{n}.txt": "x\n"}, line.base) for n in range(4)]
+    made = [line.merge(str(n), tip) for n, tip in enumerate(tips)]
+    done = line.integrator.rebuild(line.without("2"), line.base, {}, line.blending)
+    assert [merged.commit for merged in done.line[:2]] == [
+        merge.commit for merge in made[:2] if isinstance(merge, MergeDone)
+    ]
+    assert set(line.repository.files(line.at)) == {"page.txt", "0.txt", "1.txt", "3.txt"}
+    assert line.repository.git("rev-parse", f"{line.at}^2") == tips[3]
+
+
+def test_a_line_without_anything_is_its_base(grown: Line) -> None:
+    done = grown.rebuild(grown.without("bad", "next"))
+    assert done.line == ()
+    assert grown.at == grown.base
+
+
+def test_made_anew_twice_is_made_anew_once(grown: Line) -> None:
+    order = grown.without("bad")
+    old = grown.head
+    done = grown.rebuild(order)
+    assert grown.rebuild(order) == done
+    assert grown.repository.git("rev-parse", refs.line_ref("7f3a", 1)) == old
+
+
+def test_a_crash_between_saving_and_moving_changes_nothing(grown: Line) -> None:
+    order, old = grown.without("bad"), grown.head
+    grown.repository.git("update-ref", refs.line_ref("7f3a", 1), old)
+    done = grown.rebuild(order)
+    assert grown.at == done.line[-1].commit != old
+
+
+def test_each_line_that_was_is_kept(grown: Line) -> None:
+    first = grown.head
+    grown.rebuild(grown.without("bad"))
+    second = grown.head
+    grown.rebuild(grown.without("next"))
+    kept = [grown.repository.git("rev-parse", refs.line_ref("7f3a", n)) for n in (1, 2)]
+    assert kept == [first, second]
+
+
+def test_a_branch_with_somebodys_commits_is_not_made_anew(grown: Line) -> None:
+    theirs = grown.repository.commit({"mine.txt": "x\n"}, grown.head)
+    grown.repository.git("branch", "-f", grown.branch, theirs)
+    with pytest.raises(WorldError, match="did not make"):
+        grown.rebuild(grown.without("bad"))
+    assert grown.at == theirs
+
+
+def test_a_deleted_branch_is_made_anew(grown: Line, page: Page) -> None:
+    grown.repository.git("branch", "-D", grown.branch)
+    grown.rebuild(grown.without("bad"))
+    assert grown.repository.files(grown.at) == {"page.txt": page((10, "next"))}
+
+
+def test_a_rebuild_says_what_the_merges_said(grown: Line) -> None:
+    words = {"next": MergeWords("All the words", edit=lambda _: {"status.md": b"done\n"})}
+    grown.integrator.rebuild(grown.without("bad"), grown.base, words, grown.blending)
+    assert grown.repository.git("show", "-s", "--format=%s", grown.at) == "All the words"
+    assert grown.repository.files(grown.at)["status.md"] == "done\n"
+
+
+def test_an_agent_that_rewrote_its_base_brings_only_its_own_change(line: Line, page: Page) -> None:
+    line.merge("one", line.repository.commit({"page.txt": page((1, "one"))}, line.base))
+    base = line.head
+    amended = line.repository.commit({"page.txt": page((1, "one, better"))}, line.base)
+    orphan = line.repository.git("commit-tree", f"{amended}^{{tree}}", "-m", "new world")
+    for tip in (amended, orphan):
+        probe = Line(line.repository, base, f"b{tip[:4]}")
+        assert isinstance(probe.merge("two", tip, base), MergeDone)
+        assert line.repository.files(probe.at) == {"page.txt": page((1, "one, better"))}
+        assert not _ancestor(line.repository, tip, probe.at)
+
+
+def test_an_agent_that_merged_the_line_itself_is_merged_naturally(line: Line, page: Page) -> None:
+    own = line.repository.commit({"page.txt": page((18, "own"))}, line.base)
+    line.merge("one", line.repository.commit({"page.txt": page((1, "one"))}, line.base))
+    line.repository.git("checkout", "-q", "--detach", own)
+    line.repository.git("merge", "-q", "-m", "catch up", line.head)
+    tip = line.repository.git("rev-parse", "HEAD")
+    line.merge("two", line.repository.commit({"page.txt": page((1, "one, later"))}, line.head), line.head)
+    onto = line.head
+    assert isinstance(line.merge("own", tip), MergeDone)
+    assert line.repository.tree(line.at) == line.repository.merged(onto, tip)
+    assert line.repository.files(line.at) == {"page.txt": page((1, "one, later"), (18, "own"))}
+
+
+def test_a_conflict_of_an_own_change_names_its_files(grown: Line, page: Page) -> None:
+    base = grown.head
+    late = grown.repository.commit({"bad.txt": "more of it\n"}, base)
+    grown.rebuild(grown.without("bad"))
+    assert grown.merge("late", late, base) == MergeConflicted("7f3a", "late", 1, ("bad.txt",))
+    assert grown.changes == [Change("next", grown.changes[0].base, grown.changes[0].tip)]
+    assert page((10, "next")) == grown.repository.files(grown.at)["page.txt"]
