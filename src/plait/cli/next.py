@@ -28,7 +28,7 @@ def next_command(  # noqa: PLR0913 - what was said on the command line
     *,
     as_json: bool,
 ) -> int:
-    trust = Trust(someone=on_terminal() and not as_json)
+    trust = Trust(someone=on_terminal() and not as_json, where=where)
     seen = survey(where, named, flags=flags, vet=trust.before_reading)
     settings = seen.config.settings(tasks=len(seen.pile.entries), cores=os.cpu_count() or 1)
     planned = plan(seen.pile, replace(wish, unknown=seen.config.sources.unknown_needs))

@@ -37,7 +37,7 @@ def plan_command(
 
 
 def _plan(where: Path, named: Sequence[str], wish: Wish, flags: Mapping[str, object], shape: Shape) -> int:
-    trust = Trust(someone=on_terminal() and shape is Shape.TEXT)
+    trust = Trust(someone=on_terminal() and shape is Shape.TEXT, where=where)
     found = look(where, named, wish, flags, trust.before_reading)
     planned = found.planned
     if shape is Shape.JSON:

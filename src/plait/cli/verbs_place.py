@@ -1,4 +1,6 @@
-"""The verbs about the place itself: its settings, its agents, its health. What a verb needs is imported when it runs."""
+"""The verbs about the place itself: its settings, whether they are trusted, its agents, its health. What a verb needs is
+imported when it runs.
+"""
 # ruff: noqa: FBT002 - a verb's options are its parameters
 
 from __future__ import annotations
@@ -35,6 +37,22 @@ def config(
     from plait.cli.config import config_command  # noqa: PLC0415
 
     raise typer.Exit(config_command(context.obj, key, json, say.console()))
+
+
+@verbs.command()
+def trust(
+    context: typer.Context,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Trust them without being asked.")] = False,
+    everything: Annotated[
+        bool, typer.Option("--list", help="Show what is trusted, of all repositories.")
+    ] = False,
+    revoke: Annotated[bool, typer.Option("--revoke", help="Trust nothing of this repository.")] = False,
+    json: opt.Json = False,
+) -> None:
+    """Show the commands of the repository's own settings, and trust them, as they are now."""
+    from plait.cli.trust_verb import trust_command  # noqa: PLC0415
+
+    raise typer.Exit(trust_command(context.obj, yes=yes, everything=everything, revoke=revoke, as_json=json))
 
 
 @verbs.command()

@@ -1,0 +1,51 @@
+"""One plait at a time; it dies with its process."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from plait.site.folder import make_private
+
+
+@contextmanager
+def held(path: Path, waiting: Callable[[], None]) -> Iterator[None]:
+    """However long another one takes: it may be cloning. `waiting` is called before it is waited for."""
+    fd = _take(path, waiting)
+    try:
+        yield
+    finally:
+        os.close(fd)
+
+
+def _take(path: Path, waiting: Callable[[], None]) -> int:
+    while True:
+        make_private(path.parent)
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            _lock(fd, waiting)
+            if _is_there(path, fd):
+                return fd
+        except BaseException:
+            os.close(fd)
+            raise
+        os.close(fd)
+
+
+def _lock(fd: int, waiting: Callable[[], None]) -> None:
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        waiting()
+        fcntl.flock(fd, fcntl.LOCK_EX)
+
+
+def _is_there(path: Path, fd: int) -> bool:
+    """A lock on a file that somebody removed keeps nobody out."""
+    try:
+        return os.path.samestat(os.fstat(fd), path.stat())
+    except FileNotFoundError:
+        return False

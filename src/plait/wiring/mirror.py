@@ -1,0 +1,32 @@
+"""Remote repositories: where their mirrors are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # only for those who name a remote repository
+    from plait.adapters.mirror import Mirror  # noqa: TC004 - a name for type checkers only
+
+__all__ = ["Mirror"]
+
+
+def mirrors_folder() -> Path:
+    from platformdirs import user_cache_path  # noqa: PLC0415
+
+    return user_cache_path("plait") / "mirrors"
+
+
+def open_mirror(url: str, *, environment: Mapping[str, str], tell: Callable[[str], None]) -> Mirror:
+    """Cloned or fetched just now. Raises UserError or WorldError."""
+    from plait.adapters.mirror import open_mirror as open_  # noqa: PLC0415
+
+    return open_(url, mirrors_folder(), environment=environment, tell=tell)
+
+
+def tidy_checkouts(mirror: Mirror, in_use: Collection[Path]) -> int:
+    """Remove the checkouts that nobody needs, with what was left in them saved; how many."""
+    from plait.adapters.mirror import remove_checkout, stale_checkouts  # noqa: PLC0415
+
+    return sum(remove_checkout(mirror, path) for path in stale_checkouts(mirror, in_use))

@@ -1,0 +1,179 @@
+"""Checkouts of a mirror: exactly the commit, never moved under a batch that uses one, and nothing in them is lost."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from plait.adapters.mirror import Mirror, remove_checkout, stale_checkouts
+from plait.core.errors import WorldError
+from plait.site.git import Git
+from plait.wiring import find_place
+
+Open = Callable[[str | Path], Mirror]
+Commit = Callable[..., str]
+
+
+def saved(made: Mirror) -> list[str]:
+    return made.git.text("for-each-ref", "--format=%(refname)", "refs/plait/saved").splitlines()
+
+
+def names(path: Path) -> set[str]:
+    return {each.name for each in path.iterdir()} - {".git"}
+
+
+@pytest.fixture
+def made(mirror: Open, commit: Commit, bare: Path) -> Mirror:
+    commit("two.txt")
+    return mirror(bare)
+
+
+@pytest.fixture
+def head(made: Mirror) -> str:
+    return made.resolve()
+
+
+def test_it_is_the_commit_and_plait_s_state_is_in_the_mirror(made: Mirror, head: str) -> None:
+    path = made.checkout(head)
+    assert names(path) == {"one.txt", "two.txt"}
+    assert path.name == "site"
+    place = find_place(path)
+    assert (place.top, place.state) == (path, made.git_dir / "plait")
+    assert made.checkout(head) == path
+
+
+def test_one_in_use_stays_where_it_is_when_the_remote_goes_on(
+    made: Mirror, head: str, mirror: Open, commit: Commit, bare: Path
+) -> None:
+    before = made.checkout(head)
+    commit("three.txt")
+    later = mirror(bare)
+    after = later.checkout(later.resolve())
+    assert names(before) == {"one.txt", "two.txt"}
+    assert names(after) == {"one.txt", "two.txt", "three.txt"}
+
+
+def test_running_worktrees_are_not_disturbed_by_a_fetch(
+    made: Mirror, head: str, mirror: Open, commit: Commit, bare: Path
+) -> None:
+    work = made.git_dir.parent / "task"
+    made.git.run("worktree", "add", "--quiet", "-b", "plait/task-1", str(work), head)
+    (work / "draft.txt").touch()
+    commit("three.txt", branch="plait/task-1")
+    later = mirror(bare)
+    later.checkout(later.resolve())
+    assert names(work) == {"one.txt", "two.txt", "draft.txt"}
+    assert Git(work).text("rev-parse", "HEAD") == head
+
+
+def test_what_somebody_left_in_it_is_saved_before_it_is_made_fresh(made: Mirror, head: str) -> None:
+    path = made.checkout(head)
+    (path / "one.txt").write_text("changed\n")
+    (path / "two.txt").unlink()
+    (path / "new.txt").write_text("new\n")
+    assert made.checkout(head) == path
+    assert names(path) == {"one.txt", "two.txt"}
+    (ref,) = saved(made)
+    assert made.git.text("show", f"{ref}:one.txt") == "changed"
+    assert made.git.text("ls-tree", "--name-only", ref).splitlines() == ["new.txt", "one.txt"]
+
+
+def test_commits_that_somebody_made_in_it_are_saved_and_his_branch_stays(made: Mirror, head: str) -> None:
+    path = made.checkout(head)
+    own = made.git_in(path)
+    own.run("switch", "--quiet", "-c", "mine")
+    own.run("commit", "--quiet", "--allow-empty", "-m", "Mine")
+    tip = own.text("rev-parse", "HEAD")
+    assert made.checkout(head) == path
+    assert own.text("rev-parse", "HEAD") == head
+    assert made.git.text("rev-parse", *saved(made), "refs/heads/mine").splitlines() == [tip, tip]
+
+
+def test_each_time_something_was_left_it_gets_a_name_of_its_own(made: Mirror, head: str) -> None:
+    path = made.checkout(head)
+    for text in ("first", "second", "second"):
+        (path / "note.txt").write_text(text)
+        made.checkout(head)
+    told = [made.git.text("show", f"{ref}:note.txt") for ref in saved(made)]
+    assert told[:2] == ["first", "second"]
+
+
+def test_one_that_an_open_batch_has_changed_is_left_alone(made: Mirror, head: str) -> None:
+    used = made.checkout(head)
+    (used / "one.txt").write_text("the batch's status\n")
+    other = made.checkout(head, in_use=[used])
+    assert other != used
+    assert (used / "one.txt").read_text() == "the batch's status\n"
+    assert (other / "one.txt").read_text() == "one.txt\n"
+    assert saved(made) == []
+
+
+def test_ignored_files_that_somebody_put_there_stay(made: Mirror, head: str) -> None:
+    path = made.checkout(head)
+    (made.git_dir / "info").mkdir(exist_ok=True)
+    (made.git_dir / "info" / "exclude").write_text(".env\n")
+    (path / ".env").write_text("key\n")
+    (path / "one.txt").write_text("changed\n")
+    assert made.checkout(head) == path
+    assert names(path) == {"one.txt", "two.txt", ".env"}
+
+
+def test_a_repository_inside_of_it_can_t_be_saved_and_so_it_stays(
+    made: Mirror, head: str, env: dict[str, str]
+) -> None:
+    path = made.checkout(head)
+    inner = path / "inner"
+    for words in (
+        ["init", "--quiet", str(inner)],
+        ["-C", str(inner), "commit", "-q", "--allow-empty", "-m", "x"],
+    ):
+        subprocess.run(["git", *words], env=env, check=True)
+    assert made.checkout(head) != path
+    assert not remove_checkout(made, path)
+    assert (inner / ".git").is_dir()
+
+
+def test_one_whose_maker_was_killed_is_made_again(made: Mirror, head: str) -> None:
+    path = made.checkout(head)
+    (path.parent / ".ready").unlink()
+    (path / "one.txt").unlink()
+    (path / "half").touch()
+    assert names(made.checkout(head)) == {"one.txt", "two.txt"}
+    assert saved(made) == []
+
+
+def test_one_whose_folder_is_gone_is_made_again(made: Mirror, head: str) -> None:
+    path = made.checkout(head)
+    shutil.rmtree(path)
+    assert names(made.checkout(head)) == {"one.txt", "two.txt"}
+    shutil.rmtree(path.parent.parent)
+    assert names(made.checkout(head)) == {"one.txt", "two.txt"}
+
+
+def test_those_that_nobody_needs_are_removed_with_what_is_in_them_saved(
+    made: Mirror, head: str, mirror: Open, commit: Commit, bare: Path
+) -> None:
+    old = made.checkout(head)
+    (old / "note.txt").write_text("note\n")
+    commit("three.txt")
+    later = mirror(bare)
+    new = later.checkout(later.resolve())
+    assert stale_checkouts(later, in_use=[]) == []  # somebody may be about to submit a batch of it
+    assert stale_checkouts(later, in_use=[new], older=0) == [old]
+    assert remove_checkout(later, old)
+    assert not old.parent.exists()
+    assert later.git.text("worktree", "list", "--porcelain").count("worktree ") == 2
+    (ref,) = saved(later)
+    assert later.git.text("show", f"{ref}:note.txt") == "note"
+
+
+def test_a_mirror_that_lacks_what_it_should_have_is_told_to_be_damaged(made: Mirror, head: str) -> None:
+    blob = made.git.text("rev-parse", f"{head}:two.txt")
+    (made.git_dir / "objects" / blob[:2] / blob[2:]).unlink()
+    with pytest.raises(WorldError, match="is damaged") as caught:
+        made.checkout(head)
+    assert "rm -r" in caught.value.hint
