@@ -100,3 +100,17 @@ def test_what_is_not_frozen_can_be_changed_and_what_asks_for_more_has_it() -> No
     assert changed == Open(2)
     with pytest.raises(TypeError):
         hash(changed)
+
+
+@dataclass(frozen=True, slots=True)
+class Discreet:
+    a: int
+    secret: str = field(repr=False, default="s3cret")
+    beside: int = field(compare=False, default=0)
+
+
+def test_what_a_field_asks_for_is_kept() -> None:
+    assert "s3cret" not in repr(Discreet(1))
+    assert Discreet(1, beside=1) == Discreet(1, beside=2)
+    with pytest.raises(FrozenInstanceError):
+        Discreet(1).a = 2  # type: ignore[misc]

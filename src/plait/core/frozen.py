@@ -15,22 +15,33 @@ from typing import TYPE_CHECKING
 __all__ = ["dataclass"]
 
 if not TYPE_CHECKING:
-    from dataclasses import _MISSING_TYPE, MISSING, FrozenInstanceError, dataclass as _standard, fields
+    from dataclasses import _MISSING_TYPE, MISSING, Field, FrozenInstanceError, dataclass as _standard, fields
     from operator import attrgetter
 
     def dataclass(cls=None, /, **how):
         if cls is None:
             return lambda cls: dataclass(cls, **how)
         plain = how.keys() <= {"frozen", "slots"} and not hasattr(cls, "__post_init__")
-        return _quick(cls, **how) if plain else _standard(cls, **how)
+        return _quick(cls, **how) if plain and not _special(cls) else _standard(cls, **how)
+
+    def _special(cls):
+        """A method of its own, or a field that asks for something. Making the class uses its fields up: look before."""
+        named = {
+            each
+            for base in cls.__mro__[1:]
+            for each in base.__dict__.get("__dataclass_fields__", {}).values()
+        }
+        given = {each for each in cls.__dict__.values() if isinstance(each, Field)}
+        odd = any(
+            not each.init or each.kw_only is True or not (each.compare and each.repr)
+            for each in named | given
+        )
+        return odd or bool({"__init__", "__repr__", "__eq__", "__hash__"} & cls.__dict__.keys())
 
     def _quick(cls, *, frozen=False, slots=False):
         cls.__doc__ = cls.__doc__ or cls.__name__  # or its signature would be written out
-        own = {"__init__", "__repr__", "__eq__", "__hash__"} & cls.__dict__.keys()
         made = _standard(cls, init=False, repr=False, eq=False, slots=slots)
         known = fields(made)
-        if own or any(not each.init or each.kw_only or not (each.compare and each.repr) for each in known):
-            return _standard(cls, frozen=frozen, slots=slots)
         made.__init__ = _init(known, frozen=frozen)
         made.__eq__, made.__hash__ = _same(tuple(each.name for each in known))
         made.__repr__ = _repr

@@ -8,6 +8,7 @@ batches/<batch>/tasks/<task>/write-1/    one attempt: prompt.md, claim, transcri
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from functools import lru_cache
 from pathlib import Path
@@ -18,6 +19,7 @@ from plait.core.task import Attempt
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}\Z")
 _OTHER = re.compile(r"[^A-Za-z0-9._-]+")
 _KEPT = 60
+_FRESH = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
 
 
 def safe(name: str) -> str:
@@ -41,6 +43,21 @@ def make_private(folder: Path) -> None:
         folder.mkdir(mode=0o700, exist_ok=True)
 
 
+def put(path: Path, text: str) -> None:
+    """For the owner's eyes. Nobody reads it before what follows from it; whoever dies here writes it anew."""
+    try:
+        fd = os.open(path, _FRESH, 0o600)
+    except FileNotFoundError:
+        make_private(path.parent)
+        fd = os.open(path, _FRESH, 0o600)
+    try:
+        data = memoryview(text.encode("utf-8", "surrogateescape"))
+        while data:
+            data = data[os.write(fd, data) :]
+    finally:
+        os.close(fd)
+
+
 @dataclass(frozen=True, slots=True)
 class AttemptFolder:
     path: Path
@@ -60,6 +77,11 @@ class AttemptFolder:
     @property
     def prompt(self) -> Path:
         return self.path / "prompt.md"
+
+    @property
+    def outfit(self) -> Path:
+        """How its workspace is fitted out before it begins, where that is still to be done."""
+        return self.path / "outfit.json"
 
 
 @lru_cache(maxsize=4096)
@@ -82,6 +104,10 @@ class StateFolder:
 
     def task(self, batch: str, task: str) -> Path:
         return _task(self.root, batch, task)
+
+    def conflict(self, batch: str, task: str) -> Path:
+        """Both sides of the task's last conflict, for whoever repairs it."""
+        return self.task(batch, task) / "conflict.md"
 
     def attempt(self, attempt: Attempt) -> AttemptFolder:
         return AttemptFolder(self.task(attempt.batch, attempt.task) / f"{attempt.step.value}-{attempt.n}")

@@ -25,7 +25,9 @@ _BUSY = re.compile(
     r"|Another git process seems to be running"
 )
 # A ref that has another value than was expected is an answer, not a lock.
-_ANSWER = re.compile(r"is at [0-9a-f]+ but expected|reference already exists|unable to resolve reference")
+_ANSWER = re.compile(
+    r"is at [0-9a-f]+ but expected|reference already exists|exists; cannot create|unable to resolve reference"
+)
 # Where git would look instead of where it is told to.
 ASTRAY = frozenset(
     {

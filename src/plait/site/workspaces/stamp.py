@@ -1,0 +1,59 @@
+"""What plait knows of a worktree, in git's own folder about it: out of the agent's way, and gone with the worktree."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from plait.core.frozen import dataclass
+
+_NAME = "plait.json"
+OUTFIT = "plait-outfit"  # written by whoever fits workspaces out, when that is done
+_MOST = 1 << 20  # bytes; none of ours comes near it
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """Who a worktree is leased to (a gate's has no task), the commit it began with, and what was asked for.
+
+    `filled`: its submodules have been seen to, which can only be done in its place.
+    """
+
+    batch: str
+    task: str
+    base: str
+    makes: tuple[str, ...] = ()
+    sparse: tuple[str, ...] = ()
+    filled: bool = False
+
+    def began_as(self, wanted: Stamp) -> bool:
+        return (self.batch, self.task, self.base) == (wanted.batch, wanted.task, wanted.base)
+
+
+def read(admin: Path) -> Stamp | None:
+    """None if there is none, or none that can be read."""
+    try:
+        with (admin / _NAME).open("rb") as file:
+            told = json.loads(file.read(_MOST))
+        return Stamp(
+            str(told["batch"]),
+            str(told["task"]),
+            str(told["base"]),
+            tuple(str(each) for each in told["makes"]),
+            tuple(str(each) for each in told["sparse"]),
+            bool(told["filled"]),
+        )
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+
+
+def write(admin: Path, stamp: Stamp) -> None:
+    fields = {name: getattr(stamp, name) for name in ("batch", "task", "base", "makes", "sparse", "filled")}
+    replace_file(admin / _NAME, json.dumps(fields).encode())
+
+
+def replace_file(path: Path, data: bytes) -> None:
+    """Whoever reads it meets the old text or the new one."""
+    beside = path.with_name(f"{path.name}.new")
+    beside.write_bytes(data)
+    beside.replace(path)

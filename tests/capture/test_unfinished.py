@@ -1,0 +1,169 @@
+"""Merges, rebases, cherry-picks and bisections that an agent left half done."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from plait.core.errors import Fault
+from plait.site.capture import UnfinishedError
+from plait.testing.worktree import Plot
+
+
+@pytest.fixture
+def fork(plot: Plot) -> Plot:
+    """Two branches with other versions of a.txt, and a file of their own each."""
+    plot.git("switch", "-q", "-c", "theirs")
+    plot.commit("theirs.txt", "t\n")
+    plot.commit("a.txt", "theirs\n")
+    plot.git("switch", "-q", plot.branch)
+    plot.commit("ours.txt", "o\n")
+    plot.commit("a.txt", "ours\n")
+    return plot
+
+
+def under_way(plot: Plot) -> list[str]:
+    return sorted(
+        name
+        for name in ("MERGE_HEAD", "CHERRY_PICK_HEAD", "rebase-merge", "BISECT_LOG")
+        if (plot.admin / name).exists()
+    )
+
+
+BEGIN = {
+    "merge": ("merge", "theirs"),
+    "rebase": ("rebase", "theirs"),
+    "cherry-pick": ("cherry-pick", "theirs"),
+}
+
+
+@pytest.mark.parametrize("what", BEGIN)
+def test_conflicts_that_are_left_are_no_result(fork: Plot, what: str) -> None:
+    fork.git(*BEGIN[what], fails=True)
+    before = (fork.git("status", "--porcelain=v2"), under_way(fork), (fork.admin / "index").read_bytes())
+    ours = fork.git("rev-parse", fork.branch)
+    with pytest.raises(
+        UnfinishedError, match=rf"left a {what} unfinished, with conflicts in a\.txt"
+    ) as caught:
+        fork.capture()
+    assert caught.value.fault is Fault.AGENT
+    assert (
+        fork.git("status", "--porcelain=v2"),
+        under_way(fork),
+        (fork.admin / "index").read_bytes(),
+    ) == before
+    ((ref, commit),) = fork.saved().items()
+    assert ref in caught.value.hint
+    assert "<<<<<<<" in fork.show(commit, "a.txt")
+    assert fork.git("rev-parse", fork.branch) == ours
+    with pytest.raises(UnfinishedError):
+        fork.capture()
+    assert list(fork.saved()) == [ref]
+
+
+@pytest.mark.parametrize("staged", [True, False])
+def test_a_merge_that_was_resolved_is_finished_as_one(fork: Plot, *, staged: bool) -> None:
+    ours = fork.git("rev-parse", "HEAD")
+    fork.git("merge", "theirs", fails=True)
+    fork.put("a.txt", "both\n")
+    if staged:
+        fork.git("add", "a.txt")
+    captured = fork.capture()
+    assert fork.git("rev-parse", f"{captured.tip}^@").split() == [ours, fork.git("rev-parse", "theirs")]
+    assert fork.files(captured.tip)["a.txt"] == "both"
+    assert captured.files == ("a.txt", "ours.txt", "theirs.txt")
+    assert under_way(fork) == []
+    assert fork.clean()
+    assert fork.capture() == captured
+
+
+def test_a_merge_that_is_captured_again_before_its_records_were_gone(fork: Plot) -> None:
+    fork.git("merge", "theirs", fails=True)
+    records = {name: (fork.admin / name).read_bytes() for name in ("MERGE_HEAD", "MERGE_MSG", "index")}
+    fork.put("a.txt", "both\n")
+    captured = fork.capture()
+    for name, content in records.items():
+        (fork.admin / name).write_bytes(content)
+    assert fork.capture() == captured
+    assert fork.clean()
+
+
+def test_a_rebase_that_stopped_is_what_the_files_say_and_the_rest_is_saved(fork: Plot) -> None:
+    ours = fork.git("rev-parse", "HEAD")
+    fork.git("rebase", "theirs", fails=True)
+    fork.put("a.txt", "both\n")
+    captured = fork.capture()
+    assert fork.files(captured.tip)["a.txt"] == "both"
+    assert fork.reaches(ours)
+    assert under_way(fork) == []
+    assert fork.git("symbolic-ref", "--short", "HEAD") == fork.branch
+    assert fork.clean()
+
+
+def test_what_a_rebase_put_aside_is_saved(fork: Plot) -> None:
+    fork.put("b.txt", "not committed\n")
+    fork.git("rebase", "--autostash", "theirs", fails=True)
+    assert (fork.path / "b.txt").read_text() == "b\n"
+    stash = (fork.admin / "rebase-merge" / "autostash").read_text().strip()
+    fork.put("a.txt", "both\n")
+    fork.capture()
+    assert fork.reaches(stash)
+
+
+def test_a_cherry_pick_that_was_resolved(fork: Plot) -> None:
+    fork.git("cherry-pick", "theirs", fails=True)
+    fork.put("a.txt", "both\n")
+    captured = fork.capture()
+    assert fork.files(captured.tip)["a.txt"] == "both"
+    assert under_way(fork) == []
+
+
+def test_a_bisection(fork: Plot) -> None:
+    fork.git("bisect", "start", "HEAD", fork.base)
+    fork.put("found.txt", "it\n")
+    captured = fork.capture()
+    assert fork.files(captured.tip)["found.txt"] == "it"
+    assert under_way(fork) == []
+    assert fork.git("for-each-ref", "refs/bisect") == ""
+
+
+@pytest.mark.parametrize("choice", ["untouched", "deleted", "edited"])
+def test_a_file_that_one_side_deleted_has_to_be_chosen(fork: Plot, choice: str) -> None:
+    fork.git("rm", "-q", "b.txt")
+    fork.git("commit", "-q", "-m", "no b")
+    fork.git("switch", "-q", "theirs")
+    fork.git("reset", "-q", "--hard", fork.base)
+    fork.commit("b.txt", "theirs\n")
+    fork.git("switch", "-q", fork.branch)
+    fork.git("merge", "theirs", fails=True)
+    if choice == "untouched":
+        with pytest.raises(UnfinishedError, match=r"b\.txt"):
+            fork.capture()
+        return
+    if choice == "deleted":
+        (fork.path / "b.txt").unlink()
+    else:
+        fork.put("b.txt", "something else\n")
+    assert ("b.txt" in fork.files(fork.capture().tip)) is (choice == "edited")
+
+
+def test_a_binary_file_has_to_be_chosen(tmp_path: Path) -> None:
+    plot = Plot.at(tmp_path, {"x.bin": b"\0base"})
+    plot.git("switch", "-q", "-c", "theirs")
+    plot.put("x.bin", b"\0theirs")
+    plot.git("commit", "-q", "-a", "-m", "theirs")
+    plot.git("switch", "-q", plot.branch)
+    plot.put("x.bin", b"\0ours")
+    plot.git("commit", "-q", "-a", "-m", "ours")
+    plot.git("merge", "theirs", fails=True)
+    with pytest.raises(UnfinishedError):
+        plot.capture()
+    plot.git("checkout", "--theirs", "x.bin")
+    plot.git("add", "x.bin")
+    assert plot.show(plot.capture().tip, "x.bin") == "\0theirs"
+
+
+def test_markers_in_a_file_that_was_never_in_conflict_are_just_text(plot: Plot) -> None:
+    plot.put("a.txt", "<<<<<<< how a conflict looks\n=======\n>>>>>>> it\n")
+    assert plot.capture().files == ("a.txt",)
