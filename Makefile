@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
+OPENAPI := tests/forge/openapi/node_modules/.package-lock.json
 SEEDS  ?=
 LONG   ?=
 
@@ -26,8 +27,13 @@ demo: $(STAMP)  ## a small repository, and its tasks run for real: no keys, no n
 
 test: check unit sim mutants  ## everything CI runs
 
-unit: $(STAMP)
+unit: $(STAMP) $(OPENAPI)
 	$(BIN)/pytest -n 2
+
+# What GitHub says of its own interface: pull requests are checked against it.
+$(OPENAPI): tests/forge/openapi/package-lock.json
+	npm ci --prefix tests/forge/openapi --ignore-scripts --no-audit --no-fund --silent
+	@touch $@
 
 check: $(STAMP)  ## format, lint, types, imports
 	$(BIN)/ruff format --check .
@@ -62,4 +68,4 @@ lock: $(STAMP)  ## compile the hashed locks anew from pyproject.toml
 	  --custom-compile-command "make lock" --group dev pyproject.toml -o requirements/dev.txt
 
 clean:  ## remove what was made here
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build
+	rm -rf $(VENV) tests/forge/openapi/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build

@@ -1,0 +1,207 @@
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import example, given, strategies as st
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from plait.core.settings import NO_SPEND, Mode, Settings, Spend
+from plait.core.status import BatchStatus, TaskStatus
+from plait.core.views import BatchView, Progress, TaskView
+from plait.engine.letter import MOST, Detail, body, title
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+ZERO = "\u200b"
+HOSTILE = (
+    "a | b",
+    "`code` and ``more``",
+    "<b>bold</b><!-- plait -->",
+    "see @someone, closes #12, owner/repo#3, GH-7, !5, ~bug, %2, :tada:",
+    "[link](https://evil.example.org) ![pic](x) https://github.com/a/b/issues/1 www.example.org",
+    "**bold** _it_ ~~gone~~ # head\n- list\n/close",
+    "back\\slash \\| pipe &amp; &#64;x",
+    "\x1b[31mred\x07 \u202eturned",
+    "$x$ ^up^ {brace} \ud800",
+)
+
+
+def task(
+    name: str, status: TaskStatus = TaskStatus.DONE, *, said: str = "", why: str = "", cost: Spend = NO_SPEND
+) -> TaskView:
+    return TaskView(
+        id=name,
+        title=said,
+        status=status,
+        reason=why,
+        waiting=None,
+        category=None,
+        by=None,
+        agent="shell",
+        attempt=1,
+        phase=None,
+        session=None,
+        workspace="",
+        error=None,
+        started_at=0.0,
+        ended_at=60.0,
+        retry_at=None,
+        cost=cost,
+        commit=COMMIT if status is TaskStatus.DONE else None,
+        origin=None,
+    )
+
+
+def batch(*tasks: TaskView, settings: Settings = Settings()) -> BatchView:  # noqa: B008 - frozen
+    counts = Counter(each.status for each in tasks)
+    return BatchView(
+        id="7f3a",
+        status=BatchStatus.COMPLETED,
+        reason="",
+        mode=Mode.PARALLEL,
+        branch="plait/batch-7f3a",
+        base=COMMIT,
+        head=COMMIT,
+        sources=("TODO.md",),
+        settings=settings,
+        created_at=0.0,
+        started_at=10.0,
+        ended_at=760.0,
+        cost=Spend(1_240_000, 340_000),
+        progress=Progress(len(tasks), tuple((status, counts[status]) for status in TaskStatus)),
+        tasks=tasks,
+    )
+
+
+def parsed(text: str) -> list[Token]:
+    return MarkdownIt("commonmark").enable("table").enable("strikethrough").parse(text)
+
+
+def seen(token: Token) -> str:
+    """What a reader sees of it; anything but text and code would be markup."""
+    assert all(child.type in {"text", "code_inline", "text_special"} for child in token.children or ())
+    return "".join(child.content for child in token.children or ()).replace(ZERO, "")
+
+
+def rows(text: str) -> list[list[str]]:
+    """The cells of each row of the table but the first, as they are seen."""
+    found: list[list[str]] = []
+    inside = False
+    for token in parsed(text):
+        inside = token.type == "td_open" or (inside and token.type != "td_close")
+        if token.type == "tr_open":
+            found.append([])
+        elif token.type == "inline" and inside:
+            found[-1].append(seen(token))
+    return [row for row in found if row]
+
+
+def flat(text: str) -> str:
+    """As it is shown: on one line, without what can't be seen."""
+    spaced = " ".join(text.split())
+    return " ".join("".join("\ufffd" if unseen(sign) else sign for sign in spaced).split())
+
+
+def unseen(sign: str) -> bool:
+    turning = (
+        sign in "\u200e\u200f\u2028\u2029" or "\u202a" <= sign <= "\u202e" or "\u2066" <= sign <= "\u2069"
+    )
+    return sign < " " or "\x7f" <= sign <= "\x9f" or "\ud800" <= sign <= "\udfff" or turning
+
+
+def test_the_whole_letter() -> None:
+    view = batch(
+        task("01-a", said="Add a", cost=Spend(410_000)),
+        task("02-b", TaskStatus.FAILED, said="Break b", why="the agent failed: exit status 3"),
+        task("03-c", TaskStatus.SKIPPED, why="dropped"),
+    )
+    details = {"01-a": Detail((3, 182, 12), verified=True)}
+    assert body(view, details) == (
+        "**1 of 3 tasks done** · 1 failed · 1 skipped · 12m 30s · \\$\u200b1\\.24 and 340\\,000 tokens\n"
+        "\n"
+        "| status | task | commit | change | verified | cost |\n"
+        "|---|---|---|---|---|---|\n"
+        "| ✓ done | `01-a` Add a | 0123456789 | +182 \u221212 in 3 files | yes | \\$\u200b0\\.41 |\n"
+        "| ✗ failed | `02-b` Break b |  |  |  |  |\n"
+        "| \\- skipped | `03-c` |  |  |  |  |\n"
+        "\n"
+        "### Not in it\n"
+        "\n"
+        "- ✗ failed: `02-b` Break b (the agent failed\\: exit status 3)\n"
+        "- \\- skipped: `03-c` (dropped)\n"
+        "\n"
+        "Made by plait: batch `7f3a`, branch `plait/batch-7f3a` · from `TODO.md`\n"
+        "\n"
+        "Plait-Batch: 7f3a\n"
+    )
+
+
+@given(
+    st.text(max_size=100).filter(lambda name: flat(name).strip(ZERO)),
+    st.text(max_size=100),
+    st.text(max_size=100),
+)
+@example(*HOSTILE[:3])
+@example(*HOSTILE[3:6])
+@example(*HOSTILE[6:])
+@example("a|b", "x", "y")
+@example("`", "x", "y")
+@example("@someone", "x", "y")
+@example("\\", "x\\", "y\\")
+def test_a_text_is_shown_as_it_is_and_does_nothing_else(name: str, said: str, why: str) -> None:
+    text = body(batch(task("first"), task(name, TaskStatus.FAILED, said=said, why=why), task("last")))
+    text.encode()
+    told = rows(text)
+    assert [row[0] for row in told] == ["✓ done", "✗ failed", "✓ done"]
+    wanted = flat(f"{flat(name)} {flat(said)}" if said != name else name).replace(ZERO, "").strip()
+    assert told[1][1].strip() == wanted
+    reasons = [token for token in parsed(text) if token.type == "inline" and "failed: " in token.content]
+    assert [seen(token).strip() for token in reasons] == [
+        f"✗ failed: {wanted}" + (f" ({flat(why)})".replace(ZERO, "") if flat(why) else "")
+    ]
+
+
+@pytest.mark.parametrize("said", HOSTILE)
+def test_nobody_is_called_and_nothing_is_closed(said: str) -> None:
+    view = batch(task("one", said=said), task("two", TaskStatus.FAILED, said=said, why=said))
+    for text in (body(view), title(view)):
+        for call in ("@someone", "#12", "#3", "GH-7"):
+            assert call not in text
+    for link in ("https://", "www.e", "!5", "~bug", "<b", "<!--"):
+        assert link not in body(view)
+    assert not any(line.startswith("/") for line in body(view).splitlines())
+
+
+def test_a_thousand_tasks_fit_and_the_others_are_counted() -> None:
+    long = "words and | more " * 20
+    tasks = [task(f"done-{n}", said=long) for n in range(600)]
+    tasks += [task(f"bad-{n}", TaskStatus.FAILED, said=long, why=long) for n in range(400)]
+    text = body(batch(*tasks))
+    assert MOST * 0.9 < len(text.encode()) <= MOST
+    table = len(rows(text))
+    reasons = text.count("\n- ✗ failed")
+    assert table > 50
+    assert reasons > 20
+    assert f"… and {1000 - table} more: {600 - table} done, 400 failed" in text
+    assert f"… and {400 - reasons} more: {400 - reasons} failed" in text
+    assert text.endswith("Plait-Batch: 7f3a\n")
+
+
+def test_where_a_whole_batch_is_checked_what_is_done_is_verified() -> None:
+    view = batch(task("a"), task("b", TaskStatus.FAILED), settings=Settings(verify="make test"))
+    assert [row[4] for row in rows(body(view))] == ["yes", ""]
+
+
+def test_a_title_says_what_is_in_it() -> None:
+    one = task("1", said="Add a\n thing")
+    failed = task("2", TaskStatus.FAILED, said="Break it")
+    assert title(batch(one, failed)) == "Add a thing"
+    assert title(batch(one, task("3"))) == "2 tasks: Add a thing, 3"
+    assert title(batch(one, one, one, one)) == "4 tasks: Add a thing, Add a thing, Add a thing, …"
+    assert title(batch(failed)) == "Batch 7f3a"
+    assert len(title(batch(task("x", said="long " * 100)))) == 120
+
+
+def test_a_title_may_be_a_persons_own() -> None:
+    assert title(batch(task("1")), "  Closes #12,\n thanks @ada ") == "Closes #12, thanks @ada"

@@ -1,0 +1,167 @@
+"""Every exchange here is checked against GitHub's published description of its REST API, from both sides."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plait.ports import Announcement
+
+if TYPE_CHECKING:
+    from tests.forge.rest.conftest import FakeGitHub, Visitor
+
+    from plait.adapters.forge.forge import RestForge
+
+BRANCH = "plait/batch-7f3a"
+WANTED = Announcement(BRANCH, "main", "Three tasks", "| a | table |")
+
+
+@pytest.fixture
+def forge(github: FakeGitHub, visitor: Visitor) -> RestForge:
+    return visitor.open(f"{github.root}/acme/widgets.git", "github")
+
+
+def invalid(message: str) -> object:
+    error = {"resource": "PullRequest", "code": "custom", "message": message}
+    return {"message": "Validation Failed", "errors": [error], "documentation_url": "https://docs.github.com"}
+
+
+def test_a_pull_request_is_opened_for_the_branch(github: FakeGitHub, forge: RestForge) -> None:
+    made = forge.announce(WANTED)
+    assert (made.url, made.made, made.note) == (f"{github.root}/acme/widgets/pull/1", True, "")
+    [kept] = github.pulls
+    assert (kept.title, kept.branch, kept.base, kept.draft) == ("Three tasks", BRANCH, "main", False)
+    assert "| a | table |" in kept.body
+
+
+def test_a_second_time_it_is_brought_up_to_date(github: FakeGitHub, forge: RestForge) -> None:
+    first = forge.announce(WANTED)
+    second = forge.announce(replace(WANTED, title="Four tasks", body="another table"))
+    assert (second.url, second.made) == (first.url, False)
+    [kept] = github.pulls
+    assert kept.title == "Four tasks"
+    assert "another table" in kept.body
+    assert "| a | table |" not in kept.body
+
+
+def test_what_people_wrote_into_it_stays(github: FakeGitHub, forge: RestForge) -> None:
+    forge.announce(WANTED)
+    [kept] = github.pulls
+    kept.title, kept.body = "Better words", f"Please read this first.\r\n\r\n{kept.body}\r\nThanks!"
+    forge.announce(replace(WANTED, body="another table"))
+    assert kept.title == "Better words"
+    assert kept.body.startswith("Please read this first.")
+    assert kept.body.endswith("Thanks!")
+    assert "another table" in kept.body
+    assert "| a | table |" not in kept.body
+
+
+def test_one_that_a_person_opened_is_taken_up(github: FakeGitHub, forge: RestForge) -> None:
+    github.keep(title="Mine", body="By hand.", branch=BRANCH, base="main", source="acme/widgets")
+    assert not forge.announce(WANTED).made
+    [kept] = github.pulls
+    assert kept.title == "Mine"
+    assert kept.body.startswith("By hand.\n\n")
+    assert "| a | table |" in kept.body
+
+
+def test_a_closed_one_is_left_alone(github: FakeGitHub, forge: RestForge) -> None:
+    forge.announce(WANTED)
+    github.pulls[0].open = False
+    assert forge.announce(WANTED).made
+    assert len(github.pulls) == 2
+
+
+def test_one_for_another_branch_is_still_the_one_and_that_is_said(
+    github: FakeGitHub, forge: RestForge
+) -> None:
+    forge.announce(WANTED)
+    github.pulls[0].base = "release"
+    again = forge.announce(WANTED)
+    assert (again.made, again.note) == (False, "it is for release, not for main")
+    assert github.pulls[0].base == "release"
+
+
+def test_somebody_elses_branch_of_the_same_name_is_not_ours(github: FakeGitHub, forge: RestForge) -> None:
+    """A filter that the forge does not understand lets everything through."""
+    github.filters = False
+    github.keep(title="Theirs", body="", branch=BRANCH, base="main", source="ada/widgets")
+    github.keep(title="Other", body="", branch="other", base="main", source="acme/widgets")
+    assert forge.announce(WANTED).made
+    assert [kept.title for kept in github.pulls] == ["Theirs", "Other", "Three tasks"]
+
+
+def test_a_draft_is_one(github: FakeGitHub, forge: RestForge) -> None:
+    forge.announce(replace(WANTED, draft=True))
+    assert github.pulls[0].draft
+
+
+def test_where_drafts_are_refused_it_is_none_and_that_is_said(github: FakeGitHub, forge: RestForge) -> None:
+    github.trouble("POST", 422, invalid("Draft pull requests are not supported in this repository."))
+    made = forge.announce(replace(WANTED, draft=True))
+    assert made.made
+    assert made.note.startswith("it is no draft")
+    assert [kept.draft for kept in github.pulls] == [False]
+
+
+def test_a_branch_of_a_fork_is_named_with_its_owner(github: FakeGitHub, visitor: Visitor) -> None:
+    url = f"{github.root}/acme/widgets.git"
+    forge = visitor.open(url, "github", push=f"{github.root}/ada/widgets.git")
+    assert forge.announce(WANTED).made
+    [post] = github.asked("POST")
+    assert (post.path, post.body["head"]) == ("/repos/acme/widgets/pulls", f"ada:{BRANCH}")
+    assert not forge.announce(WANTED).made
+
+
+def test_a_fork_of_the_same_owner_is_named_in_full(github: FakeGitHub, visitor: Visitor) -> None:
+    url = f"{github.root}/acme/widgets.git"
+    forge = visitor.open(url, "github", push=f"{github.root}/acme/fork.git")
+    assert forge.announce(WANTED).made
+    [post] = github.asked("POST")
+    assert post.body["head_repo"] == "acme/fork"
+
+
+def test_two_at_once_make_one(github: FakeGitHub, forge: RestForge) -> None:
+    """The second was looked for before the first was there."""
+    github.keep(title="Mine", body="", branch=BRANCH, base="main", source="acme/widgets")
+    github.trouble("GET", 200, github.repository("acme/widgets"))
+    github.trouble("GET", 200, [])
+    assert not forge.announce(WANTED).made
+    assert len(github.pulls) == 1
+
+
+def test_an_answer_that_was_lost_does_not_make_a_second_one(github: FakeGitHub, forge: RestForge) -> None:
+    github.lose_the_answer("POST")
+    assert not forge.announce(WANTED).made
+    assert len(github.pulls) == 1
+
+
+def test_a_repository_that_was_renamed_is_followed(github: FakeGitHub, visitor: Visitor) -> None:
+    forge = visitor.open(f"{github.root}/old/name.git", "github")
+    github.trouble("GET", 301, {"message": "Moved"}, {"location": "/api/v3/repos/acme/widgets"})
+    assert forge.announce(WANTED).made
+    assert [request.path for request in github.asked("POST")] == ["/repos/acme/widgets/pulls"]
+
+
+def test_the_default_branch_is_the_forges(forge: RestForge) -> None:
+    assert forge.target() == "trunk"
+
+
+def test_a_body_that_is_too_long_is_cut(github: FakeGitHub, forge: RestForge) -> None:
+    forge.announce(replace(WANTED, body="line\n" * 20_000))
+    github.pulls[0].body = "x" * 30_000 + github.pulls[0].body
+    forge.announce(replace(WANTED, body="line\n" * 20_000))
+    [kept] = github.pulls
+    assert 60_000 < len(kept.body) <= 65_536
+    assert kept.body.startswith("x" * 30_000)
+    assert kept.body.endswith("(more than fits here)\n<!-- /plait -->")
+
+
+def test_the_token_is_a_bearers_and_nobody_follows_links(github: FakeGitHub, forge: RestForge) -> None:
+    forge.announce(WANTED)
+    assert {request.headers["authorization"] for request in github.requests} == {
+        "Bearer s3cr3t-T0ken-0123456789"
+    }
+    assert {request.headers["x-github-api-version"] for request in github.requests} == {"2022-11-28"}

@@ -1,0 +1,181 @@
+from __future__ import annotations
+
+import pytest
+
+from plait.adapters.forge.address import Address, Kind, address, kind_of
+from plait.adapters.forge.byhand import by_hand
+from plait.adapters.forge.github import GitHub
+from plait.adapters.forge.proxy import proxy_for
+from plait.ports import Announcement, ForgeError
+
+
+@pytest.mark.parametrize(
+    ("url", "wanted"),
+    [
+        ("https://github.com/acme/widgets.git", Address("github.com", "acme/widgets")),
+        ("https://github.com/acme/widgets/", Address("github.com", "acme/widgets")),
+        ("https://GitHub.com:443/acme/widgets", Address("github.com", "acme/widgets")),
+        ("https://ada:secret@github.com/acme/widgets", Address("github.com", "acme/widgets")),
+        ("git@github.com:acme/widgets.git", Address("github.com", "acme/widgets")),
+        ("github.com:acme/widgets", Address("github.com", "acme/widgets")),
+        ("ssh://git@github.com:22/acme/widgets.git", Address("github.com", "acme/widgets")),
+        ("ssh://git@ssh.github.com:443/acme/widgets.git", Address("github.com", "acme/widgets")),
+        ("git+ssh://git@github.com/acme/widgets.git", Address("github.com", "acme/widgets")),
+        ("https://git.example.org:8443/a/b.git", Address("git.example.org", "a/b", 8443)),
+        ("ssh://git@git.example.org:2222/a/b.git", Address("git.example.org", "a/b")),
+        ("git@gitlab.com:group/sub/deep/name.git", Address("gitlab.com", "group/sub/deep/name")),
+        ("git@git.example.org:/a/b.git", Address("git.example.org", "a/b")),
+        ("http://127.0.0.1:3000/a/b", Address("127.0.0.1", "a/b", 3000, "http")),
+        ("http://[::1]:3000/a/b", Address("::1", "a/b", 3000, "http")),
+        ("http://localhost/a/b.git", Address("localhost", "a/b", None, "http")),
+    ],
+)
+def test_a_url_says_where_a_repository_is(url: str, wanted: Address) -> None:
+    assert address(url) == wanted
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "/srv/git/widgets.git",
+        "../widgets",
+        "file:///srv/git/a/b.git",
+        "https://github.com/widgets",
+        "https://github.com/",
+        "https://github.com/../x/y",
+        "https://github.com/a/..",
+        "https:///a/b",
+        "https://host:99999999/a/b",
+        "https://-oProxyCommand=x/a/b",
+        "git@-oProxyCommand=x:a/b",
+        "https://ho st/a/b",
+        "https://host\n.evil/a/b\nc",
+        "ext::sh -c evil%/a/b",
+        "",
+    ],
+)
+def test_what_is_no_repository_on_a_forge_is_refused(url: str) -> None:
+    with pytest.raises(ForgeError):
+        address(url)
+
+
+def test_a_token_never_crosses_the_network_in_the_clear() -> None:
+    with pytest.raises(ForgeError, match="in the clear"):
+        address("http://git.example.org/a/b.git")
+
+
+def test_a_refusal_keeps_the_urls_password_to_itself() -> None:
+    with pytest.raises(ForgeError) as caught:
+        address("ftp://ada:secret@example.org/a/b")
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("host", "kind"),
+    [
+        ("github.com", Kind.GITHUB),
+        ("acme.ghe.com", Kind.GITHUB),
+        ("github.example.org", Kind.GITHUB),
+        ("gitlab.com", Kind.GITLAB),
+        ("gitlab.example.org", Kind.GITLAB),
+        ("codeberg.org", Kind.GITEA),
+        ("my-forgejo.example.org", Kind.GITEA),
+    ],
+)
+def test_a_host_tells_its_kind(host: str, kind: Kind) -> None:
+    assert kind_of(Address(host, "a/b")) is kind
+
+
+def test_a_host_that_nobody_knows_is_what_a_person_says() -> None:
+    where = Address("git.example.org", "a/b")
+    assert kind_of(where, "GitLab") is Kind.GITLAB
+    with pytest.raises(ForgeError, match="nobody knows"):
+        kind_of(where)
+    with pytest.raises(ForgeError, match="no kind of forge called 'bitbucket'"):
+        kind_of(where, "bitbucket")
+
+
+def test_a_host_that_everybody_knows_is_not_what_a_repository_says() -> None:
+    """Or one forge's token would be sent to another."""
+    with pytest.raises(ForgeError, match="is of kind github"):
+        kind_of(Address("github.com", "a/b"), "gitlab")
+
+
+def test_only_gitlab_has_groups_in_groups() -> None:
+    assert kind_of(Address("gitlab.com", "a/b/c")) is Kind.GITLAB
+    with pytest.raises(ForgeError, match="OWNER/NAME"):
+        kind_of(Address("github.com", "a/b/c"))
+
+
+@pytest.mark.parametrize(
+    ("host", "api"),
+    [
+        ("github.com", "https://api.github.com"),
+        ("acme.ghe.com", "https://api.acme.ghe.com"),
+        ("github.example.org", "https://github.example.org/api/v3"),
+    ],
+)
+def test_github_answers_at_a_place_of_its_own(host: str, api: str) -> None:
+    assert GitHub().api(Address(host, "a/b")) == api
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "wanted"),
+    [
+        (
+            Kind.GITHUB,
+            "a/b",
+            (
+                "By hand: https://h.org/a/b/compare/release/1...plait/batch-x?expand=1\n"
+                "  or: gh pr create --repo h.org/a/b --base release/1 --head plait/batch-x --title 'Two words'"
+            ),
+        ),
+        (
+            Kind.GITLAB,
+            "g/s/b",
+            (
+                "By hand: https://h.org/g/s/b/-/merge_requests/new?merge_request%5Bsource_branch%5D=plait%2Fbatch-x"
+                "&merge_request%5Btarget_branch%5D=release%2F1\n"
+                "  or: glab mr create --repo https://h.org/g/s/b --target-branch release/1"
+                " --source-branch plait/batch-x --title 'Two words'"
+            ),
+        ),
+        (
+            Kind.GITEA,
+            "a/b",
+            (
+                "By hand: https://h.org/a/b/compare/release/1...plait/batch-x\n"
+                "  or: tea pulls create --repo a/b --base release/1 --head plait/batch-x --title 'Two words'"
+            ),
+        ),
+    ],
+)
+def test_the_way_by_hand_is_a_link_and_a_command(kind: Kind, path: str, wanted: str) -> None:
+    where = Address("h.org", path)
+    assert by_hand(kind, where, where, Announcement("plait/batch-x", "release/1", "Two words", "")) == wanted
+
+
+def test_by_hand_a_fork_is_named_with_its_owner() -> None:
+    told = by_hand(
+        Kind.GITHUB, Address("h.org", "a/b"), Address("h.org", "ada/b"), Announcement("x", "main", "t", "")
+    )
+    assert "/a/b/compare/main...ada:x?" in told
+    assert "--head ada:x" in told
+
+
+@pytest.mark.parametrize(
+    ("url", "environment", "proxy"),
+    [
+        ("https://h.org", {"HTTPS_PROXY": "http://p:1"}, "http://p:1"),
+        ("https://h.org", {"https_proxy": "p:1", "HTTPS_PROXY": "q:1"}, "http://p:1"),
+        ("https://h.org", {"ALL_PROXY": "http://p:1"}, "http://p:1"),
+        ("https://h.org", {"http_proxy": "http://p:1"}, None),
+        ("https://api.h.org", {"HTTPS_PROXY": "http://p:1", "no_proxy": "other.org, .h.org"}, None),
+        ("https://nah.org", {"HTTPS_PROXY": "http://p:1", "no_proxy": "h.org"}, "http://p:1"),
+        ("https://h.org", {"HTTPS_PROXY": "http://p:1", "NO_PROXY": "*"}, None),
+        ("http://127.0.0.1:80", {"ALL_PROXY": "http://p:1", "http_proxy": "http://p:1"}, None),
+        ("https://h.org", {}, None),
+    ],
+)
+def test_proxies_are_the_environments(url: str, environment: dict[str, str], proxy: str | None) -> None:
+    assert proxy_for(url, environment) == proxy
