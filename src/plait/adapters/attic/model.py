@@ -1,0 +1,179 @@
+"""What batches leave behind, as it was found. Whether it can go is told by `plan`, from these facts alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+from plait.core.frozen import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """`over`: nothing of it runs, is owed or is being published. `since` is when it ended."""
+
+    id: str
+    over: bool
+    since: float = 0.0
+
+
+class Use(StrEnum):
+    TASK = "task"
+    GATE = "gate"
+    POOL = "pool"
+    MAKING = "making"
+
+
+@dataclass(frozen=True, slots=True)
+class Worktree:
+    """A worktree of plait's. `entry` is git's own folder about it ("": it has none), `there`: its files are.
+
+    `locked` says why it is locked, `inside` are the processes that work in it, `making`: somebody is just making it.
+    `unsaved`: there may be work in it that no ref has. `away`: not even the folder that it should be in is there.
+    """
+
+    path: str
+    use: Use
+    batch: str = ""
+    task: str = ""
+    entry: str = ""
+    there: bool = True
+    size: int = 0
+    locked: str | None = None
+    inside: tuple[int, ...] = ()
+    making: bool = False
+    unsaved: bool = False
+    away: bool = False
+    age: float = 0.0
+
+    @property
+    def whole(self) -> bool:
+        return self.there and bool(self.entry)
+
+
+@dataclass(frozen=True, slots=True)
+class Trash:
+    """What was thrown away, or put down for a moment by somebody who died. Nothing that is work ever gets there."""
+
+    path: str
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Setups:
+    """What setup commands made, kept for the next workspace. `age` counts from when one was last used."""
+
+    path: str
+    size: int = 0
+    age: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Transcripts:
+    """What the attempts of a batch printed."""
+
+    batch: str
+    path: str
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """What a batch was submitted with. `begun`: there are transcripts beside it."""
+
+    batch: str
+    path: str
+    size: int = 0
+    begun: bool = False
+    age: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A branch of plait's: a task's, or without a `task` the batch's own.
+
+    `merged`: a ref that is not plait's has all of it. `pushed`: a remote has it, on a branch of plait's. `joined`: the batch
+    branch has it. `saved`: a ref under refs/plait has it. `open_in` is the worktree that has it checked out.
+    """
+
+    name: str
+    tip: str
+    batch: str
+    task: str = ""
+    merged: bool = False
+    pushed: bool = False
+    joined: bool = False
+    saved: bool = False
+    open_in: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """Something under refs/plait. `elsewhere`: a ref that is not plait's, or a remote, has all of it."""
+
+    name: str
+    tip: str
+    batch: str
+    elsewhere: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """A lock file that a git of plait's left."""
+
+    path: str
+    age: float
+    batch: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """Workspaces whose repository is gone, and its objects with it."""
+
+    path: str
+    repository: str
+    size: int = 0
+
+
+Thing = Worktree | Trash | Setups | Transcripts | Folder | Branch | Ref | Lock | Lost
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    now: float
+    batches: Mapping[str, Batch]
+    things: tuple[Thing, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """`older`: only what belongs to batches that ended so many seconds ago, but of those more. `forget` are batches, by id.
+
+    `unmerged`: what was never merged goes with them. `lost`: also what is left of repositories that are gone.
+    """
+
+    older: float | None = None
+    forget: frozenset[str] = frozenset()
+    unmerged: bool = False
+    lost: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """It can go. `save`: after it has been put under refs/plait/saved. `why` is for people."""
+
+    thing: Thing
+    why: str
+    save: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    thing: Thing
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cleanup:
+    items: tuple[Item, ...]
+    kept: tuple[Kept, ...]

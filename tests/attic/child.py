@@ -1,0 +1,39 @@
+"""Cleans up, and is killed in the middle of it: at the nth of the moments at which something is changed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+from plait.adapters.attic.attic import Attic, Known
+from plait.adapters.attic.model import Batch, Wish
+from plait.adapters.attic.plan import plan_cleanup
+from plait.site.folder import StateFolder
+from plait.site.workspaces.layout import Layout
+from plait.site.workspaces.repository import Repository
+
+_MOMENTS = {"os.rename", "os.remove", "os.rmdir", "shutil.rmtree", "subprocess.Popen"}
+
+
+def main(common: Path, root: Path, moment: int) -> None:
+    known = Known({"beef": Batch("beef", over=True, since=time.time())}, {"beef": ("a",)})
+    attic = Attic(Repository(common), Layout(root), StateFolder(common / "plait"), lambda: known)
+    plan = plan_cleanup(attic.facts(), Wish())
+    seen = 0
+
+    def hook(event: str, _: object) -> None:
+        nonlocal seen
+        if event in _MOMENTS:
+            seen += 1
+            if seen == moment:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(hook)
+    list(attic.clean(plan.items, Wish()))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]))

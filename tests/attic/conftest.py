@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from plait.adapters.attic.attic import Attic, Known
+from plait.adapters.attic.model import Batch, Cleanup, Item, Kept, Thing, Wish
+from plait.adapters.attic.plan import plan_cleanup
+from plait.kit import Outfit
+from plait.site.folder import StateFolder
+from plait.site.workspaces import GitWorkspaces
+from plait.site.workspaces.layout import Layout
+from plait.site.workspaces.repository import Repository
+
+PLAIN = Outfit()
+
+
+@pytest.fixture(autouse=True)
+def nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever runs the tests, and however their git is set up."""
+    for name in [name for name in os.environ if name.startswith("GIT_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    for role in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{role}_NAME", "t")
+        monkeypatch.setenv(f"GIT_{role}_EMAIL", "t@example.com")
+
+
+def git(where: Path, *words: str) -> str:
+    done = subprocess.run(["git", *words], cwd=where, capture_output=True, check=False, timeout=60)
+    assert done.returncode == 0, (words, done.stderr.decode("utf-8", "replace"))
+    return done.stdout.decode("utf-8", "surrogateescape").removesuffix("\n")
+
+
+class House:
+    """A repository with a checkout and workspaces, and what a journal would know of its batches."""
+
+    def __init__(self, root: Path) -> None:
+        self.top = root / "project"
+        self.top.mkdir()
+        git(self.top, "init", "--quiet")
+        self.common = self.top / ".git"
+        (self.top / "README").write_text("read me\n")
+        git(self.top, "add", "--all")
+        git(self.top, "commit", "--quiet", "-m", "first")
+        self.base = git(self.top, "rev-parse", "HEAD")
+        self.location = root / "cache"
+        self.root = self.location / "project-1"
+        self.workspaces = GitWorkspaces(self.common, self.root)
+        self.repository = Repository(self.common)
+        self.layout = Layout(self.root)
+        self.state = StateFolder(self.common / "plait")
+        self.batches: dict[str, Batch] = {}
+        self.tasks: dict[str, tuple[str, ...]] = {}
+
+    def git(self, *words: str, at: Path | None = None) -> str:
+        return git(at or self.top, *words)
+
+    def batch(self, name: str, *tasks: str, over: bool = True, days: float = 20.0) -> None:
+        self.batches[name] = Batch(name, over, time.time() - days * 86_400)
+        self.tasks[name] = tasks
+
+    def workspace(self, batch: str, task: str) -> Path:
+        return Path(self.workspaces.prepare(batch, task, self.base, PLAIN, top=str(self.top)))
+
+    @property
+    def attic(self) -> Attic:
+        return Attic(
+            self.repository, self.layout, self.state, lambda: Known(dict(self.batches), dict(self.tasks))
+        )
+
+    def plan(self, wish: Wish = Wish()) -> Cleanup:  # noqa: B008 - frozen
+        return plan_cleanup(self.attic.facts(), wish)
+
+    def clean(self, wish: Wish = Wish()) -> list[Item | Kept]:  # noqa: B008
+        return list(self.attic.clean(self.plan(wish).items, wish))
+
+    def refs(self, under: str = "") -> dict[str, str]:
+        told = git(self.top, "for-each-ref", "--format=%(refname) %(objectname)", *([under] if under else []))
+        return dict(line.split(" ") for line in told.splitlines())
+
+    def commit(self, **files: str) -> str:
+        """A commit on the base, on no branch; no checkout is touched."""
+        env = {**os.environ, "GIT_INDEX_FILE": str(self.common / "scratch-index")}
+
+        def run(*words: str, feed: str = "") -> str:
+            line = ["git", *words]
+            done = subprocess.run(
+                line, cwd=self.top, env=env, input=feed, capture_output=True, text=True, check=True
+            )
+            return done.stdout.strip()
+
+        run("read-tree", self.base)
+        for name, text in files.items():
+            blob = run("hash-object", "-w", "--stdin", feed=text)
+            run("update-index", "--add", "--cacheinfo", f"100644,{blob},{name}")
+        made = run("commit-tree", run("write-tree"), "-p", self.base, "-m", f"adds {', '.join(files)}")
+        (self.common / "scratch-index").unlink()
+        return made
+
+    def ref(self, name: str, commit: str) -> None:
+        git(self.top, "update-ref", name, commit)
+
+    def mine(self) -> dict[str, str]:
+        """Everything of the user's: checkout, HEAD, index, stash, settings, branches, worktrees."""
+        inside = [self.common / name for name in ("HEAD", "index", "config", "refs/stash", "logs/HEAD")]
+        files = [each for each in self.top.rglob("*") if ".git" not in each.parts]
+        seen = {str(e): hashlib.sha256(e.read_bytes()).hexdigest() for e in (*inside, *files) if e.is_file()}
+        own = {name: tip for name, tip in self.refs().items() if "plait/" not in name}
+        return seen | own
+
+    def stays(self, found: Sequence[Item | Kept]) -> dict[str, str]:
+        """Why, by name."""
+        return {_name(each.thing): each.why for each in found if isinstance(each, Kept)}
+
+    def goes(self, found: Sequence[Item | Kept]) -> dict[str, str]:
+        return {_name(each.thing): each.why for each in found if isinstance(each, Item)}
+
+    def left(self) -> list[str]:
+        """All that takes room, and git's folders about worktrees of plait's."""
+        found = [*self.layout.all(), *self.repository.admins]
+        return [each.name for each in found]
+
+
+def _name(thing: Thing) -> str:
+    return getattr(thing, "name", "") or Path(getattr(thing, "path", "")).name
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> House:
+    return House(tmp_path)

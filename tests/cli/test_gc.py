@@ -1,0 +1,252 @@
+"""`plait gc`: it shows what could go, asks, removes no more than that, and brings back what was saved."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from plait.core.reports import AttemptExited, MergeDone, Outcome
+from plait.core.requests import Retry, Submit
+from plait.core.settings import Isolation
+from plait.core.status import Category
+from plait.kit import Outfit
+from plait.site.refs import attempt_ref
+from plait.site.workspaces import GitWorkspaces
+from plait.testing.commands import Answer, ask
+from plait.testing.scribe import SETTINGS, Scribe, plan
+from plait.testing.terminal import Terminal
+from plait.wiring import INBOX, find_place, inbox
+from plait.wiring.repository import worktrees_folder
+from plait.wiring.sources import settings
+
+Say = Callable[..., Answer]
+
+
+@pytest.fixture(autouse=True)
+def _own_git(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in [name for name in os.environ if name.startswith(("GIT_", "PLAIT_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    monkeypatch.setenv("PLAIT_WORKSPACE_LOCATION", str(tmp_path / "cache"))
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    for role in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{role}_NAME", "t")
+        monkeypatch.setenv(f"GIT_{role}_EMAIL", "t@example.com")
+
+
+def git(where: Path, *words: str) -> str:
+    done = subprocess.run(["git", *words], cwd=where, check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+class Bench:
+    """Batch beef: a is merged into its branch, b failed; both left their workspaces, b with work in it."""
+
+    def __init__(self, root: Path) -> None:
+        self.top = root / "work"
+        self.top.mkdir()
+        git(self.top, "init", "-q")
+        git(self.top, "commit", "-q", "--allow-empty", "-m", "first")
+        self.base = git(self.top, "rev-parse", "HEAD")
+        self.place = find_place(self.top)
+        self.scribe = Scribe(self.place)
+        root = worktrees_folder(self.place, settings(self.top))
+        self.workspaces = GitWorkspaces(self.top / ".git", root)
+
+    def submit(self, *tasks: str) -> None:
+        wanted = replace(SETTINGS, isolation=Isolation.WORKTREE)
+        self.scribe.happen(Submit("r", "beef", plan(*tasks).brief(), wanted, base=self.base))
+
+    def work(self, task: str) -> Path:
+        path = Path(self.workspaces.prepare("beef", task, self.base, Outfit(), top=str(self.top)))
+        (path / f"{task}.txt").write_text(f"{task}\n")
+        return path
+
+    def passes(self, task: str) -> None:
+        path = self.work(task)
+        git(path, "add", "-A")
+        git(path, "commit", "-q", "-m", task)
+        tip = git(path, "rev-parse", "HEAD")
+        found = self.scribe.batch.task(task)
+        assert found is not None
+        attempt = next(iter(found.alive))
+        git(self.top, "update-ref", attempt_ref(attempt), tip)
+        self.scribe.happen(AttemptExited(attempt, Outcome(Category.OK, 0, tip=tip)))
+        assert found.merging is not None
+        git(self.top, "update-ref", "refs/heads/plait/batch-beef", tip)
+        self.scribe.happen(MergeDone("beef", task, found.merging, tip))
+
+    def fails(self, task: str) -> None:
+        self.work(task)
+        self.scribe.exits(task, Category.TASK, "no luck")
+
+    def refs(self, under: str) -> list[str]:
+        return git(self.top, "for-each-ref", "--format=%(refname)", under).split()
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    made = Bench(tmp_path)
+    made.submit("a", "b")
+    made.passes("a")
+    made.fails("b")
+    return made
+
+
+@pytest.fixture
+def say(bench: Bench, capsys: pytest.CaptureFixture[str]) -> Say:
+    return lambda *words: ask(capsys, bench.top, *words)
+
+
+def test_a_dry_run_shows_what_could_go_and_removes_nothing(bench: Bench, say: Say) -> None:
+    answer = say("gc", "--dry-run")
+    assert answer.code == 0
+    assert "batch beef  2 workspaces, " in answer.out
+    assert "plait/task-beef-a: the batch branch has it" in answer.out
+    assert "1 of them holds work that is saved first" in answer.out
+    assert "plait/batch-beef: it is not merged" in answer.out
+    assert len(bench.refs("refs/heads/plait")) == 3
+    assert Path(bench.workspaces.path("beef", "b")).is_dir()
+
+
+def test_it_removes_what_it_showed_and_tells_how_to_bring_back_what_it_saved(bench: Bench, say: Say) -> None:
+    answer = say("gc")
+    assert answer.code == 0
+    assert "saved saved/beef/b/1: plait gc restore saved/beef/b/1\n" in answer.out
+    assert bench.refs("refs/heads/plait") == ["refs/heads/plait/batch-beef"]
+    assert not Path(bench.workspaces.path("beef", "b")).exists()
+    assert "saved/beef/b/1" in say("gc", "--list").out
+    made = say("gc", "restore", "saved/beef/b/1")
+    assert made.out.startswith("The branch restored-beef-b-1 was made")
+    assert git(bench.top, "show", "restored-beef-b-1:b.txt") == "b"
+    assert say("gc", "restore", "saved/beef/b/1", "--as", "mine").code == 0
+    assert "There is nothing to remove." in say("gc").out
+
+
+def test_for_programs(bench: Bench, say: Say) -> None:
+    told = json.loads(say("gc", "--dry-run", "--json").out)
+    assert told["bytes"] > 0
+    assert {item["kind"] for item in told["items"]} == {"workspace", "branch"}
+    assert {item["kind"] for item in told["kept"]} >= {"branch", "ref"}
+    told = json.loads(say("gc", "--json").out)
+    assert told["saved"] == ["saved/beef/b/1"]
+    assert [each["name"] for each in json.loads(say("gc", "--list", "--json").out)["saved"]] == [
+        "saved/beef/b/1",
+        "attempts/beef/a/write-1",
+    ]
+    assert json.loads(say("gc", "restore", "beef/a", "--json").out)["branch"] == "restored-beef-a-write-1"
+    assert bench.refs("refs/heads/plait") == ["refs/heads/plait/batch-beef"]
+
+
+def test_a_batch_that_is_not_over_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bench = Bench(tmp_path)
+    bench.submit("a", "b")
+    bench.passes("a")
+    path = bench.work("b")
+    answer = ask(capsys, bench.top, "gc")
+    assert "There is nothing to remove." in answer.out
+    assert "batch beef is not over" in answer.out
+    assert path.is_dir()
+    refused = ask(capsys, bench.top, "gc", "--forget", "beef")
+    assert (refused.code, refused.err) == (
+        2,
+        "plait: batch beef is not over, and only what is over can be forgotten\n  `plait cancel beef` gives it up.\n",
+    )
+
+
+def test_a_batch_that_somebody_has_just_asked_for_again_is_left_alone(bench: Bench, say: Say) -> None:
+    box = inbox(bench.place)
+    box.put(Retry("again", "beef", "b"))
+    box.close()
+    assert (bench.place.state / INBOX).exists()
+    assert "There is nothing to remove." in say("gc").out
+
+
+def test_forgetting_says_what_stays(bench: Bench, say: Say) -> None:
+    folder = bench.place.state / "batches" / "beef"
+    (folder / "tasks").mkdir(parents=True)
+    git(bench.top, "merge", "-q", "--no-ff", "-m", "merged", "plait/batch-beef")
+    answer = say("gc", "--forget", "beef")
+    assert answer.code == 0
+    assert "The journal still tells of batch beef: nothing is ever taken out of it." in answer.out
+    assert bench.refs("refs/plait") == ["refs/plait/saved/beef/b/1"]
+    assert not folder.exists()
+    assert "beef" in say("history").out
+    again = say("gc", "--forget", "beef")
+    assert "it was never merged; it goes with --with-unmerged" in again.out
+    assert bench.refs("refs/plait") == ["refs/plait/saved/beef/b/1"]
+    tip = git(bench.top, "rev-parse", "refs/plait/saved/beef/b/1")
+    last = say("gc", "--forget", "beef", "--with-unmerged")
+    assert f"refs/plait/saved/beef/b/1 was {tip}; git keeps that commit for a while" in last.out
+    assert bench.refs("refs/plait") == []
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--older", "soon"], "soon is no length of time"),
+        (["--with-unmerged"], "--with-unmerged is about batches that are to be forgotten"),
+        (["--as", "x"], "--as is about restoring"),
+        (["beef"], "gc takes no names, but for what is to be restored"),
+        (["restore"], "gc takes no names, but for what is to be restored"),
+        (["restore", "nobody"], "nothing is saved under the name nobody"),
+        (["--forget", "nobody"], "there is no batch nobody"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(bench: Bench, say: Say, words: list[str], said: str) -> None:
+    answer = say("gc", *words)
+    assert answer.code == 2
+    assert answer.err.startswith(f"plait: {said}")
+    assert len(bench.refs("refs/heads/plait")) == 3
+
+
+def test_where_there_is_no_repository_only_papers_are_looked_at(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scribe = Scribe(find_place(tmp_path))
+    scribe.submit("cafe", "a")
+    scribe.exits("a")
+    (tmp_path / ".plait" / "batches" / "cafe" / "tasks").mkdir(parents=True)
+    assert ask(capsys, tmp_path, "gc").code == 0
+    assert ask(capsys, tmp_path, "gc", "--list").out == "Nothing is saved here.\n"
+    assert ask(capsys, tmp_path, "gc", "--forget", "cafe").code == 0
+    assert not (tmp_path / ".plait" / "batches" / "cafe").exists()
+
+
+def terminal(bench: Bench, *words: str) -> Terminal:
+    line = [sys.executable, "-m", "plait", "gc", *words]
+    return Terminal(line, cwd=bench.top, env={**os.environ, "NO_COLOR": "1"})
+
+
+def test_on_a_terminal_it_asks_first(bench: Bench) -> None:
+    shown = terminal(bench)
+    shown.until("Remove this? [y/N]")
+    shown.type("\n")
+    assert shown.wait() == 1
+    assert "Nothing was removed." in shown.text
+    shown.close()
+    assert len(bench.refs("refs/heads/plait")) == 3
+    shown = terminal(bench)
+    shown.until("Remove this? [y/N]")
+    shown.type("y\n")
+    assert shown.wait() == 0
+    shown.close()
+    assert bench.refs("refs/heads/plait") == ["refs/heads/plait/batch-beef"]
+
+
+def test_what_would_be_lost_for_good_is_confirmed_by_name(bench: Bench) -> None:
+    for typed, code in (("y", 1), ("beef", 0)):
+        shown = terminal(bench, "--forget", "beef", "--with-unmerged")
+        shown.until("Type beef to forget it:")
+        shown.type(f"{typed}\n")
+        assert shown.wait() == code
+        shown.close()
+    assert bench.refs("refs/heads/plait") == []
