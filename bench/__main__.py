@@ -7,7 +7,7 @@ from importlib import import_module
 
 from bench.table import save, show
 
-ALL = ("graph", "core", "journal", "sources", "startup", "run", "makespan", "chatty")
+ALL = ("graph", "core", "journal", "sources", "startup", "run", "makespan", "chatty", "merge", "workspaces")
 
 
 def main(words: list[str]) -> None:

@@ -10,13 +10,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from plait.agents.model import AgentSpec
+from plait.config.choices import ForgeKind
 from plait.core.errors import WorldError
 from plait.core.frozen import dataclass
 from plait.core.task import Task
+
+if TYPE_CHECKING:  # an engine has no use for all settings
+    from plait.config.model import Config
 
 
 class KitError(WorldError):
@@ -56,19 +61,38 @@ class Shipping:
     remote: str = "origin"
     target: str = ""
     title: str = ""
+    forge: ForgeKind = ForgeKind.AUTO
 
 
-@dataclass(frozen=True)
-class Kit:
-    """`top` is the checkout that the batch was submitted from; `hooks`: commits run the repository's hooks."""
+@dataclass(frozen=True, slots=True)
+class Gear:
+    """What batches with worktrees go by. `hooks`: commits of results run the repository's hooks."""
 
-    top: str
-    tasks: tuple[Task, ...]
-    agents: tuple[AgentSpec, ...] = ()
     outfit: Outfit = Outfit()
     blending: Blending = Blending()
     shipping: Shipping = Shipping()
     hooks: bool = False
+
+    @classmethod
+    def of(cls, config: Config) -> Gear:
+        space, merge, pr = config.workspace, config.merge, config.pr
+        return cls(
+            Outfit(space.copy, space.link, space.setup, space.setup_reads, space.setup_makes, space.sparse),
+            Blending(merge.union, merge.regenerate),
+            Shipping(pr.remote, pr.target or "", pr.title or "", pr.forge),
+            space.hooks,
+        )
+
+
+@dataclass(frozen=True)
+class Kit:
+    """`top` is the checkout that the batch was submitted from, `sources` are what its tasks were read from."""
+
+    top: str
+    tasks: tuple[Task, ...]
+    agents: tuple[AgentSpec, ...] = ()
+    gear: Gear = Gear()
+    sources: tuple[str, ...] = ()
 
     @cached_property
     def by_id(self) -> Mapping[str, Task]:

@@ -7,16 +7,17 @@ from contextlib import AbstractContextManager
 from dataclasses import field
 from typing import TYPE_CHECKING, Protocol
 
-from plait.core.decisions import MergeStarted, RebuildStarted
+from plait.core.decisions import MergeStarted, PublishStarted, RebuildStarted
 from plait.core.errors import WorldError
 from plait.core.events import Record
 from plait.core.frozen import dataclass
-from plait.core.reports import MergeConflicted, MergeDone, RebuildDone
+from plait.core.reports import MergeConflicted, MergeDone, PublishDone, PublishFailed, RebuildDone
 from plait.core.requests import Request
 from plait.core.task import Attempt
 
 if TYPE_CHECKING:  # quick commands know ports, and have no use for kits
-    from plait.kit import Blending, Outfit
+    from plait.core.views import BatchView
+    from plait.kit import Blending, Kit, Outfit
 
 
 class JournalError(WorldError):
@@ -275,10 +276,12 @@ class Captured:
     """What an attempt left in its workspace, as a commit: `tip`. `files` are all that differ from its base.
 
     `empty`: nothing does. `taken_out` are sources in which only statuses differed, which are plait's to write.
+    `diffstat` is how many files those are, and the lines added and removed.
     """
 
     tip: str
     files: tuple[str, ...] = ()
+    diffstat: tuple[int, int, int] = (0, 0, 0)
     empty: bool = False
     taken_out: tuple[str, ...] = ()
 
@@ -370,7 +373,7 @@ class Integrator(Protocol):
     def conflict(self, order: MergeStarted, blending: Blending) -> str:
         """Both sides of a conflict, as text for whoever repairs it, within reason."""
 
-    def foresee(self, onto: str, tips: Mapping[str, tuple[str, str]]) -> list[Foreseen]:
+    def foresee(self, onto: str, tips: Mapping[str, tuple[str, str]], blending: Blending) -> list[Foreseen]:
         """Which of these changes (base and tip by task) would conflict, with each other or with the branch (`right` "")."""
 
 
@@ -387,10 +390,11 @@ class Announcement:
 
 @dataclass(frozen=True, slots=True)
 class Announced:
-    """`url` of the pull request; `made` is False if there was one already."""
+    """`url` of the pull request; `made` is False if there was one already. `note` is what differs from what was wanted."""
 
     url: str
     made: bool = True
+    note: str = ""
 
 
 class ForgeError(WorldError):
@@ -404,3 +408,12 @@ class Forge(Protocol):
 
     def target(self) -> str:
         """The remote's default branch."""
+
+
+class Publisher(Protocol):
+    """Brings a batch branch to its remote. Called from a thread; what was done before is found, and not done twice."""
+
+    def publish(
+        self, order: PublishStarted, view: BatchView, kit: Kit, environment: Mapping[str, str]
+    ) -> PublishDone | PublishFailed:
+        """`environment` is whose tokens and credentials count."""

@@ -13,7 +13,7 @@ from plait.agents.model import AgentSpec
 from plait.cli.planning import Outlook, look, machine_size
 from plait.cli.run_agents import staffed
 from plait.cli.run_ask import terms
-from plait.cli.run_check import in_place, newest, refuse_twice
+from plait.cli.run_check import grounded, newest, refuse_twice
 from plait.core.decisions import RequestGranted
 from plait.core.errors import UserError
 from plait.core.events import Record
@@ -100,13 +100,24 @@ def test_words_that_contradict_each_other(
     assert said in answer.err
 
 
-def test_who_asked_for_worktrees_is_told_and_the_others_work_in_place(top: Path) -> None:
+def test_tasks_have_worktrees_unless_somebody_says_otherwise(top: Path) -> None:
     plain = found(top, "plan.md")
-    assert in_place(plain.settings, plain.seen.config).isolation is Isolation.IN_PLACE
+    place = replace(plain.seen.place, repository=True)
+    assert grounded(plain.settings, plain.seen.config, place).isolation is Isolation.WORKTREE
+    own = replace(plain.settings, isolation=Isolation.IN_PLACE)
+    assert grounded(own, plain.seen.config, place).isolation is Isolation.IN_PLACE
+
+
+def test_where_there_is_no_repository_they_work_in_place_and_who_asked_for_worktrees_is_told(
+    top: Path,
+) -> None:
+    plain = found(top, "plan.md")
+    place = replace(plain.seen.place, repository=False)
+    assert grounded(plain.settings, plain.seen.config, place).isolation is Isolation.IN_PLACE
     (top / "plait.toml").write_text('[run]\nisolation = "worktree"\n')
     asked = found(top, "plan.md")
     with pytest.raises(UserError, match=r"plait.toml:2"):
-        in_place(asked.settings, asked.seen.config)
+        grounded(asked.settings, asked.seen.config, place)
 
 
 def test_auto_goes_by_the_tasks_that_are_planned_not_by_those_that_are_there(top: Path) -> None:

@@ -14,8 +14,8 @@ _LONGEST = 60
 _LONGEST_NAME = 200  # bytes: no file system takes more than 255
 
 
-def prompt(task: Task, *, feedback: str, check: str = "") -> str:
-    """`check` is the end of what a failed check printed."""
+def prompt(task: Task, *, feedback: str, check: str = "", conflict: str = "") -> str:
+    """`check` is the end of what a failed check printed, `conflict` both sides of one that is to be repaired."""
     parts = [_task(task)]
     if feedback.strip():
         parts += ["## Feedback on the attempt before this one", feedback.strip()]
@@ -23,6 +23,15 @@ def prompt(task: Task, *, feedback: str, check: str = "") -> str:
         parts += [
             "## The end of what the check printed",
             _fenced("\n".join(map(_line, check.strip().split("\n")))),
+        ]
+    if conflict.strip():
+        parts += [
+            "## The conflict",
+            (
+                "Other tasks were merged meanwhile, and the change that was made for this one does not fit onto them. The "
+                "folder holds what was merged, without that change: make it again, so that both hold."
+            ),
+            _fenced("\n".join(map(_line, conflict.strip().split("\n")))),
         ]
     return "\n\n".join(parts) + "\n"
 

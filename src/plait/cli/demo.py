@@ -31,6 +31,8 @@ DESIGNED = {
     "06-translation": "failed",
     "07-language-menu": "blocked",
     "08-site-map": "done",
+    "09-slogan": "done",
+    "10-promise": "done",
 }
 # A demonstration goes its own way, whatever the settings of the house are.
 FLAGS = {
@@ -40,9 +42,10 @@ FLAGS = {
     "run.budget": "",
     "run.gate": "",
     "run.idle_timeout": "1m",
-    "run.isolation": "in-place",
+    "run.isolation": "worktree",
     "run.max_parallel": "4",
     "run.mode": "parallel",
+    "run.on_conflict": "repair",
     "run.order": "critical-path",
     "run.retries": "1",
     "run.stop_on_fail": "false",
@@ -51,17 +54,22 @@ FLAGS = {
     "sources.exclude": [],
     "sources.file_conflicts": "inferred",
     "sources.format": "",
+    "pr.when_done": "push",
+    "pr.remote": "origin",
+    "pr.target": "",
 }
 
 
 def demo_command() -> int:
     """0 when it went as designed."""
-    top = Path(tempfile.mkdtemp(prefix="plait-demo-")).resolve()
+    top = Path(tempfile.mkdtemp(prefix="plait-demo-")).resolve() / "site"
     make(top)
     page = Page()
-    page.line(("A small web site, built by eight tasks, for real: no keys, no network.", "bold"))
+    page.line(("A small web site, built by ten tasks, for real: no keys, no network.", "bold"))
+    page.line("Each works in a worktree of its own; what is good is merged into one branch, which is pushed.")
     page.line(
-        "One fails at first and is tried again, one fails for good and blocks another, two share a file."
+        "One fails at first and is tried again, one fails for good and blocks another, two share a file, and two change "
+        "the same line."
     )
     page.line()
     page.show(console())
@@ -80,12 +88,22 @@ def make(top: Path) -> None:
     _copy(resources.files("plait.demo") / "site", top)
     names = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
     who = ["-c", "user.name=plait", "-c", "user.email=plait@localhost"]
-    for words in (["init", "--quiet"], ["add", "."], [*who, "commit", "--quiet", "-m", "A small web site"]):
+    (top / "gitignore").rename(top / ".gitignore")
+    remote = top.parent / "remote.git"
+    remote.mkdir()
+    _git(remote, ["init", "--quiet", "--bare", "--initial-branch=main"], names)
+    for words in (
+        ["init", "--quiet", "--initial-branch=main"],
+        ["add", "."],
+        [*who, "commit", "--quiet", "-m", "A small web site"],
+        ["remote", "add", "origin", str(remote)],
+        ["push", "--quiet", "origin", "main"],
+    ):
         _git(top, words, names)
 
 
 def _copy(source: Traversable, target: Path) -> None:
-    target.mkdir(exist_ok=True)
+    target.mkdir(parents=True, exist_ok=True)
     for entry in source.iterdir():
         if entry.is_dir():
             _copy(entry, target / entry.name)
@@ -123,16 +141,19 @@ def _try_next(top: Path, batch: BatchState) -> None:
     page.line()
     page.line(("What to try next", "bold"))
     for command, why in (
-        (f"{plait} status", "where every task stands"),
+        (f"git -C {shlex.quote(str(top))} log --oneline --graph {batch.branch}", "what was merged"),
+        (f"{plait} diff {batch.id} 02-colours", "what one task changed"),
+        (f"{plait} drop {batch.id} 02-colours", "take it out of the branch again"),
         (f"{plait} logs {batch.id} 06-translation", "what it said before it failed"),
         (f"{plait} explain {batch.id} 07-language-menu", "why it did not run"),
         (f"echo hello > {shlex.quote(str(top / 'dictionary.txt'))}", "give it what it lacks …"),
-        (f"{plait} retry {batch.id} 06-translation", "… and both are taken up again"),
+        (f"{plait} retry {batch.id} 06-translation", "… and both are taken up again, and merged"),
     ):
         page.line((f"  # {why}", "dim"))
         page.line(f"  {command}")
     page.line()
-    page.line(f"The site is in {top / 'pages'}. Delete {top} when you have seen enough.")
+    page.line(f"The checkout in {top} is as it was: all of it is on {batch.branch}.")
+    page.line(f"Delete {top.parent} when you have seen enough.")
     page.show(console())
 
 

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from plait import __version__
-from plait.cli import say, verbs, verbs_place, verbs_tasks
+from plait.cli import say, verbs, verbs_place, verbs_results, verbs_tasks
 from plait.cli.guard import guarded, leave, prepare
 
 app = typer.Typer(
@@ -64,5 +64,5 @@ def plait(
 
 
 # In the order in which a person meets them.
-for group in (verbs_tasks, verbs, verbs_place):
+for group in (verbs_tasks, verbs, verbs_results, verbs_place):
     app.add_typer(group.verbs)

@@ -102,8 +102,34 @@ Order = Annotated[
 ]
 Isolation = Annotated[
     str | None,
-    typer.Option("--isolation", metavar="in-place", help="Where tasks work; worktrees come later."),
+    typer.Option(
+        "--isolation", metavar="worktree|in-place", help="A worktree for each task, or all in the checkout."
+    ),
 ]
+Base = Annotated[
+    str | None,
+    typer.Option("--base", metavar="REF", help="The commit to start from; none: the one checked out."),
+]
+Gate = Annotated[
+    str | None, typer.Option("--gate", metavar="COMMAND", help="Must pass on the merged result.")
+]
+OnConflict = Annotated[
+    str | None,
+    typer.Option(
+        "--on-conflict",
+        metavar="skip|fail|repair",
+        help="What a merge conflict means: leave the task out, stop, or have an agent repair it.",
+    ),
+]
+Repo = Annotated[
+    str | None,
+    typer.Option("--repo", metavar="URL", help="Work on another repository, from a mirror that plait keeps."),
+]
+Pr = Annotated[
+    bool | None, typer.Option("--pr/--no-pr", help="Push the result and open a pull request; or do not.")
+]
+Draft = Annotated[bool, typer.Option("--draft", help="Open the pull request as a draft.")]
+Push = Annotated[bool, typer.Option("--push", help="Push the result, without a pull request.")]
 Executor = Annotated[str, typer.Option("--executor", metavar="local", help="Where attempts run.")]
 ResumeBatch = Annotated[
     bool, typer.Option("--resume", help="Go on with the newest unfinished batch of these sources.")

@@ -9,24 +9,31 @@ from plait.cli.plan import show_json, show_text, tell_no_plan
 from plait.cli.planning import Outlook, outlook
 from plait.cli.run_agents import staffed
 from plait.cli.run_ask import confirm, terms
-from plait.cli.run_check import in_place
+from plait.cli.run_check import grounded
 from plait.cli.run_leave import left_at_once
 from plait.cli.run_options import RunOptions
 from plait.cli.say import FAILED, INTERRUPTED, OK, USAGE, Page, console, tell_problems
 from plait.cli.show import listed
-from plait.cli.trust import AGENT, FORMAT, Trust, on_terminal
+from plait.cli.trust import AGENT, FORMAT, Trust, asked, on_terminal
+from plait.config.choices import WhenDone
 from plait.core.plan import Plan
+from plait.core.settings import Publish
 from plait.core.state import BatchState, State
 from plait.front.desk import Desk
 from plait.front.feed import Feed
 from plait.wiring import find_place
+from plait.wiring.repository import has_remote
 from plait.wiring.sources import History, Survey, agent_specs, survey
 
 
 def run_command(options: RunOptions) -> int:
     """The exit code; what stands in the way is raised, and then nothing was started."""
     options.check()
-    trust = Trust(someone=on_terminal() and not options.as_json, early=(FORMAT, AGENT))
+    if options.repo is not None:
+        from plait.cli.run_repo import mirrored  # noqa: PLC0415 - few work on another repository
+
+        options = mirrored(options)
+    trust = Trust(someone=on_terminal() and not options.as_json, early=(FORMAT, AGENT), where=options.where)
     place = find_place(options.where)
     with Desk(place, Feed()) as desk:
         if not options.dry_run:
@@ -56,13 +63,30 @@ def run_command(options: RunOptions) -> int:
         except KeyboardInterrupt:
             return left_at_once(desk, _mine(desk.ahead(), plan))
         mine = _mine(desk.state, plan)
-        return _reckoned(options, found, code, ended=mine is not None and mine.ended is not None)
+        if mine is None or mine.ended is None:
+            return code
+        if trust.someone and not options.yes:
+            code = _offered(desk, found, mine, code)
+        return _reckoned(options, found, code)
 
 
-def _reckoned(options: RunOptions, found: Outlook, code: int, *, ended: bool) -> int:
+def _offered(desk: Desk, found: Outlook, batch: BatchState, code: int) -> int:
+    """What is merged can be shown to others: a person is asked, once."""
+    wanted = found.seen.config.pr.when_done is WhenDone.ASK and batch.line and batch.published is None
+    if not wanted or not has_remote(desk.place, found.seen.config.pr.remote):
+        return code
+    from plait.cli.ship import ship  # noqa: PLC0415
+
+    count = "1 task" if len(batch.line) == 1 else f"{len(batch.line)} tasks"
+    if not asked(f"Push {batch.branch} and open a pull request for {count}? [y/N] ", default=False):
+        return code
+    return ship(desk, batch.id, Publish.PR) or code
+
+
+def _reckoned(options: RunOptions, found: Outlook, code: int) -> int:
     """What was asked for and could not be read is in no batch, and not done either."""
     left = found.planned.unreadable
-    if not left or not ended:
+    if not left:
         return code
     page = Page()
     page.line()
@@ -82,7 +106,7 @@ def _prepared(options: RunOptions, seen: Survey, past: History, agents: tuple[Ag
     found = staffed(outlook(seen, past, options.wish), agents)
     if found.planned.plan is None:
         return found
-    settings = in_place(found.settings, seen.config)
+    settings = grounded(found.settings, seen.config, seen.place)
     if options.backoff is not None:
         settings = replace(settings, backoff=options.backoff)
     return replace(found, settings=settings)

@@ -8,7 +8,7 @@ from plait.cli.say import Page, console
 from plait.cli.trust import asked, on_terminal
 from plait.config.model import Layer
 from plait.core.plan import Plan
-from plait.core.settings import Mode
+from plait.core.settings import Isolation, Mode
 
 __all__ = ["confirm", "on_terminal", "terms"]
 
@@ -24,16 +24,19 @@ def confirm(found: Outlook, plan: Plan) -> bool:
 
 
 def terms(found: Outlook, plan: Plan) -> str:
-    """How many, how many at once, who works, and where: there are no worktrees yet, and nobody should find out afterwards."""
+    """How many, how many at once, who works, and where: nobody should find out afterwards."""
     settings = found.settings
     agents = {task.agent for task in plan.tasks if task.agent}
     agents.update(settings.agents if any(task.agent is None for task in plan.tasks) else ())
-    where = found.seen.place.top
     count = "1 task" if len(plan.tasks) == 1 else f"{len(plan.tasks)} tasks"
-    return (
-        f"{count} · {_at_once(found)} · {', '.join(sorted(agents))} · in place: all tasks work in {where} itself, "
-        "without worktrees"
-    )
+    return f"{count} · {_at_once(found)} · {', '.join(sorted(agents))} · {_where(found)}"
+
+
+def _where(found: Outlook) -> str:
+    if found.settings.isolation is Isolation.WORKTREE:
+        base = found.seen.config.run.base
+        return f"each in a worktree of its own, from {base}" if base else "each in a worktree of its own"
+    return f"in place: all tasks work in {found.seen.place.top} itself, without worktrees"
 
 
 def _at_once(found: Outlook) -> str:

@@ -9,11 +9,12 @@ from plait.cli.planning import Outlook
 from plait.config.model import Config, Layer
 from plait.core.errors import ConfigError, UserError
 from plait.core.plan import Plan
-from plait.core.settings import Isolation, Settings
+from plait.core.settings import Isolation, Publish, Settings
 from plait.core.state import BatchState, State
 from plait.core.task import Task
 from plait.sources.address import Address, names
 from plait.sources.pile import Pile
+from plait.wiring import Place
 
 _MOST_NAMES = 4
 
@@ -21,20 +22,33 @@ _MOST_NAMES = 4
 Name = tuple[str, str]
 
 
-def in_place(settings: Settings, config: Config) -> Settings:
-    """Worktrees come with a later version: who asked for them is told, the others work in the checkout."""
-    given = config.given["run.isolation"]
-    if settings.isolation is Isolation.WORKTREE and given.layer is not Layer.DEFAULT:
-        raise UserError(
-            f"{given}: this version has no worktrees yet; all tasks work in the checkout itself",
-            hint="Say --isolation in-place to have them work there.",
-        )
+def grounded(settings: Settings, config: Config, place: Place) -> Settings:
+    """Each task in a worktree of its own; where there can be none, in the checkout, unless somebody said otherwise."""
+    if settings.isolation is Isolation.WORKTREE and not place.repository:
+        given = config.given["run.isolation"]
+        if given.layer is not Layer.DEFAULT:
+            raise UserError(
+                f"{given}: {place.top} is no git repository, and worktrees belong to one",
+                hint="Make one with git init and a first commit, or say --isolation in-place.",
+            )
+        settings = replace(settings, isolation=Isolation.IN_PLACE)
+    if settings.isolation is Isolation.IN_PLACE:
+        _refuse_merging(settings, config)
+        return replace(settings, publish=Publish.OFF)
+    return settings
+
+
+def _refuse_merging(settings: Settings, config: Config) -> None:
     if settings.gate is not None:
         raise ConfigError(
             f"{config.given['run.gate']}: a gate runs on the merged result, and in place nothing is merged",
             hint="Take it out; --verify checks each task.",
         )
-    return replace(settings, isolation=Isolation.IN_PLACE)
+    if settings.publish is not Publish.OFF and config.given["pr.when_done"].layer is Layer.FLAG:
+        raise UserError(
+            "in place nothing is merged, so there is no branch to push",
+            hint="Leave --pr, --draft and --push out, or have worktrees: --isolation worktree.",
+        )
 
 
 def refuse_twice(state: State, found: Outlook, plan: Plan) -> None:

@@ -21,6 +21,7 @@ class RunOptions:
     named: tuple[str, ...] = ()
     wish: Wish = field(default_factory=Wish)
     flags: Mapping[str, object] = field(default_factory=dict)
+    repo: str | None = None
     executor: str = LOCAL
     resume: bool = False
     dry_run: bool = False
@@ -42,3 +43,16 @@ class RunOptions:
                 "--resume goes on with a batch as it was submitted: it takes no other tasks and no other agent",
                 hint="Leave --select, --with-needs, --agent and --agent-command out; or run a new batch.",
             )
+
+
+def when_done(*, pr: bool | None, draft: bool, push: bool) -> str | None:
+    """What is done with the batch branch at the end, from the flags that say so; None: they say nothing."""
+    if pr is False and (draft or push):
+        raise UserError("--no-pr goes with neither --draft nor --push", hint="Leave one of them out.")
+    if push and (pr or draft):
+        raise UserError("--push pushes without a pull request", hint="--pr pushes too: leave --push out.")
+    if pr is False:
+        return "off"
+    if draft:
+        return "draft"
+    return "push" if push else "pr" if pr else None

@@ -11,16 +11,26 @@ from plait.agents.model import AgentSpec
 from plait.cli.planning import Outlook
 from plait.cli.run_check import refuse_twice
 from plait.cli.run_limit import fitting
+from plait.cli.say import console, tell_problems
 from plait.core.plan import Plan
+from plait.core.settings import Isolation
 from plait.front.asking import Submission
 from plait.front.desk import Desk
+from plait.kit import Gear
 from plait.wiring import LOCKS, Place
+from plait.wiring.repository import base_commit, ground_problems
 
 _LOCK = "submit"
 
 
 def submit(desk: Desk, found: Outlook, plan: Plan, agents: Sequence[AgentSpec]) -> str:
     """The batch's id. What happens from here on is told."""
+    config = found.seen.config
+    isolated = found.settings.isolation is Isolation.WORKTREE
+    base = base_commit(desk.place, config.run.base) if isolated else ""
+    gear = Gear.of(config) if isolated else None
+    if isolated:
+        tell_problems(console(stderr=True), ground_problems(desk.place, base))
     with _turn(desk.place):
         desk.refresh()
         ahead = desk.ahead()
@@ -30,7 +40,7 @@ def submit(desk: Desk, found: Outlook, plan: Plan, agents: Sequence[AgentSpec]) 
         if wider is not None:
             desk.ask(wider)
         sources = tuple(str(source) for source in found.seen.pile.sources)
-        return desk.submit(Submission(plan, found.settings, tuple(agents), sources))
+        return desk.submit(Submission(plan, found.settings, tuple(agents), sources, base, gear))
 
 
 @contextmanager

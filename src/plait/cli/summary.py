@@ -20,6 +20,8 @@ _QUIET = (TaskStatus.BLOCKED, TaskStatus.SKIPPED, TaskStatus.CANCELLED, TaskStat
 
 def exit_code(view: BatchView) -> int:
     """0: everything that is still asked for is done. 3: all that is left waits for a person. 1: something else came of it."""
+    if view.unshipped is not None:  # it was asked for, and nobody got it
+        return FAILED
     if view.status is BatchStatus.COMPLETED:  # what a person dropped is not asked for any more
         return OK
     if view.progress.total == dict(view.progress.counts)[TaskStatus.DONE]:
@@ -38,13 +40,30 @@ def summary(view: BatchView, *, now: float, worked: float, name: str | None = No
     if view.status is BatchStatus.PAUSED:
         why = _flat(view.reason)
         page.line((f"  {why}" if why.startswith("paused") else f"  paused: {why}", "yellow"))
-    if view.branch and view.head and view.head != view.base:
-        page.line(f"  branch {view.branch}")
+    _show_branch(page, view, called)
     _show_bad(page, view, called)
     _show_quiet(page, view)
     _show_asking(page, view, called)
     _show_next(page, view, called)
     return page
+
+
+def _show_branch(page: Page, view: BatchView, name: str) -> None:
+    """Where the result is, and how it gets to where others see it."""
+    if not view.branch or not view.head or view.head == view.base:
+        return
+    pushed = ", pushed" if view.shipped and not view.differs else ""
+    page.line(f"  branch {view.branch}{pushed}")
+    if view.pr_url:
+        page.line(f"  pull request {view.pr_url}")
+    if view.unshipped is not None:
+        page.line(("  not published", "red"), f"  {_flat(view.unshipped)}")
+        for line in view.way_out.splitlines():
+            page.line((f"    {line}", "dim"))
+    elif view.differs:
+        page.line((f"  what was published is older than the branch: plait pr {quote(name)}", "yellow"))
+    elif not view.shipped and view.ended_at is not None:
+        page.line((f"    plait pr {quote(name)}   opens a pull request", "dim"))
 
 
 def _headline(view: BatchView, name: str) -> str:

@@ -155,6 +155,23 @@ def resume(context: typer.Context, words: Words = None, json: opt.Json = False) 
 
 
 @verbs.command()
+def pr(
+    context: typer.Context,
+    words: Words = None,
+    draft: opt.Draft = False,
+    push: opt.Push = False,
+    json: opt.Json = False,
+) -> None:
+    """Push a batch's branch and open its pull request, or bring the one that is open up to date."""
+    from plait.cli.run_options import when_done  # noqa: PLC0415
+    from plait.cli.ship import pr_command  # noqa: PLC0415
+    from plait.core.settings import Publish  # noqa: PLC0415
+
+    publish = Publish(when_done(pr=None, draft=draft, push=push) or Publish.PR)
+    raise typer.Exit(pr_command(context.obj, words or (), publish, as_json=json))
+
+
+@verbs.command()
 def drop(context: typer.Context, words: Words = None, json: opt.Json = False) -> None:
     """Go on without tasks: what they merged is taken out again."""
     from plait.cli.steer import drop_command  # noqa: PLC0415

@@ -112,12 +112,19 @@ def run_(
     agent_command: opt.AgentCommand = None,
     agent_shell: opt.AgentShell = None,
     verify: opt.Verify = None,
+    gate: opt.Gate = None,
     timeout: opt.Timeout = None,
     idle_timeout: opt.IdleTimeout = None,
     retries: opt.Retries = None,
     budget: opt.Budget = None,
     stop_on_fail: opt.StopOnFail = None,
+    on_conflict: opt.OnConflict = None,
     isolation: opt.Isolation = None,
+    base: opt.Base = None,
+    repo: opt.Repo = None,
+    pr: opt.Pr = None,
+    draft: opt.Draft = False,
+    push: opt.Push = False,
     executor: opt.Executor = "local",
     resume: opt.ResumeBatch = False,
     dry_run: opt.DryRun = False,
@@ -127,7 +134,7 @@ def run_(
 ) -> None:
     """Run tasks, and watch them until all is over."""
     from plait.cli.run import run_command  # noqa: PLC0415
-    from plait.cli.run_options import RunOptions  # noqa: PLC0415
+    from plait.cli.run_options import RunOptions, when_done  # noqa: PLC0415
     from plait.sources.planning import Wish  # noqa: PLC0415
 
     flags = {
@@ -145,18 +152,23 @@ def run_(
         "run.agent_command": agent_command,
         "run.agent_shell": agent_shell,
         "run.verify": verify,
+        "run.gate": gate,
         "run.timeout": timeout,
         "run.idle_timeout": idle_timeout,
         "run.retries": retries,
         "run.budget": budget,
         "run.stop_on_fail": stop_on_fail,
+        "run.on_conflict": on_conflict,
         "run.isolation": isolation,
+        "run.base": base,
+        "pr.when_done": when_done(pr=pr, draft=draft, push=push),
     }
     options = RunOptions(
         context.obj,
         tuple(sources or ()),
         Wish(select, with_needs, ignore_needs),
         _given(flags),
+        repo=repo,
         executor=executor,
         resume=resume,
         dry_run=dry_run,

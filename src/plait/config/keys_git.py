@@ -67,6 +67,7 @@ WORKSPACE: tuple[AnyKey, ...] = (
         kinds.switch(),
         default=False,
         about="run the repository's commit hooks when an attempt's result is committed",
+        runs=bool,
     ),
 )
 

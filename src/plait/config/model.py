@@ -189,6 +189,7 @@ class Config:
             phase_gate=run.phase_gate,
             budget=run.budget,
             write_back=self.sources.write_back,
+            file_conflicts=self.sources.file_conflicts,
             publish=Publish.OFF if self.pr.when_done is WhenDone.ASK else Publish(self.pr.when_done.value),
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -20,9 +20,10 @@ from plait.engine.surroundings import surroundings, unique_name
 from plait.kit import Kit, KitError
 from plait.ports import Commons, Job
 from plait.site import transcript
-from plait.site.folder import StateFolder, make_private
+from plait.site.folder import StateFolder, put
 
-_FRESH = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+GATE = ""  # the name under which the merged result is checked: no task has it
+_THE_WHOLE = Task(GATE)
 CHECK_TAIL = 4 << 10  # bytes of a failed check's output that the next attempt is told
 
 
@@ -37,20 +38,21 @@ class Kits:
 
 
 class Launcher:
-    def __init__(self, folder: StateFolder, kits: Kits, commons: Commons) -> None:
+    def __init__(self, folder: StateFolder, kits: Kits, commons: Commons, cache: Path) -> None:
+        """`cache` keeps what setups made."""
         self._folder = folder
+        self._cache = cache
         self._kits = kits
         self._commons = commons
         self._known: dict[str, Kit] = {}
         self._environments: dict[str, dict[str, str]] = {}
         self._agents: dict[AgentSpec, Agent] = {}
 
-    def job(self, order: AttemptStarted) -> Job:
-        """Raises PlaitError; makes the files that the attempt reads."""
+    def job(self, order: AttemptStarted, workspace: str, *, bare: bool = False) -> Job:
+        """Raises PlaitError; makes the files that the attempt reads. `bare`: the workspace is to be fitted out first."""
         attempt = order.attempt
-        kit = self._kit(attempt.batch)
+        kit = self.kit(attempt.batch)
         task = self._task(kit, attempt)
-        workspace = kit.top
         command = self._command(order, kit, task, workspace)
         env = surroundings(
             self._environment(attempt.batch),
@@ -62,20 +64,34 @@ class Launcher:
             extra=command.env,
             feedback_file=self._feedback(order),
         )
-        return Job(attempt, command.argv, workspace, env, command.stdin)
+        argv = self._fitted_out(attempt, kit, workspace, command.argv) if bare else command.argv
+        return Job(attempt, argv, workspace, env, command.stdin)
+
+    def top(self, batch: str) -> str:
+        """The checkout that a batch was submitted from."""
+        return self.kit(batch).top
 
     def listener(self, order: AttemptStarted) -> Listener:
         if order.attempt.step is Step.VERIFY:
             return Check().listen()
-        return self._agent(self._kit(order.attempt.batch).spec(order.agent)).listen()
+        return self._agent(self.kit(order.attempt.batch).spec(order.agent)).listen()
 
-    def recall(self, order: AttemptStarted) -> tuple[str, Listener]:
-        """Where an attempt works that an earlier engine started, and who hears it: without a kit, its exit at least."""
+    def recall(self, order: AttemptStarted) -> Listener:
+        """Who hears an attempt that an earlier engine started: without a kit, its exit at least is heard."""
         try:
-            return self._kit(order.attempt.batch).top, self.listener(order)
+            return self.listener(order)
         except PlaitError as error:
             log.say(f"warning: {order.attempt} is heard by nobody: {error.message}")
-            return "", Check().listen()
+            return Check().listen()
+
+    def outfit_failure(self, attempt: Attempt) -> str | None:
+        """Why its workspace could not be fitted out, if that is what it ended by."""
+        spec = self._folder.attempt(attempt).outfit
+        if not spec.exists():
+            return None
+        from plait.site import outfitting  # noqa: PLC0415
+
+        return outfitting.failure(spec)
 
     def forget(self, batch: str) -> None:
         """It has ended: nobody needs its secrets on disk any more.
@@ -118,18 +134,29 @@ class Launcher:
         )
         command = self._agent(kit.spec(order.agent)).command(told)
         if _names(command, told.task_file):
-            _put(Path(told.task_file), text)
+            put(Path(told.task_file), text)
         if _names(command, told.prompt_file):
-            check = self._failed_check(attempt) if order.feedback else ""
-            _put(here.prompt, prompt(task, feedback=order.feedback, check=check))
+            put(here.prompt, self._prompt(order, task))
         return command
+
+    def _fitted_out(
+        self, attempt: Attempt, kit: Kit, workspace: str, argv: tuple[str, ...]
+    ) -> tuple[str, ...]:
+        from plait.site import outfitting  # noqa: PLC0415 - only where a workspace is new
+
+        here = self._folder.attempt(attempt)
+        spec = outfitting.Spec(
+            Path(workspace), Path(kit.top), kit.gear.outfit, self._cache, here.path / "outfit.failed"
+        )
+        outfitting.write_spec(here.outfit, spec)
+        return outfitting.wrap(argv, here.outfit)
 
     def _feedback(self, order: AttemptStarted) -> Path | None:
         """For scripts, which read no prompt."""
         if not order.feedback:
             return None
         path = self._folder.attempt(order.attempt).path / "feedback.md"
-        _put(path, order.feedback + "\n")
+        put(path, order.feedback + "\n")
         return path
 
     def _failed_check(self, attempt: Attempt) -> str:
@@ -143,18 +170,38 @@ class Launcher:
             return ""
         return transcript.tail(newest / "transcript", CHECK_TAIL).decode("utf-8", "replace")
 
-    def _kit(self, batch: str) -> Kit:
+    def kit(self, batch: str) -> Kit:
         if batch not in self._known:
             self._known[batch] = self._kits.kit(batch)
         return self._known[batch]
+
+    def environment(self, batch: str) -> Mapping[str, str]:
+        """The batch's own; where that is gone, this engine's, which some front of this repository gave it."""
+        try:
+            return self._environment(batch)
+        except KitError:
+            return os.environ
 
     def _environment(self, batch: str) -> dict[str, str]:
         if batch not in self._environments:
             self._environments[batch] = self._kits.environment(batch)
         return self._environments[batch]
 
+    def _prompt(self, order: AttemptStarted, task: Task) -> str:
+        attempt = order.attempt
+        check = self._failed_check(attempt) if order.feedback else ""
+        return prompt(task, feedback=order.feedback, check=check, conflict=self._conflict(order))
+
+    def _conflict(self, order: AttemptStarted) -> str:
+        if order.repairs is None:
+            return ""
+        with suppress(OSError):
+            path = self._folder.conflict(order.attempt.batch, order.attempt.task)
+            return path.read_text("utf-8", "replace")
+        return ""
+
     def _task(self, kit: Kit, attempt: Attempt) -> Task:
-        task = kit.by_id.get(attempt.task)
+        task = kit.by_id.get(attempt.task) if attempt.task != GATE else _THE_WHOLE
         if task is None:
             raise KitError(f"what batch {attempt.batch} was submitted with does not hold {attempt.task}")
         return task
@@ -167,18 +214,3 @@ class Launcher:
 
 def _names(command: Command, path: str) -> bool:
     return command.stdin == path or any(path in word for word in command.argv)
-
-
-def _put(path: Path, text: str) -> None:
-    """For the owner's eyes. Nobody reads it before the attempt is launched; whoever dies here writes it anew."""
-    try:
-        fd = os.open(path, _FRESH, 0o600)
-    except FileNotFoundError:
-        make_private(path.parent)
-        fd = os.open(path, _FRESH, 0o600)
-    try:
-        data = memoryview(text.encode("utf-8", "surrogateescape"))
-        while data:
-            data = data[os.write(fd, data) :]
-    finally:
-        os.close(fd)

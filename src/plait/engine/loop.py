@@ -27,6 +27,7 @@ from plait.core.reports import (
 from plait.core.requests import ChangeEngineSettings, Request
 from plait.core.state import State
 from plait.engine import log
+from plait.engine.hands import Hands
 from plait.engine.machine import Machine
 from plait.engine.perform import Performer
 from plait.engine.recover import recover
@@ -65,6 +66,7 @@ class Parts:
     machine: Machine
     commons: Commons
     awake: Wakefulness
+    hands: Hands
 
 
 class Engine:
@@ -204,7 +206,7 @@ class Engine:
     def _nothing_left(self) -> bool:
         if self._news or self._unwritten or self._rung or self.parts.watch.running:
             return False
-        return self.parts.settler.at_rest and not needed(self.state)
+        return self.parts.settler.at_rest and self.parts.hands.idle and not needed(self.state)
 
     def _pressing(self) -> bool:
         """Whether a turn is worth a commit now."""

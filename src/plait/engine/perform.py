@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from typing import assert_never
 
 from plait.core.decisions import (
@@ -24,6 +23,7 @@ from plait.core.decisions import (
     LimitRaised,
     MergeStarted,
     PhaseOpened,
+    PublishStarted,
     RebuildStarted,
     RequestGranted,
     RequestRefused,
@@ -32,40 +32,39 @@ from plait.core.decisions import (
     TaskEnded,
     TaskInterrupted,
 )
-from plait.core.errors import Fault, PlaitError
 from plait.core.events import Record
-from plait.core.reports import AttemptExited, GateLost, MergeFailed, Outcome, RebuildFailed, Report
-from plait.core.requests import Drop, Feedback, Resume, Retry
-from plait.core.status import Category
-from plait.engine import log
-from plait.engine.launch import Launcher
+from plait.core.requests import Drop, Feedback, Resume, Retry, Ship
+from plait.engine import gates, log
+from plait.engine.grounds import Grounds
+from plait.engine.launch import GATE, Launcher
+from plait.engine.line import Line
+from plait.engine.starting import Starter
 from plait.engine.watch import Watch
-from plait.kit import KitError
 from plait.ports import Commons, Executor
-
-NO_MERGING = "this version of plait merges nothing: batches work in place"
 
 
 class Performer:
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - its parts
         self,
         executor: Executor,
         launcher: Launcher,
-        watch: Watch,
+        starter: Starter,
         commons: Commons,
-        news: Callable[[Report], None],
+        grounds: Grounds,
+        line: Line,
     ) -> None:
         self._executor = executor
         self._launcher = launcher
-        self._watch = watch
+        self._starter = starter
         self._commons = commons
-        self._news = news
+        self._grounds = grounds
+        self._line = line
 
     def perform(self, record: Record) -> None:
         """Requests and reports are performed by nobody: they have happened."""
         if isinstance(record.event, Decision):
             self.act(record.event)
-        elif isinstance(record.event, Resume | Retry | Feedback | Drop):
+        elif isinstance(record.event, Resume | Retry | Feedback | Drop | Ship):
             # Whoever asks for this may have handed over another environment.
             self._launcher.refresh(record.event.batch)
 
@@ -81,31 +80,33 @@ class Performer:
         """No secrets of batches stay but of those that are wanted."""
         self._launcher.tidy(wanted)
 
-    def expect(self, order: AttemptStarted) -> Watch:
-        """Make ready to hear of an attempt that an earlier engine started."""
-        self._watch.expect(order, *self._launcher.recall(order), time.monotonic())
-        return self._watch
+    def expect(self, order: AttemptStarted | GateStarted) -> Watch:
+        return self._starter.expect(order)
 
-    def act(self, decision: Decision) -> None:
+    def act(self, decision: Decision) -> None:  # noqa: C901, PLR0912 - there is one case for each kind
         match decision:
             case AttemptStarted():
-                self._start(decision)
+                self._starter.start(decision)
             case AttemptEnding():
                 self._executor.end(decision.attempt, now=decision.now)
             case BreakerOpened():
                 self._commons.refused(decision.provider, decision.until)
             case TaskEnded():
                 self._commons.give_back(decision.batch, decision.task)
+                if self._starter.isolated(decision.batch):
+                    self._grounds.release(decision.batch, decision.task)
             case BatchEnded():
-                self._launcher.forget(decision.batch)
-                self.sweep()
-                log.say(f"batch {decision.batch} is {decision.status.value}: {decision.reason}")
+                self._end(decision)
             case MergeStarted():
-                self._news(MergeFailed(decision.batch, decision.task, decision.n, NO_MERGING))
+                self._line.merge(decision)
             case RebuildStarted():
-                self._news(RebuildFailed(decision.batch, decision.n, NO_MERGING))
-            case GateStarted() | GateEnding():
-                self._news(GateLost(decision.batch, decision.n, NO_MERGING))
+                self._line.rebuild(decision)
+            case PublishStarted():
+                self._line.publish(decision)
+            case GateStarted():
+                self._starter.start_gate(decision)
+            case GateEnding():
+                self._executor.end(gates.name_of(decision), now=False)
             case (
                 RequestGranted()
                 | RequestRefused()
@@ -126,24 +127,10 @@ class Performer:
             case _:
                 assert_never(decision)
 
-    def _start(self, order: AttemptStarted) -> None:
-        try:
-            job = self._launcher.job(order)
-            self._watch.expect(order, job.cwd, self._launcher.listener(order), time.monotonic())
-            self._executor.start(job)
-        except PlaitError as error:
-            self._refuse(order, error)
-        except OSError as error:
-            self._watch.lost(order.attempt, f"it could not be started: {error}")
-        except Exception as error:  # noqa: BLE001 - one task's defect must not end all others: each engine would meet it again
-            log.say_trace(error)
-            self._refuse(order, PlaitError(f"{type(error).__name__}: {error}"))
-
-    def _refuse(self, order: AttemptStarted, error: PlaitError) -> None:
-        """What is the world's fault may pass; what is anybody else's would be refused again."""
-        log.say(f"{order.attempt} could not be started: {error.message}")
-        if error.fault is Fault.WORLD and not isinstance(error, KitError):
-            self._watch.lost(order.attempt, f"it could not be started: {error.message}")
-        else:
-            self._watch.drop(order.attempt)
-            self._news(AttemptExited(order.attempt, Outcome(Category.USAGE, detail=error.message)))
+    def _end(self, decision: BatchEnded) -> None:
+        self._launcher.forget(decision.batch)
+        self.sweep()
+        if self._starter.isolated(decision.batch):
+            self._commons.give_back(decision.batch, GATE)
+            self._grounds.release_batch(decision.batch)
+        log.say(f"batch {decision.batch} is {decision.status.value}: {decision.reason}")

@@ -6,6 +6,7 @@ one that prints little.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import field
 
@@ -32,13 +33,23 @@ from plait.site.folder import StateFolder
 LIVELY = 60.0  # a sign of life is reported at most so often, and well within the idle timeout
 
 
+@dataclass(frozen=True, slots=True)
+class Sequel:
+    """What follows when an attempt is over. `silent`: nobody is told how it is doing until then."""
+
+    exited: Callable[[Outcome], None]
+    lost: Callable[[str], None]
+    silent: bool = False
+
+
 @dataclass(slots=True)
 class Watched:
-    """One running attempt. `told` is when its last sign of life was reported, by a clock that nobody sets."""
+    """One attempt that runs, or is about to. `told` is when its last sign of life was reported, by a clock nobody sets."""
 
     order: AttemptStarted
     workspace: str
     hearing: Hearing
+    sequel: Sequel
     told: float
     peak: int = 0
     last: dict[type[Signal], Signal] = field(default_factory=dict)
@@ -61,23 +72,39 @@ class Watch:
     def running(self) -> list[Watched]:
         return list(self._running.values())
 
-    def expect(self, order: AttemptStarted, workspace: str, listener: Listener, now: float) -> None:
+    def expect(
+        self,
+        order: AttemptStarted,
+        workspace: str,
+        listener: Listener,
+        sequel: Sequel | None = None,
+    ) -> None:
         """It is about to be started, or was found running: hear its transcript from the beginning."""
         path = self._folder.attempt(order.attempt).transcript
-        self._running[order.attempt] = Watched(order, workspace, Hearing(path, listener, cap=self._cap), now)
+        self._running[order.attempt] = Watched(
+            order,
+            workspace,
+            Hearing(path, listener, cap=self._cap),
+            sequel or self._plain(order.attempt),
+            time.monotonic(),
+        )
+
+    def expects(self, attempt: Attempt) -> bool:
+        return attempt in self._running
 
     def launched(self, attempt: Attempt, pid: int) -> None:
         watched = self._running.get(attempt)
-        self._news(AttemptLaunched(attempt, pid, watched.workspace if watched else ""))
+        if watched is None or not watched.sequel.silent:
+            self._news(AttemptLaunched(attempt, pid, watched.workspace if watched else ""))
 
     def exited(self, attempt: Attempt, code: int) -> None:
         watched = self._running.pop(attempt, None)
         if watched is not None:
-            self._news(AttemptExited(attempt, self._outcome(watched, code)))
+            watched.sequel.exited(self._outcome(watched, code))
 
     def lost(self, attempt: Attempt, why: str) -> None:
-        self._running.pop(attempt, None)
-        self._news(AttemptLost(attempt, why))
+        watched = self._running.pop(attempt, None)
+        (watched.sequel if watched else self._plain(attempt)).lost(why)
 
     def drop(self, attempt: Attempt) -> None:
         """It is not to be started after all."""
@@ -89,7 +116,8 @@ class Watch:
             if watched.hearing.grew():
                 for signal in watched.hearing.hear():
                     self._tell(watched, signal)
-                if now - watched.told >= min(LIVELY, watched.order.idle_timeout / 4):
+                lively = now - watched.told >= min(LIVELY, watched.order.idle_timeout / 4)
+                if lively and not watched.sequel.silent:
                     watched.told = now
                     self._news(AttemptActive(watched.name))
 
@@ -98,6 +126,12 @@ class Watch:
         if watched is not None:
             watched.peak = max(watched.peak, size)
 
+    def _plain(self, attempt: Attempt) -> Sequel:
+        return Sequel(
+            lambda outcome: self._news(AttemptExited(attempt, outcome)),
+            lambda why: self._news(AttemptLost(attempt, why)),
+        )
+
     def _outcome(self, watched: Watched, code: int) -> Outcome:
         for signal in watched.hearing.hear_the_rest():
             self._tell(watched, signal)
@@ -105,7 +139,7 @@ class Watch:
 
     def _tell(self, watched: Watched, signal: Signal) -> None:
         """What was told already is not told again."""
-        if isinstance(signal, Activity) or watched.last.get(type(signal)) == signal:
+        if isinstance(signal, Activity) or watched.sequel.silent or watched.last.get(type(signal)) == signal:
             return
         watched.last[type(signal)] = signal
         self._news(_report(watched, signal))

@@ -9,26 +9,28 @@ from typing import TYPE_CHECKING
 from plait.core.decisions import RequestGranted, RequestRefused
 from plait.core.events import Record
 from plait.core.frozen import dataclass
-from plait.core.requests import Drop, Feedback, Request, Resume, Retry
+from plait.core.requests import Drop, Feedback, Request, Resume, Retry, Ship
 
 if TYPE_CHECKING:  # `plait status` comes by here, and submits nothing
     from plait.agents.model import AgentSpec
     from plait.core.plan import Plan
     from plait.core.settings import Settings
+    from plait.kit import Gear
 
 # What can open a batch that has ended: by then the environment it was submitted with is gone.
-REOPENS = (Retry, Feedback, Resume, Drop)
+REOPENS = (Retry, Feedback, Resume, Drop, Ship)
 
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """A batch to be. `plan` is whole; `environment` None: this process's own."""
+    """A batch to be. `plan` is whole; `environment` None: this process's own. `base` and `gear` are for worktrees."""
 
     plan: Plan
     settings: Settings
     agents: tuple[AgentSpec, ...] = ()
     sources: tuple[str, ...] = ()
     base: str = ""
+    gear: Gear | None = None
     environment: Mapping[str, str] | None = field(default=None, repr=False)
 
 

@@ -156,6 +156,7 @@ class Desk:
     def submit(self, submission: Submission) -> str:
         """The new batch's id, once it is in the journal. Raises WorldError if it is refused, or not answered in time."""
         from plait.front.handover import hand_over, take_back  # noqa: PLC0415 - most fronts only look
+        from plait.site.refs import batch_branch  # noqa: PLC0415
 
         batch = hand_over(self.place, self.state, submission)
         request = Submit(
@@ -164,6 +165,7 @@ class Desk:
             submission.plan.brief(),
             submission.settings,
             base=submission.base,
+            branch=batch_branch(batch) if submission.base else "",
             seed=int.from_bytes(os.urandom(4)),
             sources=submission.sources,
         )

@@ -12,7 +12,7 @@ from plait.core.errors import WorldError
 from plait.core.requests import Request
 from plait.core.state import State
 from plait.front.asking import REOPENS, Submission
-from plait.kit import Kit
+from plait.kit import Gear, Kit
 from plait.site.folder import make_private
 from plait.wiring import Place
 
@@ -26,7 +26,8 @@ def hand_over(place: Place, state: State, submission: Submission) -> str:
     with _told(place):
         batch = next(name for name in _names() if name not in taken and _make_folder(place, name))
         environment = os.environ if submission.environment is None else submission.environment
-        kit = Kit(str(place.top), submission.plan.tasks, submission.agents)
+        gear = submission.gear or Gear()
+        kit = Kit(str(place.top), submission.plan.tasks, submission.agents, gear, submission.sources)
         try:
             wiring.save_kit(place, batch, kit, environment)
         except OSError:

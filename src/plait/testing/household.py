@@ -130,7 +130,9 @@ def _environment(root: Path, home: Path) -> dict[str, str]:
         for role in ("AUTHOR", "COMMITTER")
         for part in ("NAME", "EMAIL")
     }
-    return {**kept, **who, "HOME": str(home), "NO_COLOR": "1", _NAME: str(root)}
+    # Where tasks work is said by the tests that are about it; the others see what they do in the checkout.
+    place = {"HOME": str(home), "PLAIT_ISOLATION": "in-place"}
+    return {**kept, **who, **place, "NO_COLOR": "1", _NAME: str(root)}
 
 
 def _pids() -> Iterator[int]:

@@ -140,7 +140,15 @@ def yard(folder: Path) -> Iterator[Yard]:
 def _environment(home: Path) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PLAIT_", "XDG_"))}
     folders = {f"XDG_{name}_HOME": str(home / name.lower()) for name in ("CONFIG", "STATE", "CACHE", "DATA")}
-    return {**kept, **folders, "HOME": str(home), "COLUMNS": "100", MARK: token_hex(8)}
+    # Where tasks work is said by the tests that are about it; the others see what they do in the checkout.
+    return {
+        **kept,
+        **folders,
+        "HOME": str(home),
+        "COLUMNS": "100",
+        "PLAIT_ISOLATION": "in-place",
+        MARK: token_hex(8),
+    }
 
 
 def _marked(process: psutil.Process, mark: str) -> bool:

@@ -15,15 +15,20 @@ from plait.config.layers import merge
 from plait.config.load import load as load_config
 from plait.config.model import Config
 from plait.core.errors import ConfigError
+from plait.engine.grounds import Grounds
+from plait.engine.hands import Hands
 from plait.engine.launch import Kits, Launcher
+from plait.engine.line import Line
 from plait.engine.loop import Engine, Parts
 from plait.engine.machine import Machine
 from plait.engine.perform import Performer
 from plait.engine.reactor import SelectReactor
 from plait.engine.settler import Settler
+from plait.engine.starting import Starter
 from plait.engine.watch import Watch
 from plait.ports import Journal
 from plait.wiring import JOURNAL, Place, commons_folder, inbox, state_folder
+from plait.wiring.repository import integrator, publisher, setups_folder, workspaces
 from plait.wiring.writing import source_writer
 
 STALE = 60.0  # seconds after which an environment that nobody waits for is nobody's
@@ -60,9 +65,22 @@ def engine_parts(
             partial(kits.forget_stale, folder, older=STALE),
         ),
         commons,
+        setups_folder(place, config),
     )
-    performer = Performer(executor, launcher, watch, commons, engine.hear)
+    hands = Hands(reactor)
+    line = Line(
+        partial(integrator, place, config),
+        partial(publisher, place),
+        hands,
+        engine.state,
+        launcher,
+        folder,
+        engine.hear,
+    )
+    grounds = Grounds(partial(workspaces, place, config), hands, launcher.kit, line.tell_conflict)
+    starter = Starter(engine.state, executor, launcher, watch, grounds, engine.hear)
+    performer = Performer(executor, launcher, starter, commons, grounds, line)
     settler = Settler(source_writer(place), reactor, engine.hear)
     machine = Machine(MachineSensors((place.state, place.top)), str(place.top))
     awake = Awake(enabled=config.engine.keep_awake)
-    return Parts(journal, inbox(place), executor, performer, watch, settler, machine, commons, awake)
+    return Parts(journal, inbox(place), executor, performer, watch, settler, machine, commons, awake, hands)

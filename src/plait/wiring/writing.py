@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from plait.wiring import LOCKS, Place
+from plait.core.errors import WorldError
+from plait.wiring import LOCKS, Place, load_kit
 
 if TYPE_CHECKING:  # reading and writing sources needs a lot, and not every engine has anything to tell
     from plait.core.plan import Problem
@@ -18,8 +20,17 @@ def source_writer(place: Place) -> Write:
     from plait.adapters.sourcefiles import write_back  # noqa: PLC0415 - the fronts that only read go without
 
     def write(writer: Writer, changes: Sequence[Change]) -> Sequence[Problem]:
-        if writer.creates and not (place.top / writer.path).parent.is_dir():
+        top = _top(place, changes[0].batch) if changes else place.top
+        if writer.creates and not (top / writer.path).parent.is_dir():
             return ()
-        return write_back(place.top, writer, changes, locks=place.state / LOCKS).problems
+        return write_back(top, writer, changes, locks=place.state / LOCKS).problems
 
     return write
+
+
+def _top(place: Place, batch: str) -> Path:
+    """The checkout that the batch was submitted from: a repository may have several, and one engine for all."""
+    try:
+        return Path(load_kit(place, batch).top)
+    except WorldError:
+        return place.top

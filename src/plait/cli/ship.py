@@ -1,0 +1,98 @@
+"""Shipping: the batch branch is pushed and its pull request opened, or brought up to date, and this waits for it."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from plait.cli.say import FAILED, OK, Page, console, harmless, write_json
+from plait.core.errors import UserError
+from plait.core.requests import Ship
+from plait.core.settings import Publish
+from plait.core.state import BatchState
+from plait.core.views import BatchView, batch_view
+from plait.front.asking import request_id
+from plait.front.desk import Desk, open_desk
+from plait.front.names import find
+from plait.wiring import find_place
+
+PATIENCE = 300.0  # seconds for a push and a forge; after that it goes on without anybody waiting
+GLANCE = 0.5
+
+
+def pr_command(where: Path, words: Sequence[str], publish: Publish, *, as_json: bool) -> int:
+    with open_desk(find_place(where)) as desk:
+        meant = find(desk.ahead(), words)
+        if meant.tasks:
+            raise UserError(
+                "a pull request is about a whole batch",
+                hint=f"plait pr {meant.batch.id}; plait drop takes single tasks out of it.",
+            )
+        return ship(desk, meant.batch.id, publish, as_json=as_json)
+
+
+def ship(desk: Desk, batch: str, publish: Publish, *, as_json: bool = False) -> int:
+    """The exit code: whether it is where it was asked to be."""
+    answer = desk.ask(Ship(request_id(), batch, publish))
+    if answer.granted is False:
+        return _told(desk.state.batches[batch], answer.why, "", as_json=as_json)
+    deadline = time.monotonic() + PATIENCE
+    view = _view(desk, batch)
+    while (view.publishing or not _answered(desk.state.batches[batch])) and time.monotonic() < deadline:
+        desk.tend()
+        desk.wait(GLANCE)
+        desk.heard()
+        view = _view(desk, batch)
+    if view.publishing:
+        return _told(
+            desk.state.batches[batch],
+            "it is still under way; plait status shows its end",
+            "",
+            as_json=as_json,
+        )
+    if view.unshipped is not None:
+        return _told(desk.state.batches[batch], view.unshipped, view.way_out, as_json=as_json)
+    _tell(view, as_json=as_json)
+    return OK
+
+
+def _answered(batch: BatchState) -> bool:
+    """Nobody's wish is waiting to be seen to."""
+    return batch.wish is None
+
+
+def _view(desk: Desk, batch: str) -> BatchView:
+    return batch_view(desk.state, desk.state.batches[batch])
+
+
+def _tell(view: BatchView, *, as_json: bool) -> None:
+    if as_json:
+        write_json(
+            {"batchId": view.id, "branch": view.branch, "commit": view.shipped, "prUrl": view.pr_url or None}
+        )
+        return
+    page = Page()
+    page.line(f"{view.branch} is pushed, at {view.shipped[:10]}.")
+    if view.pr_url:
+        page.line(f"Pull request: {view.pr_url}")
+    page.show(console())
+
+
+def _told(batch: BatchState, why: str, way_out: str, *, as_json: bool) -> int:
+    if as_json:
+        write_json(
+            {
+                "batchId": batch.id,
+                "branch": batch.branch or None,
+                "prUrl": None,
+                "error": why,
+                "hint": way_out,
+            }
+        )
+    else:
+        print(f"plait: {harmless(why)}", file=sys.stderr)  # noqa: T201 - as errors are told
+        for line in way_out.splitlines():
+            print(f"  {harmless(line)}", file=sys.stderr)  # noqa: T201
+    return FAILED

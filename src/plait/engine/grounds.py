@@ -1,0 +1,186 @@
+"""Where attempts of batches with worktrees work: prepared before they start, captured when they have ended.
+
+All of it is done by hands, and all of it again after a crash: what was done is found, and not done twice.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import TypeVar
+
+from plait.core.decisions import AttemptStarted
+from plait.core.errors import AgentError, PlaitError, WorldError
+from plait.core.frozen import dataclass
+from plait.core.reports import Outcome
+from plait.core.status import Category
+from plait.core.task import Attempt, Step
+from plait.engine import log
+from plait.engine.hands import Hands
+from plait.engine.launch import GATE
+from plait.engine.words import author, restore
+from plait.kit import Kit
+from plait.ports import Captured, Workspaces
+
+PAUSES = (0.5, 2.0, 5.0)  # seconds before a result that could not be committed is tried again
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """A workspace that is ready. `bare`: it has not been fitted out yet, which its first attempt does."""
+
+    path: str
+    bare: bool = False
+
+
+T = TypeVar("T")
+Kits = Callable[[str], Kit]
+Ready = Callable[[Ground], None]
+Failed = Callable[[Exception], None]
+
+
+class Grounds:
+    def __init__(
+        self,
+        workspaces: Callable[[], Workspaces],
+        hands: Hands,
+        kits: Kits,
+        tell_conflict: Callable[[AttemptStarted], None],
+    ) -> None:
+        """`workspaces` are made when the first batch needs them."""
+        self._make = workspaces
+        self._tell_conflict = tell_conflict
+        self._hands = hands
+        self._kits = kits
+
+    @cached_property
+    def _workspaces(self) -> Workspaces:
+        return self._make()
+
+    def path(self, order: AttemptStarted) -> str:
+        return self._workspaces.path(order.attempt.batch, order.attempt.task)
+
+    def prepare(self, order: AttemptStarted, ready: Ready, failed: Failed) -> None:
+        attempt = order.attempt
+        self._give(attempt.batch, attempt.task, lambda: self._prepared(order), ready, failed)
+
+    def finish(
+        self,
+        order: AttemptStarted,
+        outcome: Outcome,
+        told: Callable[[Outcome], None],
+        lost: Callable[[str], None],
+    ) -> None:
+        """What an attempt left becomes a commit, whatever its end was; what a check left is put back."""
+        attempt = order.attempt
+        if attempt.step is Step.WRITE:
+            self._give(
+                attempt.batch,
+                attempt.task,
+                lambda: self._captured(order, outcome),
+                told,
+                lambda error: lost(f"its result could not be committed: {_words(error)}"),
+            )
+        else:
+            self._give(
+                attempt.batch,
+                attempt.task,
+                lambda: self._workspaces.put_back(attempt, order.base),
+                lambda _: told(outcome),
+                lambda error: self._told_anyway(attempt, error, outcome, told),
+            )
+
+    def release(self, batch: str, task: str) -> None:
+        self._give(
+            batch, task, lambda: self._workspaces.release(batch, task), _nothing, _say(f"{batch} {task}")
+        )
+
+    def release_batch(self, batch: str) -> None:
+        self._give(
+            batch, GATE, lambda: self._workspaces.release_batch(batch), _nothing, _say(f"batch {batch}")
+        )
+
+    def _give(
+        self, batch: str, task: str, errand: Callable[[], T], then: Callable[[T], None], failed: Failed
+    ) -> None:
+        self._hands.give(("workspace", batch, task), errand, then, failed)
+
+    def _prepared(self, order: AttemptStarted) -> Ground:
+        if order.attempt.task == GATE:
+            return self._for_gate(order)
+        return self._for_check(order) if order.attempt.step is Step.VERIFY else self._for_writing(order)
+
+    def _for_writing(self, order: AttemptStarted) -> Ground:
+        attempt, kit = order.attempt, self._kits(order.attempt.batch)
+        self._tell_conflict(order)
+        path = self._workspaces.prepare(attempt.batch, attempt.task, order.base, kit.gear.outfit, top=kit.top)
+        return Ground(path, bare=_bare(path, kit))
+
+    def _for_check(self, order: AttemptStarted) -> Ground:
+        """The same folder, with exactly what was captured in it; made again if somebody took it away."""
+        if Path(self.path(order)).is_dir():
+            self._workspaces.put_back(order.attempt, order.base)
+            # What its agent changed may ask for another setup.
+            return Ground(self.path(order), bare=_bare(self.path(order), self._kits(order.attempt.batch)))
+        return self._for_writing(order)
+
+    def _for_gate(self, order: AttemptStarted) -> Ground:
+        kit = self._kits(order.attempt.batch)
+        path = self._workspaces.checkout(order.attempt.batch, order.base, kit.gear.outfit, top=kit.top)
+        return Ground(path, bare=_bare(path, kit))
+
+    def _captured(self, order: AttemptStarted, outcome: Outcome) -> Outcome:
+        kit = self._kits(order.attempt.batch)
+        try:
+            captured = self._capture(order, kit)
+        except AgentError as error:  # it left something that is no result
+            if outcome.category is not Category.OK:
+                return outcome
+            return replace(outcome, category=Category.TASK, detail=error.message)
+        for path in captured.taken_out:
+            log.say(f"{order.attempt} changed only statuses in {path}: they are plait's to write")
+        told = replace(outcome, files=captured.files, diffstat=captured.diffstat)
+        if outcome.category is not Category.OK:
+            return told
+        if captured.empty and not kit.by_id[order.attempt.task].allow_empty:
+            return replace(told, category=Category.EMPTY)
+        return replace(told, tip=captured.tip)
+
+    def _capture(self, order: AttemptStarted, kit: Kit) -> Captured:
+        by, back = author(kit, order.attempt), restore(kit)
+        for pause in PAUSES:
+            try:
+                return self._workspaces.capture(order.attempt, order.base, by, back, hooks=kit.gear.hooks)
+            except WorldError as error:
+                log.say(f"warning: the result of {order.attempt} can't be committed: {error.message}")
+                time.sleep(pause)  # in a thread of its own
+        return self._workspaces.capture(order.attempt, order.base, by, back, hooks=kit.gear.hooks)
+
+    def _told_anyway(
+        self, attempt: Attempt, error: Exception, outcome: Outcome, told: Callable[[Outcome], None]
+    ) -> None:
+        log.say(f"warning: what the check {attempt} left can't be put away: {_words(error)}")
+        told(outcome)
+
+
+def _bare(path: str, kit: Kit) -> bool:
+    from plait.site import outfitting  # noqa: PLC0415 - only where there are workspaces
+
+    return outfitting.wanted(Path(path), Path(kit.top), kit.gear.outfit)
+
+
+def _words(error: Exception) -> str:
+    return error.message if isinstance(error, PlaitError) else f"{type(error).__name__}: {error}"
+
+
+def _nothing(_: object) -> None:
+    pass
+
+
+def _say(what: str) -> Failed:
+    return lambda error: log.say(
+        f"warning: the workspace of {what} stays where it is: {_words(error)} (plait gc removes it later)"
+    )

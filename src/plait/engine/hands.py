@@ -1,0 +1,79 @@
+"""Hands: a few threads for what takes its time, so that the loop never waits for a disk, for git or for a network.
+
+Errands about one thing (a workspace, a batch branch) are run in the order they were given, one at a time. What comes of
+an errand is told in the loop.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Hashable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import TypeVar
+
+from plait.ports import Reactor
+
+MOST = 8  # threads: each mostly waits for a git
+
+T = TypeVar("T")
+Errand = Callable[[], None]
+
+
+class Hands:
+    def __init__(self, reactor: Reactor) -> None:
+        self._reactor = reactor
+        self._threads: ThreadPoolExecutor | None = None
+        self._lines: dict[Hashable, deque[Errand]] = {}
+
+    @property
+    def idle(self) -> bool:
+        return not self._lines
+
+    def give(
+        self,
+        about: Hashable,
+        errand: Callable[[], T],
+        then: Callable[[T], None],
+        failed: Callable[[Exception], None],
+    ) -> None:
+        """Run `errand` in a thread, after whatever was given about the same thing; then one of the two, in the loop."""
+        line = self._lines.get(about)
+        run = partial(self._run, about, errand, then, failed)
+        if line is None:
+            self._lines[about] = deque()
+            self._submit(run)
+        else:
+            line.append(run)
+
+    def close(self) -> None:
+        """What has begun is waited for: it leaves nothing half done. What has not is the next engine's."""
+        if self._threads is not None:
+            self._threads.shutdown(cancel_futures=True)
+            self._threads = None
+
+    def _submit(self, run: Errand) -> None:
+        if self._threads is None:
+            self._threads = ThreadPoolExecutor(MOST, thread_name_prefix="hand")
+        self._threads.submit(run)
+
+    def _run(
+        self,
+        about: Hashable,
+        errand: Callable[[], T],
+        then: Callable[[T], None],
+        failed: Callable[[Exception], None],
+    ) -> None:
+        try:
+            come: Errand = partial(then, errand())
+        except Exception as error:  # noqa: BLE001 - whoever gave the errand knows what it means
+            come = partial(failed, error)
+        self._reactor.post(partial(self._done, about, come))
+
+    def _done(self, about: Hashable, come: Errand) -> None:
+        line = self._lines[about]
+        if line:
+            self._submit(line.popleft())
+        else:
+            del self._lines[about]
+        come()

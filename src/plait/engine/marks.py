@@ -1,0 +1,47 @@
+"""Statuses in the batch branch: a task's merge says in its source that it is done. What is dropped later takes it along."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from plait.core.state import BatchState, TaskState
+from plait.engine.words import Edit, Reader
+from plait.sources.ledger import Account, Bill, Owed
+from plait.sources.model import Change, Mark, Writer
+from plait.sources.text import decode, encode
+
+
+def marking(batch: BatchState, task: str) -> Edit:
+    """What this task's merge changes in its sources. The same for the same task: a merge made twice is one commit."""
+    bills = tuple(_account(batch, batch.tasks[batch.index[task]]).bills())
+
+    def edit(read: Reader) -> dict[str, bytes]:
+        changed: dict[str, bytes] = {}
+        for writer, changes in _writers(bills):
+            before = changed.get(writer.path, read(writer.path))
+            if before is None and not writer.creates:
+                continue  # the source is not in the repository
+            after = encode(writer.apply(decode(before or b""), changes).text)
+            if after != before:
+                changed[writer.path] = after
+        return changed
+
+    return edit
+
+
+def _account(batch: BatchState, task: TaskState) -> Account:
+    phases = {phase.key: phase.reason for phase in batch.plan.phases}
+    account = Account(batch.id, batch.sources, batch.settings, {task.task.id: task.task}, phases)
+    at = (
+        task.last.ended_at if task.last is not None and task.last.ended_at is not None else batch.submitted_at
+    )
+    account.owed[task.task.id] = Owed(Mark.DONE, 0, at, "merged")
+    return account
+
+
+def _writers(bills: tuple[Bill, ...]) -> Iterator[tuple[Writer, tuple[Change, ...]]]:
+    from plait.sources.formats import load  # noqa: PLC0415 - formats are many, and few batches write to the branch
+
+    for bill in bills:
+        for writer in load(bill.format).writers(bill.path, bill.changes):
+            yield writer, bill.changes

@@ -1,0 +1,72 @@
+"""Making files anew by a command, in a folder of its own that holds the merged commit and nothing else."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from plait.core.errors import WorldError
+from plait.site.git import ASTRAY, Git
+
+if TYPE_CHECKING:
+    from plait.adapters.integrator import Regenerate
+
+PATIENCE = 900.0  # seconds: a lock file may need a network
+_LAST = 400  # characters of what a command said
+
+
+def regenerating(git_dir: Path, root: Path) -> Regenerate:
+    def regenerate(commit: str, command: str, files: tuple[str, ...]) -> Mapping[str, bytes]:
+        with _exported(git_dir, root, commit) as folder:
+            _run(folder, command)
+            return {path: (folder / path).read_bytes() for path in files if (folder / path).is_file()}
+
+    return regenerate
+
+
+@contextmanager
+def _exported(git_dir: Path, root: Path, commit: str) -> Iterator[Path]:
+    root.mkdir(parents=True, exist_ok=True)
+    whole = Path(tempfile.mkdtemp(prefix="regenerate-", dir=root))
+    folder = whole / "tree"
+    folder.mkdir()
+    try:
+        git = Git(git_dir, variables={"GIT_DIR": str(git_dir), "GIT_INDEX_FILE": str(whole / "index")})
+        git.run("read-tree", commit)
+        git.run("checkout-index", "--all", f"--prefix={folder}/")
+        yield folder
+    finally:
+        shutil.rmtree(whole, ignore_errors=True)
+
+
+def _run(folder: Path, command: str) -> None:
+    env = {name: value for name, value in os.environ.items() if name not in ASTRAY}
+    with tempfile.TemporaryFile() as said:
+        process = subprocess.Popen(  # noqa: S603
+            ["sh", "-c", command],  # noqa: S607 - the command is the person's own, and trusted
+            cwd=folder,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            code = process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            raise WorldError(f"{command} did not end in {PATIENCE / 60:.0f} minutes") from None
+        finally:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        if code:
+            said.seek(max(0, said.tell() - 4 * _LAST))
+            words = " ".join(said.read().decode("utf-8", "replace").split())[-_LAST:]
+            raise WorldError(f"{command} failed with exit status {code}: {words}")

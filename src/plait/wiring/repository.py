@@ -1,0 +1,100 @@
+"""What a batch with worktrees works with: its base, its workspaces, and where they lie."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from plait.config.model import Config
+from plait.core.errors import UserError
+from plait.wiring import Place
+
+if TYPE_CHECKING:
+    from plait.core.plan import Problem
+    from plait.ports import Integrator, Publisher, Workspaces
+
+INTEGRATOR = "integrator"
+
+
+def git_dir(place: Place) -> Path:
+    """The repository's own, shared by all its worktrees."""
+    return place.state.parent
+
+
+def base_commit(place: Place, ref: str | None) -> str:
+    """The commit that a batch starts from. Raises UserError where there is none."""
+    from plait.site.git import Git, GitError  # noqa: PLC0415 - only for whoever submits
+
+    git = Git(place.top)
+    try:
+        return git.text("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref or 'HEAD'}^{{commit}}")
+    except GitError as error:
+        if ref is not None:
+            raise UserError(
+                f"there is no commit called {ref} here", hint="--base takes a branch, a tag or a commit."
+            ) from error
+        raise UserError(
+            "this repository has no commit yet, and worktrees start from one",
+            hint="Commit something first, or say --isolation in-place to work in the folder itself.",
+        ) from error
+
+
+def ground_problems(place: Place, base: str) -> list[Problem]:
+    """What a person should know of worktrees here. Raises UserError where there can be none."""
+    from plait.site.workspaces import check_ground  # noqa: PLC0415
+
+    return check_ground(place.top, base)
+
+
+def has_remote(place: Place, name: str) -> bool:
+    from plait.site.git import Git  # noqa: PLC0415
+
+    return bool(Git(place.top).run("config", "--get", f"remote.{name}.url", codes=(0, 1)).text)
+
+
+def worktrees_folder(place: Place, config: Config) -> Path:
+    """Where this repository's worktrees lie, told from those of others by its name and its own path."""
+    common = git_dir(place).resolve()
+    name = common.parent.name if common.name == ".git" else common.name.removesuffix(".git")
+    digest = hashlib.sha256(os.fsencode(common)).hexdigest()[:8]
+    return _location(place, config) / f"{name or 'repository'}-{digest}"
+
+
+def setups_folder(place: Place, config: Config) -> Path:
+    """Where what setups made is kept."""
+    return worktrees_folder(place, config) / "setups"
+
+
+def _location(place: Place, config: Config) -> Path:
+    if config.workspace.location:
+        return place.top / Path(config.workspace.location).expanduser()
+    from platformdirs import user_cache_path  # noqa: PLC0415
+
+    return user_cache_path("plait", appauthor=False) / "worktrees"
+
+
+def workspaces(place: Place, config: Config) -> Workspaces:
+    from plait.engine import log  # noqa: PLC0415
+    from plait.site.workspaces import GitWorkspaces  # noqa: PLC0415 - only for batches that have worktrees
+
+    root = worktrees_folder(place, config)
+    return GitWorkspaces(git_dir(place), root, keep=config.workspace.keep, told=log.say)
+
+
+def integrator(place: Place, config: Config) -> Integrator:
+    from plait.adapters.integrator import GitIntegrator  # noqa: PLC0415
+    from plait.wiring.regenerating import regenerating  # noqa: PLC0415
+
+    return GitIntegrator(
+        git_dir(place),
+        place.state / INTEGRATOR,
+        regenerate=regenerating(git_dir(place), worktrees_folder(place, config)),
+    )
+
+
+def publisher(place: Place) -> Publisher:
+    from plait.wiring.shipping import Shipyard  # noqa: PLC0415 - only for batches that are published
+
+    return Shipyard(place)

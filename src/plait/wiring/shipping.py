@@ -1,0 +1,60 @@
+"""How a batch branch gets to its remote, and how it is announced there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from plait.adapters.forge import default_branch, distance, open_forge, push, refresh_target
+from plait.config.choices import ForgeKind
+from plait.core.decisions import PublishStarted
+from plait.core.errors import WorldError
+from plait.core.reports import PublishDone, PublishFailed
+from plait.core.settings import Publish
+from plait.core.views import BatchView
+from plait.engine import log
+from plait.engine.letter import body, title
+from plait.kit import Kit, Shipping
+from plait.ports import Announcement, ForgeError
+from plait.site.git import Git
+from plait.wiring import Place
+from plait.wiring.repository import git_dir
+
+
+class Shipyard:
+    """A Publisher."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+
+    def publish(
+        self, order: PublishStarted, view: BatchView, kit: Kit, environment: Mapping[str, str]
+    ) -> PublishDone | PublishFailed:
+        git, ship = Git(git_dir(self._place), environment=environment), kit.gear.shipping
+        try:
+            target = _pushed(git, order, view.branch, ship)
+        except WorldError as error:
+            return PublishFailed(order.batch, order.n, error.message, error.hint)
+        if order.publish is Publish.PUSH:
+            return PublishDone(order.batch, order.n, "", order.commit)
+        wanted = Announcement(
+            view.branch, target, title(view, ship.title), body(view), draft=order.publish is Publish.DRAFT
+        )
+        kind = "" if ship.forge is ForgeKind.AUTO else ship.forge.value
+        try:
+            forge = open_forge(git, ship.remote, environment=environment, kind=kind)
+            announced = forge.announce(wanted)
+        except WorldError as error:
+            return PublishFailed(order.batch, order.n, error.message, error.hint, order.commit)
+        if announced.note:
+            log.say(f"batch {order.batch}: {announced.note}")
+        return PublishDone(order.batch, order.n, announced.url, order.commit)
+
+
+def _pushed(git: Git, order: PublishStarted, branch: str, ship: Shipping) -> str:
+    """The branch that it is for. The person's own copy of that may be old: what is new is told by the remote's."""
+    target = ship.target or default_branch(git, ship.remote)
+    newest = refresh_target(git, ship.remote, target)
+    if not distance(git, order.commit, newest).ahead:
+        raise ForgeError(f"{target} has all of it already: there is nothing to propose")
+    push(git, ship.remote, branch, order.commit, expected=order.expected)
+    return target

@@ -1,0 +1,14 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from plait.testing.estate import Estate, estate as make
+
+
+@pytest.fixture
+def estate(tmp_path: Path) -> Iterator[Estate]:
+    with make(tmp_path) as made:
+        yield made
