@@ -320,6 +320,9 @@ class Workspaces(Protocol):
     ) -> Captured:
         """Everything an attempt left, as a commit on the task's branch and under the attempt's ref."""
 
+    def glance(self, batch: str, task: str, base: str) -> str | None:
+        """What the task would leave if it stopped now, as a commit that no ref holds; None: nothing yet."""
+
     def put_back(self, attempt: Attempt, tip: str) -> None:
         """After a check: the workspace as it was captured, without what the check left (which is saved, if it is work)."""
 
@@ -334,6 +337,9 @@ class Workspaces(Protocol):
 
     def usage(self) -> int:
         """Bytes on disk that all workspaces of this repository take."""
+
+    def shrink(self, keep: int = 0) -> None:
+        """Let go of those that only wait to be used again, down to so many."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,18 +24,27 @@ def test_it_goes_as_designed_and_what_it_says_to_try_next_works(yard: Yard, tmp_
     (tmp_path / "tmp").mkdir()
     answer = yard.plait("demo", env={"TMPDIR": str(tmp_path / "tmp"), "PLAIT_VERIFY": "false"})
     assert answer.code == 0, answer
-    assert "6 done · 1 failed · 1 blocked" in answer.out
+    assert "8 done · 1 failed · 1 blocked" in answer.out
     assert "goes again" in answer.out
+    (top,) = (tmp_path / "tmp").glob("*/site")
+    assert yard.git_in(top, "status", "--porcelain") == ""
     _, _, tips = answer.out.partition("What to try next")
     commands = [shlex.split(line) for line in re.findall(r"^  (\S+ -C .*)$", tips, re.MULTILINE)]
-    status, logs, explain = (yard.plait(*words[1:]) for words in commands[:3])
-    assert [told.code for told in (status, logs, explain)] == [0, 0, 0]
-    assert "there is no dictionary.txt" in logs.out
-    assert "06-translation" in explain.out
-    (top,) = (tmp_path / "tmp").iterdir()
+    log, *others = commands
+    branch = log[-1]
+    assert yard.git_in(top, "rev-parse", branch) == yard.git_in(
+        top.parent / "remote.git", "rev-parse", branch
+    )
+    assert "quick" in yard.git_in(top, "show", f"{branch}:README.md")
+    diff, drop, logs, explain, retry = (lambda words=words: yard.plait(*words[1:]) for words in others)
+    assert "style.css" in diff().out
+    assert "there is no dictionary.txt" in logs().out
+    assert "06-translation" in explain().out
     (top / "dictionary.txt").write_text("hello\n")
-    assert yard.plait(*commands[3][1:]).code == 0
-    yard.until((top / "pages" / "menu.html").exists)
+    assert retry().code == 0
+    yard.until(lambda: "pages/menu.html" in yard.git_in(top, "ls-tree", "-r", "--name-only", branch))
+    assert drop().code == 0
+    yard.until(lambda: "white" not in yard.git_in(top, "show", f"{branch}:pages/style.css").split("dark")[0])
 
 
 def test_it_has_a_task_for_each_thing_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

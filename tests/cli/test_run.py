@@ -132,12 +132,15 @@ def test_auto_goes_by_the_tasks_that_are_planned_not_by_those_that_are_there(top
 
 def test_the_terms_say_what_really_runs_at_once(top: Path) -> None:
     outlook = staffed(found(top, "tasks/01-run.md", run_max_parallel="9"), ())
-    assert "1 task · 9 at once · shell · in place" in terms(outlook, planned(outlook))
+    assert "1 task · 9 at once · shell · each in a worktree of its own" in terms(outlook, planned(outlook))
     queue = staffed(found(top, "tasks/01-run.md", run_mode="queue"), ())
     assert "1 task · one at a time, each after approval · shell" in terms(queue, planned(queue))
     (top / "plait.toml").write_text("[engine]\nparallel_limit = 3\n")
     outlook = staffed(found(top, "tasks/01-run.md", run_max_parallel="9"), ())
-    assert "1 task · 3 at once (engine.parallel_limit) · shell · in place" in terms(outlook, planned(outlook))
+    said = terms(outlook, planned(outlook))
+    assert "1 task · 3 at once (engine.parallel_limit) · shell · each in a worktree of its own" in said
+    in_place = replace(outlook, settings=replace(outlook.settings, isolation=Isolation.IN_PLACE))
+    assert f"in place: all tasks work in {top} itself" in terms(in_place, planned(in_place))
 
 
 def submitted(outlook: Outlook, batch: str, state: State) -> None:

@@ -80,13 +80,14 @@ def test_your_own_settings_are_trusted(yard: Yard) -> None:
     assert (yard.top / "checked").exists()
 
 
-def test_a_gate_needs_what_is_not_there_yet(yard: Yard) -> None:
+def test_a_gate_needs_something_merged(yard: Yard) -> None:
     own = yard.top.parent / "home" / "config" / "plait"
     own.mkdir(parents=True)
     (own / "config.toml").write_text('[run]\ngate = "true"\n')
     answer = yard.plait("run", "tasks")
     assert answer.code == 2
-    assert "config.toml:2" in answer.err
+    assert "PLAIT_ISOLATION" in answer.err
+    assert "in-place batches merge nothing" in answer.err
 
 
 def test_a_task_is_not_begun_twice_at_once(yard: Yard) -> None:

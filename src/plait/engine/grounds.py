@@ -25,6 +25,7 @@ from plait.engine.words import author, restore
 from plait.kit import Kit
 from plait.ports import Captured, Workspaces
 
+MEASURED = 60.0  # seconds between two looks at what workspaces take
 PAUSES = (0.5, 2.0, 5.0)  # seconds before a result that could not be committed is tried again
 
 
@@ -49,19 +50,44 @@ class Grounds:
         hands: Hands,
         kits: Kits,
         tell_conflict: Callable[[AttemptStarted], None],
+        cap: int,
     ) -> None:
-        """`workspaces` are made when the first batch needs them."""
+        """`workspaces` are made when the first batch needs them. `cap` is what all of them may take on the disk."""
         self._make = workspaces
+        self._cap = cap
+        self._measured = 0.0
+        self.crowded: str | None = None  # why no other one may be made
         self._tell_conflict = tell_conflict
         self._hands = hands
         self._kits = kits
 
     @cached_property
-    def _workspaces(self) -> Workspaces:
+    def workspaces(self) -> Workspaces:
         return self._make()
 
+    def measure(self, now: float) -> None:
+        """See what the workspaces take, now and then, if there are any."""
+        if "workspaces" in self.__dict__ and now - self._measured >= MEASURED:
+            self._measured = now
+            self._hands.give("disk", self._used, self._weigh, _say("any task"))
+
+    def _used(self) -> int:
+        """Those that only wait to be used again go first."""
+        if (used := self.workspaces.usage()) > self._cap:
+            self.workspaces.shrink()
+            used = self.workspaces.usage()
+        return used
+
+    def _weigh(self, used: int) -> None:
+        gb = 1 << 30
+        self.crowded = (
+            f"worktrees take {used / gb:.1f} of {self._cap / gb:.1f} GB (workspace.disk_cap); plait gc shows what can go"
+            if used > self._cap
+            else None
+        )
+
     def path(self, order: AttemptStarted) -> str:
-        return self._workspaces.path(order.attempt.batch, order.attempt.task)
+        return self.workspaces.path(order.attempt.batch, order.attempt.task)
 
     def prepare(self, order: AttemptStarted, ready: Ready, failed: Failed) -> None:
         attempt = order.attempt
@@ -88,19 +114,19 @@ class Grounds:
             self._give(
                 attempt.batch,
                 attempt.task,
-                lambda: self._workspaces.put_back(attempt, order.base),
+                lambda: self.workspaces.put_back(attempt, order.base),
                 lambda _: told(outcome),
                 lambda error: self._told_anyway(attempt, error, outcome, told),
             )
 
     def release(self, batch: str, task: str) -> None:
         self._give(
-            batch, task, lambda: self._workspaces.release(batch, task), _nothing, _say(f"{batch} {task}")
+            batch, task, lambda: self.workspaces.release(batch, task), _nothing, _say(f"{batch} {task}")
         )
 
     def release_batch(self, batch: str) -> None:
         self._give(
-            batch, GATE, lambda: self._workspaces.release_batch(batch), _nothing, _say(f"batch {batch}")
+            batch, GATE, lambda: self.workspaces.release_batch(batch), _nothing, _say(f"batch {batch}")
         )
 
     def _give(
@@ -116,20 +142,20 @@ class Grounds:
     def _for_writing(self, order: AttemptStarted) -> Ground:
         attempt, kit = order.attempt, self._kits(order.attempt.batch)
         self._tell_conflict(order)
-        path = self._workspaces.prepare(attempt.batch, attempt.task, order.base, kit.gear.outfit, top=kit.top)
+        path = self.workspaces.prepare(attempt.batch, attempt.task, order.base, kit.gear.outfit, top=kit.top)
         return Ground(path, bare=_bare(path, kit))
 
     def _for_check(self, order: AttemptStarted) -> Ground:
         """The same folder, with exactly what was captured in it; made again if somebody took it away."""
         if Path(self.path(order)).is_dir():
-            self._workspaces.put_back(order.attempt, order.base)
+            self.workspaces.put_back(order.attempt, order.base)
             # What its agent changed may ask for another setup.
             return Ground(self.path(order), bare=_bare(self.path(order), self._kits(order.attempt.batch)))
         return self._for_writing(order)
 
     def _for_gate(self, order: AttemptStarted) -> Ground:
         kit = self._kits(order.attempt.batch)
-        path = self._workspaces.checkout(order.attempt.batch, order.base, kit.gear.outfit, top=kit.top)
+        path = self.workspaces.checkout(order.attempt.batch, order.base, kit.gear.outfit, top=kit.top)
         return Ground(path, bare=_bare(path, kit))
 
     def _captured(self, order: AttemptStarted, outcome: Outcome) -> Outcome:
@@ -153,11 +179,11 @@ class Grounds:
         by, back = author(kit, order.attempt), restore(kit)
         for pause in PAUSES:
             try:
-                return self._workspaces.capture(order.attempt, order.base, by, back, hooks=kit.gear.hooks)
+                return self.workspaces.capture(order.attempt, order.base, by, back, hooks=kit.gear.hooks)
             except WorldError as error:
                 log.say(f"warning: the result of {order.attempt} can't be committed: {error.message}")
                 time.sleep(pause)  # in a thread of its own
-        return self._workspaces.capture(order.attempt, order.base, by, back, hooks=kit.gear.hooks)
+        return self.workspaces.capture(order.attempt, order.base, by, back, hooks=kit.gear.hooks)
 
     def _told_anyway(
         self, attempt: Attempt, error: Exception, outcome: Outcome, told: Callable[[Outcome], None]

@@ -55,11 +55,11 @@ class Line:
         self._news = news
 
     @cached_property
-    def _integrator(self) -> Integrator:
+    def integrator(self) -> Integrator:
         return self._make_integrator()
 
     @cached_property
-    def _publisher(self) -> Publisher:
+    def publisher(self) -> Publisher:
         return self._make_publisher()
 
     def merge(self, order: MergeStarted) -> None:
@@ -95,7 +95,7 @@ class Line:
         if change is not None:
             clash = MergeStarted(name.batch, name.task, name.n, change.base, change.tip, order.base)
             blending = self._kits(name.batch).gear.blending
-            put(self._folder.conflict(name.batch, name.task), self._integrator.conflict(clash, blending))
+            put(self._folder.conflict(name.batch, name.task), self.integrator.conflict(clash, blending))
 
     def _give(self, batch: str, errand: Callable[[], Report], failed: Callable[[Exception], Report]) -> None:
         def sorry(error: Exception) -> None:
@@ -109,15 +109,15 @@ class Line:
     def _merged(self, order: MergeStarted, edit: Edit | None) -> MergeDone | MergeConflicted:
         kit = self._kits(order.batch)
         words = merge_words(kit, order.batch, order.task, order.n, edit)
-        return self._integrator.merge(order, words, kit.gear.blending)
+        return self.integrator.merge(order, words, kit.gear.blending)
 
     def _rebuilt(self, order: RebuildStarted, base: str, edits: Mapping[str, Edit | None]) -> RebuildDone:
         kit = self._kits(order.batch)
         words = {task: merge_words(kit, order.batch, task, 0, edit) for task, edit in edits.items()}
-        return self._integrator.rebuild(order, base, words, kit.gear.blending)
+        return self.integrator.rebuild(order, base, words, kit.gear.blending)
 
     def _published(self, order: PublishStarted, view: BatchView) -> PublishDone | PublishFailed:
-        return self._publisher.publish(order, view, self._kits(order.batch), self._environment(order.batch))
+        return self.publisher.publish(order, view, self._kits(order.batch), self._environment(order.batch))
 
     def _edit(self, batch: str, task: str) -> Edit | None:
         known = self._state.batches[batch]

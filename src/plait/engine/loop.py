@@ -27,6 +27,8 @@ from plait.core.reports import (
 from plait.core.requests import ChangeEngineSettings, Request
 from plait.core.state import State
 from plait.engine import log
+from plait.engine.foresight import Foresight
+from plait.engine.grounds import Grounds
 from plait.engine.hands import Hands
 from plait.engine.machine import Machine
 from plait.engine.perform import Performer
@@ -67,6 +69,8 @@ class Parts:
     commons: Commons
     awake: Wakefulness
     hands: Hands
+    grounds: Grounds
+    foresight: Foresight
 
 
 class Engine:
@@ -236,6 +240,8 @@ class Engine:
             self._ticked = now
             self.parts.watch.listen(now)
             self.parts.machine.look(self.parts.executor, self.parts.watch)
+            self.parts.foresight.look(now)
+            self.parts.grounds.measure(now)
             self._tell(self.parts.commons.problem)
 
     def _requests(self) -> Sequence[Request]:

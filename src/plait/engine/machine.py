@@ -18,10 +18,17 @@ WEIGHED = 5.0  # seconds between two weighings of what runs
 
 
 class Machine:
-    """`where` names the place whose disk is watched."""
+    """`where` names the place whose disk is watched; `crowded` says what else keeps anything from being started."""
 
-    def __init__(self, sensors: Sensors, where: str, wall: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        sensors: Sensors,
+        where: str,
+        wall: Callable[[], float] = time.time,
+        crowded: Callable[[], str | None] = lambda: None,
+    ) -> None:
         self._sensors = sensors
+        self._crowded = crowded
         self._wall = wall
         self._where = where
         self._offset = self._wall() - time.monotonic()
@@ -58,7 +65,7 @@ class Machine:
         """What the core does not know yet."""
         self._fresh, self._elsewhere = False, elsewhere
         yield from self._refused(elsewhere)
-        why = shortage(self._weather, state.pressure, self._where)
+        why = self._crowded() or shortage(self._weather, state.pressure, self._where)
         if why != state.pressure:
             yield PressureChanged(why)
         left = share(state.settings.parallel_limit, elsewhere.slots, elsewhere.who, elsewhere.waiting)

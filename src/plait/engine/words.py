@@ -35,11 +35,13 @@ def restore(kit: Kit) -> Restore:
     files = {task.origin.file for task in kit.tasks if task.origin is not None}
 
     def back(path: str, base: bytes, new: bytes) -> bytes:
-        address = _teller(addresses, path) if path in files else None
+        address = _teller(addresses, path)
         if address is None:
             return new
-        from plait.sources.statuses import restored  # noqa: PLC0415 - formats are many, and few agents touch sources
+        from plait.sources.statuses import STATUS_FILES, restored  # noqa: PLC0415 - formats are many, and few agents touch sources
 
+        if path not in files and path.rpartition("/")[2] != STATUS_FILES.get(address.format):
+            return new
         return encode(restored(address.format, path, decode(base), decode(new)))
 
     return back

@@ -76,6 +76,17 @@ class Yard:
     def plait(self, *words: str, env: Mapping[str, str] | None = None) -> Answer:
         return self.answer(self.start(*words, env=env))
 
+    def git_in(self, where: Path, *words: str) -> str:
+        done = subprocess.run(  # noqa: S603 - a test's own words
+            ["git", *words],  # noqa: S607 - git as it is here
+            cwd=where,
+            env=self.env,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return done.stdout.strip()
+
     def terminal(self, *words: str) -> Terminal:
         """`plait WORDS…`, on a terminal of its own."""
         terminal = Terminal(command(*words), cwd=self.top, env=self.env)

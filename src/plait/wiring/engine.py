@@ -15,6 +15,7 @@ from plait.config.layers import merge
 from plait.config.load import load as load_config
 from plait.config.model import Config
 from plait.core.errors import ConfigError
+from plait.engine.foresight import Foresight
 from plait.engine.grounds import Grounds
 from plait.engine.hands import Hands
 from plait.engine.launch import Kits, Launcher
@@ -77,10 +78,38 @@ def engine_parts(
         folder,
         engine.hear,
     )
-    grounds = Grounds(partial(workspaces, place, config), hands, launcher.kit, line.tell_conflict)
+    grounds = Grounds(
+        partial(workspaces, place, config),
+        hands,
+        launcher.kit,
+        line.tell_conflict,
+        config.workspace.disk_cap,
+    )
+    foresight = Foresight(
+        engine.state,
+        lambda: grounds.workspaces,
+        lambda: line.integrator,
+        hands,
+        launcher.kit,
+        engine.hear,
+    )
     starter = Starter(engine.state, executor, launcher, watch, grounds, engine.hear)
     performer = Performer(executor, launcher, starter, commons, grounds, line)
     settler = Settler(source_writer(place), reactor, engine.hear)
-    machine = Machine(MachineSensors((place.state, place.top)), str(place.top))
+    sensors = MachineSensors((place.state, place.top))
+    machine = Machine(sensors, str(place.top), crowded=lambda: grounds.crowded)
     awake = Awake(enabled=config.engine.keep_awake)
-    return Parts(journal, inbox(place), executor, performer, watch, settler, machine, commons, awake, hands)
+    return Parts(
+        journal,
+        inbox(place),
+        executor,
+        performer,
+        watch,
+        settler,
+        machine,
+        commons,
+        awake,
+        hands,
+        grounds,
+        foresight,
+    )

@@ -84,6 +84,13 @@ class GitWorkspaces:
         told = (Path(place), attempt, base, author, restore)
         return capture(*told, hooks=hooks, environment=environment, common=common)
 
+    def glance(self, batch: str, task: str, base: str) -> str | None:
+        from plait.site.capture import glance  # noqa: PLC0415 - only who captures needs it
+
+        common, environment = self._repository.common, self._repository.environment
+        place = self._layout.task(batch, task)
+        return glance(place, batch, task, base, environment=environment, common=common)
+
     def put_back(self, attempt: Attempt, tip: str) -> None:
         from plait.site.capture import put_back  # noqa: PLC0415 - only who captures needs it
 

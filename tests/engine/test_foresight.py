@@ -1,0 +1,112 @@
+"""Foresight: tasks at work that would conflict are told so, once, and told again when it is over."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from plait.adapters.integrator import GitIntegrator
+from plait.core.drive import decide, take
+from plait.core.graph import build
+from plait.core.reports import ConflictCleared, ConflictForeseen, Report
+from plait.core.requests import Submit
+from plait.core.settings import Settings
+from plait.core.state import State
+from plait.core.task import Task
+from plait.engine.foresight import PACE, Foresight
+from plait.engine.hands import Hands
+from plait.engine.reactor import SelectReactor
+from plait.kit import Kit, Outfit
+from plait.site.workspaces import GitWorkspaces
+
+LONG = 30.0
+
+
+@pytest.fixture
+def reactor() -> Iterator[SelectReactor]:
+    reactor = SelectReactor()
+    yield reactor
+    reactor.close()
+
+
+@pytest.fixture
+def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for role in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{role}_NAME", "Somebody")
+        monkeypatch.setenv(f"GIT_{role}_EMAIL", "somebody@example.org")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", "/dev/null")
+    top = tmp_path / "repository"
+    git(tmp_path, "init", "--quiet", str(top))
+    (top / "one.txt").write_text("base\n")
+    git(top, "add", ".")
+    git(top, "commit", "--quiet", "--message", "base")
+    return top
+
+
+def git(where: Path, *words: str) -> str:
+    told = subprocess.run(["git", *words], cwd=where, check=True, capture_output=True, text=True)
+    return told.stdout.strip()
+
+
+class World:
+    """Two tasks at work in real worktrees."""
+
+    def __init__(self, top: Path, reactor: SelectReactor) -> None:
+        self.reactor = reactor
+        self.base = git(top, "rev-parse", "HEAD")
+        self.state = State()
+        self.news: list[Report] = []
+        plan = build([Task("a"), Task("b")]).plan
+        assert plan is not None
+        take(self.state, [Submit("r1", "b1", plan, Settings(), base=self.base, branch="plait/batch-b1")], 0.0)
+        decide(self.state, 0.0)
+        spaces = GitWorkspaces(top / ".git", top.parent / "worktrees")
+        self.folders = {
+            task: Path(spaces.prepare("b1", task, self.base, Outfit(), top=str(top))) for task in ("a", "b")
+        }
+        integrator = GitIntegrator(top / ".git", top / ".git" / "plait" / "integrator")
+        self.hands = Hands(reactor)
+        self.foresight = Foresight(
+            self.state,
+            lambda: spaces,
+            lambda: integrator,
+            self.hands,
+            lambda _: Kit(str(top), ()),
+            self.news.append,
+        )
+        self.foresight.look(0.0)
+
+    def look(self) -> list[Report]:
+        """What is told by the next look, which is then known to everybody."""
+        self.foresight._next["b1"] = 0.0
+        self.foresight.look(PACE)
+        assert self.reactor.run_until(lambda: self.hands.idle, LONG)
+        told = list(self.news)
+        self.news.clear()
+        take(self.state, told, 1.0)
+        return told
+
+
+def test_a_conflict_is_told_once_and_again_when_it_is_over(top: Path, reactor: SelectReactor) -> None:
+    world = World(top, reactor)
+    assert world.look() == []
+    (world.folders["a"] / "one.txt").write_text("a\n")
+    (world.folders["b"] / "one.txt").write_text("b\n")
+    before = {task: (folder / "one.txt").read_text() for task, folder in world.folders.items()}
+    assert world.look() == [ConflictForeseen("b1", "a", "b", ("one.txt",))]
+    assert world.look() == []
+    assert {task: (folder / "one.txt").read_text() for task, folder in world.folders.items()} == before
+    (world.folders["b"] / "one.txt").write_text("base\n")
+    assert world.look() == [ConflictCleared("b1", "a", "b")]
+    world.hands.close()
+
+
+def test_changes_that_fit_together_are_not_worth_a_word(top: Path, reactor: SelectReactor) -> None:
+    world = World(top, reactor)
+    for task, folder in world.folders.items():
+        (folder / f"{task}.txt").write_text("mine\n")
+    assert world.look() == []
+    world.hands.close()
