@@ -332,8 +332,8 @@ class Workspaces(Protocol):
     def release(self, batch: str, task: str) -> None:
         """The task has ended: save what is not in a ref, and give the folder back."""
 
-    def release_batch(self, batch: str) -> None:
-        """The batch has ended: what is left of its workspaces is given back."""
+    def release_gate(self, batch: str) -> None:
+        """The batch has ended: its own worktree is given back."""
 
     def usage(self) -> int:
         """Bytes on disk that all workspaces of this repository take."""

@@ -36,14 +36,14 @@ def test_it_goes_as_designed_and_what_it_says_to_try_next_works(yard: Yard, tmp_
         top.parent / "remote.git", "rev-parse", branch
     )
     assert "quick" in yard.git_in(top, "show", f"{branch}:README.md")
-    diff, drop, logs, explain, retry = (lambda words=words: yard.plait(*words[1:]) for words in others)
-    assert "style.css" in diff().out
-    assert "there is no dictionary.txt" in logs().out
-    assert "06-translation" in explain().out
+    diff, drop, logs, explain, retry = (words[1:] for words in others)
+    assert "style.css" in yard.plait(*diff).out
+    assert "there is no dictionary.txt" in yard.plait(*logs).out
+    assert "06-translation" in yard.plait(*explain).out
     (top / "dictionary.txt").write_text("hello\n")
-    assert retry().code == 0
+    assert yard.plait(*retry).code == 0
     yard.until(lambda: "pages/menu.html" in yard.git_in(top, "ls-tree", "-r", "--name-only", branch))
-    assert drop().code == 0
+    assert yard.plait(*drop).code == 0
     yard.until(lambda: "white" not in yard.git_in(top, "show", f"{branch}:pages/style.css").split("dark")[0])
 
 

@@ -16,6 +16,8 @@ from plait.core.decisions import AttemptStarted
 from plait.core.errors import AgentError, PlaitError, WorldError
 from plait.core.frozen import dataclass
 from plait.core.reports import Outcome
+from plait.core.settings import Isolation
+from plait.core.state import BatchState, State
 from plait.core.status import Category
 from plait.core.task import Attempt, Step
 from plait.engine import log
@@ -119,14 +121,34 @@ class Grounds:
                 lambda error: self._told_anyway(attempt, error, outcome, told),
             )
 
+    def take_over(self, state: State) -> None:
+        """What an earlier engine did not come to give back is given back now."""
+        for batch in state.batches.values():
+            if batch.settings.isolation is Isolation.WORKTREE:
+                self.release_ended(batch)
+
+    def release_ended(self, batch: BatchState) -> None:
+        """Whatever the ended tasks of a batch still have, and the batch itself if it has ended too.
+
+        One by one: a task that is taken up again meanwhile waits for its own only, and loses nothing.
+        """
+        if not Path(self.workspaces.path(batch.id, GATE)).parent.is_dir():
+            return
+        for task in batch.tasks:
+            if task.status is not None and Path(self.workspaces.path(batch.id, task.task.id)).is_dir():
+                self.release(batch.id, task.task.id)
+        if batch.ended is not None:
+            self._give(
+                batch.id,
+                GATE,
+                lambda: self.workspaces.release_gate(batch.id),
+                _nothing,
+                _say(f"batch {batch.id}"),
+            )
+
     def release(self, batch: str, task: str) -> None:
         self._give(
             batch, task, lambda: self.workspaces.release(batch, task), _nothing, _say(f"{batch} {task}")
-        )
-
-    def release_batch(self, batch: str) -> None:
-        self._give(
-            batch, GATE, lambda: self.workspaces.release_batch(batch), _nothing, _say(f"batch {batch}")
         )
 
     def _give(

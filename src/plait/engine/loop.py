@@ -131,6 +131,7 @@ class Engine:
             self.hear(wanted)
         self._tidy()
         adopted = recover(self.state, parts.executor, parts.performer)
+        parts.grounds.take_over(self.state)
         log.say(f"engine {self._pid} took over at record {self.state.seq}, {adopted} attempts run on")
 
     def longest(self) -> float:

@@ -34,6 +34,7 @@ from plait.core.decisions import (
 )
 from plait.core.events import Record
 from plait.core.requests import Drop, Feedback, Resume, Retry, Ship
+from plait.core.state import State
 from plait.engine import gates, log
 from plait.engine.grounds import Grounds
 from plait.engine.launch import GATE, Launcher
@@ -46,6 +47,7 @@ from plait.ports import Commons, Executor
 class Performer:
     def __init__(  # noqa: PLR0913, PLR0917 - its parts
         self,
+        state: State,
         executor: Executor,
         launcher: Launcher,
         starter: Starter,
@@ -53,6 +55,7 @@ class Performer:
         grounds: Grounds,
         line: Line,
     ) -> None:
+        self._state = state
         self._executor = executor
         self._launcher = launcher
         self._starter = starter
@@ -132,5 +135,5 @@ class Performer:
         self.sweep()
         if self._starter.isolated(decision.batch):
             self._commons.give_back(decision.batch, GATE)
-            self._grounds.release_batch(decision.batch)
+            self._grounds.release_ended(self._state.batches[decision.batch])
         log.say(f"batch {decision.batch} is {decision.status.value}: {decision.reason}")

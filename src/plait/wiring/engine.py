@@ -94,7 +94,7 @@ def engine_parts(
         engine.hear,
     )
     starter = Starter(engine.state, executor, launcher, watch, grounds, engine.hear)
-    performer = Performer(executor, launcher, starter, commons, grounds, line)
+    performer = Performer(engine.state, executor, launcher, starter, commons, grounds, line)
     settler = Settler(source_writer(place), reactor, engine.hear)
     sensors = MachineSensors((place.state, place.top))
     machine = Machine(sensors, str(place.top), crowded=lambda: grounds.crowded)

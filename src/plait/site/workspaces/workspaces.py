@@ -115,8 +115,15 @@ class GitWorkspaces:
         self._release(self._layout.task(batch, task), batch, task)
         self.empty_trash()
 
+    def release_gate(self, batch: str) -> None:
+        self._release(self._layout.gate(batch), batch, "")
+        with suppress(OSError):
+            self._layout.batch(batch).rmdir()
+        self._pool.sweep()
+        self.empty_trash()
+
     def release_batch(self, batch: str) -> None:
-        """One that can't be given back keeps none of the others."""
+        """All of them, where nobody works in any. One that can't be given back keeps none of the others."""
         problems = [problem for place in self._places(batch) if (problem := self._try_release(place, batch))]
         with suppress(OSError):
             self._layout.batch(batch).rmdir()
