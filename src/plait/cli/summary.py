@@ -7,7 +7,7 @@ from shlex import quote
 
 from plait.cli.say import ASKS, FAILED, OK, Page
 from plait.cli.screen.spans import took
-from plait.core.status import BatchStatus, TaskStatus, Waiting
+from plait.core.status import BatchStatus, Category, TaskStatus, Waiting
 from plait.core.views import BatchView, TaskView
 
 _MOST = 10  # of each kind that are told one by one
@@ -96,7 +96,8 @@ def _show_bad(page: Page, view: BatchView, name: str) -> None:
     for task in found[:_MOST]:
         attempts = f" (attempt {task.attempt})" if task.attempt > 1 and "attempt" not in task.reason else ""
         page.line((f"  {_word(task.status)}", "red"), f"  {task.id}: {_flat(task.reason)}{attempts}")
-        page.line((f"    plait logs {quote(name)} {quote(task.id)}", "dim"))
+        what = "--gate" if task.category is Category.GATE else quote(task.id)
+        page.line((f"    plait logs {quote(name)} {what}", "dim"))
     _show_more(page, found)
 
 

@@ -225,6 +225,7 @@ class BatchState:
     rebuild: RebuildStarted | None = None
     rebuilds: int = 0
     rebuild_failures: int = 0
+    rebuild_error: str = ""  # the last of them
     gate: GateState | None = None
     gates: int = 0
     gate_losses: int = 0

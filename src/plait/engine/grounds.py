@@ -28,7 +28,7 @@ from plait.kit import Kit
 from plait.ports import Captured, Workspaces
 
 MEASURED = 60.0  # seconds between two looks at what workspaces take
-PAUSES = (0.5, 2.0, 5.0)  # seconds before a result that could not be committed is tried again
+PAUSES = (0.5, 2.0, 5.0, 15.0)  # seconds before a result that could not be committed is tried again
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,6 @@ class Grounds:
         order: AttemptStarted,
         outcome: Outcome,
         told: Callable[[Outcome], None],
-        lost: Callable[[str], None],
     ) -> None:
         """What an attempt left becomes a commit, whatever its end was; what a check left is put back."""
         attempt = order.attempt
@@ -110,7 +109,7 @@ class Grounds:
                 attempt.task,
                 lambda: self._captured(order, outcome),
                 told,
-                lambda error: lost(f"its result could not be committed: {_words(error)}"),
+                lambda error: told(_uncommitted(outcome, error)),
             )
         else:
             self._give(
@@ -198,10 +197,14 @@ class Grounds:
         return replace(told, tip=captured.tip)
 
     def _capture(self, order: AttemptStarted, kit: Kit) -> Captured:
+        from plait.site.capture import SigningError  # noqa: PLC0415 - only where there are workspaces
+
         by, back = author(kit, order.attempt), restore(kit)
         for pause in PAUSES:
             try:
                 return self.workspaces.capture(order.attempt, order.base, by, back, hooks=kit.gear.hooks)
+            except SigningError:
+                raise  # the next try would not be signed either
             except WorldError as error:
                 log.say(f"warning: the result of {order.attempt} can't be committed: {error.message}")
                 time.sleep(pause)  # in a thread of its own
@@ -218,6 +221,13 @@ def _bare(path: str, kit: Kit) -> bool:
     from plait.site import outfitting  # noqa: PLC0415 - only where there are workspaces
 
     return outfitting.wanted(Path(path), Path(kit.top), kit.gear.outfit)
+
+
+def _uncommitted(outcome: Outcome, error: Exception) -> Outcome:
+    """The agent did its work, and would be paid for it again: whatever keeps it from being committed is for a person."""
+    way_out = error.hint if isinstance(error, PlaitError) else ""
+    said = f"its result could not be committed: {_words(error)}; it is kept. {way_out}".strip()
+    return replace(outcome, category=Category.USAGE, detail=said)
 
 
 def _words(error: Exception) -> str:

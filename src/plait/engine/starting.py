@@ -105,7 +105,7 @@ class Starter:
             if why is not None:
                 told(Outcome(Category.USAGE, outcome.exit_code, why))
             else:
-                self._grounds.finish(order, outcome, told, lost)
+                self._grounds.finish(order, outcome, told)
 
         return Sequel(exited, lost)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from shlex import quote
 
 from plait.adapters.forge import default_branch, distance, open_forge, push, refresh_target
 from plait.config.choices import ForgeKind
@@ -33,7 +34,8 @@ class Shipyard:
         try:
             target = _pushed(git, order, view.branch, ship)
         except WorldError as error:
-            return PublishFailed(order.batch, order.n, error.message, error.hint)
+            hint = error.hint or _by_hand(git, order, view, ship, environment)
+            return PublishFailed(order.batch, order.n, error.message, hint)
         if order.publish is Publish.PUSH:
             return PublishDone(order.batch, order.n, "", order.commit)
         wanted = Announcement(
@@ -58,3 +60,19 @@ def _pushed(git: Git, order: PublishStarted, branch: str, ship: Shipping) -> str
         raise ForgeError(f"{target} has all of it already: there is nothing to propose")
     push(git, ship.remote, branch, order.commit, expected=order.expected)
     return target
+
+
+def _by_hand(
+    git: Git, order: PublishStarted, view: BatchView, ship: Shipping, environment: Mapping[str, str]
+) -> str:
+    """What a person does when there is a network again."""
+    push_it = f"By hand: git push {quote(ship.remote)} {order.commit}:refs/heads/{view.branch}"
+    if order.publish is Publish.PUSH:
+        return push_it
+    wanted = Announcement(view.branch, ship.target or "main", title(view, ship.title), "")
+    kind = "" if ship.forge is ForgeKind.AUTO else ship.forge.value
+    try:
+        forge = open_forge(git, ship.remote, environment=environment, kind=kind)
+        return f"{push_it}\n  then: {forge.by_hand(wanted).removeprefix('By hand: ')}"
+    except WorldError:
+        return push_it

@@ -56,9 +56,11 @@ class RestForge:
 
     def announce(self, wanted: Announcement) -> Announced:
         """What was done before is found, also after an answer that never came: there is one for the branch."""
-        ends = self._ends
-        hint = by_hand(ends.kind, ends.target, ends.source, wanted)
-        return self._ask(lambda wire: self._announce(wire, wanted), hint)
+        return self._ask(lambda wire: self._announce(wire, wanted), self.by_hand(wanted))
+
+    def by_hand(self, wanted: Announcement) -> str:
+        """How a person does it. Nobody is asked for it."""
+        return by_hand(self._ends.kind, self._ends.target, self._ends.source, wanted)
 
     def target(self) -> str:
         found = self._ask(

@@ -18,7 +18,7 @@ def owed(state: State) -> Iterator[Due]:
         if batch.rebuild_failures < REBUILD_TRIES:
             yield now(_rebuild(batch))
         elif batch.paused is None:
-            why = f"the batch branch could not be made anew {REBUILD_TRIES} times in a row"
+            why = f"the batch branch could not be made anew {REBUILD_TRIES} times in a row: {batch.rebuild_error}"
             yield now(BatchPaused(batch.id, PauseCause.BRANCH, why))
 
 

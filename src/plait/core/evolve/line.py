@@ -117,6 +117,7 @@ def _rebuild_over(state: State, batch: BatchState, report: RebuildDone | Rebuild
     batch.rebuild = None
     if isinstance(report, RebuildFailed):
         batch.rebuild_failures += 1
+        batch.rebuild_error = report.why
     else:
         batch.rebuild_failures = 0
         _rebuilt(state, batch, report)
