@@ -300,3 +300,42 @@ def test_people_see_a_line_for_each_thing_and_the_way_out(
     place = lines.index("problem  settings   plait.toml:2: there is no setting called run.retires")
     assert lines[place + 1] == "                    Did you mean retries?"
     assert any(line.startswith("warning  engine     none is at work") for line in lines)
+
+
+def test_worktrees_and_the_remote_are_looked_at(
+    top: Path,
+    state: StateFolder,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    for name in ("PLAIT_FORGE_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    batch(state, over=True)
+    told = Told(capsys, top)
+    verdict, said = told["worktrees"]
+    assert verdict == "ok"
+    assert said.endswith(": none yet")
+    assert told["remote"][1].startswith("none is called origin")
+    subprocess.run(
+        [
+            "git",
+            "-C",
+            str(top),
+            "remote",
+            "add",
+            "origin",
+            "https://me:s3cret@github.com/somebody/something.git",
+        ],
+        check=True,
+    )
+    monkeypatch.setenv("GH_TOKEN", "t0ken")
+    left = Path(said.removesuffix(": none yet")) / f"batch-{BATCH}" / "task-a"
+    left.mkdir(parents=True)
+    os.utime(left, (OLD, OLD))
+    told = Told(capsys, top)
+    assert told["remote"] == ("ok", "origin at github.com (github), with a token from GH_TOKEN")
+    assert told["leftovers"] == ("warning", f"1 worktree of batches that have ended: batch-{BATCH}/task-a")
+    assert "s3cret" not in json.dumps(told.checks)
+    assert "t0ken" not in json.dumps(told.checks)

@@ -15,16 +15,31 @@ import termios
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from plait.adapters.sqlite import open_inbox
-from plait.core.reports import AttemptAsked, AttemptPhase
-from plait.core.requests import CancelBatch, Pause, Submit
-from plait.core.settings import Backoff, Mode
+from plait.cli.status_branch import branch_lines as branch_lines_of, published
+from plait.core.decisions import PublishStarted
+from plait.core.reports import (
+    AttemptAsked,
+    AttemptExited,
+    AttemptLaunched,
+    AttemptPhase,
+    MergeConflicted,
+    MergeDone,
+    Outcome,
+    PublishDone,
+    PublishFailed,
+    Report,
+)
+from plait.core.requests import CancelBatch, Pause, Ship, Submit
+from plait.core.settings import Backoff, Isolation, Mode, Publish
 from plait.core.status import Category, Waiting
 from plait.core.task import Attempt, Need, NeedKind, Origin, Step, Task
+from plait.core.views import batch_view
 from plait.front.way import PLAIN
 from plait.testing.clerk import Clerks, clerks
 from plait.testing.commands import Answer, ask
@@ -343,3 +358,103 @@ def test_the_way_out_of_a_pause_is_to_go_on(say: Say, scribe: Scribe) -> None:
 def test_there_is_a_way_out_of_all_that_a_task_can_wait_on() -> None:
     looked_up = {Waiting.NEEDS, Waiting.BACKOFF, Waiting.PAUSE, Waiting.LIMIT}
     assert set(PLAIN) | looked_up == set(Waiting)
+
+
+HEAD = "0123456789abcdef"
+
+
+@pytest.fixture
+def merged(scribe: Scribe) -> Scribe:
+    """One task, merged into the batch branch; nothing is published."""
+    settings = replace(SETTINGS, isolation=Isolation.WORKTREE)
+    scribe.happen(Submit("s", "beef", plan("a").brief(), settings, base="base", branch="plait/batch-beef"))
+    (attempt,) = scribe.batch.alive
+    scribe.happen(AttemptExited(attempt, Outcome(Category.OK, 0, tip="tip", diffstat=(2, 12, 3))))
+    scribe.happen(MergeDone("beef", "a", scribe.batch.tasks[0].merging or 0, HEAD))
+    return scribe
+
+
+def ship(scribe: Scribe, answer: Callable[[PublishStarted], Report]) -> None:
+    scribe.happen(Ship(f"ship-{scribe.state.seq}", "beef", Publish.PR))
+    assert scribe.batch.publishing is not None
+    scribe.happen(answer(scribe.batch.publishing))
+
+
+def branch_lines(say: Say) -> list[str]:
+    """Between the words about the batch and its tasks."""
+    lines = say("status", "beef").out.splitlines()
+    return lines[3 : lines.index("")]
+
+
+@pytest.mark.usefixtures("merged")
+def test_a_branch_that_nobody_published_says_how(say: Say) -> None:
+    assert branch_lines(say) == ["branch plait/batch-beef at 0123456789, not published: plait pr beef"]
+    assert "  a  done              2s  +12 \u22123 · 0123456789 · A\n" in say("status", "beef").out
+    assert say("status").out == "beef  completed  1/1 done · 2s\n"
+    assert say("explain", "a").out.splitlines()[-1] == (
+        "Nothing is missing: it is done. plait pr beef publishes it with the batch branch."
+    )
+
+
+def test_a_pull_request_is_shown_and_when_it_is_older_than_the_branch(say: Say, merged: Scribe) -> None:
+    url = "https://example.org/pull/7"
+    ship(merged, lambda order: PublishDone("beef", order.n, url, HEAD))
+    assert branch_lines(say) == [
+        "branch plait/batch-beef at 0123456789, pushed",
+        f"pull request {url}",
+    ]
+    assert say("status").out == f"beef  completed  1/1 done · 2s · {url}\n"
+    assert say("history").out.endswith(f" 1/1 done · {url}\n")
+    assert json.loads(say("history", "--json").out)["batches"][0]["prUrl"] == url
+    merged.batch.head = "fedcba9876543210"
+    view = batch_view(merged.state, merged.batch)
+    assert next(branch_lines_of(view))[0] == (
+        "branch plait/batch-beef at fedcba9876; what was published, 0123456789, is older: plait pr beef"
+    )
+    assert published(view) == f"older than its branch: {url}"
+
+
+def test_what_could_not_be_published_says_why_and_what_to_do(say: Say, merged: Scribe) -> None:
+    ship(merged, lambda order: PublishFailed("beef", order.n, "no token\x1b[2J", "gh auth login\nor so"))
+    assert branch_lines(say) == [
+        "branch plait/batch-beef at 0123456789",
+        "not published: no token\ufffd[2J",
+        "  gh auth login",
+        "  or so",
+    ]
+    assert say("status").out.endswith(" · not published\n")
+
+
+def test_a_task_at_work_is_told_with_its_workspace_and_one_that_failed_with_its_branch(
+    say: Say, scribe: Scribe
+) -> None:
+    settings = replace(SETTINGS, isolation=Isolation.WORKTREE, verify="make test")
+    scribe.happen(
+        Submit("s", "beef", plan("a", "b").brief(), settings, base="base", branch="plait/batch-beef")
+    )
+    first, second = scribe.batch.alive
+    scribe.happen(AttemptLaunched(second, 4, "/worktrees/task-b"))
+    scribe.happen(AttemptExited(first, Outcome(Category.OK, 0, tip="tip", diffstat=(1, 1, 0))))
+    scribe.exits("a", Category.VERIFY)
+    lines = say("status", "beef").out.splitlines()
+    assert "     on branch plait/task-beef-a" in lines
+    assert "     in /worktrees/task-b" in lines
+
+
+def test_who_waits_in_the_line_is_told_what_for(say: Say, scribe: Scribe) -> None:
+    settings = replace(SETTINGS, isolation=Isolation.WORKTREE, gate="make test")
+    scribe.happen(
+        Submit("s", "beef", plan("a", "b").brief(), settings, base="base", branch="plait/batch-beef")
+    )
+    for attempt in list(scribe.batch.alive):
+        scribe.happen(AttemptExited(attempt, Outcome(Category.OK, 0, tip="tip")))
+    assert say("explain", "b").out.splitlines()[-1] == "It is merged when its turn comes."
+    scribe.happen(MergeDone("beef", "a", scribe.batch.tasks[0].merging or 0, HEAD))
+    assert say("explain", "a").out.splitlines()[-1] == (
+        "The gate runs as soon as what is ready to be merged is merged too: one run for all of it."
+    )
+    scribe.happen(MergeConflicted("beef", "b", scribe.batch.tasks[1].merging or 0, ("x",)))
+    assert say("explain", "a").out.startswith("a is merging: the gate runs on the merged result\n")
+    assert say("explain", "b").out.splitlines()[-1] == (
+        "plait retry beef b makes it again on what is merged by now; plait diff beef b shows it."
+    )

@@ -326,7 +326,7 @@ def test_a_repair_that_changes_nothing_does_not_merge_the_old_change() -> None:
     script.exits("a")
     script.conflict("a", "x")
     script.exits("a", tip=None)
-    assert script.why("a") == "a is done: done; there was nothing to change"
+    assert script.why("a") == "a is done: there was nothing to change"
 
 
 def test_a_conflict_fails_the_batch_whatever_failed_before() -> None:

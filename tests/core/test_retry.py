@@ -109,7 +109,7 @@ def test_an_empty_change_is_no_success_unless_the_task_allows_it() -> None:
     assert script.why("a") == "a is failed: nothing was changed"
     script = Script(Task("a", allow_empty=True))
     script.exits("a", tip=None)
-    assert script.why("a") == "a is done: done; there was nothing to change"
+    assert script.why("a") == "a is done: there was nothing to change"
 
 
 def test_what_an_attempt_took_back_is_not_merged() -> None:
@@ -119,7 +119,7 @@ def test_what_an_attempt_took_back_is_not_merged() -> None:
     script.exits("a", Category.VERIFY)
     script.exits("a", Category.EMPTY)
     script.exits("a")
-    assert script.why("a") == "a is done: done; there was nothing to change"
+    assert script.why("a") == "a is done: there was nothing to change"
     assert script.batch().line == []
 
 
@@ -128,7 +128,7 @@ def test_a_tip_that_is_the_base_is_no_change() -> None:
     script.exits("a", tip="base")
     script.exits("b", tip="base")
     assert script.why("a") == "a is failed: nothing was changed"
-    assert script.why("b") == "b is done: done; there was nothing to change"
+    assert script.why("b") == "b is done: there was nothing to change"
 
 
 def test_a_lost_attempt_uses_up_no_retry_a_few_times() -> None:

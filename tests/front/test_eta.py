@@ -50,3 +50,11 @@ def test_there_is_none_for_what_has_ended_is_unknown_or_too_large() -> None:
     script.exits("t0")
     script.exits("t1")
     assert eta.end(script.state, BATCH, script.now) is None
+
+
+def test_nobody_can_tell_how_long_a_gate_takes() -> None:
+    script = Script(Task("a", estimate=60.0), settings=Settings(gate="make test"))
+    assert Eta().end(script.state, BATCH, script.now) is not None
+    script.exits("a")
+    assert script.batch().gate is not None
+    assert Eta().end(script.state, BATCH, script.now) is None

@@ -217,7 +217,9 @@ def test_the_gate_is_told() -> None:
     script.exits("a")
     assert "gating" in words(listener.news())
     script.gate(passed=True)
-    assert words(listener.news()) == ["completed a", "progress", "completed"]
+    events = listener.news()
+    assert words(events) == ["progress", "completed a", "progress", "completed"]
+    assert events[0].more["gating"] == {"gate": 1, "commit": "base+a", "merges": 1, "result": "passed"}
 
 
 def test_a_batch_that_is_made_anew_without_a_task_is_merging() -> None:

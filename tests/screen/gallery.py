@@ -11,12 +11,14 @@ from plait.core.reports import (
     AttemptAsked,
     AttemptPhase,
     AttemptUsed,
+    ConflictForeseen,
+    MergeDone,
     PressureChanged,
     RateLimited,
     Report,
 )
 from plait.core.requests import CancelTask, ChangeEngineSettings, Pause, Stop
-from plait.core.settings import Budget, EngineSettings, Isolation, Mode, Settings, Spend
+from plait.core.settings import Budget, EngineSettings, Isolation, Mode, Publish, Settings, Spend
 from plait.core.shape import waves
 from plait.core.status import Category
 from plait.core.task import Attempt, Need, Task
@@ -81,9 +83,9 @@ def working() -> Picture:
     script = Script(*SEVEN, settings=Settings(agents=("claude",), max_parallel=2))
     running = script.running()
     script.wait(490)
-    script.exits(running[0], spend=Spend(210_000))
+    script.exits(running[0], spend=Spend(210_000), diffstat=(4, 182, 12))
     script.wait(60)
-    script.exits(running[1], spend=Spend(1_250_000))
+    script.exits(running[1], spend=Spend(1_250_000), diffstat=(7, 40, 38))
     spend(script, "03-delete-dead-layouts", 0.41)
     phase(script, "03-delete-dead-layouts", "Phase 4: Panel")
     script.wait(180)
@@ -252,11 +254,65 @@ def hundreds() -> Picture:
     return Picture(script, doing, eta=7200)
 
 
+def landing() -> Picture:
+    """Every way between an agent's exit and the batch branch."""
+    script = many(
+        task("01-models", title="The models"),
+        task("02-logo", title="A new logo"),
+        task("03-routes", title="The routes"),
+        task("04-views", title="The views"),
+        task("05-forms", title="The forms", verify="make test"),
+        task("06-login", title="The login"),
+        task("07-mails", title="The mails"),
+        task("08-rename", title="Rename everything"),
+        settings=Settings(agents=("claude",), max_parallel=0, retries=0),
+    )
+    script.wait(120)
+    script.exits("01-models", diffstat=(4, 1182, 12))
+    script.exits("02-logo", diffstat=(1, 0, 0))
+    script.merges = False
+    script.exits("08-rename", diffstat=(40, 312, 311))
+    script.conflict("08-rename", "src/models/order.py", "src/models/item.py")
+    script.exits("05-forms", diffstat=(2, 20, 3))
+    script.exits("06-login", diffstat=(2, 31, 0))
+    script.exits("07-mails", diffstat=(1, 5, 5))
+    script.happen(ConflictForeseen(BATCH, "03-routes", "04-views", ("src/urls.py", "src/app.py")))
+    script.happen(ConflictForeseen(BATCH, "04-views", "", ("src/models/order.py",)))
+    return Picture(script, {"03-routes": "editing src/urls.py", "05-forms": "12 passed"}, eta=200)
+
+
 def gated() -> Picture:
     script = Script(*SEVEN[:3], settings=Settings(agents=("claude",), gate="make test"))
     for name in script.running():
-        script.exits(name)
+        script.exits(name, diffstat=(3, 12, 4))
     return Picture(script)
+
+
+def bisected() -> Picture:
+    """The gate has failed, and the guilty one is looked for."""
+    script = many(*SEVEN[:4], settings=Settings(agents=("claude",), gate="make test", max_parallel=0))
+    script.merges = False
+    for name in script.running():
+        script.exits(name, diffstat=(3, 12, 4))
+    while (merging := script.batch().merging) is not None:
+        order = script.batch().tasks[merging]
+        script.happen(MergeDone(BATCH, order.task.id, order.merging or 0, f"c{merging}"))
+    script.gate(passed=False)
+    script.wait(75)
+    return Picture(script)
+
+
+def published() -> Picture:
+    script = Script(*SEVEN[:3], settings=Settings(agents=("claude",), publish=Publish.PR))
+    script.batch().branch = "plait/batch-7f3a"
+    for name in script.running():
+        script.exits(name, diffstat=(3, 12, 4))
+    return Picture(script)
+
+
+def landing_ascii() -> Picture:
+    made = landing()
+    return Picture(made.script, made.activity, made.eta, encoding="ascii")
 
 
 def ended() -> Picture:
@@ -297,7 +353,11 @@ PICTURES: dict[str, Callable[[], Picture]] = {
         strange,
         alike,
         hundreds,
+        landing,
+        landing_ascii,
         gated,
+        bisected,
+        published,
         ended,
         ascii_only,
         latin,

@@ -160,3 +160,34 @@ def test_what_is_cut_fits_and_what_fits_is_not_cut(text: str, width: int) -> Non
         assert cell_len(fitted) <= width
         assert fitted == clean or cell_len(clean) > width or len(clean) > 8 * width
     assert cell_len(pen.pad(clean, width)) == width
+
+
+def test_a_conflict_that_is_foreseen_is_a_calm_warning_and_what_the_task_does_is_told_below() -> None:
+    lines = drawn("landing", 80, 24)
+    (warning,) = [
+        text for line in lines for text, style in line if style == "yellow" and "04-views in" in text
+    ]
+    assert warning.startswith("would conflict with 04-views in src/urls.")
+    assert " 03  editing src/urls.py\n" in plain(lines)
+    assert "editing src/urls.py; would conflict with 04-views in src/urls.py and 1 more " in plain(
+        drawn("landing", 200, 24)
+    )
+
+
+@given(st.integers(1, 220))
+def test_how_much_was_changed_never_costs_a_word(width: int) -> None:
+    """It is told where there is room for it beside what is told anyway."""
+    for line in drawn("landing", width, 24):
+        text = "".join(piece for piece, _ in line)
+        if "+1182" in text:
+            assert "merged" in text
+
+
+def test_while_only_the_gate_or_publishing_is_left_the_title_and_a_note_say_so() -> None:
+    for name, word, note in (
+        ("gated", "gate", " gate: make test (on 1 merge, 3s)"),
+        ("published", "publishing", " publishing plait/batch-7f3a and its pull request"),
+    ):
+        shown = plain(drawn(name, 80, 24)).splitlines()
+        assert f" · {word} ─" in shown[0]
+        assert note in shown

@@ -7,9 +7,18 @@ from datetime import UTC, timedelta, timezone
 import pytest
 
 from plait.cli.lines import Lines
-from plait.core.reports import AttemptAsked, AttemptPhase, EngineTaken, PressureChanged, RateLimited
-from plait.core.requests import Pause, Stop
-from plait.core.settings import Isolation, Mode, Settings
+from plait.core.reports import (
+    AttemptAsked,
+    AttemptPhase,
+    ConflictCleared,
+    ConflictForeseen,
+    EngineTaken,
+    GateDone,
+    PressureChanged,
+    RateLimited,
+)
+from plait.core.requests import Drop, Pause, Stop
+from plait.core.settings import Isolation, Mode, Publish, Settings
 from plait.core.status import Category
 from plait.core.task import Task
 from plait.front.event import Event, EventType
@@ -81,7 +90,98 @@ def test_verification_and_merging() -> None:
     script = Script("03-split", settings=Settings(verify="make test"))
     script.exits("03-split")
     script.exits("03-split")
-    assert [line[22:] for line in lines(script)[2:5]] == ["verifying: make test", "verified", "merged"]
+    assert [line[22:] for line in lines(script)[2:]] == [
+        "verifying: make test",
+        "verified",
+        "merged as base+03-sp",
+        "done",
+        "completed: 1 done",
+    ]
+
+
+def test_what_conflicts_is_told_with_its_files_and_the_way_to_its_change() -> None:
+    script = Script("03-split", "04", settings=Settings(retries=0))
+    script.happen(ConflictForeseen(BATCH, "03-split", "04", ("a.py", "b.py")))
+    script.happen(ConflictForeseen(BATCH, "03-split", "", ("a.py",)))
+    script.happen(ConflictCleared(BATCH, "03-split", ""))
+    script.merges = False
+    script.exits("04")
+    script.conflict("04", "a.py", "b.py")
+    assert [line[10:] for line in lines(script)[3:]] == [
+        "03-split    would conflict with 04 in a.py, b.py",
+        "03-split    would conflict with the batch branch in a.py",
+        "03-split    would not conflict with the batch branch any more",
+        "04          conflicted: its change conflicts with what was merged before: a.py, b.py · plait diff 7f3a 04",
+    ]
+
+
+def test_publishing_is_told_from_its_start_to_its_end() -> None:
+    script = Script("03-split", settings=Settings(publish=Publish.PR))
+    script.exits("03-split")
+    script.published("https://example.org/pull/7")
+    assert [line[22:] for line in lines(script)[4:]] == [
+        "publishing its branch and its pull request, at base+03-sp",
+        "published, at base+03-sp: https://example.org/pull/7",
+        "completed: 1 done",
+    ]
+    script = Script("03-split", settings=Settings(publish=Publish.PUSH))
+    script.exits("03-split")
+    script.unpublished("origin can't be reached", "a hint")
+    assert [line[22:] for line in lines(script)[4:6]] == [
+        "publishing its branch, at base+03-sp",
+        "not published: origin can't be reached",
+    ]
+
+
+def test_a_gate_says_what_it_runs_on_and_who_is_taken_out_for_it() -> None:
+    script = Script("03-split", "04", settings=Settings(gate="make test", max_parallel=1))
+    script.exits("03-split")
+    script.exits("04")
+    script.gate(passed=False)
+    script.gate(passed=True)  # the base alone
+    told = [line[10:] for line in lines(script)]
+    assert any(line.startswith("batch 7f3a  gate") and ": make test, on base+03-sp" in line for line in told)
+    assert "03-split    failed: the gate failed with its change · plait logs 7f3a 03-split --gate" in told
+    assert "batch 7f3a  its branch is made anew without 03-split" in told
+
+
+GATE = {"gate": 2, "commit": "0123456789abcdef", "merges": 3}
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({}, "gate 2: make, on 0123456789 (3 merges)"),
+        ({"merges": 0}, "gate 2: make, on 0123456789 (the base, without any merge)"),
+    ],
+)
+def test_a_gate_is_told_with_what_it_runs_on(more: dict[str, object], said: str) -> None:
+    event = Event(1, 0.0, EventType.BATCH_GATING, "b1", more={"command": "make", **GATE, **more})
+    assert Lines(name="7f3a", zone=UTC).tell(event) == f"00:00:00  batch 7f3a  {said}"
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"result": "passed", "merges": 1}, "gate 2 passed (1 merge)"),
+        (
+            {"result": "failed", "error": "no", "suspects": ["a", "b", "c", "d"]},
+            "gate 2 failed (3 merges): no; the guilty one is among a, b, c and 1 more · plait logs 7f3a --gate --attempt 2",
+        ),
+        (
+            {"result": "failed", "error": "no", "suspects": ["a"]},
+            "gate 2 failed (3 merges): no · plait logs 7f3a --gate --attempt 2",
+        ),
+        ({"result": "lost", "error": "it is gone"}, "gate 2 lost (3 merges): it is gone"),
+    ],
+)
+def test_how_a_gate_went_is_told(more: dict[str, object], said: str) -> None:
+    event = Event(1, 0.0, EventType.BATCH_PROGRESS, "b1", more={"total": 3, "gating": {**GATE, **more}})
+    assert Lines(name="7f3a", zone=UTC).tell(event) == f"00:00:00  batch 7f3a  {said}"
+
+
+def test_progress_that_only_counts_is_no_line() -> None:
+    assert Lines(zone=UTC).tell(Event(1, 0.0, EventType.BATCH_PROGRESS, "b1", more={"total": 3})) is None
 
 
 @pytest.mark.parametrize("kind", list(EventType))
@@ -99,3 +199,24 @@ def test_the_clock_is_the_reader_s_and_nothing_steers_the_terminal() -> None:
     assert told is not None
     assert told.startswith("05:30:00  \ufffd[2Jt   failed: a b\ufffd]0;x\ufffd")
     assert told.isprintable()
+
+
+def test_how_each_gate_went_is_told_once_and_what_ran_for_nothing_is_not() -> None:
+    script = Script("03-split", "04", settings=Settings(gate="make", max_parallel=0, retries=0))
+    script.exits("03-split")
+    script.exits("04")
+    script.gate(passed=True)
+    script.gate(passed=False)
+    script.happen(GateDone(BATCH, 2, passed=False))  # again
+    told = [line[22:] for line in lines(script) if "gate 1" in line or "gate 2" in line]
+    assert told == [
+        "gate 1: make, on base+03-sp (1 merge)",
+        "gate 1 passed (1 merge)",
+        "gate 2: make, on base+03-sp (2 merges)",
+        "gate 2 failed (2 merges) · plait logs 7f3a --gate --attempt 2",
+    ]
+    dropped = Script("03-split", "04", settings=Settings(gate="make", max_parallel=0, retries=0))
+    dropped.exits("03-split")
+    dropped.ask(lambda name: Drop(name, BATCH, "03-split"))
+    dropped.gate(passed=False)
+    assert not [line for line in lines(dropped) if "gate 1 failed" in line]

@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 from plait import wiring
+from plait.cli.explain_result import result_json, result_lines
 from plait.cli.say import OK, Page, write_json
 from plait.cli.screen.spans import took
 from plait.cli.show import cut, room, show, style, word
@@ -17,8 +18,10 @@ from plait.core.state import BatchState, State, TaskState
 from plait.core.status import Category, TaskStatus
 from plait.core.task import Need, NeedKind
 from plait.front.desk import open_desk
+from plait.front.gates import GateRun, deciding
 from plait.front.names import find_one
 from plait.front.past import Try, label, tries
+from plait.front.results import Result, result
 from plait.front.way import way
 from plait.ports import JournalMissingError
 from plait.wiring import Place, find_place
@@ -29,23 +32,31 @@ def explain_command(where: Path, words: Sequence[str], *, as_json: bool) -> int:
     with open_desk(place) as desk:
         state = desk.ahead()
         batch, task = find_one(state, words)
-    past = _past(place, batch.id, task.task.id)
+    past, gate = _past(place, batch.id, task.task.id)
+    found = result(place, batch, task, _files(past), gate)
     if as_json:
-        write_json(_json(state, batch, task, past))
+        write_json({**_json(state, batch, task, past), "result": result_json(found)})
     else:
-        _show(state, batch, task, past)
+        _show(state, batch, task, past, found)
     return OK
 
 
-def _past(place: Place, batch: str, task: str) -> list[Try]:
+def _past(place: Place, batch: str, task: str) -> tuple[list[Try], GateRun | None]:
     try:
         with closing(wiring.journal_reader(place)) as reader:
-            return tries(reader.read(), batch, task)
+            records = list(reader.read())
     except JournalMissingError:
-        return []
+        return [], None
+    return tries(records, batch, task), deciding(records, batch, task)
 
 
-def _show(state: State, batch: BatchState, task: TaskState, past: Sequence[Try]) -> None:
+def _files(past: Sequence[Try]) -> Sequence[str]:
+    return next((each.outcome.files for each in reversed(past) if each.outcome and each.outcome.files), ())
+
+
+def _show(
+    state: State, batch: BatchState, task: TaskState, past: Sequence[Try], found: Result | None
+) -> None:
     page, stands = Page(), standing(state, batch, task)
     page.line((explain(state, batch, task), style(stands.status)))
     about = " · ".join(filter(None, (task.task.title, str(task.task.origin or ""), f"batch {batch.id}")))
@@ -60,6 +71,12 @@ def _show(state: State, batch: BatchState, task: TaskState, past: Sequence[Try])
         page.line(("attempts", "bold"))
         for each in past:
             _show_try(page, each)
+    lines = list(result_lines(batch, found)) if found is not None else []
+    if lines:
+        page.line()
+        page.line(("result", "bold"))
+        for what, said in lines:
+            page.line(f"  {what:<9} {' '.join(said.split())}")
     page.line()
     page.line(way(state, batch, task))
     show(page)

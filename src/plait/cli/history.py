@@ -9,6 +9,7 @@ from plait.cli.say import OK, Page, write_json
 from plait.cli.screen.spans import took
 from plait.cli.show import cut, date, show, style, word
 from plait.cli.status import counts, newest_first
+from plait.cli.status_branch import published
 from plait.core.views import BatchView, batch_view
 from plait.front.desk import open_desk
 from plait.wiring import find_place
@@ -39,6 +40,7 @@ def _show(views: list[BatchView]) -> None:
             f"  {took(_seconds(view)):>7}  {counts(view)}",
             f" · {view.cost}" if view.cost else "",
             (f" · {cut(', '.join(view.sources), 60)}" if view.sources else "", "dim"),
+            f" · {told}" if (told := published(view)) else "",
         )
     show(page)
 
@@ -59,6 +61,8 @@ def _json(view: BatchView) -> dict[str, object]:
         "reason": view.reason,
         "mode": view.mode.value,
         "sources": view.sources,
+        "branch": view.branch or None,
+        "prUrl": view.pr_url or None,
         "createdAt": iso(view.created_at),
         "startedAt": iso_or_none(view.started_at),
         "completedAt": iso_or_none(view.ended_at),

@@ -6,7 +6,9 @@ from collections.abc import Iterable
 from datetime import datetime, tzinfo
 from shlex import quote
 
+from plait.cli.lines_branch import gating, progress, rebuilding, short
 from plait.cli.say import harmless
+from plait.core.status import Category
 from plait.front.event import Event, EventType
 from plait.front.telling.limits import MACHINE
 
@@ -53,12 +55,21 @@ class Lines:
                 return f"verifying: {more.get('command')}"
             case EventType.TASK_RETRY:
                 return f"goes again at {self._instant(more.get('retryAt'))}: {more.get('why')}"
-            case EventType.TASK_FAILED | EventType.TASK_TIMED_OUT:
-                return f"{_status(event)} · plait logs {self._called(event)}"
+            case EventType.TASK_MERGED:
+                return f"merged as {short(more.get('commit'))}"
+            case EventType.TASK_CONFLICTED | EventType.TASK_FAILED | EventType.TASK_TIMED_OUT:
+                return f"{_status(event)} · {self._more(event)}"
             case EventType.TASK_QUEUED | EventType.TASK_WAITING:
                 return None
             case _:
                 return _status(event)
+
+    def _more(self, event: Event) -> str:
+        """The command that shows why."""
+        if event.type is EventType.TASK_CONFLICTED:
+            return f"plait diff {self._called(event)}"
+        gate = " --gate" if event.more.get("category") == Category.GATE else ""
+        return f"plait logs {self._called(event)}{gate}"
 
     def _called(self, event: Event) -> str:
         return f"{quote(self._name or event.batch or '')} {quote(event.task or '')}"
@@ -69,12 +80,14 @@ class Lines:
             case EventType.BATCH_CREATED:
                 count = more.get("tasks")
                 return f"created: {count} task{'' if count == 1 else 's'}, {more.get('mode')}"
-            case EventType.BATCH_PROGRESS | EventType.BATCH_STARTED | EventType.EXECUTION_LOG:
+            case EventType.BATCH_PROGRESS:
+                return progress(event, quote(self._name or event.batch or ""))
+            case EventType.BATCH_STARTED | EventType.EXECUTION_LOG:
                 return None
             case EventType.BATCH_MERGING:
-                return None if event.task else "its branch is made anew"
+                return None if event.task else rebuilding(more)
             case EventType.BATCH_GATING:
-                return f"gate: {more.get('command')}"
+                return gating(more)
             case _:
                 return _status(event)
 
@@ -105,4 +118,6 @@ def _status(event: Event) -> str:
     reason = str(event.more.get("reason") or "")
     if reason.startswith(word):
         return reason
+    if reason == "merged":  # that was told a moment ago
+        return word
     return f"{word}: {reason}" if reason else word

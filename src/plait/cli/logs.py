@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from plait import wiring
-from plait.cli.logs_tell import Teller, teller
+from plait.cli.logs_tell import Teller, called, teller
 from plait.cli.say import OK, harmless
 from plait.core.decisions import AttemptStarted
 from plait.core.errors import UserError, WorldError
@@ -21,7 +21,6 @@ from plait.core.task import Attempt, Step
 from plait.front.desk import Desk, open_desk
 from plait.front.names import find_one
 from plait.front.output import Output
-from plait.front.past import label
 from plait.ports import InboxError
 from plait.wiring import find_place
 
@@ -33,18 +32,24 @@ Hear = Callable[[Sequence[Record]], None]
 
 @dataclass(frozen=True, slots=True)
 class LogsWish:
-    """`attempt` None: the newest. `step` None: what was written; whoever follows sees its verification too."""
+    """`attempt` None: the newest. `step` None: what was written; whoever follows sees its verification too.
+    `gate`: not what a task's attempts print, but what the gate does.
+    """
 
     follow: bool = False
     raw: bool = False
     attempt: int | None = None
     step: str | None = None
     as_json: bool = False
+    gate: bool = False
 
 
 def logs_command(where: Path, words: Sequence[str], wish: LogsWish) -> int:
     step = _step(wish.step)
     with open_desk(find_place(where)) as desk:
+        if wish.gate:
+            _read_gate(desk, words, wish)
+            return OK
         batch, task = find_one(desk.ahead(), words)
         tell = teller(raw=wish.raw, as_json=wish.as_json)
         if wish.follow and wish.attempt is None:
@@ -54,6 +59,16 @@ def logs_command(where: Path, words: Sequence[str], wish: LogsWish) -> int:
             _read(desk, attempt, tell, follow=wish.follow)
             _point_at_check(task, step)
     return OK
+
+
+def _read_gate(desk: Desk, words: Sequence[str], wish: LogsWish) -> None:
+    from plait.cli.logs_gate import choose_gate  # noqa: PLC0415 - few look at gates
+    from plait.front.gates import gate_attempt  # noqa: PLC0415
+
+    if wish.step is not None:
+        raise UserError("a gate has no steps", hint="Say --gate or --step, not both.")
+    batch, n = choose_gate(desk, words, wish.attempt)
+    _read(desk, gate_attempt(batch.id, n), teller(raw=wish.raw, as_json=wish.as_json), follow=wish.follow)
 
 
 def _step(word: str | None) -> Step | None:
@@ -90,15 +105,22 @@ def _read(desk: Desk, attempt: Attempt, tell: Teller, *, follow: bool, hear: Hea
     tell.begin(attempt)
     while True:
         # Whether it is over is known before its last words are read.
-        over = not follow or desk.state.find(attempt) is None
+        over = not follow or not _at_work(desk, attempt)
         tell.take(output.more())
         if over:
             break
         records = _news(desk)
         if hear is not None:
             hear(records)
-    if not tell.end() and desk.state.find(attempt) is None:
-        _note(f"{attempt.task} {label(attempt)} printed nothing")
+    if not tell.end() and not _at_work(desk, attempt):
+        _note(f"{called(attempt)} printed nothing")
+
+
+def _at_work(desk: Desk, attempt: Attempt) -> bool:
+    if attempt.task:
+        return desk.state.find(attempt) is not None
+    batch = desk.state.batches.get(attempt.batch)
+    return batch is not None and batch.gate is not None and batch.gate.n == attempt.n
 
 
 def _news(desk: Desk) -> Sequence[Record]:

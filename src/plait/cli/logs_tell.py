@@ -42,7 +42,7 @@ class _Plain:
         self._attempts += 1
         self._printed = False
         if self._attempts > 1:
-            self._write(f"\n── {attempt.task} {label(attempt)} ──\n")
+            self._write(f"\n── {called(attempt)} ──\n")
 
     def take(self, pieces: Iterable[Printed | LeftOut]) -> None:
         for piece in pieces:
@@ -147,9 +147,14 @@ class _Json:
 
         assert self._attempt is not None
         name = self._attempt
-        more = {"step": name.step.value, "offset": offset, "entry": entry}
-        event = Event(None, time.time(), EventType.EXECUTION_LOG, name.batch, name.task, name.n, more)
+        more = {"step": name.step.value if name.task else "gate", "offset": offset, "entry": entry}
+        event = Event(None, time.time(), EventType.EXECUTION_LOG, name.batch, name.task or None, name.n, more)
         sys.stdout.write(f"{line(event)}\n")
+
+
+def called(attempt: Attempt) -> str:
+    """`03-split write-2`; a gate is no task's."""
+    return f"{attempt.task} {label(attempt)}" if attempt.task else f"gate {attempt.n}"
 
 
 def amount(size: int) -> str:

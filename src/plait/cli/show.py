@@ -14,6 +14,7 @@ from plait.core.status import BatchStatus, TaskStatus
 if TYPE_CHECKING:
     from rich.console import Console
 
+MINUS = "\u2212"
 _GOOD, _BAD, _BUSY, _CALM = "green", "red", "cyan", "yellow"
 STYLES: dict[TaskStatus, str] = {
     TaskStatus.QUEUED: "dim",
@@ -85,3 +86,27 @@ def listed(names: Iterable[str], most: int = 4) -> str:
     found = list(names)
     more = f" and {len(found) - most} more" if len(found) > most else ""
     return ", ".join(found[:most]) + more
+
+
+def changes(diffstat: tuple[int, int, int] | None, minus: str = MINUS) -> str:
+    """`+182 -12`; a change of no lines has files all the same. Empty: nobody counted."""
+    if diffstat is None:
+        return ""
+    files, added, removed = diffstat
+    if added or removed:
+        return f"+{added} {minus}{removed}"
+    return f"{files} file{'' if files == 1 else 's'}" if files else "no change"
+
+
+def minus() -> str:
+    """The sign for it that the standard output knows."""
+    try:
+        MINUS.encode(sys.stdout.encoding or "utf-8")
+    except (UnicodeEncodeError, LookupError):
+        return "-"
+    return MINUS
+
+
+def commit(name: str) -> str:
+    """As much of it as nobody mistakes for another."""
+    return name[:10]

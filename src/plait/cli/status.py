@@ -12,7 +12,8 @@ from pathlib import Path
 from plait.cli.say import OK, Page
 from plait.cli.screen.choose import Choice, choose
 from plait.cli.screen.spans import took
-from plait.cli.show import cut, date, room, show, style, word
+from plait.cli.show import changes, commit, cut, date, minus, room, show, style, word
+from plait.cli.status_branch import branch_lines, published, whereabouts
 from plait.core.needed import needed
 from plait.core.state import BatchState, State
 from plait.core.status import TaskStatus, Waiting
@@ -138,6 +139,7 @@ def _line(page: Page, view: BatchView) -> None:
         (f"{word(view.status):<9}", style(view.status)),
         f"  {counts(view)} · {_length(view)}",
         (f" · {cut(', '.join(view.sources), 40)}" if view.sources else "", "dim"),
+        f" · {told}" if (told := published(view)) else "",
     )
     if view.waits_for_person:
         page.line((f"{'':<{len(view.id)}}  {'':<9}  {_asks(view)}", "yellow"))
@@ -178,8 +180,11 @@ def _show_one(state: State, batch: BatchState, engine: EngineInfo | None, rows: 
     page.line((f"{cut(view.reason, room())}", "dim"))
     sources = f" from {', '.join(view.sources)}" if view.sources else ""
     page.line((f"submitted {date(view.created_at)}{sources}", "dim"))
+    result = list(branch_lines(view))
+    for line in result:
+        page.line(line)
     page.line()
-    _tasks(page, view, rows)
+    _tasks(page, view, None if rows is None else max(1, rows - len(result)))
     _note_engine(page, state, engine)
     show(page)
 
@@ -195,6 +200,8 @@ def _tasks(page: Page, view: BatchView, rows: int | None) -> None:
         after = f"  {_took(task):>7}  "
         left = None if width is None else width - len(begun) - len(middle) - len(after)
         page.line(begun, (middle, style(task.status)), after, (cut(_what(task), left), "dim"))
+        if rows is None and (where := whereabouts(view, task)):
+            page.line((f"{'':<{names + 4}}{where}", "dim"))  # never cut: somebody may want to go there
     _hidden(page, chosen)
 
 
@@ -211,7 +218,9 @@ def _took(task: TaskView) -> str:
 
 
 def _what(task: TaskView) -> str:
-    return task.reason if task.status is not TaskStatus.DONE else task.title
+    said = task.reason if task.status is not TaskStatus.DONE else task.title
+    result = changes(task.diffstat, minus()), commit(task.commit or "")
+    return " · ".join(filter(None, (*result, said)))
 
 
 def _note_engine(page: Page, state: State, engine: EngineInfo | None) -> None:

@@ -96,9 +96,15 @@ def _show_bad(page: Page, view: BatchView, name: str) -> None:
     for task in found[:_MOST]:
         attempts = f" (attempt {task.attempt})" if task.attempt > 1 and "attempt" not in task.reason else ""
         page.line((f"  {_word(task.status)}", "red"), f"  {task.id}: {_flat(task.reason)}{attempts}")
-        what = "--gate" if task.category is Category.GATE else quote(task.id)
-        page.line((f"    plait logs {quote(name)} {what}", "dim"))
+        page.line((f"    {_why(task, f'{quote(name)} {quote(task.id)}')}", "dim"))
     _show_more(page, found)
+
+
+def _why(task: TaskView, called: str) -> str:
+    """The command that shows more: of a conflict, both sides' files are told already."""
+    if task.status is TaskStatus.CONFLICTED:
+        return f"plait diff {called}"
+    return f"plait logs {called}{' --gate' if task.category is Category.GATE else ''}"
 
 
 def _show_quiet(page: Page, view: BatchView) -> None:

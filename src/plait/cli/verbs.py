@@ -63,12 +63,19 @@ def logs(  # noqa: PLR0913, PLR0917 - a verb's options are its parameters
     step: Annotated[
         str | None, typer.Option("--step", metavar="write|verify", help="The attempts at this step.")
     ] = None,
+    gate: Annotated[
+        bool,
+        typer.Option(
+            "--gate", help="The batch's newest gate (--attempt: another), or the one a task ended by."
+        ),
+    ] = False,
     json: opt.Json = False,
 ) -> None:
     """Show what a task's newest attempt prints."""
     from plait.cli.logs import LogsWish, logs_command  # noqa: PLC0415
 
-    raise typer.Exit(logs_command(context.obj, words or (), LogsWish(follow, raw, attempt, step, json)))
+    wish = LogsWish(follow, raw, attempt, step, json, gate)
+    raise typer.Exit(logs_command(context.obj, words or (), wish))
 
 
 @verbs.command()

@@ -7,6 +7,8 @@ import time
 from plait.core.estimate import forecast
 from plait.core.preview import experienced
 from plait.core.state import BatchState, State
+from plait.core.status import BatchStatus
+from plait.core.views import batch_standing
 
 _SHARE = 0.02  # of the time, at most, goes into forecasts
 
@@ -40,6 +42,11 @@ class Eta:
 
 
 def _known(state: State, batch: BatchState) -> bool:
-    """Whether history or the tasks themselves tell how long they take: a guess that looks like knowledge is worse than none."""
+    """Whether history or the tasks themselves tell how long they take: a guess that looks like knowledge is worse than none.
+
+    How long a gate takes, nobody tells.
+    """
+    if batch_standing(batch)[0] is BatchStatus.MERGING:
+        return False
     said = any(task.estimate is not None for task in batch.plan.tasks)
     return said or experienced(state, batch.plan, batch.settings)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 
-from plait.core.decisions import RequestGranted, RequestRefused
+from plait.core.decisions import GateStarted, RequestGranted, RequestRefused
 from plait.core.events import Event as Fact, Record
 from plait.core.explain import standing
 from plait.core.frozen import dataclass
@@ -34,6 +34,7 @@ class Before:
     phase: str = ""
     interrupted: tuple[int, ...] = ()
     publishing: int | None = None
+    gate: GateStarted | None = None
     foreseen: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
@@ -68,8 +69,15 @@ def before(state: State, fact: Fact) -> Before:
         phase=attempt.phase if attempt is not None else "",
         interrupted=_interrupted(batch) if isinstance(request, Unpause | Resume) else (),
         publishing=batch.publishing.n if batch is not None and batch.publishing is not None else None,
+        gate=_gate(batch),
         foreseen=dict(task.foreseen) if task is not None else {},
     )
+
+
+def _gate(batch: BatchState | None) -> GateStarted | None:
+    """The one that runs, as long as its result means something."""
+    gate = batch.gate if batch is not None else None
+    return gate.decision if gate is not None and not gate.stale else None
 
 
 def _interrupted(batch: BatchState | None) -> tuple[int, ...]:

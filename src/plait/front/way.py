@@ -6,8 +6,9 @@ import time
 from collections.abc import Iterator, Sequence
 
 from plait.core.explain import standing
+from plait.core.owed import Owed
 from plait.core.state import BatchState, State, TaskState
-from plait.core.status import PauseCause, TaskStatus, Waiting
+from plait.core.status import Category, PauseCause, TaskStatus, Waiting
 
 _SHOWN = 3
 
@@ -33,18 +34,38 @@ def way(state: State, batch: BatchState, task: TaskState) -> str:
         return f"plait resume {batch.id} takes it up again."
     if stands.on is None:
         return "Nothing is missing."
+    if stands.status is TaskStatus.MERGING and stands.on is Waiting.TURN:
+        return _in_line(batch, task)
     return _awaited(state, batch, task, stands.on)
 
 
 def _again(batch: BatchState, task: TaskState, status: TaskStatus) -> str:
     name = task.task.id
     if status is TaskStatus.DONE:
-        return "Nothing is missing: it is done."
+        return _done(batch)
+    if status is TaskStatus.CONFLICTED:
+        return f"plait retry {batch.id} {name} makes it again on what is merged by now; plait diff {batch.id} {name} shows it."
     if status in {TaskStatus.BLOCKED, TaskStatus.SKIPPED} and task.by is not None:
         return f"plait retry {batch.id} {task.by} takes it up again, together with {task.by}."
     if status is TaskStatus.BLOCKED:
         return f"plait retry {batch.id} takes up what failed, and with it what that held back."
-    return f"plait retry {batch.id} {name} takes it up again; plait feedback {batch.id} {name} 'text' does so with words of yours."
+    why = f"plait logs {batch.id} {name} --gate shows why; " if task.category is Category.GATE else ""
+    return f"{why}plait retry {batch.id} {name} takes it up again; plait feedback {batch.id} {name} 'text' does so with words of yours."
+
+
+def _done(batch: BatchState) -> str:
+    shown = batch.published is not None and batch.published.commit == batch.head
+    if batch.ended is None or not batch.line or shown:
+        return "Nothing is missing: it is done."
+    return f"Nothing is missing: it is done. plait pr {batch.id} publishes it with the batch branch."
+
+
+def _in_line(batch: BatchState, task: TaskState) -> str:
+    if not task.merged:
+        return "It is merged when its turn comes."
+    if batch.merging is not None or batch.owed[Owed.MERGE]:
+        return "The gate runs as soon as what is ready to be merged is merged too: one run for all of it."
+    return "The gate runs on it next."
 
 
 def _awaited(state: State, batch: BatchState, task: TaskState, on: Waiting) -> str:

@@ -9,7 +9,9 @@ from itertools import filterfalse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from plait.config.choices import ForgeKind
 from plait.config.load import load as load_config
+from plait.config.model import Config
 from plait.core.errors import ConfigError
 from plait.wiring import (
     INBOX,
@@ -22,6 +24,7 @@ from plait.wiring import (
     inbox,
     state_folder,
 )
+from plait.wiring.repository import git_dir, worktrees_folder
 from plait.wiring.sources import agent_specs, history, saved_settings
 
 if TYPE_CHECKING:
@@ -73,6 +76,7 @@ def checkup(where: Path) -> list[Check]:
         book.journal(place.state / JOURNAL, told.state, told.problems),
         _inbox_checked(place),
         book.engine(pid, since, place.state / LOG, told.state),
+        *_repository_checked(place),
         *_leftovers(place, told.state, at_work=engine is not None),
         store.commons(commons_folder()),
     ]
@@ -122,4 +126,56 @@ def _leftovers(place: Place, state: State | None, *, at_work: bool) -> list[Chec
 
     git = place.state.parent if place.repository else None
     known = book.known(state, engine=at_work)
-    return leftovers.leftovers(state_folder(place), known, environment=ENVIRONMENT, git=git)
+    root = _worktrees_root(place)
+    return leftovers.leftovers(state_folder(place), known, environment=ENVIRONMENT, git=git, worktrees=root)
+
+
+def _repository_checked(place: Place) -> list[Check]:
+    """Worktrees and the remote: only a repository has them."""
+    config = _config(place)
+    if config is None or not place.repository:
+        return []
+    from plait.adapters.checkup import worktrees  # noqa: PLC0415
+
+    cap = config.workspace.disk_cap
+    return [worktrees.worktrees(worktrees_folder(place, config), cap), _remote_checked(place, config)]
+
+
+def _remote_checked(place: Place, config: Config) -> Check:
+    """What is set and found here; nobody is asked over the network, and no token is told."""
+    from plait.adapters.checkup import remotes  # noqa: PLC0415
+    from plait.adapters.forge.address import kind_of  # noqa: PLC0415
+    from plait.adapters.forge.remote import home, remote  # noqa: PLC0415
+    from plait.adapters.forge.tokens import find_token, variables  # noqa: PLC0415
+    from plait.ports import ForgeError  # noqa: PLC0415
+    from plait.site.git import Git  # noqa: PLC0415
+
+    name, git = config.pr.remote, Git(git_dir(place))
+    try:
+        url = remote(git, name).fetch
+    except ForgeError:
+        return remotes.no_remote(name)
+    try:
+        where = home(url, os.environ)
+        kind = kind_of(where, "" if config.pr.forge is ForgeKind.AUTO else config.pr.forge.value)
+    except ForgeError as error:
+        return remotes.no_forge(name, error.message)
+    try:
+        token = find_token(kind, where, git, os.environ)
+    except ForgeError as error:
+        return remotes.odd_token(name, error.message)
+    source = token.source if token is not None else None
+    return remotes.forge(name, where.host, kind.value, source, variables(kind, where, os.environ))
+
+
+def _worktrees_root(place: Place) -> Path | None:
+    config = _config(place)
+    return worktrees_folder(place, config) if config is not None and place.repository else None
+
+
+def _config(place: Place) -> Config | None:
+    """None: it is told elsewhere what is wrong with it."""
+    try:
+        return load_config(place.top, saved=saved_settings(place)[0])
+    except ConfigError:
+        return None

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from plait.adapters.checkup.model import Check, count, names, ok, warning
+from plait.adapters.checkup.worktrees import left_worktrees
 from plait.core.frozen import dataclass
 from plait.core.task import Attempt
 from plait.site.folder import StateFolder, safe
@@ -28,13 +29,18 @@ class Known:
     engine: bool
 
 
-def leftovers(folder: StateFolder, known: Known, *, environment: str, git: Path | None) -> list[Check]:
-    """`environment` names the file that holds a batch's secrets; `git` is the repository's git folder."""
+def leftovers(
+    folder: StateFolder, known: Known, *, environment: str, git: Path | None, worktrees: Path | None = None
+) -> list[Check]:
+    """`environment` names the file that holds a batch's secrets; `git` is the repository's git folder, `worktrees`
+    where its worktrees lie.
+    """
     found = [
         *_folders(folder, known),
         *_secrets(folder, known, environment),
         *_processes(folder, known),
         *_locks(git),
+        *(left_worktrees(worktrees, known.batches, engine=known.engine) if worktrees is not None else ()),
     ]
     return found or [ok(_TOPIC, "none")]
 
@@ -44,9 +50,7 @@ def _folders(folder: StateFolder, known: Known) -> Iterator[Check]:
     strange = [each for each in _listed(folder.batches) if each.name not in ours and _age(each) > _FRESH]
     if strange:
         said = f"{count(len(strange), 'folder')} in {folder.batches} of no batch: {names(each.name for each in strange)}"
-        yield warning(
-            _TOPIC, said, "The journal does not know them. They can be removed, if you don't either."
-        )
+        yield warning(_TOPIC, said, "The journal does not know them. plait gc --forget NAME removes one.")
 
 
 def _secrets(folder: StateFolder, known: Known, environment: str) -> Iterator[Check]:

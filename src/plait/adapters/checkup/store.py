@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import stat
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from plait.adapters.checkup.model import Check, ok, problem, size, warning
@@ -12,10 +13,10 @@ _MOST = 200_000  # files that are counted; nobody waits for more
 
 
 def state(folder: Path) -> Check:
-    trouble = _trouble(folder)
-    if trouble:
+    wrong = trouble(folder)
+    if wrong:
         return problem(
-            "state", f"{folder}: {trouble}", "Batches can't be run as long as plait can't write there."
+            "state", f"{folder}: {wrong}", "Batches can't be run as long as plait can't write there."
         )
     if not folder.exists():
         return ok("state", f"{folder}, made when the first batch is submitted")
@@ -25,14 +26,14 @@ def state(folder: Path) -> Check:
 
 def commons(folder: Path) -> Check:
     """What all engines of one user share."""
-    trouble = _trouble(folder)
-    if trouble:
+    wrong = trouble(folder)
+    if wrong:
         hint = "Without it, engines of several repositories do not know of each other's slots and ports."
-        return warning("commons", f"{folder}: {trouble}", hint)
+        return warning("commons", f"{folder}: {wrong}", hint)
     return ok("commons", str(folder) if folder.exists() else f"{folder}, made when an engine starts")
 
 
-def _trouble(folder: Path) -> str:
+def trouble(folder: Path) -> str:
     """Why nothing can be written there; a folder that is not there yet is made in the nearest one that is."""
     for each in (folder, *folder.parents):
         if os.path.lexists(each):
@@ -52,16 +53,20 @@ def _parts(folder: Path) -> Iterator[tuple[str, int]]:
 
 
 def _size(entry: os.DirEntry[str]) -> int:
-    """What it takes on disk: a transcript may have a hole in it."""
-    total, waiting, seen = 0, [entry.path], 0
+    return disk_use([entry.path])[0]
+
+
+def disk_use(paths: Sequence[str]) -> tuple[int, bool]:
+    """What they take on disk, and whether that is all: a transcript may have a hole in it, and nobody waits for ever."""
+    total, waiting, seen = 0, list(paths), 0
     while waiting and seen < _MOST:
         seen += 1
         path = waiting.pop()
         try:
             found = os.lstat(path)
             total += found.st_blocks * 512
-            if os.path.isdir(path) and not os.path.islink(path):  # noqa: PTH112, PTH114 - thousands of them
+            if stat.S_ISDIR(found.st_mode):
                 waiting += [each.path for each in os.scandir(path)]
         except OSError:  # it went away meanwhile
             continue
-    return total
+    return total, not waiting

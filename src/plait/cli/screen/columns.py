@@ -14,6 +14,7 @@ from plait.core.status import TaskStatus
 GAP = 2
 _LEAST_LABEL = 14
 _LEAST_WHAT = 18
+_LEAST_WORDS = 5  # with less, nobody can tell what is meant
 _GOOD_WHAT = 24  # with less, no titles
 _MUCH_WHAT = 44  # with less, no agents where all are the same
 _TOOK = 7  # always, so that nothing moves when time goes on
@@ -31,6 +32,7 @@ class Columns:
     took: int
     agent: int
     cost: int
+    changed: int = 0  # the widest, so that what stands behind them is in line
     ids: int = 0  # of the label, where titles stand beside the ids
     alike: bool = False  # labels that are cut at their ends can't be told apart
 
@@ -49,6 +51,7 @@ def columns(rows: Sequence[Row], room: int) -> Columns:
         took=_TOOK if any(row.took for row in rows) else 0,
         agent=_widest([row.agent for row in rows]),
         cost=_widest([row.cost for row in rows]),
+        changed=_widest([row.changed for row in rows]),
     )
     titles = _widest([row.title for row in rows])
     several = len({row.agent for row in rows if row.agent}) > 1
@@ -86,9 +89,31 @@ def line(row: Row, columns: Columns, ink: Ink) -> Line:
     pieces.append((" " * GAP + ink.pad(row.status, columns.status), STYLES[row.task.status]))
     if _has_took(row, columns):
         pieces.append((" " * GAP + ink.pad_left(row.took, columns.took), ""))
-    words = words_room(row, columns)
-    told = " " * GAP + ink.pad(row.what, words) if words > 0 else " " * (words + GAP)
-    return (*pieces, (told, _tone(row)), *_right(row, columns, ink))
+    return (*pieces, *_said(row, columns, ink), *_right(row, columns, ink))
+
+
+def words(row: Row, columns: Columns, ink: Ink) -> tuple[str, str]:
+    """What is told of it, and the warning behind that: as much of both as there is room for, and always the warning."""
+    room = words_room(row, columns)
+    told = f"{ink.pad(row.changed, columns.changed)}{' ' * GAP}{row.what}" if row.changed else row.what
+    told = told.rstrip() if cell_len(told.rstrip()) <= room else row.what
+    if not row.warning:
+        return told, ""
+    both = f"; {row.warning}" if told else row.warning
+    return (told, both) if cell_len(told + both) <= room else ("", row.warning)
+
+
+def _said(row: Row, columns: Columns, ink: Ink) -> list[Piece]:
+    room = words_room(row, columns)
+    if room <= 0:
+        return [(" " * (room + GAP), "")]
+    told, warning = words(row, columns, ink)
+    if room < _LEAST_WORDS < cell_len(told + warning):
+        return [(" " * (room + GAP), "")]
+    rest = room - cell_len(told)
+    if not warning:
+        return [(" " * GAP + ink.pad(told, room), _tone(row))]
+    return [(" " * GAP + told, _tone(row)), (ink.pad(warning, rest), "yellow")]
 
 
 def words_room(row: Row, columns: Columns) -> int:

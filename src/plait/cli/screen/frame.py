@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from rich.cells import cell_len
 
 from plait.cli.screen.choose import Choice, choose
-from plait.cli.screen.columns import Columns, columns, line, words_room
+from plait.cli.screen.columns import Columns, columns, line, words, words_room
 from plait.cli.screen.ink import Ink, Line, ink
 from plait.cli.screen.notes import HELP, keys_line, notes
 from plait.cli.screen.row import Row, row
@@ -105,7 +105,8 @@ def _activities(rows: Sequence[Row], sizes: Columns, look: Look, pen: Ink) -> li
     for each, label in zip(rows, labels, strict=True):
         said = pen.clean(look.activity.get(each.task.id, ""))
         at_work = each.task.status in {TaskStatus.RUNNING, TaskStatus.VERIFYING}
-        told = each.what.endswith(said) and cell_len(each.what) <= words_room(each, sizes)
+        shown, _ = words(each, sizes, pen)
+        told = shown.endswith(said) and cell_len(shown) <= words_room(each, sizes)
         told = told or (each.task.phase or "\n") in said  # the line that announced it
         if said and at_work and not told:
             found.append(((pen.fit(f" {label}  {said}", look.width), "dim"),))

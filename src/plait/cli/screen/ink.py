@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from rich.cells import cell_len, set_cell_size
 
 from plait.cli.say import harmless
+from plait.cli.show import MINUS
 from plait.core.status import TaskStatus
 
 Piece = tuple[str, str]  # a text and its style
@@ -30,6 +31,7 @@ class Ink:
     side: str
     dot: str
     more: str
+    minus: str
 
     def clean(self, text: str) -> str:
         """On one line, harmless to a terminal, and of letters that it knows."""
@@ -40,7 +42,7 @@ class Ink:
 
     def plain(self, text: str) -> str:
         """Words of plait itself, with the signs that this terminal knows."""
-        return text.replace("·", self.dot).replace("…", self.more)
+        return text.replace("·", self.dot).replace("…", self.more).replace(MINUS, self.minus)
 
     def fit(self, text: str, width: int) -> str:
         """No wider than this; what was cut off leaves a sign."""
@@ -127,7 +129,7 @@ STYLES = {
     TaskStatus.CANCELLED: "dim",
     TaskStatus.INTERRUPTED: "yellow",
 }
-_FINE = "╭╮╰╯─│·…" + "".join(_SIGNS.values())
+_FINE = f"╭╮╰╯─│·…{MINUS}" + "".join(_SIGNS.values())
 
 
 def ink(encoding: str) -> Ink:
@@ -140,8 +142,8 @@ def ink(encoding: str) -> Ink:
         _FINE.encode(name)
     except UnicodeEncodeError:
         return _plain(name)
-    return Ink(name, _SIGNS, ("╭", "╮", "╰", "╯"), "─", "│", "·", "…")
+    return Ink(name, _SIGNS, ("╭", "╮", "╰", "╯"), "─", "│", "·", "…", MINUS)
 
 
 def _plain(encoding: str) -> Ink:
-    return Ink(encoding, _PLAIN_SIGNS, ("+", "+", "+", "+"), "-", "|", "-", "~")
+    return Ink(encoding, _PLAIN_SIGNS, ("+", "+", "+", "+"), "-", "|", "-", "~", "-")

@@ -6,13 +6,15 @@ from collections.abc import Iterator
 from shlex import quote
 from typing import assert_never
 
-from plait.cli.screen.scene import Scene
+from plait.cli.screen.scene import Gate, Scene
 from plait.cli.screen.spans import took
+from plait.core.settings import Publish
 from plait.core.status import PauseCause, TaskStatus, Waiting
 from plait.core.views import TaskView
 
 _AT_WORK = (TaskStatus.RUNNING, TaskStatus.VERIFYING)
 _QUESTIONS = 2  # more of them are counted
+_SUSPECTS = 3
 HELP = (
     "a       approve the task that waits for it",
     "p       pause: nothing new starts, what runs goes on; again: go on",
@@ -32,6 +34,28 @@ def notes(scene: Scene, now: float, *, keys: bool) -> Iterator[tuple[str, str]]:
         yield f"{limit.provider} takes no work for another {left}; its tasks wait, others go on", "yellow"
     if scene.short_of is not None:
         yield f"nothing new starts, the machine is short of room: {scene.short_of}", "yellow"
+    yield from _line(scene, now)
+
+
+def _line(scene: Scene, now: float) -> Iterator[tuple[str, str]]:
+    """What happens to the batch branch, where no task's row tells it."""
+    if scene.without is not None:
+        gone = f" without {', '.join(scene.without)}" if scene.without else ""
+        yield f"the batch branch is being made anew{gone}", "blue"
+    if scene.gate is not None:
+        yield from _gate(scene.gate, now)
+    if scene.publish is not None:
+        pull = "" if scene.publish is Publish.PUSH else " and its pull request"
+        yield f"publishing {scene.view.branch}{pull}", "blue"
+
+
+def _gate(gate: Gate, now: float) -> Iterator[tuple[str, str]]:
+    if gate.suspects:
+        some = ", ".join(gate.suspects[:_SUSPECTS])
+        more = f" and {len(gate.suspects) - _SUSPECTS} more" if len(gate.suspects) > _SUSPECTS else ""
+        yield f"the gate failed, the guilty one is among {some}{more}", "yellow"
+    merges = f"{gate.size} merge{'' if gate.size == 1 else 's'}" if gate.size else "the base"
+    yield f"gate: {gate.command} (on {merges}, {took(now - gate.since)})", "blue"
 
 
 def _pause(scene: Scene, *, keys: bool) -> Iterator[tuple[str, str]]:

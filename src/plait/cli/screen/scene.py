@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from plait.core.settings import Spend
-from plait.core.state import State
+from plait.core.settings import Publish, Spend
+from plait.core.state import BatchState, State
 from plait.core.status import PauseCause
 from plait.core.views import BatchView, batch_view
 from plait.front.moment import short_of
@@ -21,9 +21,20 @@ class Limit:
 
 
 @dataclass(frozen=True, slots=True)
+class Gate:
+    """It runs on the first `size` merges. `suspects` are those that the guilty one is among, once it has failed."""
+
+    command: str
+    size: int
+    since: float
+    suspects: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Scene:
     """`name` is the shortest one a person can call the batch by; `ending` are tasks whose attempt is asked to end,
-    `used` what running attempts have spent so far.
+    `used` what running attempts have spent so far, `checks` the commands that verify, `without` those that the branch
+    is being made anew without.
     """
 
     view: BatchView
@@ -34,6 +45,10 @@ class Scene:
     short_of: str | None = None
     ending: frozenset[str] = frozenset()
     used: Mapping[str, Spend] = field(default_factory=dict)
+    checks: Mapping[str, str] = field(default_factory=dict)
+    gate: Gate | None = None
+    without: tuple[str, ...] | None = None
+    publish: Publish | None = None
 
 
 def scene(state: State, batch_id: str, waves: Sequence[Sequence[str]], name: str) -> Scene:
@@ -54,6 +69,23 @@ def scene(state: State, batch_id: str, waves: Sequence[Sequence[str]], name: str
         short_of=short_of(state),
         ending=frozenset(name.task for name, attempt in batch.alive.items() if attempt.ending is not None),
         used={name.task: attempt.used for name, attempt in batch.alive.items() if attempt.used},
+        checks={name.task: attempt.decision.command or "" for name, attempt in batch.alive.items()},
+        gate=_gate(batch),
+        without=batch.rebuild.without if batch.rebuild is not None else None,
+        publish=batch.publishing.publish if batch.publishing is not None else None,
+    )
+
+
+def _gate(batch: BatchState) -> Gate | None:
+    if batch.gate is None or batch.gate.stale:
+        return None
+    decision = batch.gate.decision
+    suspects = batch.line[batch.gated : batch.bad] if batch.bad is not None else ()
+    return Gate(
+        decision.command,
+        decision.size,
+        batch.gate.deadline - decision.timeout,
+        tuple(batch.tasks[entry.place].task.id for entry in suspects),
     )
 
 

@@ -12,10 +12,10 @@ from plait.cli.screen.scene import Scene
 from plait.cli.screen.spans import took
 from plait.core.status import BatchStatus, PauseCause, TaskStatus
 
-_AT_WORK = (TaskStatus.RUNNING, TaskStatus.VERIFYING, TaskStatus.MERGING)
+_AT_WORK = (TaskStatus.RUNNING, TaskStatus.VERIFYING)
 _FAILED = (TaskStatus.FAILED, TaskStatus.TIMED_OUT, TaskStatus.CONFLICTED)
 _SOON = 5.0  # seconds; what takes longer than it was thought to is always about to end
-_DROPPED = ("plait", "wave", "batch", "eta", "status", "running")
+_DROPPED = ("plait", "wave", "merging", "batch", "eta", "status", "running")
 
 
 def title(scene: Scene, ink: Ink, *, now: float, eta: float | None, width: int) -> str:
@@ -46,12 +46,29 @@ def _parts(scene: Scene, now: float, eta: float | None) -> dict[str, str]:
         parts["wave"] = f"wave {scene.wave[0]}/{scene.wave[1]}"
     if running:
         parts["running"] = f"{running} running"
+    if counts[TaskStatus.MERGING]:
+        parts["merging"] = f"{counts[TaskStatus.MERGING]} merging"
     if failed:
         parts["failed"] = f"{failed} failed"
-    if view.status is BatchStatus.PAUSED:
-        parts["status"] = "stopped" if scene.paused is PauseCause.STOP else "paused"
-    elif view.ended_at is not None:
-        parts["status"] = f"{view.status.value} in {took(view.ended_at - view.created_at)}"
-    elif eta is not None and eta - now >= _SOON:
+    status = _status(scene)
+    if status:
+        parts["status"] = status
+    if (
+        view.status is not BatchStatus.PAUSED
+        and view.ended_at is None
+        and eta is not None
+        and eta - now >= _SOON
+    ):
         parts["eta"] = f"ETA {span(eta - now)}"
     return parts
+
+
+def _status(scene: Scene) -> str:
+    view = scene.view
+    if view.status is BatchStatus.PAUSED:
+        return "stopped" if scene.paused is PauseCause.STOP else "paused"
+    if view.ended_at is not None:
+        return f"{view.status.value} in {took(view.ended_at - view.created_at)}"
+    if scene.publish is not None:
+        return "publishing"
+    return "gate" if scene.gate is not None else ""

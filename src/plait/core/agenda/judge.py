@@ -91,7 +91,7 @@ def verified(batch: BatchState, task: TaskState, last: Attempt) -> Decision:
     if batch.settings.isolation is Isolation.IN_PLACE:
         return TaskEnded(batch.id, task.task.id, TaskStatus.DONE, "done in place")
     if task.tip is None:
-        return TaskEnded(batch.id, task.task.id, TaskStatus.DONE, "done; there was nothing to change")
+        return TaskEnded(batch.id, task.task.id, TaskStatus.DONE, "there was nothing to change")
     return StepPassed(last, Step.MERGE)
 
 

@@ -34,7 +34,7 @@ from plait.core.reports import (
 from plait.core.status import BatchStatus
 from plait.front.event import Event, EventType
 from plait.front.moment import Moment
-from plait.front.telling import publishing
+from plait.front.telling import gating, publishing
 
 
 def decided(moment: Moment, decision: AboutBatch) -> Iterator[Event]:
@@ -81,7 +81,7 @@ def line_decided(moment: Moment, decision: AboutLine) -> Iterator[Event]:
         case RebuildStarted():
             yield moment.tell(EventType.BATCH_MERGING, without=decision.without)
         case GateStarted():
-            yield moment.tell(EventType.BATCH_GATING, commit=decision.commit, command=decision.command)
+            yield from gating.started(moment, decision)
         case PublishStarted():
             yield from publishing.started(moment, decision)
         case GateEnding():
@@ -103,7 +103,9 @@ def line_reported(moment: Moment, report: LineReport) -> Iterator[Event]:
                 yield from _clashed(moment, clash.task)
         case PublishDone() | PublishFailed():
             yield from publishing.over(moment, report)
-        case MergeConflicted() | MergeFailed() | RebuildFailed() | GateDone() | GateLost():
+        case GateDone() | GateLost():
+            yield from gating.over(moment, report)
+        case MergeConflicted() | MergeFailed() | RebuildFailed():
             return
         case _:
             assert_never(report)

@@ -1,0 +1,60 @@
+"""What came of a task, as `plait explain` tells it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from plait.cli.show import changes, commit, listed, minus
+from plait.core.state import BatchState
+from plait.front.gates import GateRun
+from plait.front.results import Result
+
+Line = tuple[str, str]  # what, and the words about it
+
+
+def result_lines(batch: BatchState, found: Result) -> Iterator[Line]:
+    if found.workspace:
+        yield "workspace", found.workspace
+    if found.diffstat is not None:
+        files = f" in {listed(found.files)}" if found.files else ""
+        yield "changed", f"{changes(found.diffstat, minus())}{files}"
+    if found.tip:
+        yield "branch", f"{found.branch} at {commit(found.tip)}"
+    elif found.kept:
+        yield "branch", f"{found.branch} is gone; {found.kept} has its work"
+    if found.merged:
+        yield "merged", f"as {commit(found.merged)}, {found.place} of {len(batch.line)} in {batch.branch}"
+    running = batch.gate
+    if running is not None and not running.stale and 0 < found.place <= running.size:
+        yield "gate", f"gate {running.n} runs on it now: plait logs {batch.id} --gate -f"
+    elif found.gate is not None:
+        yield "gate", _gate(found.gate)
+    if found.published:
+        url = batch.published.url if batch.published is not None else ""
+        yield "published", url or f"pushed, with the batch branch at {commit(found.published)}"
+
+
+def _gate(gate: GateRun) -> str:
+    order = gate.order
+    why = f": {gate.detail}" if gate.detail else ""
+    said = "passed" if gate.passed else f"failed{why}"
+    return f"gate {order.n} ({order.command}), on {commit(order.commit)}, {said}"
+
+
+def result_json(found: Result | None) -> dict[str, object] | None:
+    if found is None:
+        return None
+    gate = found.gate
+    return {
+        "branch": found.branch if found.tip else None,
+        "tip": found.tip or None,
+        "ref": found.kept or None,
+        "worktreePath": found.workspace or None,
+        "files": found.files,
+        "commit": found.merged or None,
+        "place": found.place or None,
+        "gate": None
+        if gate is None
+        else {"gate": gate.order.n, "commit": gate.order.commit, "passed": gate.passed},
+        "published": found.published or None,
+    }

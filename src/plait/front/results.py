@@ -1,0 +1,73 @@
+"""The result of a task: what it changed, where that is, as what it was merged, and what the gate said."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from plait.core.frozen import dataclass
+from plait.core.settings import Isolation
+from plait.core.state import BatchState, TaskState
+from plait.front.gates import GateRun
+from plait.site import refs
+from plait.wiring import Place
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """`branch` is the task's own, and `tip` its commit there ("": it is gone, and then `kept` is the ref that still has
+    its work, if one does). `merged` is the commit in the batch branch, `place` its number in the line, from 1.
+    """
+
+    branch: str
+    tip: str = ""
+    kept: str = ""
+    workspace: str = ""
+    files: tuple[str, ...] = ()
+    diffstat: tuple[int, int, int] | None = None
+    merged: str = ""
+    place: int = 0
+    gate: GateRun | None = None
+    published: str = ""
+
+
+def result(
+    place: Place, batch: BatchState, task: TaskState, files: Sequence[str], gate: GateRun | None
+) -> Result | None:
+    """None: it has none, or not one of its own. `files` are those that its last good attempt changed."""
+    if batch.settings.isolation is Isolation.IN_PLACE or not task.numbers or not place.repository:
+        return None
+    leased = task.status is None and task.last is not None
+    known = Result(
+        refs.task_branch(batch.id, task.task.id),
+        workspace=task.last.workspace if leased and task.last is not None else "",
+        files=tuple(files),
+        diffstat=task.diffstat,
+        merged=(task.commit or "") if task.merged else "",
+        place=task.line_place + 1 if task.merged else 0,
+        gate=gate,
+        published=_published(batch) if task.merged else "",
+    )
+    return _found(place, task, known)
+
+
+def _published(batch: BatchState) -> str:
+    """The commit that was pushed, if that is the branch as it is now."""
+    known = batch.published
+    return known.commit if known is not None and known.commit == batch.head else ""
+
+
+def _found(place: Place, task: TaskState, known: Result) -> Result:
+    """Branches are git's: only git knows whether they are still there."""
+    from plait.site.git import Git, GitError  # noqa: PLC0415 - only for whoever looks at one task
+
+    attempt = refs.attempt_ref(task.last_write.name) if task.last_write is not None else ""
+    wanted = [f"refs/heads/{known.branch}", attempt]
+    words = ("for-each-ref", "--format=%(refname) %(objectname)", "--", *filter(None, wanted))
+    try:
+        told = Git(place.state.parent).text(*words)
+    except GitError:
+        return known
+    there = dict(line.split(" ", 1) for line in told.splitlines())
+    tip = there.get(wanted[0], "")
+    return replace(known, tip=tip, kept=attempt if not tip and attempt in there else "")

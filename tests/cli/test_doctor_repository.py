@@ -1,0 +1,93 @@
+"""What `plait doctor` says of worktrees and of the remote."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from plait.adapters.checkup import remotes
+from plait.adapters.checkup.model import Verdict
+from plait.adapters.checkup.worktrees import left_worktrees, worktrees
+
+OLD = 1_000_000_000.0
+CAP = 1 << 30
+
+
+def made(root: Path, *names: str, old: bool = True) -> None:
+    for name in names:
+        folder = root / name
+        folder.mkdir(parents=True)
+        (folder / "file").write_bytes(b"x" * 10_000)
+        if old:
+            os.utime(folder, (OLD, OLD))
+
+
+def left(root: Path, *, engine: bool = False, **batches: bool) -> list[str]:
+    """The batches with whether each has ended."""
+    found = list(left_worktrees(root, batches, engine=engine))
+    assert all(check.hint == "plait gc shows what can go, and removes it." for check in found)
+    return [check.said for check in found]
+
+
+def test_worktrees_are_counted_and_weighed_against_what_they_may_take(tmp_path: Path) -> None:
+    root = tmp_path / "repository-0a1b"
+    assert worktrees(root, CAP).said == f"{root}: none yet"
+    made(root, "batch-b1/task-a", "batch-b1/gate", "pool/plait-1", "setups/one")
+    told = worktrees(root, CAP)
+    assert told.verdict is Verdict.OK
+    assert told.said.startswith(f"{root}: 2 in use, 1 kept for the next tasks, ")
+    assert told.said.endswith(" of 1.0 GiB (workspace.disk_cap)")
+    crowded = worktrees(root, 20_000)
+    assert crowded.verdict is Verdict.WARNING
+    assert crowded.said.endswith("(workspace.disk_cap): no task starts in a new one")
+    assert crowded.hint.startswith("plait gc")
+
+
+def test_a_place_where_none_can_be_made_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    told = worktrees(tmp_path / "file" / "root", CAP)
+    assert (told.verdict, told.said) == (
+        Verdict.WARNING,
+        f"{tmp_path / 'file' / 'root'}: {tmp_path / 'file'} is no folder",
+    )
+
+
+def test_what_nobody_needs_is_left_to_gc(tmp_path: Path) -> None:
+    made(tmp_path, "batch-b1/task-a", "batch-b2/task-a", "batch-b3/gate", "making/plait-1", "pool/plait-2")
+    assert left(tmp_path, b1=True, b2=False) == [
+        "1 worktree of batches that have ended: batch-b1/task-a",
+        "1 worktree of no batch: batch-b3/gate",
+        "1 worktree half made or half removed: making/plait-1",
+    ]
+    assert left(tmp_path, engine=True, b1=True) == []  # it clears up by itself
+    assert left(tmp_path / "nowhere") == []
+
+
+def test_what_is_fresh_may_be_on_its_way(tmp_path: Path) -> None:
+    made(tmp_path, "batch-b1/task-a", "making/plait-1", old=False)
+    assert left(tmp_path, b1=True) == []
+
+
+def test_the_remote_is_told_with_where_its_token_comes_from() -> None:
+    told = remotes.forge("origin", "github.com", "github", "GH_TOKEN", ("GH_TOKEN",))
+    assert told.said == "origin at github.com (github), with a token from GH_TOKEN"
+    assert told.hint == ""
+
+
+@pytest.mark.parametrize(
+    ("kind", "hint"),
+    [
+        ("github", "Set PLAIT_FORGE_TOKEN or GH_TOKEN, or log in: gh auth login."),
+        ("gitea", "Set PLAIT_FORGE_TOKEN or GH_TOKEN."),
+    ],
+)
+def test_without_a_token_the_ways_to_one_are_told_and_nothing_is_wrong(kind: str, hint: str) -> None:
+    told = remotes.forge("origin", "git.example.org", kind, None, ("PLAIT_FORGE_TOKEN", "GH_TOKEN"))
+    assert (told.verdict, told.hint) == (Verdict.OK, hint)
+
+
+def test_no_remote_and_one_that_is_no_forge_are_no_problem() -> None:
+    assert remotes.no_remote("origin").verdict is Verdict.OK
+    assert remotes.no_forge("origin", "it is a folder").verdict is Verdict.OK

@@ -1,0 +1,64 @@
+"""Gates as the journal tells them."""
+
+from __future__ import annotations
+
+from plait.core.reports import MergeDone
+from plait.core.requests import Drop
+from plait.core.settings import Settings
+from plait.front.gates import deciding, gates
+from plait.testing.script import BATCH, Script
+
+GATED = Settings(gate="make test", max_parallel=0, retries=0)
+
+
+def gated(*names: str) -> Script:
+    """All of them are merged before the gate begins."""
+    script = Script(*names, settings=GATED)
+    script.merges = False
+    for name in names:
+        script.exits(name)
+    script.merges = True
+    first = script.batch().tasks[script.batch().merging or 0]
+    script.happen(MergeDone(BATCH, first.task.id, first.merging or 0, f"base+{first.task.id}"))
+    return script
+
+
+def test_each_gate_is_told_with_what_it_ran_on_and_how_it_ended() -> None:
+    script = gated("a", "b", "c")
+    script.gate(passed=False)
+    script.gate(passed=True)
+    first, second, third = gates(script.records, BATCH)
+    assert (first.order.size, first.passed) == (3, False)
+    assert (second.order.size, second.passed) == (1, True)
+    assert (third.order.size, third.passed, third.ended_at) == (2, None, None)
+    assert gates(script.records, "another") == []
+
+
+def test_the_guilty_one_ended_by_the_gate_that_failed_with_it_even_if_another_passed_after_that() -> None:
+    script = gated("a", "b")
+    script.gate(passed=False)  # both
+    script.gate(passed=True)  # the first alone: so it is the second
+    assert script.status("b") == "failed"
+    found = deciding(script.records, BATCH, "b")
+    assert found is not None
+    assert (found.order.n, found.passed) == (1, False)
+    good = deciding(script.records, BATCH, "a")
+    assert good is not None
+    assert (good.order.n, good.passed) == (2, True)
+
+
+def test_who_has_not_ended_or_ended_otherwise_ended_by_no_gate() -> None:
+    script = gated("a", "b")
+    assert deciding(script.records, BATCH, "a") is None
+    script.ask(lambda name: Drop(name, BATCH, "b"))
+    assert script.status("b") == "skipped"
+    assert deciding(script.records, BATCH, "b") is None
+
+
+def test_what_ran_while_the_branch_changed_means_nothing() -> None:
+    script = gated("a", "b")
+    script.ask(lambda name: Drop(name, BATCH, "b"))
+    script.gate(passed=False)
+    first = gates(script.records, BATCH)[0]
+    assert first.ended_at is not None
+    assert first.passed is None

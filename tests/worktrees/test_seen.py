@@ -1,0 +1,156 @@
+"""What people see of a batch in worktrees once it is over: where everything is, and why."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from plait.testing.commands import Answer, ask
+from plait.testing.estate import Estate, estate as make
+
+Say = Callable[..., Answer]
+
+MEET = "touch ../../$PLAIT_TASK_ID; until [ -e ../../01-a ] && [ -e ../../02-b ]; do sleep 0.02; done"
+GATE = "echo looking; test ! -e 03-bad.txt"
+
+
+@pytest.fixture(scope="module")
+def landed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Estate, Answer]]:
+    """Two conflict, the gate finds one guilty, and what is good is pushed."""
+    folder: Path = tmp_path_factory.mktemp("seen")
+    with make(folder) as made:
+        made.write("one.txt", "base")
+        made.task("01-a", f"{MEET}; echo a > one.txt")
+        made.task("02-b", f"{MEET}; echo b > one.txt")
+        made.task("03-bad", "echo bad > 03-bad.txt")
+        made.task("04-c", "echo c > c.txt; echo d >> c.txt", needs="[03-bad]")
+        made.task("05-free", "true", allow_empty="true")
+        made.begin()
+        yield made, made.plait("run", "tasks", "--yes", "--retries", "0", "--gate", GATE, "--push")
+
+
+@pytest.fixture
+def say(landed: tuple[Estate, Answer], capsys: pytest.CaptureFixture[str]) -> Say:
+    return lambda *words: ask(capsys, landed[0].top, *words)
+
+
+def lost(made: Estate) -> str:
+    return next(name for name, status in made.statuses().items() if status == "conflicted")
+
+
+def won(made: Estate) -> str:
+    return {"01-a": "02-b", "02-b": "01-a"}[lost(made)]
+
+
+def test_every_line_tells_one_thing_once(landed: tuple[Estate, Answer]) -> None:
+    made, answer = landed
+    told = [
+        line.split("  ", 2)[1:] for line in answer.out.splitlines() if re.match(r"\d\d:\d\d:\d\d  ", line)
+    ]
+    named = [(who.strip(), " ".join(what.split())) for who, what in told]
+    lines = [
+        f"{who}: {what}" for who, what in named if who != "plait"
+    ]  # of the machine there may be more to tell
+    assert len(lines) == len(set(lines))
+    batch, head = made.batch(), made.git("rev-parse", made.branch)
+    assert any(line.startswith(f"{won(made)}: merged as ") for line in lines)
+    assert any(
+        line.startswith(f"{lost(made)}: conflicted: ")
+        and line.endswith(f"plait diff {batch.id} {lost(made)}")
+        for line in lines
+    )
+    assert f"03-bad: failed: the gate failed with its change · plait logs {batch.id} 03-bad --gate" in lines
+    assert f"batch {batch.id}: its branch is made anew without 03-bad" in lines
+    assert f"batch {batch.id}: published, at {head[:10]}" in lines
+
+
+def test_the_page_of_a_batch_tells_its_branch_and_where_each_result_is(
+    landed: tuple[Estate, Answer], say: Say
+) -> None:
+    made, _ = landed
+    batch, head = made.batch(), made.git("rev-parse", made.branch)
+    lines = say("status", batch.id).out.splitlines()
+    assert f"branch {made.branch} at {head[:10]}, pushed" in lines
+    at = next(number for number, line in enumerate(lines) if line.startswith(f"  {lost(made)} "))
+    assert "+1 −1 · its change conflicts with what was merged before: one.txt" in lines[at]  # noqa: RUF001
+    assert lines[at + 1].strip() == f"on branch plait/task-{batch.id}-{lost(made)}"
+    assert made.git("rev-parse", f"plait/task-{batch.id}-{lost(made)}")
+    (good,) = (line for line in lines if line.startswith(f"  {won(made)} "))
+    commit = batch.tasks[batch.index[won(made)]].commit
+    assert commit is not None
+    assert f" {commit[:10]} " in good
+    (free,) = (line for line in lines if line.startswith("  05-free "))
+    assert "no change" in free
+    assert say("status").out.splitlines()[0].endswith(" · pushed")
+
+
+def test_what_came_of_a_task_is_explained(landed: tuple[Estate, Answer], say: Say) -> None:
+    made, _ = landed
+    batch, head = made.batch(), made.git("rev-parse", made.branch)
+    good = say("explain", won(made)).out
+    tip = made.git("rev-parse", f"plait/task-{batch.id}-{won(made)}")
+    assert "  changed   +1 −1 in one.txt\n" in good  # noqa: RUF001
+    assert f"  branch    plait/task-{batch.id}-{won(made)} at {tip[:10]}\n" in good
+    assert f", 1 of 1 in {made.branch}\n" in good
+    assert re.search(rf"(?m)^  gate      gate \d \({re.escape(GATE)}\), on [0-9a-f]{{10}}, passed$", good)
+    assert f"  published pushed, with the batch branch at {head[:10]}\n" in good
+    bad = json.loads(say("explain", "03-bad", "--json").out)["result"]
+    assert (bad["gate"]["passed"], bad["commit"], bad["files"]) == (False, None, ["03-bad.txt"])
+    assert "makes it again on what is merged by now" in say("explain", lost(made)).out
+
+
+def test_what_a_gate_printed_can_be_read(landed: tuple[Estate, Answer], say: Say) -> None:
+    made, _ = landed
+    batch = made.batch()
+    newest = say("logs", batch.id, "--gate")
+    assert (newest.code, newest.out) == (0, "looking\n")
+    assert say("logs", "03-bad", "--gate").out == "looking\n"
+    (line,) = say("logs", "--gate", "--attempt", "1", "--json").out.splitlines()
+    told = json.loads(line)
+    assert (told["taskId"], told["step"], told["attempt"], told["entry"]["text"]) == (
+        None,
+        "gate",
+        1,
+        "looking",
+    )
+    unknown = say("logs", "--gate", "--attempt", "99")
+    assert unknown.code == 2
+    assert f"batch {batch.id} has no gate 99" in unknown.err
+    nobody = say("logs", lost(made), "--gate")
+    assert nobody.code == 1
+    assert f"no gate has decided about {lost(made)}" in nobody.err
+    assert say("logs", "--gate", "--step", "write").code == 2
+
+
+def test_a_branch_that_is_gone_is_not_told_to_be_there(landed: tuple[Estate, Answer], say: Say) -> None:
+    made, _ = landed
+    branch = f"plait/task-{made.batch().id}-{won(made)}"
+    tip = made.git("rev-parse", branch)
+    made.git("update-ref", "-d", f"refs/heads/{branch}")
+    try:
+        told = say("explain", won(made)).out
+    finally:
+        made.git("update-ref", f"refs/heads/{branch}", tip)
+    assert (
+        f"{branch} is gone; refs/plait/attempts/{made.batch().id}/{won(made)}/write-1 has its work\n" in told
+    )
+
+
+def test_a_gate_can_be_followed_while_it_runs(estate: Estate) -> None:
+    estate.task("01-a", "echo a > a.txt")
+    estate.begin()
+    go = estate.top.parent / "go"
+    gate = f"echo one; until [ -e {go} ]; do sleep 0.02; done; echo two"
+    run = estate.start("run", "tasks", "--yes", "--gate", gate)
+    estate.until(lambda: estate.state().batches and estate.batch().gate)
+    assert "gate 1 runs on it now: plait logs " in estate.plait("explain", "01-a").out
+    follower = estate.start("logs", "--gate", "--follow")
+    assert follower.stdout is not None
+    assert follower.stdout.readline() == "one\n"
+    go.touch()
+    assert estate.answer(run).code == 0
+    assert estate.answer(follower).out == "two\n"
