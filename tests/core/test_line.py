@@ -260,7 +260,30 @@ def test_nothing_is_merged_or_started_while_the_branch_is_rebuilt() -> None:
     assert script.why("b") == "b is merging: the batch branch is being made anew without a"
     decisions = script.happen(RebuildDone(BATCH, 1, ()))
     assert merging(script) == ["b"]
-    assert started(decisions) == ["e"]
+    assert started(decisions) == []
+    assert started(script.happen(MergeDone(BATCH, "b", 1, "base+b"))) == ["e"]
+
+
+def test_who_starts_next_starts_from_what_is_being_merged() -> None:
+    script = Script("a", "b", settings=Settings(max_parallel=1))
+    script.merges = False
+    assert started(script.exits("a")) == []
+    (start,) = (
+        each for each in script.happen(MergeDone(BATCH, "a", 1, "base+a")) if isinstance(each, AttemptStarted)
+    )
+    assert (start.attempt.task, start.base) == ("b", "base+a")
+
+
+def test_repairs_of_one_file_do_not_run_beside_each_other() -> None:
+    settings = Settings(on_conflict=OnConflict.REPAIR, max_parallel=3)
+    script = Script(*"abc", settings=settings)
+    script.exits("a", files=("x",))
+    script.merges = False
+    for name in "bc":
+        script.exits(name, files=("x",))
+    script.conflict("b", "x")
+    script.conflict("c", "x")
+    assert len(script.running()) == 1
 
 
 def test_a_late_rebuild_report_changes_nothing() -> None:

@@ -25,8 +25,7 @@ def test_who_wants_the_folder_waits_for_a_file_in_it_as_well() -> None:
     script = Script(
         "a", Task("b", touches=("src/",)), Task("c", touches=("src/y.py",)), settings=Settings(max_parallel=1)
     )
-    script.merges = False
-    assert started(script.exits("a", files=("src/ui/x.py",))) == ["c"]
+    assert started(script.exits("a", Category.TASK, files=("src/ui/x.py",))) == ["c"]
     assert script.why("b") == "b is waiting: touches src, held by a"
 
 
@@ -60,8 +59,7 @@ def test_another_batch_knows_what_was_changed_and_not_done() -> None:
 def test_where_only_declared_files_count_nothing_is_learnt() -> None:
     settings = Settings(max_parallel=1, file_conflicts=FileConflicts.DECLARED)
     script = Script("a", Task("b", touches=("x",)), settings=settings)
-    script.merges = False
-    assert started(script.exits("a", files=("x",))) == ["b"]
+    assert started(script.exits("a", Category.TASK, files=("x",))) == ["b"]
 
 
 def test_in_place_a_file_is_one_for_all_batches() -> None:

@@ -215,3 +215,23 @@ def test_another_base_is_where_the_work_starts(estate: Estate) -> None:
     estate.git("commit", "--quiet", "--all", "--message", "newer")
     assert estate.plait(*RUN, "--base", first).code == 0
     assert estate.merged()["a.txt"] == "old"
+
+
+def test_a_name_that_is_no_text_does_no_harm(estate: Estate) -> None:
+    estate.task("01-odd", 'printf x > "$(printf "bad\\377name")"')
+    estate.task("02-plain", "echo b > b.txt")
+    estate.begin()
+    answer = estate.plait(*RUN)
+    assert answer.code == 0, answer
+    assert estate.statuses() == {"01-odd": "done", "02-plain": "done"}
+    assert '"bad\\377name"' in estate.git("ls-tree", "-r", "--name-only", estate.branch)
+
+
+def test_one_at_a_time_each_sees_the_one_before(estate: Estate) -> None:
+    estate.write("a.txt", "base")
+    for number in range(4):
+        estate.task(f"0{number}", f"echo {number} >> a.txt")
+    estate.begin()
+    answer = estate.plait(*RUN, "-p", "1")
+    assert answer.code == 0, answer
+    assert sorted(estate.merged()["a.txt"].split()) == ["0", "1", "2", "3", "base"]

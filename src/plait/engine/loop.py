@@ -34,6 +34,7 @@ from plait.engine.machine import Machine
 from plait.engine.perform import Performer
 from plait.engine.recover import recover
 from plait.engine.settler import Settler
+from plait.engine.sound import sound
 from plait.engine.watch import Watch
 from plait.ports import (
     Commons,
@@ -100,6 +101,8 @@ class Engine:
         return self._parts
 
     def hear(self, report: Request | Report) -> None:
+        if isinstance(report, Report):
+            report = sound(report)
         if not self._news:
             self._since = time.monotonic()
         self._news.append(report)

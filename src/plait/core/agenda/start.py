@@ -21,7 +21,7 @@ def owed(state: State) -> Iterator[Due]:
     if not room_in_engine(state, 1):
         return
     for batch in sorted(state.open.values(), key=_fewest_first):
-        if not may_start(state, batch) or not line_stands(batch) or not room_in_batch(batch, 1):
+        if not may_start(state, batch) or not room_in_batch(batch, 1) or _line_moves(batch):
             continue
         if batch.owed[Owed.VERIFY]:
             # It did not fit when `verify` was asked, so nothing may take the room it waits for.
@@ -36,6 +36,11 @@ def owed(state: State) -> Iterator[Due]:
             return
         if room_in_batch(batch, slots):
             yield now(_start(batch, choice, slots))
+
+
+def _line_moves(batch: BatchState) -> bool:
+    """A moment later there is a newer base to start from, with less to conflict with."""
+    return not line_stands(batch) or batch.merging is not None or bool(batch.owed[Owed.MERGE])
 
 
 def _fewest_first(batch: BatchState) -> tuple[int, int]:

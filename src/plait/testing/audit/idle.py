@@ -42,7 +42,7 @@ def _waiting(book: Book, batch: BatchPage) -> Iterator[tuple[BatchPage, TaskPage
         return
     ready = [page for page in batch.tasks.values() if _idle(batch, page) and _tokens_free(book, batch, page)]
     yield from ((batch, page) for page in ready if page.step is Step.VERIFY)
-    if batch.paused is not None or batch.rebuild is not None or batch.unwanted():
+    if batch.paused is not None or batch.merging or batch.rebuild is not None or batch.unwanted():
         return
     writers = [page for page in ready if page.step is Step.WRITE and _phase_open(batch, page)]
     if batch.settings.mode is Mode.QUEUE:

@@ -79,6 +79,8 @@ def _ready(batch: BatchPage, page: TaskPage) -> tuple[str, str] | None:
         return "phase", f"before phase {phase} opened"
     if batch.rebuild is not None or batch.unwanted():
         return "rebuild", "while the branch holds what is to be taken out"
+    if batch.merging is not None:
+        return "merge", "while the branch it would start from is about to move"
     return None
 
 
