@@ -9,7 +9,7 @@ SEEDS  ?=
 LONG   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test unit check format sim crash stress bench mutants lock clean
+.PHONY: help demo test unit check format sim crash soak stress bench mutants lock clean
 
 help:  ## what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -50,6 +50,9 @@ sim: $(STAMP)  ## simulated batches with crashes; LONG=1 for a million records a
 
 crash: $(STAMP)  ## engines, fronts and writers killed, disks full, files damaged; LONG=1 for 300 kills and more
 	PLAIT_CRASH_LONG=$(LONG) $(BIN)/pytest -n 2 tests/crash
+
+soak: $(STAMP)  ## batches with worktrees, dropped from and added to, and many tasks at once; LONG=1 for 60 and 1,000
+	PLAIT_SOAK_LONG=$(LONG) $(BIN)/pytest -n 2 -s tests/worktrees/test_stories.py tests/worktrees/test_many.py
 
 stress: $(STAMP)  ## others write a source at the same time, and texts nobody wrote; LONG=1 for more
 	PLAIT_STRESS_LONG=$(LONG) PLAIT_HOSTILE_LONG=$(LONG) $(BIN)/pytest tests/writeback/test_stress.py tests/sources/test_hostile.py

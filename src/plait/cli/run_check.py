@@ -44,6 +44,11 @@ def _refuse_merging(settings: Settings, config: Config) -> None:
             f"{config.given['run.gate']}: a gate runs on the merged result, and in place nothing is merged",
             hint="Take it out; --verify checks each task.",
         )
+    if config.given["run.base"].layer is Layer.FLAG:
+        raise UserError(
+            "in place there is no other base than what is checked out",
+            hint="Leave --base out, or have worktrees: --isolation worktree.",
+        )
     if settings.publish is not Publish.OFF and config.given["pr.when_done"].layer is Layer.FLAG:
         raise UserError(
             "in place nothing is merged, so there is no branch to push",

@@ -76,6 +76,8 @@ def follow(options: RunOptions, desk: Desk, followed: Followed, calls: Calls) ->
             view = batch_view(desk.state, desk.state.batches[batch])
             now = time.time()
             page = summary(view, now=now, worked=feed.worked(batch, now), name=batch)
+            if options.where != Path():
+                page.line((f"  from elsewhere, plait is: plait -C {shlex.quote(str(options.where))}", "dim"))
             show.leave(None if parting is Parting.DETACHED else page)
     except OSError as error:
         return _unheard(options, batch, error)

@@ -13,12 +13,12 @@ from plait.cli.run_check import refuse_twice
 from plait.cli.run_limit import fitting
 from plait.cli.say import console, tell_problems
 from plait.core.plan import Plan
-from plait.core.settings import Isolation
+from plait.core.settings import Isolation, Publish
 from plait.front.asking import Submission
 from plait.front.desk import Desk
 from plait.kit import Gear
 from plait.wiring import LOCKS, Place
-from plait.wiring.repository import base_commit, ground_problems
+from plait.wiring.repository import base_commit, check_shipping, ground_problems
 
 _LOCK = "submit"
 
@@ -30,6 +30,8 @@ def submit(desk: Desk, found: Outlook, plan: Plan, agents: Sequence[AgentSpec]) 
     base = base_commit(desk.place, config.run.base) if isolated else ""
     gear = Gear.of(config) if isolated else None
     if isolated:
+        if found.settings.publish is not Publish.OFF:
+            check_shipping(desk.place, config, found.settings.publish)
         tell_problems(console(stderr=True), ground_problems(desk.place, base))
     with _turn(desk.place):
         desk.refresh()

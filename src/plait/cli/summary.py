@@ -12,6 +12,7 @@ from plait.core.views import BatchView, TaskView
 
 _MOST = 10  # of each kind that are told one by one
 _NAMED = 4  # together
+_BAD_BASE = "the gate fails on the base"
 _LONGEST = 400  # characters of a reason
 _STYLES = {TaskStatus.DONE: "green", TaskStatus.BLOCKED: "magenta"}
 _BAD = (TaskStatus.FAILED, TaskStatus.TIMED_OUT, TaskStatus.CONFLICTED)
@@ -52,12 +53,14 @@ def _show_branch(page: Page, view: BatchView, name: str) -> None:
     """Where the result is, and how it gets to where others see it."""
     if not view.branch or not view.head or view.head == view.base:
         return
-    pushed = ", pushed" if view.shipped and not view.differs else ""
+    there = bool(view.pushed) and view.pushed == view.head
+    pushed = ", pushed" if there else ""
     page.line(f"  branch {view.branch}{pushed}")
     if view.pr_url:
         page.line(f"  pull request {view.pr_url}")
     if view.unshipped is not None:
-        page.line(("  not published", "red"), f"  {_flat(view.unshipped)}")
+        missing = "no pull request" if there else "not published"
+        page.line((f"  {missing}", "red"), f"  {_flat(view.unshipped)}")
         for line in view.way_out.splitlines():
             page.line((f"    {line}", "dim"))
     elif view.differs:
@@ -162,6 +165,8 @@ def _show_next(page: Page, view: BatchView, name: str) -> None:
         told.append(f"plait retry {called} {names}")
     if view.ended_at is None and view.status is BatchStatus.PAUSED:
         told.append("plait run --resume")
+        if _BAD_BASE in view.reason:
+            told[-1:] = [f"plait logs {called} --gate", "plait run --resume --gate 'ANOTHER' (or '': none)"]
     if told:
         page.line()
         page.line(("  to go on", "bold"), f"  {'   or   '.join(told)}")

@@ -55,7 +55,7 @@ class Progress:
 @dataclass(frozen=True, slots=True)
 class BatchView:
     """`shipped` is the commit that was published last ("": none was). `unshipped` says why what was asked for is not
-    published, and `way_out` what to do about it.
+    published, and `way_out` what to do about it. `pushed` is the commit that the remote branch has, whatever followed.
     """
 
     id: str
@@ -79,6 +79,7 @@ class BatchView:
     publishing: bool = False
     unshipped: str | None = None
     way_out: str = ""
+    pushed: str = ""
 
     @property
     def differs(self) -> bool:
@@ -145,6 +146,7 @@ def batch_view(state: State, batch: BatchState) -> BatchView:
         publishing=batch.publishing is not None,
         unshipped=unshipped(batch),
         way_out=batch.unpublished.hint if batch.unpublished else "",
+        pushed=batch.pushed,
     )
 
 

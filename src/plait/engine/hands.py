@@ -23,7 +23,7 @@ Errand = Callable[[], None]
 class Hands:
     def __init__(self, reactor: Reactor) -> None:
         self._reactor = reactor
-        self._threads: ThreadPoolExecutor | None = None
+        self._threads: dict[Hashable, ThreadPoolExecutor] = {}
         self._lines: dict[Hashable, deque[Errand]] = {}
 
     @property
@@ -42,20 +42,22 @@ class Hands:
         run = partial(self._run, about, errand, then, failed)
         if line is None:
             self._lines[about] = deque()
-            self._submit(run)
+            self._submit(about, run)
         else:
             line.append(run)
 
     def close(self) -> None:
         """What has begun is waited for: it leaves nothing half done. What has not is the next engine's."""
-        if self._threads is not None:
-            self._threads.shutdown(cancel_futures=True)
-            self._threads = None
+        for threads in self._threads.values():
+            threads.shutdown(cancel_futures=True)
+        self._threads.clear()
 
-    def _submit(self, run: Errand) -> None:
-        if self._threads is None:
-            self._threads = ThreadPoolExecutor(MOST, thread_name_prefix="hand")
-        self._threads.submit(run)
+    def _submit(self, about: Hashable, run: Errand) -> None:
+        """A merge does not wait until workspaces are made: what has been made waits for it, and keeps its workspace."""
+        kind = about[0] if isinstance(about, tuple) else about
+        if kind not in self._threads:
+            self._threads[kind] = ThreadPoolExecutor(MOST, thread_name_prefix=f"hand-{kind}")
+        self._threads[kind].submit(run)
 
     def _run(
         self,
@@ -73,7 +75,7 @@ class Hands:
     def _done(self, about: Hashable, come: Errand) -> None:
         line = self._lines[about]
         if line:
-            self._submit(line.popleft())
+            self._submit(about, line.popleft())
         else:
             del self._lines[about]
         come()

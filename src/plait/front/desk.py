@@ -191,8 +191,8 @@ class Desk:
         """Durable first, then answered, as far as an engine does so in time; an answer for each, in their order."""
         from plait.front.handover import hand_over_environment  # noqa: PLC0415 - most fronts only look
 
-        self._expected.await_(requests)
         hand_over_environment(self.place, self.state, requests)
+        self._expected.await_(requests)
         for request in requests:
             self._box().put(request)
         wiring.ring(self.place)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from plait import wiring
-from plait.core.errors import WorldError
+from plait.core.errors import UserError, WorldError
 from plait.core.requests import Request
 from plait.core.state import State
 from plait.front.asking import REOPENS, Submission
@@ -42,9 +42,17 @@ def take_back(place: Place, batch: str) -> None:
 
 
 def hand_over_environment(place: Place, state: State, requests: Sequence[Request]) -> None:
-    """An ended batch has no environment any more: if it is taken up again, it runs with this front's."""
+    """An ended batch has no environment any more: if it is taken up again, it runs with this front's.
+
+    Raises UserError if there is nothing left to take up.
+    """
     for batch in {request.batch: None for request in requests if isinstance(request, REOPENS)}:
         if batch in state.batches and not wiring.has_environment(place, batch):
+            if not wiring.has_kit(place, batch):
+                raise UserError(
+                    f"batch {batch} was forgotten: what it was submitted with is gone",
+                    hint="Its tasks can be run anew: plait run.",
+                )
             with _told(place):
                 wiring.save_environment(place, batch, os.environ)
 

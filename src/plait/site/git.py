@@ -97,17 +97,20 @@ class Git:
         environment: Mapping[str, str] | None = None,
         variables: Mapping[str, str] | None = None,
         settings: Sequence[str] = (),
+        patience: float = PATIENCE,
     ) -> None:
         """`variables` come last, over everything (GIT_DIR, GIT_INDEX_FILE); `settings` are more `-c name=value`."""
         own = os.environ if environment is None else environment
         self.where = where
+        self.patience = patience
         kept = {name: value for name, value in own.items() if name not in ASTRAY}
         self._env = {**kept, **_QUIET, **(variables or {})}
         self._settings = tuple(word for setting in (*_SETTINGS, *settings) for word in ("-c", setting))
 
     def with_(self, *, variables: Mapping[str, str] | None = None, settings: Sequence[str] = ()) -> Git:
         """The same with more."""
-        more = Git(self.where, environment=self._env, variables={**self._own(), **(variables or {})})
+        own = {**self._own(), **(variables or {})}
+        more = Git(self.where, environment=self._env, variables=own, patience=self.patience)
         more._settings = (*self._settings, *(word for setting in settings for word in ("-c", setting)))
         return more
 
@@ -136,14 +139,14 @@ class Git:
                 input=feed,
                 capture_output=True,
                 check=False,
-                timeout=PATIENCE,
+                timeout=self.patience,
             )
         except FileNotFoundError as error:
             if not self.where.is_dir():
                 raise GitError(f"the folder {self.where} is gone") from error
             raise GitError("there is no git", hint="Install git 2.38 or newer.") from error
         except subprocess.TimeoutExpired as error:
-            raise GitError(f"git {words[0]} did not end in {PATIENCE / 60:.0f} minutes") from error
+            raise GitError(f"git {words[0]} did not end in {self.patience / 60:.0f} minutes") from error
         except OSError as error:
             raise GitError(f"git can't be run in {self.where}: {error}") from error
         return Said(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace"))

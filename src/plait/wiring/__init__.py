@@ -130,6 +130,12 @@ def load_kit(place: Place, batch: str) -> Kit:
     return kits.load_kit(state_folder(place), batch)
 
 
+def has_kit(place: Place, batch: str) -> bool:
+    from plait.adapters import kits  # noqa: PLC0415
+
+    return kits.has_kit(state_folder(place), batch)
+
+
 def has_environment(place: Place, batch: str) -> bool:
     from plait.adapters import kits  # noqa: PLC0415
 

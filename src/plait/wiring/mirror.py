@@ -13,9 +13,10 @@ __all__ = ["Mirror"]
 
 
 def mirrors_folder() -> Path:
-    from platformdirs import user_cache_path  # noqa: PLC0415
+    """No cache: journals lie there, and branches that may be nowhere else."""
+    from platformdirs import user_data_path  # noqa: PLC0415
 
-    return user_cache_path("plait") / "mirrors"
+    return user_data_path("plait", appauthor=False) / "mirrors"
 
 
 def open_mirror(url: str, *, environment: Mapping[str, str], tell: Callable[[str], None]) -> Mirror:

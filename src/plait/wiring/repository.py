@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plait.config.model import Config
-from plait.core.errors import UserError
+from plait.core.errors import UserError, WorldError
+from plait.core.settings import Publish
 from plait.wiring import Place
 
 if TYPE_CHECKING:
@@ -48,6 +49,24 @@ def ground_problems(place: Place, base: str) -> list[Problem]:
     return check_ground(place.top, base)
 
 
+def check_shipping(place: Place, config: Config, publish: Publish) -> None:
+    """Raises UserError if a batch can't be published as it is asked for, as far as that can be told without a network."""
+    from plait.adapters.forge import open_forge  # noqa: PLC0415 - only for those who publish
+    from plait.adapters.forge.remote import remote  # noqa: PLC0415
+    from plait.config.choices import ForgeKind  # noqa: PLC0415
+    from plait.site.git import Git  # noqa: PLC0415
+
+    git, pr = Git(place.top), config.pr
+    kind = "" if pr.forge is ForgeKind.AUTO else pr.forge.value
+    try:
+        if publish is Publish.PUSH:
+            remote(git, pr.remote)
+        else:
+            open_forge(git, pr.remote, environment=os.environ, kind=kind)
+    except WorldError as error:
+        raise UserError(error.message, hint=error.hint) from error
+
+
 def has_remote(place: Place, name: str) -> bool:
     from plait.site.git import Git  # noqa: PLC0415
 
@@ -80,6 +99,9 @@ def workspaces(place: Place, config: Config) -> Workspaces:
     from plait.site.workspaces import GitWorkspaces  # noqa: PLC0415 - only for batches that have worktrees
 
     root = worktrees_folder(place, config)
+    if place.top in root.parents:  # or everything in it would show in the person's own checkout
+        root.mkdir(parents=True, exist_ok=True)
+        (root / ".gitignore").write_text("*\n")
     return GitWorkspaces(git_dir(place), root, keep=config.workspace.keep, told=log.say)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from plait.adapters.checkout.find import discover
 from plait.adapters.checkout.load import load
 from plait.adapters.checkout.place import files
-from plait.config.files import PYPROJECT
+from plait.config.files import OWN, PYPROJECT
 from plait.config.load import load as load_config
 from plait.config.model import Config
 from plait.core.errors import UserError
@@ -72,7 +72,15 @@ def survey(
         same=_same(place, [entry for source in found for entry in source.reading.entries], config),
         tag=config.sources.tag,
     )
-    return Survey(place, config, pile, (*unsaved, *config.warnings, *problems))
+    return Survey(place, config, pile, (*unsaved, *_unread(place, where), *config.warnings, *problems))
+
+
+def _unread(place: Place, where: Path) -> Iterator[Problem]:
+    """Settings that somebody would expect to count."""
+    own = where.resolve() / OWN
+    if own.parent != place.top and own.is_file():
+        message = f"{place.spell(own)} is not read: the settings of a repository are those at its top"
+        yield Problem(Severity.WARNING, message, None, f"Put them into {place.top / OWN}.")
 
 
 def _named(place: Place, where: Path, named: Sequence[str], config: Config) -> tuple[Path, Sequence[str]]:

@@ -13,6 +13,9 @@ from plait.site.git import Git, GitError
 _TAIL = 20
 
 
+HOOKS = 600.0  # seconds for all hooks of one commit
+
+
 class SigningError(WorldError):
     """The repository wants signed commits, and this one could not be signed; the files are as they were."""
 
@@ -51,6 +54,7 @@ def make_with_hooks(
         environment=environment,
         variables=wording.people,
         settings=(f"core.hooksPath={_hooks(worktree)}",),
+        patience=HOOKS,
     )
     try:
         git.run("commit", "--quiet", "--allow-empty", "--cleanup=verbatim", "--file", str(told))

@@ -57,6 +57,8 @@ class SetUp:
                     spoiled = True
             with cache.locked(self._key, wait=self._wait):
                 if spoiled or not cache.whole(self._key):
+                    if self._may_keep:  # an agent of an earlier task may have been at what is there
+                        self._clear()
                     self._run()
                     self._keep(cache)
                     return
@@ -66,10 +68,14 @@ class SetUp:
             say(f"waiting for another workspace, in which the same setup runs: {shown(self._command)}")
         self._said_wait = True
 
-    def _fetched(self, cache: Cache) -> bool:
-        """Copied from the cache, over nothing that git tracks. False: not all of it could be read."""
+    def _clear(self) -> None:
+        """Nothing is there of what setup makes, but what git tracks."""
         for path in self._makes:
             self._git.run("clean", "-ffdxq", "--", f":(literal){path}")
+
+    def _fetched(self, cache: Cache) -> bool:
+        """Copied from the cache, over nothing that git tracks. False: not all of it could be read."""
+        self._clear()
         warnings = Warnings()
         copier = Copier(Room(self._workspace, self._spec.spare), warnings)
         tracked = Tracked(self._workspace)

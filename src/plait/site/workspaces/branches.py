@@ -36,6 +36,7 @@ def let_go(repository: Repository, worktree: Worktree) -> None:
     """The branch is nobody's any more: whoever wants to can check it out, or delete it."""
     commit = repository.commit(on) if (on := head(worktree)).startswith("refs/") else None
     if worktree.admin is not None and commit is not None:
+        unlock(worktree)
         git = repository.at(worktree.admin, worktree.folder)
         git.run("update-ref", "--no-deref", "HEAD", commit)
 

@@ -1,0 +1,202 @@
+"""Engine, front, gits, or all of them killed at any instant of batches with worktrees: all is as if nobody had been."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import closing, suppress
+from pathlib import Path
+from random import Random
+from subprocess import Popen
+
+import pytest
+
+from plait.adapters.sqlite import open_inbox
+from plait.core.state import BatchState
+from plait.core.status import TaskStatus
+from plait.testing import proof
+from plait.testing.estate import Estate, estate as make
+from plait.testing.handiwork import signature
+from plait.testing.killing import Killer
+from plait.testing.oracle import Oracle
+from plait.testing.yard import PATIENCE
+from plait.wiring import INBOX, find_place
+
+LAYERS, WIDTH = 3, 4
+MOST = 8  # kills in one batch: then it is left to come to its end
+PAUSES = (0.05, 0.2, 1.0)  # seconds: some are over before the next engine comes, some live through it
+SCRIPT = """echo "begin $PLAIT_BATCH $PLAIT_TASK_ID $PLAIT_ATTEMPT" >> "$TOLD"
+sleep {pause}
+mkdir -p signed
+{work}
+sleep {pause}
+echo "end $PLAIT_BATCH $PLAIT_TASK_ID $PLAIT_ATTEMPT" >> "$TOLD"
+{end}
+"""
+SIGN = "echo $PLAIT_TASK_ID > signed/$PLAIT_TASK_ID-$PLAIT_ATTEMPT.txt"
+WORK = {
+    "dirty": f"{SIGN}; echo $PLAIT_TASK_ID >> pages/{{place}}.txt",
+    "commits": f"rm pages/{{place}}.txt; git add -A; git commit -qm by-the-agent; {SIGN}; git add -A; git commit -qm more",
+    "staged": f"{SIGN}; git add signed; echo more >> signed/$PLAIT_TASK_ID-$PLAIT_ATTEMPT.txt",
+    "detached": f"git checkout -q --detach; {SIGN}; git add -A; git commit -qm nowhere; echo x > left.$PLAIT_TASK_ID",
+    "clash": f"{SIGN}; echo $PLAIT_TASK_ID > clash.txt",
+    "idle": "true",
+    "wrong": f"{SIGN}; touch wrong",
+    "guilty": f"{SIGN}; touch guilty",
+    "dies": f"{SIGN}; echo half > half.txt; git add half.txt",
+}
+GOOD = ("dirty", "commits", "staged", "detached")
+# Those that come to nothing in each batch, and those that stand in each other's way.
+ALWAYS = ("clash", "clash", "clash", "wrong", "guilty", "dies", "idle")
+VERIFY = 'echo "check $PLAIT_BATCH $PLAIT_TASK_ID $PLAIT_ATTEMPT" >> "$TOLD"; test ! -e wrong'
+GATE = 'echo "gate $PLAIT_BATCH $PLAIT_ATTEMPT" >> "$TOLD"; test ! -e guilty'
+Kinds = Mapping[str, str]
+
+
+@pytest.fixture
+def estate(tmp_path: Path) -> Iterator[Estate]:
+    with make(tmp_path) as made:
+        yield made
+
+
+def test_kills_at_random_instants(estate: Estate, tmp_path: Path, *, long: bool) -> None:
+    """The batches and what is done to them follow from a seed; when it happens does not."""
+    chance = Random(404)
+    killer = Killer(estate, chance, wanted=200 if long else 20)
+    before = _furnish(estate)
+    oracle = Oracle(estate.top / ".git", tmp_path / "oracle")
+    batches: dict[str, Kinds] = {}
+    while not killer.done:
+        folder = f"tasks{len(batches) + 1}"
+        kinds = _write_tasks(estate, folder, chance)
+        before = {**before, **{name: own for name, own in estate.own().items() if folder in name}}
+        _run(estate, folder, killer)
+        late = chance.random() < 0.3
+        if late:  # what it had no time to put away is put away by the next one
+            killer.kill_engine()
+        batches[_newest(estate).id] = kinds
+        estate.until_quiet()
+        _check(estate, oracle, batches)
+        assert estate.own() == before
+        if not late:
+            proof.prove_tidy(estate)
+    assert estate.plait("gc", "--yes").code == 0
+    proof.prove_tidy(estate)
+    print(f"{killer.count} kills, {killer.engines} of engines, {len(batches)} batches")  # noqa: T201
+
+
+def _furnish(estate: Estate) -> dict[str, object]:
+    """All that a person may have lying about."""
+    for page in range(LAYERS * WIDTH):
+        estate.write(f"pages/{page}.txt", f"page {page}")
+    estate.write("clash.txt", "base")
+    estate.begin()
+    estate.write("stashed.txt", "later")
+    estate.git("stash", "push", "--quiet", "--include-untracked")
+    estate.write("untracked.txt", "mine")
+    estate.write("staged.txt", "mine too")
+    estate.git("add", "staged.txt")
+    estate.write("pages/0.txt", "not committed")
+    return estate.own()
+
+
+def _write_tasks(estate: Estate, folder: str, chance: Random) -> Kinds:
+    kinds = [*ALWAYS, *(chance.choice(GOOD) for _ in range(LAYERS * WIDTH - len(ALWAYS)))]
+    chance.shuffle(kinds)
+    named: dict[str, str] = {}
+    for place, kind in enumerate(kinds):
+        layer = place // WIDTH
+        name = f"{folder}-{layer}-{place % WIDTH}"
+        needs = [f"{folder}-{layer - 1}-{chance.randrange(WIDTH)}"] if layer and chance.random() < 0.6 else []
+        script = SCRIPT.format(
+            work=WORK[kind].format(place=place),
+            pause=chance.choice(PAUSES),
+            end="exit 1" if kind == "dies" else "",
+        )
+        estate.task(name, script, folder=folder, needs=f"[{', '.join(needs)}]")
+        named[name] = kind
+    return named
+
+
+def _run(estate: Estate, folder: str, killer: Killer) -> None:
+    submitted, enough = len(estate.state().batches), killer.count + MOST
+    front = _front(estate, folder)
+    while not _ended(estate, submitted):
+        if killer.done or killer.count >= enough:
+            estate.answer(front)
+        else:
+            killer.strike(front)
+        if front.poll() is not None:
+            there = len(estate.state().batches) > submitted or _pending(estate)
+            front = _front(estate, folder, *(["--resume"] if there else []))
+    front.communicate(timeout=PATIENCE)
+
+
+def _front(estate: Estate, folder: str, *more: str) -> Popen[str]:
+    words = ("--yes", "-p", "4", "--retries", "0", "--push", "--verify", VERIFY, "--gate", GATE)
+    return estate.start("run", folder, *words, *more, env={"TOLD": str(_told(estate))})
+
+
+def _told(estate: Estate) -> Path:
+    return estate.top.parent / "told"
+
+
+def _newest(estate: Estate) -> BatchState:
+    return list(estate.state().batches.values())[-1]
+
+
+def _ended(estate: Estate, submitted: int) -> bool:
+    return len(estate.state().batches) > submitted and _newest(estate).ended is not None
+
+
+def _pending(estate: Estate) -> bool:
+    """Something was asked for that no engine has taken yet."""
+    with suppress(Exception), closing(open_inbox(find_place(estate.top).state / INBOX)) as inbox:
+        return bool(inbox.pending())
+    return False
+
+
+def _check(estate: Estate, oracle: Oracle, batches: Mapping[str, Kinds]) -> None:
+    told = proof.records(estate)  # the chain of checksums holds, or this raises
+    proof.prove_laws(estate, told)
+    batch = _newest(estate)
+    kinds = batches[batch.id]
+    _check_statuses(batch, kinds)
+    proof.prove_merges(
+        [record for record in told if getattr(record.event, "batch", "") == batch.id], batch.base, oracle
+    )
+    proof.prove_branch(estate, batch, oracle)
+    proof.prove_kept(estate, told, _told(estate))
+    proof.prove_signed(
+        estate,
+        [task.last_write.name for task in batch.tasks if task.last_write and kinds[task.task.id] != "idle"],
+    )
+    _check_files(estate, batch, kinds)
+    assert batch.head in batch.passed
+    assert estate.git("ls-remote", "origin", f"refs/heads/{batch.branch}").split()[0] == batch.head
+
+
+def _check_statuses(batch: BatchState, kinds: Kinds) -> None:
+    statuses = {task.task.id: task.status for task in batch.tasks}
+    for task in batch.tasks:
+        name, kind = task.task.id, kinds[task.task.id]
+        if any(statuses[need.on] is not TaskStatus.DONE for need in task.task.needs):
+            expected = {TaskStatus.BLOCKED}
+        elif kind == "clash":
+            expected = {TaskStatus.DONE, TaskStatus.CONFLICTED}  # git says which
+        else:
+            expected = {TaskStatus.DONE if kind in GOOD else TaskStatus.FAILED}
+        assert task.status in expected, (name, kind, task.status, task.reason)
+
+
+def _check_files(estate: Estate, batch: BatchState, kinds: Kinds) -> None:
+    """Every task that is done is seen in the branch once, and none of the others."""
+    names = estate.git("ls-tree", "-r", "--name-only", batch.head).splitlines()
+    signed = [name for name in names if name.startswith("signed/")]
+    done = [task for task in batch.tasks if task.status is TaskStatus.DONE]
+    assert sorted(signed) == sorted(signature(task.task.id, 1) for task in done)
+    for task in done:
+        page, kind = f"pages/{task.place}.txt", kinds[task.task.id]
+        assert (page in names) == (kind != "commits")
+        if kind == "dirty":
+            said = estate.git("show", f"{batch.head}:{page}")
+            assert said == f"page {task.place}\n{task.task.id}", "its change is lost, or there twice"

@@ -1,0 +1,23 @@
+"""Random repositories, random edits, random drops and retries through the command line, and engines killed in between."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from plait.testing.estate import Estate
+from plait.testing.story import Story
+
+LONG = bool(os.environ.get("PLAIT_SOAK_LONG"))
+SEEDS = range(60 if LONG else 3)
+TURNS = 5 if LONG else 2
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_branch_is_what_is_left_and_nothing_is_lost(estate: Estate, seed: int) -> None:
+    story = Story(estate, seed)
+    story.run()
+    story.drop()
+    for _ in range(TURNS):
+        story.turn()
