@@ -86,13 +86,13 @@ def test_a_merge_that_goes_wrong_is_tried_again_and_then_given_up() -> None:
     script = Script("a", settings=Settings(backoff=Backoff(base=10, jitter=0)))
     script.merges = False
     script.exits("a")
-    for n in (1, 2, 3):
+    for n in range(1, 9):
         script.happen(MergeFailed(BATCH, "a", n, "disk full"))
         assert (
             script.why("a") == "a is merging: it is merged again soon, because merging went wrong: disk full"
         )
         script.wait(1000)
-    script.happen(MergeFailed(BATCH, "a", 4, "disk full"))
+    script.happen(MergeFailed(BATCH, "a", 9, "disk full"))
     assert script.why("a") == "a is failed: merging went wrong: disk full"
 
 

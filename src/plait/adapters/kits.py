@@ -29,10 +29,6 @@ def save_environment(folder: StateFolder, batch: str, environment: Mapping[str, 
     _put(folder.batch(batch) / ENVIRONMENT, msgspec.json.encode(pairs))
 
 
-def has_kit(folder: StateFolder, batch: str) -> bool:
-    return os.path.lexists(folder.batch(batch) / KIT)
-
-
 def load_kit(folder: StateFolder, batch: str) -> Kit:
     try:
         return decode((folder.batch(batch) / KIT).read_bytes())

@@ -35,32 +35,30 @@ def pr_command(where: Path, words: Sequence[str], publish: Publish, *, as_json: 
 
 def ship(desk: Desk, batch: str, publish: Publish, *, as_json: bool = False) -> int:
     """The exit code: whether it is where it was asked to be."""
-    answer = desk.ask(Ship(request_id(), batch, publish))
+    request = Ship(request_id(), batch, publish)
+    answer = desk.ask(request)
     if answer.granted is False:
         return _told(desk.state.batches[batch], answer.why, "", as_json=as_json)
     deadline = time.monotonic() + PATIENCE
-    view = _view(desk, batch)
-    while (view.publishing or not _answered(desk.state.batches[batch])) and time.monotonic() < deadline:
+    while (why := _pending(desk, request)) and time.monotonic() < deadline:
         desk.tend()
         desk.wait(GLANCE)
         desk.heard()
-        view = _view(desk, batch)
-    if view.publishing:
-        return _told(
-            desk.state.batches[batch],
-            "it is still under way; plait status shows its end",
-            "",
-            as_json=as_json,
-        )
-    if view.unshipped is not None:
-        return _told(desk.state.batches[batch], view.unshipped, view.way_out, as_json=as_json)
+    view = _view(desk, batch)
+    if why or view.unshipped is not None:
+        return _told(desk.state.batches[batch], why or view.unshipped or "", view.way_out, as_json=as_json)
     _tell(view, as_json=as_json)
     return OK
 
 
-def _answered(batch: BatchState) -> bool:
-    """Nobody's wish is waiting to be seen to."""
-    return batch.wish is None
+def _pending(desk: Desk, request: Ship) -> str:
+    """What it waits for; nothing, if it is over."""
+    batch = desk.state.batches[request.batch]
+    if request.id in desk.state.unanswered or request.id in {each.id for each in desk.pending()}:
+        return "no engine has taken it yet; it is safe, and is seen to as soon as one does"
+    if batch.wish is not None or batch.publishing is not None:
+        return "it is still under way; plait status shows its end"
+    return ""
 
 
 def _view(desk: Desk, batch: str) -> BatchView:

@@ -59,7 +59,7 @@ WORDS: Mapping[Category, str] = {
 }
 
 LOSSES = 3  # so many lost attempts are nobody's fault; after that they count
-MERGE_TRIES = 3
+MERGE_TRIES = 8  # some twenty minutes: a person may have to leave the branch, or free a disk
 GATE_LOSSES = 3
 REBUILD_TRIES = 3
 REJECTIONS = 2  # in a row: the provider will reject the next one too

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 
+from plait.core.errors import WorldError
 from plait.core.frozen import dataclass
 from plait.core.reports import ConflictCleared, ConflictForeseen, Report
 from plait.core.settings import Isolation
@@ -79,7 +80,11 @@ class Foresight:
         return time.monotonic() - began, found
 
     def _tip(self, batch: str, each: AtWork) -> str | None:
-        return each.tip or self._workspaces().glance(batch, each.task, each.base)
+        """None: it has changed nothing yet, or can't be seen just now."""
+        try:
+            return each.tip or self._workspaces().glance(batch, each.task, each.base)
+        except WorldError:
+            return None
 
     def _tell(self, batch: str, come: tuple[float, list[Foreseen]]) -> None:
         """What is new, and what is over; what is known already is not told again."""
@@ -101,7 +106,7 @@ def _at_work(batch: BatchState) -> Iterator[AtWork]:
     for place in batch.active:
         task = batch.tasks[place]
         writing = any(name.step is Step.WRITE for name in task.alive)
-        if task.status is None and task.base and (writing or task.tip):
+        if task.status is None and task.base and not task.merged and (writing or task.tip):
             yield AtWork(task.task.id, task.base, None if writing else task.tip)
 
 

@@ -30,8 +30,14 @@ def name_of(gate: GateStarted | GateEnding) -> Attempt:
     return Attempt(gate.batch, GATE, Step.VERIFY, gate.n)
 
 
-def sequel(gate: GateStarted, news: Callable[[Report], None]) -> Sequel:
+def sequel(
+    gate: GateStarted, news: Callable[[Report], None], outfit_failure: Callable[[], str | None]
+) -> Sequel:
     def exited(outcome: Outcome) -> None:
+        why = outfit_failure() if outcome.exit_code else None
+        if why is not None:  # nobody's change is to blame
+            news(GateLost(gate.batch, gate.n, why))
+            return
         passed = outcome.category is Category.OK
         news(GateDone(gate.batch, gate.n, passed, "" if passed else outcome.detail))
 

@@ -81,9 +81,9 @@ class Grounds:
         return used
 
     def _weigh(self, used: int) -> None:
-        gb = 1 << 30
+        mb = 1_000_000
         self.crowded = (
-            f"worktrees take {used / gb:.1f} of {self._cap / gb:.1f} GB (workspace.disk_cap); plait gc shows what can go"
+            f"worktrees take {used // mb:,} of {self._cap // mb:,} MB (workspace.disk_cap); plait gc shows what can go"
             if used > self._cap
             else None
         )
@@ -197,14 +197,14 @@ class Grounds:
         return replace(told, tip=captured.tip)
 
     def _capture(self, order: AttemptStarted, kit: Kit) -> Captured:
-        from plait.site.capture import SigningError  # noqa: PLC0415 - only where there are workspaces
+        from plait.site.capture import SigningError, WorktreeError  # noqa: PLC0415 - only where there are workspaces
 
         by, back = author(kit, order.attempt), restore(kit)
         for pause in PAUSES:
             try:
                 return self.workspaces.capture(order.attempt, order.base, by, back, hooks=kit.gear.hooks)
-            except SigningError:
-                raise  # the next try would not be signed either
+            except (SigningError, WorktreeError):
+                raise  # the next try would end as this one
             except WorldError as error:
                 log.say(f"warning: the result of {order.attempt} can't be committed: {error.message}")
                 time.sleep(pause)  # in a thread of its own
@@ -225,8 +225,11 @@ def _bare(path: str, kit: Kit) -> bool:
 
 def _uncommitted(outcome: Outcome, error: Exception) -> Outcome:
     """The agent did its work, and would be paid for it again: whatever keeps it from being committed is for a person."""
+    if outcome.category is not Category.OK:
+        log.say(f"warning: what a failed attempt left is not committed: {_words(error)}")
+        return outcome
     way_out = error.hint if isinstance(error, PlaitError) else ""
-    said = f"its result could not be committed: {_words(error)}; it is kept. {way_out}".strip()
+    said = f"its result could not be committed: {_words(error)}; plait gc --list has what is saved of it. {way_out}".strip()
     return replace(outcome, category=Category.USAGE, detail=said)
 
 

@@ -49,7 +49,9 @@ class Hands:
     def close(self) -> None:
         """What has begun is waited for: it leaves nothing half done. What has not is the next engine's."""
         for threads in self._threads.values():
-            threads.shutdown(cancel_futures=True)
+            threads.shutdown(wait=False, cancel_futures=True)
+        for threads in self._threads.values():
+            threads.shutdown()
         self._threads.clear()
 
     def _submit(self, about: Hashable, run: Errand) -> None:

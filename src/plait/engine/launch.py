@@ -171,9 +171,10 @@ class Launcher:
         return transcript.tail(newest / "transcript", CHECK_TAIL).decode("utf-8", "replace")
 
     def kit(self, batch: str) -> Kit:
-        if batch not in self._known:
-            self._known[batch] = self._kits.kit(batch)
-        return self._known[batch]
+        kit = self._known.get(batch)  # another thread may forget it
+        if kit is None:
+            kit = self._known[batch] = self._kits.kit(batch)
+        return kit
 
     def environment(self, batch: str) -> Mapping[str, str]:
         """The batch's own; where that is gone, this engine's, which some front of this repository gave it."""

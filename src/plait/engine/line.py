@@ -67,7 +67,7 @@ class Line:
         self._give(
             order.batch,
             lambda: self._merged(order, edit),
-            lambda error: MergeFailed(order.batch, order.task, order.n, _words(error)),
+            lambda error: MergeFailed(order.batch, order.task, order.n, _advice(error)),
         )
 
     def rebuild(self, order: RebuildStarted) -> None:
@@ -76,7 +76,7 @@ class Line:
         self._give(
             order.batch,
             lambda: self._rebuilt(order, base, edits),
-            lambda error: RebuildFailed(order.batch, order.n, _words(error)),
+            lambda error: RebuildFailed(order.batch, order.n, _advice(error)),
         )
 
     def publish(self, order: PublishStarted) -> None:
@@ -95,7 +95,10 @@ class Line:
         if change is not None:
             clash = MergeStarted(name.batch, name.task, name.n, change.base, change.tip, order.base)
             blending = self._kits(name.batch).gear.blending
-            put(self._folder.conflict(name.batch, name.task), self.integrator.conflict(clash, blending))
+            try:
+                put(self._folder.conflict(name.batch, name.task), self.integrator.conflict(clash, blending))
+            except (PlaitError, OSError) as error:  # it is advice, and the attempt can do without
+                log.say(f"warning: {name} is not told what it conflicts with: {_words(error)}")
 
     def _give(self, batch: str, errand: Callable[[], Report], failed: Callable[[Exception], Report]) -> None:
         def sorry(error: Exception) -> None:
@@ -131,3 +134,9 @@ class Line:
 
 def _words(error: Exception) -> str:
     return error.message if isinstance(error, PlaitError) else f"{type(error).__name__}: {error}"
+
+
+def _advice(error: Exception) -> str:
+    """With the way out, which is for whoever reads why it did not go on."""
+    hint = error.hint if isinstance(error, PlaitError) else ""
+    return f"{_words(error)}. {hint}" if hint else _words(error)

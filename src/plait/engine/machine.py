@@ -65,7 +65,9 @@ class Machine:
         """What the core does not know yet."""
         self._fresh, self._elsewhere = False, elsewhere
         yield from self._refused(elsewhere)
-        why = self._crowded() or shortage(self._weather, state.pressure, self._where)
+        # With nothing at work, nothing else would make room.
+        crowded = self._crowded() if state.slots else None
+        why = crowded or shortage(self._weather, state.pressure, self._where)
         if why != state.pressure:
             yield PressureChanged(why)
         left = share(state.settings.parallel_limit, elsewhere.slots, elsewhere.who, elsewhere.waiting)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 
 from plait.core.state import BatchState, TaskState
 from plait.engine.words import Edit, Reader
@@ -18,6 +19,8 @@ def marking(batch: BatchState, task: str) -> Edit:
     def edit(read: Reader) -> dict[str, bytes]:
         changed: dict[str, bytes] = {}
         for writer, changes in _writers(bills):
+            if PurePosixPath(writer.path).is_absolute() or ".." in PurePosixPath(writer.path).parts:
+                continue  # the source is not in the repository
             before = changed.get(writer.path, read(writer.path))
             if before is None and not writer.creates:
                 continue  # the source is not in the repository

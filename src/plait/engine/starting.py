@@ -61,7 +61,8 @@ class Starter:
     def expect(self, order: AttemptStarted | GateStarted) -> Watch:
         """Make ready to hear of what is about to be started, or of what an earlier engine started."""
         if isinstance(order, GateStarted):
-            check, sequel = gates.order_of(order), gates.sequel(order, self._news)
+            check = gates.order_of(order)
+            sequel = gates.sequel(order, self._news, lambda: self._launcher.outfit_failure(check.attempt))
             self._watch.expect(check, self._grounds.path(check), Check().listen(), sequel)
         else:
             self._watch.expect(order, self._path(order), self._launcher.recall(order), self._sequel(order))

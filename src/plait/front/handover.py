@@ -48,7 +48,7 @@ def hand_over_environment(place: Place, state: State, requests: Sequence[Request
     """
     for batch in {request.batch: None for request in requests if isinstance(request, REOPENS)}:
         if batch in state.batches and not wiring.has_environment(place, batch):
-            if not wiring.has_kit(place, batch):
+            if wiring.was_forgotten(place, batch):
                 raise UserError(
                     f"batch {batch} was forgotten: what it was submitted with is gone",
                     hint="Its tasks can be run anew: plait run.",

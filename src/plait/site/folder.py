@@ -58,6 +58,11 @@ def put(path: Path, text: str) -> None:
         os.close(fd)
 
 
+def forget(folder: StateFolder, batch: str) -> None:
+    """Remember that nothing is left of what the batch was submitted with: it can't be taken up again."""
+    put(folder.forgotten(batch), "")
+
+
 @dataclass(frozen=True, slots=True)
 class AttemptFolder:
     path: Path
@@ -101,6 +106,10 @@ class StateFolder:
 
     def batch(self, batch: str) -> Path:
         return self.batches / safe(batch)
+
+    def forgotten(self, batch: str) -> Path:
+        """There if a person had the batch forgotten."""
+        return self.root / "forgotten" / safe(batch)
 
     def task(self, batch: str, task: str) -> Path:
         return _task(self.root, batch, task)

@@ -130,10 +130,8 @@ def load_kit(place: Place, batch: str) -> Kit:
     return kits.load_kit(state_folder(place), batch)
 
 
-def has_kit(place: Place, batch: str) -> bool:
-    from plait.adapters import kits  # noqa: PLC0415
-
-    return kits.has_kit(state_folder(place), batch)
+def was_forgotten(place: Place, batch: str) -> bool:
+    return os.path.lexists(state_folder(place).forgotten(batch))
 
 
 def has_environment(place: Place, batch: str) -> bool:

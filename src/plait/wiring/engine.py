@@ -29,7 +29,7 @@ from plait.engine.starting import Starter
 from plait.engine.watch import Watch
 from plait.ports import Journal
 from plait.wiring import JOURNAL, Place, commons_folder, inbox, state_folder
-from plait.wiring.repository import integrator, publisher, setups_folder, workspaces
+from plait.wiring.repository import integrator, publisher, setups_folder, workspaces, worktrees_folder
 from plait.wiring.writing import source_writer
 
 STALE = 60.0  # seconds after which an environment that nobody waits for is nobody's
@@ -96,7 +96,7 @@ def engine_parts(
     starter = Starter(engine.state, executor, launcher, watch, grounds, engine.hear)
     performer = Performer(engine.state, executor, launcher, starter, commons, grounds, line)
     settler = Settler(source_writer(place), reactor, engine.hear)
-    sensors = MachineSensors((place.state, place.top))
+    sensors = MachineSensors((place.state, place.top, worktrees_folder(place, config)))
     machine = Machine(sensors, str(place.top), crowded=lambda: grounds.crowded)
     awake = Awake(enabled=config.engine.keep_awake)
     return Parts(

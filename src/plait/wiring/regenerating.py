@@ -26,9 +26,19 @@ def regenerating(git_dir: Path, root: Path) -> Regenerate:
     def regenerate(commit: str, command: str, files: tuple[str, ...]) -> Mapping[str, bytes]:
         with _exported(git_dir, root, commit) as folder:
             _run(folder, command)
-            return {path: (folder / path).read_bytes() for path in files if (folder / path).is_file()}
+            return {path: (folder / path).read_bytes() for path in files if _is_own(folder, path)}
 
     return regenerate
+
+
+def _is_own(folder: Path, path: str) -> bool:
+    """A file, and reached by no link: nothing from outside gets into a commit."""
+    file = folder / path
+    return (
+        file.is_file()
+        and not file.is_symlink()
+        and folder.resolve() in file.parent.resolve().joinpath("x").parents
+    )
 
 
 @contextmanager
@@ -38,7 +48,8 @@ def _exported(git_dir: Path, root: Path, commit: str) -> Iterator[Path]:
     folder = whole / "tree"
     folder.mkdir()
     try:
-        git = Git(git_dir, variables={"GIT_DIR": str(git_dir), "GIT_INDEX_FILE": str(whole / "index")})
+        places = {"GIT_DIR": git_dir, "GIT_WORK_TREE": folder, "GIT_INDEX_FILE": whole / "index"}
+        git = Git(folder, variables={name: str(path) for name, path in places.items()})
         git.run("read-tree", commit)
         git.run("checkout-index", "--all", f"--prefix={folder}/")
         yield folder

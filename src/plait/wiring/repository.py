@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from plait.ports import Integrator, Publisher, Workspaces
 
 INTEGRATOR = "integrator"
+PIN = "worktrees"  # in the state folder: where they were last
 
 
 def git_dir(place: Place) -> Path:
@@ -74,11 +76,19 @@ def has_remote(place: Place, name: str) -> bool:
 
 
 def worktrees_folder(place: Place, config: Config) -> Path:
-    """Where this repository's worktrees lie, told from those of others by its name and its own path."""
+    """Where this repository's worktrees lie, told from those of others by its name and its own path.
+
+    As long as batches have some where they were made before, all are there, whatever the settings of today say.
+    """
     common = git_dir(place).resolve()
     name = common.parent.name if common.name == ".git" else common.name.removesuffix(".git")
     digest = hashlib.sha256(os.fsencode(common)).hexdigest()[:8]
-    return _location(place, config) / f"{name or 'repository'}-{digest}"
+    wanted = _location(common, config) / f"{name or 'repository'}-{digest}"
+    with suppress(OSError):
+        pinned = Path(os.fsdecode((place.state / PIN).read_bytes()))
+        if pinned != wanted and any(pinned.glob("batch-*")):
+            return pinned
+    return wanted
 
 
 def setups_folder(place: Place, config: Config) -> Path:
@@ -86,9 +96,11 @@ def setups_folder(place: Place, config: Config) -> Path:
     return worktrees_folder(place, config) / "setups"
 
 
-def _location(place: Place, config: Config) -> Path:
+def _location(common: Path, config: Config) -> Path:
+    """A relative one counts from the repository, which all its checkouts share."""
     if config.workspace.location:
-        return place.top / Path(config.workspace.location).expanduser()
+        around = common.parent if common.name == ".git" else common
+        return around / Path(config.workspace.location).expanduser()
     from platformdirs import user_cache_path  # noqa: PLC0415
 
     return user_cache_path("plait", appauthor=False) / "worktrees"
@@ -99,9 +111,11 @@ def workspaces(place: Place, config: Config) -> Workspaces:
     from plait.site.workspaces import GitWorkspaces  # noqa: PLC0415 - only for batches that have worktrees
 
     root = worktrees_folder(place, config)
-    if place.top in root.parents:  # or everything in it would show in the person's own checkout
-        root.mkdir(parents=True, exist_ok=True)
-        (root / ".gitignore").write_text("*\n")
+    with suppress(OSError):  # whoever makes a workspace tells what is wrong
+        (place.state / PIN).write_bytes(os.fsencode(root))
+        if place.top in root.parents:  # or everything in it would show in the person's own checkout
+            root.mkdir(parents=True, exist_ok=True)
+            (root / ".gitignore").write_text("*\n")
     return GitWorkspaces(git_dir(place), root, keep=config.workspace.keep, told=log.say)
 
 

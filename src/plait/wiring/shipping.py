@@ -30,7 +30,8 @@ class Shipyard:
     def publish(
         self, order: PublishStarted, view: BatchView, kit: Kit, environment: Mapping[str, str]
     ) -> PublishDone | PublishFailed:
-        git, ship = Git(git_dir(self._place), environment=environment), kit.gear.shipping
+        where, ship = git_dir(self._place), kit.gear.shipping
+        git = Git(where, environment=environment, variables={"GIT_DIR": str(where)})
         try:
             target = _pushed(git, order, view.branch, ship)
         except WorldError as error:

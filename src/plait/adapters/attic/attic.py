@@ -35,7 +35,7 @@ from plait.adapters.attic.rooms import age, at_work
 from plait.adapters.attic.standing import Ground, look_again, worktrees
 from plait.core.errors import WorldError
 from plait.core.frozen import dataclass
-from plait.site.folder import StateFolder, make_private
+from plait.site.folder import StateFolder, forget, make_private
 from plait.site.outfitting import prune_cache
 from plait.site.outfitting.disk import remove
 from plait.site.workspaces.layout import Layout, new_id
@@ -205,6 +205,8 @@ class Attic:
             return why
         away = self._folder.root / papers.TRASH / new_id()
         make_private(away.parent)
+        if isinstance(thing, Folder) and thing.batch in wish.forget:
+            forget(self._folder, thing.batch)
         with suppress(FileNotFoundError):
             Path(thing.path).rename(away)
             remove(away)

@@ -22,7 +22,7 @@ def glance(  # noqa: PLR0913 - as for the others here
     common: Path | None = None,
 ) -> str | None:
     """A commit on `base` that no ref holds; None: nothing differs from it."""
-    worktree = find(workspace, task_branch(batch, task), common, environment)
+    worktree = find(workspace, task_branch(batch, task), common, environment, mend=False)
     with scratch(worktree.admin) as room:
         tree = look(worktree, room, base).tree
         if tree == worktree.tree(base):

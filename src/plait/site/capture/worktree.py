@@ -106,7 +106,12 @@ class Worktree:
 
 
 def find(
-    workspace: Path, branch: str, common: Path | None, environment: Mapping[str, str] | None
+    workspace: Path,
+    branch: str,
+    common: Path | None,
+    environment: Mapping[str, str] | None,
+    *,
+    mend: bool = True,
 ) -> Worktree:
     """The worktree at this path, mended if an agent took its `.git` away. `common` is the repository's git folder, if known."""
     if not workspace.is_dir():
@@ -117,7 +122,8 @@ def find(
         hint = "Its files are still there. Copy what you need, and retry the task."
         raise WorktreeError(f"{workspace} is not a git worktree any more", hint=hint)
     shared = common or Path(os.path.realpath(admin / (_first_line(admin / "commondir") or "../..")))
-    _mend(path, admin, branch)
+    if mend:
+        _mend(path, admin, branch)
     variables = {
         "GIT_DIR": str(admin),
         "GIT_WORK_TREE": str(path),

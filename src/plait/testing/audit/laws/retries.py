@@ -12,7 +12,7 @@ from plait.testing.audit.pages import BatchPage, Exit, TaskPage
 PERMANENT = frozenset({Category.AUTH, Category.QUOTA, Category.USAGE, Category.CONTEXT})
 IMMEDIATE = frozenset({Category.VERIFY, Category.EMPTY})
 LOSSES = 3
-MERGES = 3
+MERGES = 8
 
 
 def passed(book: Book, _at: float, event: StepPassed) -> None:

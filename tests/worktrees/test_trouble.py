@@ -1,0 +1,112 @@
+"""What stands in the way of worktrees, merges and pushes: it is told, it costs no work, and nobody innocent pays."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import pytest
+
+from plait.testing.estate import Estate
+from plait.wiring import engine_of, find_place
+
+RUN = ("run", "tasks", "--yes", "--retries", "0")
+
+
+def test_a_setup_that_fails_before_the_gate_is_no_task_s_fault(estate: Estate) -> None:
+    estate.task("01-a", "echo a > a.txt")
+    estate.begin()
+    setup = 'case "$PWD" in */gate) echo no network; exit 3;; esac'
+    answer = estate.plait(*RUN, "--gate", "true", env={"PLAIT_WORKSPACE_SETUP": setup})
+    assert answer.code == 3, answer
+    assert "no network" in answer.out + answer.err or "exit status 3" in answer.out + answer.err
+    assert estate.batch().tasks[0].status is None
+    assert estate.merged() == {"a.txt": "a"}
+
+
+def test_statuses_of_a_source_from_elsewhere_are_not_for_the_branch(estate: Estate) -> None:
+    estate.begin()
+    todo = estate.top.parent / "TODO.md"
+    todo.write_text("# TODO\n\n- [ ] First\n")
+    answer = estate.plait(
+        "run",
+        str(todo),
+        "--yes",
+        "--agent-command",
+        "touch a.txt",
+        env={"PLAIT_SOURCES_WRITE_BACK": "branch"},
+    )
+    assert answer.code == 0, answer
+    assert estate.merged() == {"a.txt": ""}
+
+
+def test_the_next_engine_finds_the_workspaces_whoever_starts_it(estate: Estate) -> None:
+    """A place that depends on the checkout, or on the home, of who happened to start the engine would lose the work."""
+    estate.write("plait.toml", '[workspace]\nlocation = "../wt"\n')
+    estate.task("01-a", "touch ../../../begun; until [ -e ../../../go ]; do sleep 0.02; done; echo a > a.txt")
+    estate.begin()
+    front = estate.start(*RUN)
+    estate.until((estate.top.parent / "wt" / "begun").exists)
+    estate.git("worktree", "add", "--quiet", "../deep/er/linked", "HEAD")
+    engine = engine_of(find_place(estate.top))
+    assert engine is not None
+    front.kill()
+    os.kill(engine.pid, signal.SIGKILL)
+    linked = estate.top.parent / "deep" / "er" / "linked"
+    assert estate.plait("-C", str(linked), "unpause").code in {0, 1}
+    assert estate.plait("-C", str(linked), "resume").code in {0, 1}
+    (estate.top.parent / "wt" / "go").touch()
+    estate.until(lambda: estate.batch().ended)
+    assert estate.statuses() == {"01-a": "done"}
+
+
+def test_a_batch_that_was_forgotten_is_not_taken_up(estate: Estate) -> None:
+    estate.task("01-a", "echo a > a.txt")
+    estate.begin()
+    assert estate.plait(*RUN).code == 0
+    estate.until_quiet()
+    batch = estate.batch().id
+    assert estate.plait("gc", "--forget", batch, "--yes").code == 0
+    answer = estate.plait("retry", batch, "01-a")
+    assert answer.code == 2, answer
+    assert "forgotten" in answer.err
+
+
+@pytest.mark.parametrize("words", [("--push",), ("--pr",)])
+def test_what_can_not_be_published_is_told_before_anything_starts(
+    estate: Estate, words: tuple[str, ...]
+) -> None:
+    estate.task("01-a", "echo a > a.txt")
+    estate.begin()
+    if words == ("--push",):
+        estate.git("remote", "remove", "origin")
+    answer = estate.plait(*RUN, *words)
+    assert answer.code == 2, answer
+    assert "remote" in answer.err
+    assert not estate.state().batches
+
+
+def test_a_result_that_can_not_be_signed_is_not_made_again(estate: Estate) -> None:
+    estate.task("01-a", "echo x >> $TOLD; echo a > a.txt")
+    estate.begin()
+    estate.git("config", "commit.gpgsign", "true")
+    estate.git("config", "gpg.program", "false")
+    told = estate.top.parent / "told"
+    answer = estate.plait("run", "tasks", "--yes", "--retries", "3", env={"TOLD": str(told)})
+    assert answer.code == 1
+    assert "signed" in answer.out
+    assert told.read_text() == "x\n"
+
+
+def test_a_hook_of_the_repository_runs_only_where_it_is_wanted(estate: Estate) -> None:
+    estate.task("01-a", "echo a > a.txt")
+    estate.begin()
+    hook = estate.top / ".git" / "hooks" / "pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\necho not like this >&2\nexit 1\n")
+    hook.chmod(0o755)
+    assert estate.plait(*RUN).code == 0
+    (estate.top / "tasks" / "01-a.md").write_text("---\nrun: echo b > b.txt\n---\n# Again\n")
+    answer = estate.plait(*RUN, env={"PLAIT_WORKSPACE_HOOKS": "true"})
+    assert answer.code == 1
+    assert "not like this" in answer.out
