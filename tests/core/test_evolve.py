@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from plait import codec
 from plait.core import decisions, reports, requests
-from plait.core.agenda import agenda
+from plait.core.agenda.rules import agenda
 from plait.core.events import Event, Record
 from plait.core.evolve import HANDLERS, evolve
 from plait.core.fork import fork

@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 
-from plait.core.agenda import agenda
+from plait.core.agenda.rules import agenda
 from plait.core.estimate import forecast
 from plait.core.events import Record
 from plait.core.evolve import evolve

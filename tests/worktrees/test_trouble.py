@@ -110,3 +110,12 @@ def test_a_hook_of_the_repository_runs_only_where_it_is_wanted(estate: Estate) -
     answer = estate.plait(*RUN, env={"PLAIT_WORKSPACE_HOOKS": "true"})
     assert answer.code == 1
     assert "not like this" in answer.out
+
+
+def test_a_workspace_that_somebody_took_away_before_the_check_is_made_again(estate: Estate) -> None:
+    estate.task("01-a", "echo again >> a.txt")
+    estate.begin()
+    check = '[ $(wc -l < a.txt) = 2 ] || { cd /; rm -rf "$PLAIT_WORKSPACE"; exit 1; }'
+    answer = estate.plait("run", "tasks", "--yes", "--retries", "1", "--verify", check)
+    assert answer.code == 0, answer
+    assert estate.merged()["a.txt"] == "again\nagain"

@@ -14,7 +14,6 @@ from plait.cli.screen.choose import Choice, choose
 from plait.cli.screen.spans import took
 from plait.cli.show import changes, commit, cut, date, minus, room, show, style, word
 from plait.cli.status_branch import branch_lines, published, whereabouts
-from plait.core.needed import needed
 from plait.core.state import BatchState, State
 from plait.core.status import TaskStatus, Waiting
 from plait.core.views import BatchView, TaskView, batch_view
@@ -226,5 +225,11 @@ def _what(task: TaskView) -> str:
 def _note_engine(page: Page, state: State, engine: EngineInfo | None) -> None:
     if engine is not None:
         page.line((f"engine {engine.pid}, since {date(engine.since)}", "dim"))
-    elif needed(state):
+    elif _needed(state):
         page.line(("no engine is at work, and something is to be done: plait run --resume", "yellow"))
+
+
+def _needed(state: State) -> bool:
+    from plait.core.needed import needed  # noqa: PLC0415 - it knows all rules; where an engine is at work, nobody asks
+
+    return needed(state)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from plait.core.agenda import agenda, split
+from plait.core.agenda.rules import agenda, split
 from plait.core.events import Event, Record
 from plait.core.evolve import evolve
 from plait.core.reports import Report

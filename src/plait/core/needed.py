@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plait.core.agenda import agenda
+from plait.core.agenda.rules import agenda
 from plait.core.state import BatchState, State
 
 

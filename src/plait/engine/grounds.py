@@ -46,12 +46,13 @@ Failed = Callable[[Exception], None]
 
 
 class Grounds:
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - its parts
         self,
         workspaces: Callable[[], Workspaces],
         hands: Hands,
         kits: Kits,
         tell_conflict: Callable[[AttemptStarted], None],
+        base_of: Callable[[Attempt], str],
         cap: int,
     ) -> None:
         """`workspaces` are made when the first batch needs them. `cap` is what all of them may take on the disk."""
@@ -60,6 +61,7 @@ class Grounds:
         self._measured = 0.0
         self.crowded: str | None = None  # why no other one may be made
         self._tell_conflict = tell_conflict
+        self._base_of = base_of
         self._hands = hands
         self._kits = kits
 
@@ -93,7 +95,8 @@ class Grounds:
 
     def prepare(self, order: AttemptStarted, ready: Ready, failed: Failed) -> None:
         attempt = order.attempt
-        self._give(attempt.batch, attempt.task, lambda: self._prepared(order), ready, failed)
+        begun = self._base_of(attempt)
+        self._give(attempt.batch, attempt.task, lambda: self._prepared(order, begun), ready, failed)
 
     def finish(
         self,
@@ -155,10 +158,13 @@ class Grounds:
     ) -> None:
         self._hands.give(("workspace", batch, task), errand, then, failed)
 
-    def _prepared(self, order: AttemptStarted) -> Ground:
+    def _prepared(self, order: AttemptStarted, begun: str) -> Ground:
+        """`begun` is the base that the task's change is made on."""
         if order.attempt.task == GATE:
             return self._for_gate(order)
-        return self._for_check(order) if order.attempt.step is Step.VERIFY else self._for_writing(order)
+        return (
+            self._for_check(order, begun) if order.attempt.step is Step.VERIFY else self._for_writing(order)
+        )
 
     def _for_writing(self, order: AttemptStarted) -> Ground:
         attempt, kit = order.attempt, self._kits(order.attempt.batch)
@@ -166,13 +172,13 @@ class Grounds:
         path = self.workspaces.prepare(attempt.batch, attempt.task, order.base, kit.gear.outfit, top=kit.top)
         return Ground(path, bare=_bare(path, kit))
 
-    def _for_check(self, order: AttemptStarted) -> Ground:
+    def _for_check(self, order: AttemptStarted, begun: str) -> Ground:
         """The same folder, with exactly what was captured in it; made again if somebody took it away."""
-        if Path(self.path(order)).is_dir():
-            self.workspaces.put_back(order.attempt, order.base)
-            # What its agent changed may ask for another setup.
-            return Ground(self.path(order), bare=_bare(self.path(order), self._kits(order.attempt.batch)))
-        return self._for_writing(order)
+        if not Path(self.path(order)).is_dir():
+            self._for_writing(replace(order, base=begun or order.base))
+        self.workspaces.put_back(order.attempt, order.base)
+        # What its agent changed may ask for another setup.
+        return Ground(self.path(order), bare=_bare(self.path(order), self._kits(order.attempt.batch)))
 
     def _for_gate(self, order: AttemptStarted) -> Ground:
         kit = self._kits(order.attempt.batch)

@@ -13,7 +13,6 @@ from plait.core.errors import WorldError
 from plait.core.events import Record
 from plait.core.evolve import evolve
 from plait.core.frozen import dataclass
-from plait.core.needed import needed
 from plait.core.requests import Request, Submit
 from plait.core.state import State
 from plait.front.ahead import with_submitted
@@ -150,6 +149,8 @@ class Desk:
 
     def tend(self) -> None:
         """Start an engine if there is work and none is there. Raises WorldError when engines do not stay."""
+        from plait.core.needed import needed  # noqa: PLC0415 - it knows all rules, and few need them
+
         if needed(self.state) or self.pending():
             self._tender.tend()
 

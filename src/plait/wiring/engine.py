@@ -15,6 +15,7 @@ from plait.config.layers import merge
 from plait.config.load import load as load_config
 from plait.config.model import Config
 from plait.core.errors import ConfigError
+from plait.core.task import Attempt
 from plait.engine.foresight import Foresight
 from plait.engine.grounds import Grounds
 from plait.engine.hands import Hands
@@ -83,6 +84,7 @@ def engine_parts(
         hands,
         launcher.kit,
         line.tell_conflict,
+        partial(_base_of, engine),
         config.workspace.disk_cap,
     )
     foresight = Foresight(
@@ -113,3 +115,10 @@ def engine_parts(
         grounds,
         foresight,
     )
+
+
+def _base_of(engine: Engine, attempt: Attempt) -> str:
+    """The commit that the task's change is made on, as far as is known."""
+    batch = engine.state.batches.get(attempt.batch)
+    task = batch.task(attempt.task) if batch is not None else None
+    return (task.base or "") if task is not None else ""
