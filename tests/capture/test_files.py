@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from plait.site.capture import UnfinishedError
 from plait.testing.worktree import Plot
 
 
@@ -238,6 +239,20 @@ def test_a_submodule_is_where_the_agent_moved_it(tmp_path: Path) -> None:
     plot.git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "inner", at=plot.path / "sub")
     moved = plot.capture()
     assert plot.git("rev-parse", f"{moved.tip}:sub") == plot.git("rev-parse", "HEAD", at=plot.path / "sub")
+
+
+def test_edits_in_a_submodule_are_no_result_until_they_are_committed_there(tmp_path: Path) -> None:
+    plot = Plot.at(tmp_path / "r")
+    other = Plot.at(tmp_path / "other", {"a.txt": "a\n"})
+    plot.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(other.main), "sub")
+    plot.capture()
+    plot.put("sub/a.txt", "changed\n")
+    plot.put("beside.txt", "new\n")
+    with pytest.raises(UnfinishedError, match="submodule sub"):
+        plot.capture()
+    who = ("-c", "user.name=a", "-c", "user.email=a@b")
+    plot.git(*who, "commit", "-q", "-a", "-m", "inner", at=plot.path / "sub")
+    assert "beside.txt" in plot.capture().files
 
 
 def test_what_outfitting_put_there_stays_out(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def capture(  # noqa: PLR0913 - it is all that makes a commit
 ) -> Captured:
     """Everything an attempt left, as a commit on the task's branch and under the attempt's ref.
 
-    Raises UnfinishedError if it left conflicts, RefusedError if a hook says no; then everything is saved.
+    Raises UnfinishedError if it left conflicts, or edits in a submodule, RefusedError if a hook says no; then everything is saved.
     """
     branch = task_branch(attempt.batch, attempt.task)
     worktree = find(workspace, branch, common, environment)
@@ -46,6 +46,8 @@ def capture(  # noqa: PLR0913 - it is all that makes a commit
         left = unfinished.conflicts(worktree)
         if left:
             raise unfinished.error(worktree, left, save_all(worktree, shelf, room))
+        if modules := unfinished.edited_modules(worktree):
+            raise unfinished.modules_error(modules, save_all(worktree, shelf, room))
         snapshot = look(worktree, room, base)
         clear = cleared(worktree, snapshot, base, restore)
         refs = (f"refs/heads/{branch}", attempt_ref(attempt))

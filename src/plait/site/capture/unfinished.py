@@ -55,6 +55,25 @@ def conflicts(worktree: Worktree) -> list[str]:
     return [path for path, blobs in stages.items() if _open(worktree, path, blobs)]
 
 
+def edited_modules(worktree: Worktree) -> list[str]:
+    """The submodules in which tracked files are changed and not committed: no commit of this repository can hold that."""
+    if not (worktree.path / ".gitmodules").is_file():
+        return []
+    words = ("status", "--porcelain=v2", "-z", "--ignore-submodules=none", "--untracked-files=no")
+    rows = worktree.git.run(*words, codes=(0, 128)).words
+    found = (row.split(" ", 8) for row in rows if row.startswith("1 "))
+    return [row[8] for row in found if len(row) == 9 and row[2].startswith("S") and "M" in row[2]]
+
+
+def modules_error(modules: Sequence[str], saved: str | None) -> UnfinishedError:
+    shown = ", ".join(modules[:_NAMED])
+    kept = f" What it made is saved as {saved}." if saved else ""
+    return UnfinishedError(
+        f"what was changed in the submodule {shown} is not committed there, so it can't be part of the result",
+        hint=f"Commit it in the submodule, where it can be pushed from.{kept}",
+    )
+
+
 def error(worktree: Worktree, files: Sequence[str], saved: str | None) -> UnfinishedError:
     shown = ", ".join(files[:_NAMED]) + (f" and {len(files) - _NAMED} more" if len(files) > _NAMED else "")
     what = operation(worktree) or "merge"
