@@ -370,7 +370,7 @@ DEFECTS = (
     ),
     Defect(
         "what a person was granted is not published",
-        "agenda",
+        "agenda.rules",
         "    publish.asked,\n    clock.owed,",
         "    clock.owed,",
     ),
