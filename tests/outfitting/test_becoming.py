@@ -67,7 +67,9 @@ def test_no_signal_is_ignored_and_no_descriptor_left_open(bench: Bench) -> None:
         bench.worktree(), Outfit(setup="true"), "sh", "-c", "grep SigIgn /proc/$$/status; ls /proc/$$/fd"
     ).out
     ignored, *descriptors = out.splitlines()[1:]
-    assert int(ignored.split()[1], 16) == 0
+    # The C library keeps two for itself, which nobody can set: they are as whoever started the tests had them.
+    settable = sum(1 << (number - 1) for number in signal.valid_signals())
+    assert int(ignored.split()[1], 16) & settable == 0
     assert descriptors == ["0", "1", "2"]
 
 
