@@ -274,18 +274,6 @@ def test_who_starts_next_starts_from_what_is_being_merged() -> None:
     assert (start.attempt.task, start.base) == ("b", "base+a")
 
 
-def test_repairs_of_one_file_do_not_run_beside_each_other() -> None:
-    settings = Settings(on_conflict=OnConflict.REPAIR, max_parallel=3)
-    script = Script(*"abc", settings=settings)
-    script.exits("a", files=("x",))
-    script.merges = False
-    for name in "bc":
-        script.exits(name, files=("x",))
-    script.conflict("b", "x")
-    script.conflict("c", "x")
-    assert len(script.running()) == 1
-
-
 def test_a_late_rebuild_report_changes_nothing() -> None:
     script = Script("a")
     script.exits("a")

@@ -213,8 +213,7 @@ def _go_again(state: State, batch: BatchState, task: TaskState, decision: RetryG
     if decision.category is Category.CONFLICT:
         if task.base is not None and task.tip is not None:
             task.repairing = Change(task.task.id, task.base, task.tip)
-        task.base = task.tip = None  # it starts over from the branch it clashed with,
-        put_down(state, batch, task)  # and not beside others that are known to change the same files
+        task.base = task.tip = None  # it starts over from the branch it clashed with
         forget(batch, task)
     _end_backoff(state, batch, task)
     task.not_before = decision.at
