@@ -26,3 +26,8 @@ class ForgeKind(StrEnum):
     GITHUB = "github"
     GITLAB = "gitlab"
     GITEA = "gitea"
+
+    @property
+    def named(self) -> str:
+        """What a person says of the host; nothing, if its name is to tell."""
+        return "" if self is ForgeKind.AUTO else self.value

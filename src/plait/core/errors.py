@@ -47,3 +47,8 @@ class Bug(PlaitError):  # noqa: N818 - it is a bug, not an error in the world
     """The program contradicts itself; the message ends with how to report it."""
 
     fault = Fault.BUG
+
+
+def in_words(error: Exception) -> str:
+    """For a sentence: what plait's own errors say, and the name of any other one before what it says."""
+    return error.message if isinstance(error, PlaitError) else f"{type(error).__name__}: {error}"

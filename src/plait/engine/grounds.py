@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from plait.core.decisions import AttemptStarted
-from plait.core.errors import AgentError, PlaitError, WorldError
+from plait.core.errors import AgentError, PlaitError, WorldError, in_words
 from plait.core.frozen import dataclass
 from plait.core.reports import Outcome
 from plait.core.settings import Isolation
@@ -219,7 +219,7 @@ class Grounds:
     def _told_anyway(
         self, attempt: Attempt, error: Exception, outcome: Outcome, told: Callable[[Outcome], None]
     ) -> None:
-        log.say(f"warning: what the check {attempt} left can't be put away: {_words(error)}")
+        log.say(f"warning: what the check {attempt} left can't be put away: {in_words(error)}")
         told(outcome)
 
 
@@ -232,15 +232,11 @@ def _bare(path: str, kit: Kit) -> bool:
 def _uncommitted(outcome: Outcome, error: Exception) -> Outcome:
     """The agent did its work, and would be paid for it again: whatever keeps it from being committed is for a person."""
     if outcome.category is not Category.OK:
-        log.say(f"warning: what a failed attempt left is not committed: {_words(error)}")
+        log.say(f"warning: what a failed attempt left is not committed: {in_words(error)}")
         return outcome
     way_out = error.hint if isinstance(error, PlaitError) else ""
-    said = f"its result could not be committed: {_words(error)}; plait gc --list has what is saved of it. {way_out}".strip()
+    said = f"its result could not be committed: {in_words(error)}; plait gc --list has what is saved of it. {way_out}".strip()
     return replace(outcome, category=Category.USAGE, detail=said)
-
-
-def _words(error: Exception) -> str:
-    return error.message if isinstance(error, PlaitError) else f"{type(error).__name__}: {error}"
 
 
 def _nothing(_: object) -> None:
@@ -249,5 +245,5 @@ def _nothing(_: object) -> None:
 
 def _say(what: str) -> Failed:
     return lambda error: log.say(
-        f"warning: the workspace of {what} stays where it is: {_words(error)} (plait gc removes it later)"
+        f"warning: the workspace of {what} stays where it is: {in_words(error)} (plait gc removes it later)"
     )

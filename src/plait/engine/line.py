@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 
 from plait.core.decisions import AttemptStarted, MergeStarted, PublishStarted, RebuildStarted
-from plait.core.errors import PlaitError
+from plait.core.errors import PlaitError, in_words
 from plait.core.reports import (
     MergeConflicted,
     MergeDone,
@@ -85,7 +85,7 @@ class Line:
             order.batch,
             lambda: self._published(order, view),
             lambda error: PublishFailed(
-                order.batch, order.n, _words(error), error.hint if isinstance(error, PlaitError) else ""
+                order.batch, order.n, in_words(error), error.hint if isinstance(error, PlaitError) else ""
             ),
         )
 
@@ -98,11 +98,11 @@ class Line:
             try:
                 put(self._folder.conflict(name.batch, name.task), self.integrator.conflict(clash, blending))
             except (PlaitError, OSError) as error:  # it is advice, and the attempt can do without
-                log.say(f"warning: {name} is not told what it conflicts with: {_words(error)}")
+                log.say(f"warning: {name} is not told what it conflicts with: {in_words(error)}")
 
     def _give(self, batch: str, errand: Callable[[], Report], failed: Callable[[Exception], Report]) -> None:
         def sorry(error: Exception) -> None:
-            log.say(f"warning: batch {batch}: {_words(error)}")
+            log.say(f"warning: batch {batch}: {in_words(error)}")
             if not isinstance(error, PlaitError):
                 log.say_trace(error)
             self._news(failed(error))
@@ -132,11 +132,7 @@ class Line:
         return marking(known, task)
 
 
-def _words(error: Exception) -> str:
-    return error.message if isinstance(error, PlaitError) else f"{type(error).__name__}: {error}"
-
-
 def _advice(error: Exception) -> str:
     """With the way out, which is for whoever reads why it did not go on."""
     hint = error.hint if isinstance(error, PlaitError) else ""
-    return f"{_words(error)}. {hint}" if hint else _words(error)
+    return f"{in_words(error)}. {hint}" if hint else in_words(error)

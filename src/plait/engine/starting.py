@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 
 from plait.agents.check import Check
 from plait.core.decisions import AttemptStarted, GateStarted
-from plait.core.errors import Fault, PlaitError
+from plait.core.errors import Fault, PlaitError, in_words
 from plait.core.reports import AttemptExited, AttemptLost, Outcome, Report
 from plait.core.settings import Isolation
 from plait.core.state import State
@@ -127,7 +127,7 @@ class Starter:
         """What is the world's fault may pass; what is anybody else's would be refused again."""
         if not isinstance(error, PlaitError | OSError):
             log.say_trace(error)
-        message = error.message if isinstance(error, PlaitError) else f"{type(error).__name__}: {error}"
+        message = in_words(error)
         log.say(f"{order.attempt} could not be started: {message}")
         passing = isinstance(error, OSError) or (
             isinstance(error, PlaitError) and error.fault is Fault.WORLD and not isinstance(error, KitError)

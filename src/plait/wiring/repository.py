@@ -55,16 +55,14 @@ def check_shipping(place: Place, config: Config, publish: Publish) -> None:
     """Raises UserError if a batch can't be published as it is asked for, as far as that can be told without a network."""
     from plait.adapters.forge import open_forge  # noqa: PLC0415 - only for those who publish
     from plait.adapters.forge.remote import remote  # noqa: PLC0415
-    from plait.config.choices import ForgeKind  # noqa: PLC0415
     from plait.site.git import Git  # noqa: PLC0415
 
     git, pr = Git(place.top), config.pr
-    kind = "" if pr.forge is ForgeKind.AUTO else pr.forge.value
     try:
         if publish is Publish.PUSH:
             remote(git, pr.remote)
         else:
-            open_forge(git, pr.remote, environment=os.environ, kind=kind)
+            open_forge(git, pr.remote, environment=os.environ, kind=pr.forge.named)
     except WorldError as error:
         raise UserError(error.message, hint=error.hint) from error
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from shlex import quote
 
 from plait.adapters.forge import default_branch, distance, open_forge, push, refresh_target
-from plait.config.choices import ForgeKind
 from plait.core.decisions import PublishStarted
 from plait.core.errors import WorldError
 from plait.core.reports import PublishDone, PublishFailed
@@ -42,9 +41,8 @@ class Shipyard:
         wanted = Announcement(
             view.branch, target, title(view, ship.title), body(view), draft=order.publish is Publish.DRAFT
         )
-        kind = "" if ship.forge is ForgeKind.AUTO else ship.forge.value
         try:
-            forge = open_forge(git, ship.remote, environment=environment, kind=kind)
+            forge = open_forge(git, ship.remote, environment=environment, kind=ship.forge.named)
             announced = forge.announce(wanted)
         except WorldError as error:
             return PublishFailed(order.batch, order.n, error.message, error.hint, order.commit)
@@ -71,9 +69,8 @@ def _by_hand(
     if order.publish is Publish.PUSH:
         return push_it
     wanted = Announcement(view.branch, ship.target or "main", title(view, ship.title), "")
-    kind = "" if ship.forge is ForgeKind.AUTO else ship.forge.value
     try:
-        forge = open_forge(git, ship.remote, environment=environment, kind=kind)
+        forge = open_forge(git, ship.remote, environment=environment, kind=ship.forge.named)
         return f"{push_it}\n  then: {forge.by_hand(wanted).removeprefix('By hand: ')}"
     except WorldError:
         return push_it
