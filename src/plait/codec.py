@@ -16,7 +16,7 @@ from plait.core import decisions, reports, requests
 from plait.core.errors import WorldError
 from plait.core.events import Event, Record
 
-VERSION = 4
+VERSION = 5
 
 # JSON as it was written by an older version: its shape is known to the upcaster alone, hence Any.
 Json = dict[str, Any]
@@ -30,6 +30,9 @@ UPCASTERS: Mapping[int, Upcaster] = {
     2: lambda kind, shape: (kind, shape),
     # Publishing, foreseen conflicts, Outcome.diffstat and AttemptStarted.repairs are new; without them nothing is published.
     3: lambda kind, shape: (kind, shape),
+    # Contests, fallbacks and budgets of tasks are new, and what their decisions say (AttemptStarted.before and .candidates,
+    # RetryGranted.elsewhere, AnswerAwaited.wants, BreakerOpened.rejected); without them there are none of these.
+    4: lambda kind, shape: (kind, shape),
 }
 
 KINDS: Mapping[str, type[Event]] = {

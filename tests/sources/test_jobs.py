@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from plait.core.graph import build
 from plait.core.plan import Severity
-from plait.core.task import Need, Origin
+from plait.core.task import Job, JobMode, Need, Origin
 from plait.sources.formats import Likeness, load
 from plait.sources.model import Change, Mark, Reading
 from plait.sources.text import Lines, printable
@@ -91,6 +91,57 @@ class TestReading:
 
     def test_a_folder_without_jobs_is_an_error(self) -> None:
         assert told(read({"_a.md": ""}), Severity.ERROR) == ["jobs: there are no jobs in jobs"]
+
+
+class TestJobs:
+    def job(self, *lines: str, writes: str = "src/out.rs") -> Job | None:
+        return only(read({"a.md": job(*lines, writes=writes)})).task.job
+
+    def test_what_a_model_is_to_write(self) -> None:
+        lines = (
+            "mode: split",
+            "target_file: ./src/big.rs",
+            "output_files: [src/big/mod.rs, ./src/big/a.rs]",
+            "context_files:\n  - src/x.rs\n  - src//y.rs",
+            "test_file: tests/big.rs",
+            "sequential: yes",
+            "struct_name: Big",
+            "new_field: 'a: 1'",
+        )
+        assert self.job(*lines, writes="src/big/mod.rs") == Job(
+            "src/big/mod.rs",
+            JobMode.SPLIT,
+            ("src/big/mod.rs", "src/big/a.rs"),
+            ("src/big.rs",),
+            ("src/x.rs", "src/y.rs"),
+            tests="tests/big.rs",
+            sequential=True,
+            struct_name="Big",
+            new_field="a: 1",
+        )
+
+    def test_the_least(self) -> None:
+        assert self.job() == Job("src/out.rs")
+        assert self.job(writes="out.rs") == Job("out.rs")
+
+    @pytest.mark.parametrize(
+        ("said", "verify"), [("false", False), ("no", False), ("true", True), ("perhaps", True)]
+    )
+    def test_whether_it_is_verified(self, said: str, verify: bool) -> None:  # noqa: FBT001 - the row's
+        found = self.job(f"verify: {said}")
+        assert found is not None
+        assert found.verify is verify
+
+    @pytest.mark.parametrize(
+        ("said", "mode"), [("create", JobMode.REPLACE), *((each.value, each) for each in JobMode)]
+    )
+    def test_its_mode(self, said: str, mode: JobMode) -> None:
+        assert self.job(f"mode: {said}") == Job("src/out.rs", mode)
+
+    def test_one_that_can_not_be_read_has_none(self) -> None:
+        assert self.job("mode: odd") is None
+        assert only(read({"a.md": "---\noutput_dir: src\n---\n# Do\n"})).task.job is None
+        assert only(read({"a.md": "---\noutput_dir: [\n---\n# Do\n"})).task.job is None
 
 
 class TestNeeds:

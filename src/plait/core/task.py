@@ -21,8 +21,11 @@ class Origin:
 
 
 class NeedKind(StrEnum):
+    """An entrant is waited for until it has ended, however: a contest goes on with those that passed."""
+
     NEED = "need"
     CHAIN = "chain"
+    ENTRANT = "entrant"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +38,41 @@ class Need:
     at: Origin | None = None
 
 
+class JobMode(StrEnum):
+    """What a model's answer is to its files: them as a whole, edits of them, parts of one, insertions, new fields."""
+
+    REPLACE = "replace"
+    EDIT = "edit"
+    SPLIT = "split"
+    REPLACE_PATTERN = "replace_pattern"
+    UPDATE_FIXTURES = "update_fixtures"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What a model is to write by itself. Paths are the repository's; `output` is `output_dir` and `output_file` together.
+
+    `tests` is written first, where there is one; `sequential`: one file after another, each with those before it.
+    """
+
+    output: str
+    mode: JobMode = JobMode.REPLACE
+    outputs: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
+    context: tuple[str, ...] = ()
+    tests: str | None = None
+    sequential: bool = False
+    verify: bool = True
+    struct_name: str = ""
+    new_field: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Task:
     """One piece of work. `weight` and `estimate` are expected duration and only order the ready tasks.
 
-    `body`, `run` and `env` are for the agent, not for decisions: a journalled plan goes without them (`Plan.brief`).
+    `body`, `run`, `env` and `job` are for the agent, not for decisions: a journalled plan goes without them (`Plan.brief`).
+    `entrant` is the task that this one is a try at, in a contest: what it writes is never merged by itself.
     """
 
     id: str
@@ -63,6 +96,8 @@ class Task:
     retries: int | None = None
     run: str | None = None
     env: tuple[tuple[str, str], ...] = ()
+    job: Job | None = None
+    entrant: str | None = None
     origin: Origin | None = None
 
     @property

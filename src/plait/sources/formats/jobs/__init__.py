@@ -8,7 +8,7 @@ from functools import partial
 from plait.core.frozen import dataclass
 from plait.core.overlap import normal
 from plait.core.plan import Problem
-from plait.core.task import Need, Origin, Task
+from plait.core.task import Job, JobMode, Need, Origin, Task
 from plait.sources.formats import Likeness
 from plait.sources.formats.folder.owned import paths
 from plait.sources.formats.folder.task import QUIET
@@ -24,14 +24,8 @@ from plait.sources.taskfiles.text import body, title
 SEQUENTIAL = "sequential"  # the exclusive group of all that say so
 AGENT = "model"
 _REQUIRED = ("output_dir", "output_file")
-_MODES = {
-    "replace": "replace",
-    "create": "replace",
-    "edit": "edit",
-    "split": "split",
-    "replace_pattern": "replace_pattern",
-    "update_fixtures": "update_fixtures",
-}
+_MODES = {"replace": JobMode.REPLACE, "create": JobMode.REPLACE} | {mode.value: mode for mode in JobMode}
+_MAKES = frozenset({JobMode.REPLACE, JobMode.SPLIT})
 _KEYS = tuple(
     """context_files output_dir output_file depends_on test_file output_files sequential mode target_files target_file
     verify struct_name new_field""".split()  # noqa: SIM905 - words read better in lines
@@ -78,7 +72,11 @@ class _Job:
     document: Document
     keys: Keys
     use: Use
-    readable: bool
+    job: Job | None
+
+    @property
+    def readable(self) -> bool:
+        return self.job is not None
 
     @property
     def id(self) -> str:
@@ -102,26 +100,64 @@ def _job(document: Document) -> _Job:
         keys.warn(
             "mode", f"is not known: {said[:60]}; this job can't be run", f"It is one of {', '.join(_MODES)}."
         )
-    keys.flag("verify")
+    files = _files(keys)
     readable = not missing and mode is not None and not keys.front.broken
-    return _Job(document, keys, _use(document, keys, mode or "replace"), readable)
+    use = _use(document, files, mode or JobMode.REPLACE)
+    return _Job(document, keys, use, _model(keys, files, mode) if readable and mode is not None else None)
 
 
-def _use(document: Document, keys: Keys, mode: str) -> Use:
-    """What a job reads, makes and changes. `output_file` lies in `output_dir`, all others are as they are written."""
-    targets = [_path(path) for path in keys.paths("target_files", "target_file")]
-    outputs = [_path(path) for path in keys.paths("output_files")]
+@dataclass(frozen=True, slots=True)
+class _Files:
+    """As its keys name them. `output_file` lies in `output_dir`, all others are as they are written."""
+
+    output: str | None
+    outputs: tuple[str, ...]
+    targets: tuple[str, ...]
+    tests: tuple[str, ...]
+    context: tuple[str, ...]
+
+
+def _files(keys: Keys) -> _Files:
     name = keys.text("output_file")
-    if name is not None:
-        outputs.insert(0, _path(f"{(keys.text('output_dir') or '.').rstrip('/')}/{name}"))
-    tests = [_path(path) for path in keys.paths("test_file")]
-    makes = mode in {"replace", "split"}
+    folder = (keys.text("output_dir") or ".").rstrip("/")
+    return _Files(
+        None if name is None else _path(f"{folder}/{name}"),
+        _paths(keys, "output_files"),
+        _paths(keys, "target_files", "target_file"),
+        _paths(keys, "test_file"),
+        _paths(keys, "context_files"),
+    )
+
+
+def _use(document: Document, files: _Files, mode: JobMode) -> Use:
+    """What a job reads, makes and changes."""
+    outputs = files.outputs if files.output is None else (files.output, *files.outputs)
+    makes = mode in _MAKES
     return Use(
         document.stem,
-        reads=tuple(_path(path) for path in keys.paths("context_files")),
-        makes=(*outputs, *tests) if makes else tuple(tests),
-        changes=tuple(targets) if makes else (*outputs, *targets),
+        reads=files.context,
+        makes=(*outputs, *files.tests) if makes else files.tests,
+        changes=files.targets if makes else (*outputs, *files.targets),
     )
+
+
+def _model(keys: Keys, files: _Files, mode: JobMode) -> Job:
+    return Job(
+        files.output or "",
+        mode,
+        files.outputs,
+        files.targets,
+        files.context,
+        tests=files.tests[0] if files.tests else None,
+        sequential=keys.flag("sequential") or False,
+        verify=keys.flag("verify") is not False,
+        struct_name=keys.text("struct_name") or "",
+        new_field=keys.text("new_field") or "",
+    )
+
+
+def _paths(keys: Keys, *names: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(_path(path) for path in keys.paths(*names)))
 
 
 def _path(said: str) -> str:
@@ -181,6 +217,7 @@ def _entry(job: _Job, needs: dict[str, Need], statuses: Statuses) -> Entry:
         touches=tuple(dict.fromkeys((*job.use.makes, *job.use.changes))),
         exclusive=SEQUENTIAL if job.keys.flag("sequential") else None,
         agent=AGENT,
+        job=job.job,
         origin=Origin(document.path, 1),
     )
     mark = status.mark if status else Mark.TODO

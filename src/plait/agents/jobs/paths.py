@@ -1,0 +1,73 @@
+"""Paths that others name: one spelling for each, inside of the workspace, or a reason why not."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from plait.core.frozen import dataclass
+
+STAGE = ".plait-staging"
+_LONGEST = 1024  # characters: no system takes many more
+_DRIVE = re.compile(r"[A-Za-z]:")
+# Apple's file systems pass these over when they compare names.
+_UNSEEN = re.compile(r"[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\u00ad]")
+_ABSOLUTE = "the path is absolute; only paths inside of the workspace can be written"
+_SHORT = re.compile(r"git~[0-9]+\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A path that nobody may write to."""
+
+    reason: str
+
+
+def contained(said: str) -> str | Refused:
+    """The path in its one spelling: names and single slashes, nothing else."""
+    if not said.strip():
+        return Refused("no path is named")
+    if len(said) > _LONGEST:
+        return Refused("the path is too long")
+    if any(unicodedata.category(each) in {"Cc", "Cs", "Zl", "Zp"} for each in said):
+        return Refused("the path has control characters in it")
+    if said.startswith(("/", "\\")):
+        return Refused(_ABSOLUTE)
+    if "\\" in said and not _DRIVE.match(said):
+        return Refused("the path has backslashes in it; folders are separated by /")
+    names = [name for name in said.split("/") if name != "."]
+    if ".." in names:
+        return Refused("the path leads out of a folder by ..; only plain paths can be written")
+    if not names or not names[-1]:
+        return Refused("the path names a folder, not a file")
+    names = [name for name in names if name]
+    if _DRIVE.match(names[0]):
+        return Refused(_ABSOLUTE)
+    if names[0].startswith("~"):
+        return Refused("the path leads to a home folder; only paths inside of the workspace can be written")
+    return _named(names) or "/".join(names)
+
+
+def _named(names: list[str]) -> Refused | None:
+    for name in names:
+        if len(name.encode("utf-8", "surrogatepass")) > 255:
+            return Refused("a name in the path is too long")
+        if name != name.strip():
+            return Refused("a name in the path begins or ends with a space")
+        seen = _compared(name)
+        if seen == ".git" or _SHORT.match(seen):
+            return Refused("the path leads into git's own folder")
+        if seen == STAGE:
+            return Refused("the path leads into plait's own folder")
+    return None
+
+
+def _compared(name: str) -> str:
+    """As the least careful file system compares names."""
+    plain = _UNSEEN.sub("", unicodedata.normalize("NFKC", name)).casefold()
+    return plain.partition(":")[0].rstrip(". ")
+
+
+def same_file(path: str) -> str:
+    """Equal for two paths that some file system takes for one."""
+    return "/".join(_compared(name) or name for name in path.split("/"))

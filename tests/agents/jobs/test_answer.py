@@ -1,0 +1,206 @@
+"""Every mode, and every answer that can't be taken: explained, and without files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from plait.agents.jobs.answer import Answer, understand, understand_repair, understand_replies
+from plait.agents.jobs.files import outputs, targets, writable
+from plait.agents.jobs.flaw import Flaw, told
+from plait.core.task import Job, JobMode
+
+ONE = Job("src/a.py")
+SEVERAL = Job("src/a.py", outputs=("src/b.py", "src/a.py"), sequential=True, tests="tests/a.py")
+SPLIT = Job("src/big/mod.rs", JobMode.SPLIT, ("src/big/mod.rs", "src/big/x.rs"), ("src/big.rs",))
+
+
+def block(path: str, text: str) -> str:
+    return f"~~~worksplit:{path}\n{text}~~~worksplit\n"
+
+
+def flaw(found: Answer) -> str:
+    assert found.files == {}
+    assert found.flaws
+    return "\n".join(map(str, found.flaws))
+
+
+class TestFiles:
+    def test_what_a_job_writes(self) -> None:
+        assert outputs(ONE) == ("src/a.py",)
+        assert outputs(SEVERAL) == ("src/b.py", "src/a.py")
+        assert outputs(Job("x", outputs=("y",))) == ("x", "y")
+        assert (outputs(SPLIT), targets(SPLIT)) == (("src/big/mod.rs", "src/big/x.rs"), ("src/big.rs",))
+        assert writable(SPLIT) == ("src/big/mod.rs", "src/big/x.rs", "src/big.rs")
+
+    def test_what_a_job_edits(self) -> None:
+        edit = Job("src/a.py", JobMode.EDIT, targets=("src/b.py",))
+        assert (outputs(edit), targets(edit), writable(edit)) == ((), ("src/b.py",), ("src/b.py", "src/a.py"))
+        assert targets(Job("src/a.py", JobMode.EDIT)) == ("src/a.py",)
+
+
+class TestWhole:
+    def test_one_file(self) -> None:
+        assert understand(ONE, "```\nx = 1\n```\n", {}) == Answer({"src/a.py": "x = 1\n"}, lines=1)
+
+    def test_all_files_of_a_split_and_its_target(self) -> None:
+        said = block("src/big/mod.rs", "mod x;\n") + block("src/big/x.rs", "fn x() {}\n")
+        assert set(understand(SPLIT, said, {"src/big.rs": "old"}).files) == set(SPLIT.outputs)
+        found = understand(SPLIT, said + block("src/big.rs", "pub mod big;\n"), {})
+        assert set(found.files) == {*SPLIT.outputs, "src/big.rs"}
+        assert "src/big/x.rs: the answer does not have this file" in flaw(
+            understand(SPLIT, block("src/big/mod.rs", "x\n"), {})
+        )
+
+    def test_one_of_several_and_whatever_else_of_the_job_is_passed_over(self) -> None:
+        said = block("src/b.py", "b\n") + block("src/a.py", "a\n")
+        assert understand(SEVERAL, said, {}, only="src/b.py").files == {"src/b.py": "b\n"}
+        assert understand(SEVERAL, "```\nb\n```", {}, only="src/b.py").files == {"src/b.py": "b\n"}
+        assert "may not write" in flaw(understand(SEVERAL, said + block("x.py", "x\n"), {}, only="src/b.py"))
+
+    def test_the_tests_and_nothing_of_them_afterwards(self) -> None:
+        said = block("tests/a.py", "def test(): ...\n")
+        assert understand(SEVERAL, said, {}, only="tests/a.py").files == {"tests/a.py": "def test(): ...\n"}
+        edit = Job("src/a.py", JobMode.EDIT, targets=("src/a.py",), tests="tests/a.py")
+        assert understand(edit, "```\nt\n```", {}, only="tests/a.py").files == {"tests/a.py": "t\n"}
+        assert "may not write" in flaw(understand(SEVERAL, said, {}))
+
+    def test_too_many_lines(self) -> None:
+        long = block("src/a.py", "x\n" * 901)
+        assert "src/a.py: 901 lines were written, and at most 900 are taken" in flaw(
+            understand(ONE, long, {})
+        )
+        assert understand(ONE, long, {}, most=901).lines == 901
+
+
+MALFORMED = {
+    "empty": "",
+    "only thoughts": "<think>so</think>",
+    "talk": "I can't do that.",
+    "cut in a fence": "```python\nx = 1\n",
+    "cut in a marker": "~~~worksplit:src/a.py\nx = 1\n",
+    "nested and never closed": "```markdown\n```python\nx\n```\n",
+    "another file": block("src/c.py", "x\n"),
+    "out of the workspace": block("../a.py", "x\n"),
+    "out, deeper in": block("src/../../a.py", "x\n"),
+    "absolute": block("/etc/passwd", "x\n"),
+    "a drive": block("C:\\a.py", "x\n"),
+    "a home": block("~/a.py", "x\n"),
+    "git": block(".git/hooks/pre-commit", "x\n"),
+    "control characters": block("src/\x1b[2Ja.py", "x\n"),
+    "one good, one not": block("src/a.py", "x\n") + block("../b.py", "x\n"),
+    "edits with one that fails": "FILE: src/a.py\nFIND:\nx = 1\nREPLACE:\ny\nEND\nFIND:\nnope\nREPLACE:\nz\nEND\n",
+    "an edit without an end": "FILE: src/a.py\nFIND:\nx = 1\nREPLACE:\ny\n",
+    "an edit that is there twice": "FILE: src/a.py\nFIND:\nz\nREPLACE:\ny\nEND\n",
+    "an edit elsewhere": "FILE: ../../etc/passwd\nFIND:\nroot\nREPLACE:\ny\nEND\n",
+    "no text": "```\n\0\n```\n",
+}
+
+
+@pytest.mark.parametrize("said", MALFORMED.values(), ids=MALFORMED.keys())
+@pytest.mark.parametrize("mode", list(JobMode))
+def test_what_is_malformed_is_explained_and_has_no_files(said: str, mode: JobMode) -> None:
+    job = Job("src/a.py", mode, targets=("src/a.py",), struct_name="x", new_field="y")
+    texts = {"src/a.py": "x = 1\nz\nz\n"}
+    found = understand(job, said, texts)
+    assert len(flaw(found)) > 10
+    assert understand(job, "```\nx\n```\n", texts, cut=True).files == {}
+
+
+class TestFixtures:
+    JOB = Job(
+        "src/a.rs",
+        JobMode.UPDATE_FIXTURES,
+        targets=("src/a.rs",),
+        struct_name="Job",
+        new_field="timeout: None",
+    )
+    TEXT = "struct Job {\n    id: u32,\n}\n\nfn a() -> u32 {\n    let x = Job {\n        id: 1,\n    };\n    let y = Job { id: 2 };\n    let other = 3;\n}\n"
+
+    def answer(self, *edits: tuple[str, str]) -> Answer:
+        said = "".join(f"FIND:\n{find}\nREPLACE:\n{put}\nEND\n" for find, put in edits)
+        return understand(self.JOB, said, {"src/a.rs": self.TEXT})
+
+    def test_the_field_is_added_where_one_is_made(self) -> None:
+        found = self.answer(
+            ("        id: 1,", "        id: 1,\n        timeout: None,"),
+            ("Job { id: 2 }", "Job { id: 2, timeout: None }"),
+        )
+        assert (found.flaws, found.notes) == ((), ())
+        assert found.files["src/a.rs"].count("timeout: None") == 2
+
+    def test_also_by_insertions(self) -> None:
+        said = "AFTER:\n        id: 1,\nINSERT:\n        timeout: None,\nEND\n"
+        found = understand(self.JOB, said, {"src/a.rs": self.TEXT})
+        assert "        id: 1,\n        timeout: None,\n    };" in found.files["src/a.rs"]
+
+    def test_one_that_was_left_out_is_noted(self) -> None:
+        found = self.answer(("Job { id: 2 }", "Job { id: 2, timeout: None }"))
+        assert found.notes == ("src/a.rs:6: this Job has no timeout",)
+
+    def test_other_places_stay_as_they_are(self) -> None:
+        found = self.answer(("let other = 3;", "let other = 3; // timeout"))
+        assert flaw(found) == "src/a.rs: line 10 is not where a Job is made; leave it as it is"
+
+    def test_other_changes_are_refused(self) -> None:
+        assert "does not give timeout" in flaw(self.answer(("Job { id: 2 }", "Job { id: 3 }")))
+
+    def test_a_job_that_does_not_say_what(self) -> None:
+        job = Job("src/a.rs", JobMode.UPDATE_FIXTURES)
+        said = "FIND:\nJob { id: 2 }\nREPLACE:\nx\nEND\n"
+        assert "does not say which struct_name" in flaw(understand(job, said, {"src/a.rs": self.TEXT}))
+
+
+class TestRepair:
+    FILES: Mapping[str, str] = {"src/a.py": "x = 1\n", "src/b.py": "y = 1\n", "other.py": ""}
+
+    def test_by_edits_or_by_whole_files(self) -> None:
+        said = "FILE: src/a.py\nFIND:\nx = 1\nREPLACE:\nx = 2\nEND\n"
+        assert understand_repair(SEVERAL, said, self.FILES).files == {"src/a.py": "x = 2\n"}
+        assert understand_repair(SEVERAL, block("src/b.py", "y = 2\n"), self.FILES).files == {
+            "src/b.py": "y = 2\n"
+        }
+        assert understand_repair(ONE, "```\nx = 2\n```", {"src/a.py": "x\n"}).files == {"src/a.py": "x = 2\n"}
+
+    def test_only_of_the_jobs_own_files(self) -> None:
+        assert "may not write" in flaw(understand_repair(SEVERAL, block("other.py", "y\n"), self.FILES))
+        tests = {**self.FILES, "tests/a.py": "def test(): assert f()\n"}
+        weaker = "FILE: tests/a.py\nFIND:\nassert f()\nREPLACE:\npass\nEND\n"
+        assert "may not write" in flaw(understand_repair(SEVERAL, weaker, tests))
+        assert "which file it is" in flaw(understand_repair(SEVERAL, "```\nx\n```", self.FILES))
+        assert flaw(understand_repair(SEVERAL, "fine", self.FILES))
+        assert "cut off" in flaw(understand_repair(SEVERAL, "x", self.FILES, cut=True))
+
+
+class TestReplies:
+    """Of an agent that only reads: what it names is written for it."""
+
+    def answer(self, said: str, **more: tuple[str, ...]) -> Answer:
+        return understand_replies(said, {"src/a.py": "x = 1\n"}.get, allowed=more.get("allowed"))
+
+    def test_named_files_and_edits(self) -> None:
+        new, edit = "FILE: new/b.py\n```\ny\n```\n", "FILE: src/a.py\nFIND:\nx = 1\nREPLACE:\nx = 2\nEND\n"
+        assert self.answer(new).files == {"new/b.py": "y\n"}
+        assert self.answer(f"Hello\n\n{edit}\n{new}").files == {"src/a.py": "x = 2\n", "new/b.py": "y\n"}
+        assert self.answer("FILE: src/a.py\n```\nz\n```\n").files == {"src/a.py": "z\n"}
+
+    def test_what_has_no_name_is_talk(self) -> None:
+        said = "FILE: b.py\n```\ny\n```\n\nTry:\n\n```sh\nrun\n```\n"
+        assert self.answer(said).files == {"b.py": "y\n"}
+        assert flaw(self.answer("```sh\nrun\n```\n"))
+        assert flaw(self.answer("Nothing to do."))
+
+    @pytest.mark.parametrize("path", ["../x", "/x", "~/x", ".git/x"])
+    def test_paths_are_contained(self, path: str) -> None:
+        assert flaw(self.answer(f"FILE: {path}\n```\ny\n```\n"))
+        assert flaw(self.answer(f"FILE: {path}\nFIND:\nx\nREPLACE:\ny\nEND\n"))
+
+    def test_and_may_be_limited(self) -> None:
+        assert flaw(self.answer("FILE: b.py\n```\ny\n```\n", allowed=("src/a.py",)))
+
+
+class TestTelling:
+    def test_flaws_are_a_list_that_is_not_too_long(self) -> None:
+        assert told([Flaw("it is empty", "a.py"), Flaw("cut off")]) == "- a.py: it is empty\n- cut off"
+        assert told([Flaw("x")] * 20).endswith("- x\n- and 8 more")

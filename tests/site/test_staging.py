@@ -1,0 +1,457 @@
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from hypothesis import HealthCheck, given, settings, strategies as st
+
+from plait.agents.jobs.paths import STAGE
+from plait.site.staging import ChangedError, Staging, StagingError
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    folder = tmp_path / "workspace"
+    (folder / "src").mkdir(parents=True)
+    (folder / "src/a.py").write_text("old\n")
+    (folder / ".git").mkdir()
+    return folder
+
+
+def tree(folder: Path) -> dict[str, bytes | str]:
+    """Every name in it: a file's bytes and mode, a link's target, or that it is a folder."""
+    found: dict[str, bytes | str] = {}
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if path.is_symlink():
+            found[name] = f"-> {path.readlink()}"
+        elif path.is_dir():
+            found[name] = "folder"
+        else:
+            found[name] = oct(stat.S_IMODE(path.stat().st_mode)).encode() + b" " + path.read_bytes()
+    return found
+
+
+def refused(workspace: Path, files: Mapping[str, str]) -> str:
+    """Why; and that nothing is different."""
+    before = tree(workspace.parent)
+    with Staging(workspace) as staging, pytest.raises(StagingError) as caught:
+        staging.apply(files)
+    assert tree(workspace.parent) == before
+    return caught.value.message
+
+
+class TestApplying:
+    def test_files_are_written_and_stay(self, workspace: Path) -> None:
+        with Staging(workspace) as staging:
+            staging.apply({"src/a.py": "new\n", "deep/er/b.py": "b\n"})
+            assert staging.read("src/a.py") == "new\n"
+        assert (workspace / "src/a.py").read_text() == "new\n"
+        assert (workspace / "deep/er/b.py").read_text() == "b\n"
+        assert not (workspace / STAGE).exists()
+
+    def test_mode_line_ends_and_byte_order_mark_stay(self, workspace: Path) -> None:
+        file = workspace / "src/a.py"
+        file.write_bytes(b"\xef\xbb\xbfa\r\nb\r\n")
+        file.chmod(0o751)
+        with Staging(workspace) as staging:
+            assert staging.read("src/a.py") == "a\nb\n"
+            staging.apply({"src/a.py": "a\nc\n"})
+        assert file.read_bytes() == b"\xef\xbb\xbfa\r\nc\r\n"
+        assert stat.S_IMODE(file.stat().st_mode) == 0o751
+
+    def test_mixed_line_ends_are_the_texts_own_business(self, workspace: Path) -> None:
+        (workspace / "src/a.py").write_bytes(b"a\r\nb\n")
+        with Staging(workspace) as staging:
+            text = staging.read("src/a.py")
+            assert text == "a\r\nb\n"
+            staging.apply({"src/a.py": f"{text}c\n"})
+        assert (workspace / "src/a.py").read_bytes() == b"a\r\nb\nc\n"
+
+    def test_a_new_file_is_as_open_as_any_other(self, workspace: Path) -> None:
+        (workspace / "usual").write_text("")
+        with Staging(workspace) as staging:
+            staging.apply({"new": "x\n"})
+        assert (workspace / "new").stat().st_mode == (workspace / "usual").stat().st_mode
+
+    def test_what_somebody_else_has_changed_since_it_was_read_is_not_written_over(
+        self, workspace: Path
+    ) -> None:
+        (workspace / "a.py").write_text("old\n")
+        with Staging(workspace) as staging:
+            assert (staging.read("a.py"), staging.read("b.py")) == ("old\n", None)
+            (workspace / "a.py").write_text("theirs\n")
+            (workspace / "b.py").write_text("theirs too\n")
+            with pytest.raises(ChangedError, match=r"a\.py, b\.py: somebody else has changed it"):
+                staging.apply({"a.py": "mine\n", "b.py": "mine\n", "c.py": "mine\n"})
+            assert staging.read("a.py") == "theirs\n"
+            staging.apply({"a.py": "mine, then\n"})
+            staging.apply({"a.py": "and again\n"})
+        assert (workspace / "a.py").read_text() == "and again\n"
+        assert (workspace / "b.py").read_text() == "theirs too\n"
+        assert not (workspace / "c.py").exists()
+
+    def test_a_file_that_is_the_same_is_not_touched(self, workspace: Path) -> None:
+        before = (workspace / "src/a.py").stat()
+        with Staging(workspace) as staging:
+            staging.apply({"src/a.py": "old\n"})
+        assert (workspace / "src/a.py").stat() == before
+
+    def test_git_never_sees_the_stage(self, workspace: Path) -> None:
+        (workspace / ".git").rmdir()
+        subprocess.run(["git", "init", "-q", workspace], check=True)
+        with Staging(workspace) as staging:
+            staging.apply({"src/a.py": "new\n"})
+            assert (workspace / STAGE / "record").exists()
+            seen = subprocess.check_output(
+                ["git", "-C", workspace, "status", "--porcelain", "-uall"], text=True
+            )
+        assert seen == "?? src/a.py\n"
+
+    def test_a_name_of_another_file_keeps_its_content(self, workspace: Path) -> None:
+        os.link(workspace / "src/a.py", workspace / "same")
+        with Staging(workspace) as staging:
+            staging.apply({"src/a.py": "new\n"})
+        assert (workspace / "same").read_text() == "old\n"
+
+
+class TestContained:
+    @pytest.mark.parametrize(
+        "path",
+        [
+            "../x",
+            "src/../../x",
+            "/tmp/x",
+            "~/x",
+            ".git/config",
+            ".GIT/x",
+            "src/.git/x",
+            "a\x00b",
+            "a\nb",
+            "",
+            "src/",
+            "C:\\x",
+            f"{STAGE}/record",
+            "./x",
+            "a//b",
+        ],
+    )
+    def test_no_path_leads_out(self, workspace: Path, path: str) -> None:
+        assert refused(workspace, {"src/a.py": "new\n", path: "x\n"})
+
+    def test_no_link_is_followed_on_the_way(self, workspace: Path, tmp_path: Path) -> None:
+        (tmp_path / "outside").mkdir()
+        (workspace / "link").symlink_to("../outside")
+        (workspace / "loop").symlink_to("loop")
+        (workspace / "inner").symlink_to("src")
+        for path in ("link/x", "loop/x", "inner/x", "link/deep/x"):
+            assert "a link or a file, not a folder" in refused(workspace, {"src/a.py": "new\n", path: "x\n"})
+
+    def test_nor_at_the_end(self, workspace: Path, tmp_path: Path) -> None:
+        (tmp_path / "secret").write_text("s")
+        (workspace / "link").symlink_to("../secret")
+        (workspace / "dangling").symlink_to("../nowhere")
+        for path in ("link", "dangling"):
+            assert "it is a link" in refused(workspace, {"src/a.py": "new\n", path: "x\n"})
+            with Staging(workspace) as staging, pytest.raises(StagingError, match="it is a link"):
+                staging.read(path)
+
+    def test_what_is_no_file_stays(self, workspace: Path) -> None:
+        os.mkfifo(workspace / "pipe")
+        assert "no file" in refused_quietly(workspace, "pipe")
+        assert "no file" in refused_quietly(workspace, "src")
+        assert "a link or a file, not a folder" in refused_quietly(workspace, "src/a.py/b")
+
+    def test_two_names_of_one_file_on_some_systems(self, workspace: Path) -> None:
+        assert "same file on some systems" in refused(workspace, {"b/X.py": "1\n", "B/x.py": "2\n"})
+        assert "can't be a file and the folder" in refused(workspace, {"b": "1\n", "b/c": "2\n"})
+
+    def test_a_link_that_somebody_puts_in_the_way_meanwhile(self, workspace: Path, tmp_path: Path) -> None:
+        """The workspace is the folder that was opened, whatever its name leads to afterwards."""
+        (tmp_path / "other/src").mkdir(parents=True)
+        with Staging(workspace) as staging:
+            workspace.rename(tmp_path / "moved")
+            workspace.symlink_to(tmp_path / "other")
+            staging.apply({"src/a.py": "new\n"})
+        assert (tmp_path / "moved/src/a.py").read_text() == "new\n"
+        assert list((tmp_path / "other/src").iterdir()) == []
+
+    def test_everything_wrong_is_told_at_once(self, workspace: Path) -> None:
+        said = refused(workspace, {"../x": "", "src": "x\n", "src/a.py": "\ud800"})
+        assert all(f"{path}: " in said for path in ("../x", "src", "src/a.py"))
+
+    def test_what_is_no_text_is_not_read(self, workspace: Path) -> None:
+        (workspace / "binary").write_bytes(b"\xff\xfe")
+        (workspace / "nulls").write_bytes(b"a\0b")
+        with Staging(workspace) as staging:
+            assert staging.read("nope/nope") is None
+            for path in ("binary", "nulls"):
+                with pytest.raises(StagingError, match="no text"):
+                    staging.read(path)
+
+
+def refused_quietly(workspace: Path, path: str) -> str:
+    with Staging(workspace) as staging, pytest.raises(StagingError) as caught:
+        staging.apply({path: "x\n"})
+    return caught.value.message
+
+
+class TestUndoing:
+    def test_everything_is_as_it_was(self, workspace: Path) -> None:
+        (workspace / "src/a.py").chmod(0o640)
+        before = tree(workspace)
+        with Staging(workspace) as staging:
+            staging.apply({"src/a.py": "new\n", "x/y/z": "z\n"})
+            staging.apply({"src/a.py": "newer\n", "x/w": "w\n"})
+            staging.undo()
+            assert tree(workspace) == before
+            staging.apply({"src/a.py": "again\n"})
+        assert (workspace / "src/a.py").read_text() == "again\n"
+
+    def test_also_what_a_check_did_with_it(self, workspace: Path) -> None:
+        with Staging(workspace) as staging:
+            staging.apply({"src/a.py": "new\n", "b": "b\n", "c/d": "d\n"})
+            (workspace / "src/a.py").write_text("formatted\n")
+            (workspace / "b").unlink()
+            (workspace / "c/kept").write_text("")
+            staging.undo()
+        assert (workspace / "src/a.py").read_text() == "old\n"
+        assert sorted(tree(workspace)) == [".git", "c", "c/kept", "src", "src/a.py"]
+
+    def test_an_exception_undoes(self, workspace: Path) -> None:
+        before = tree(workspace)
+
+        def work() -> None:
+            with Staging(workspace) as staging:
+                staging.apply({"src/a.py": "new\n"})
+                raise ZeroDivisionError
+
+        with pytest.raises(ZeroDivisionError):
+            work()
+        assert tree(workspace) == before
+
+    def test_a_link_in_the_way_back_is_not_followed(self, workspace: Path, tmp_path: Path) -> None:
+        (tmp_path / "outside").mkdir()
+        (tmp_path / "outside/a.py").write_text("theirs")
+        with Staging(workspace) as staging:
+            staging.apply({"src/a.py": "new\n"})
+            (workspace / "src").rename(workspace / "away")
+            (workspace / "src").symlink_to(tmp_path / "outside")
+            with pytest.raises(StagingError, match=r"could not be put back as before: src/a\.py"):
+                staging.undo()
+            (workspace / "src").unlink()
+        assert (tmp_path / "outside/a.py").read_text() == "theirs"
+
+
+class TestFailing:
+    def test_a_full_disk_changes_nothing(self, small_disk: Path) -> None:
+        (small_disk / "a").write_text("old\n")
+        before = tree(small_disk)
+        with Staging(small_disk) as staging:
+            with pytest.raises(StagingError, match="nothing was written: No space left"):
+                staging.apply({"a": "new\n", "b/c": "x" * 300_000})
+            assert tree(small_disk) == before
+            staging.apply({"a": "new\n"})
+            with pytest.raises(StagingError, match="nothing was written: No space left"):
+                staging.apply({"a": "newer\n", "b/c": "x" * 300_000})
+            assert (small_disk / "a").read_text() == "new\n"
+            staging.undo()
+        assert tree(small_disk) == before
+
+    def test_one_that_can_not_be_put_in_its_place_takes_the_others_back(
+        self, workspace: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        before = tree(workspace)
+        real = os.rename
+
+        def rename(
+            src: str, dst: str, *, src_dir_fd: int | None = None, dst_dir_fd: int | None = None
+        ) -> None:
+            if dst == "last":
+                raise OSError(18, "Invalid cross-device link")
+            real(src, dst, src_dir_fd=src_dir_fd, dst_dir_fd=dst_dir_fd)
+
+        monkeypatch.setattr(os, "rename", rename)
+        with Staging(workspace) as staging, pytest.raises(StagingError, match="Invalid cross-device link"):
+            staging.apply({"src/a.py": "new\n", "x/b": "b\n", "y/last": "c\n"})
+        assert tree(workspace) == before
+
+    def test_a_folder_of_that_name_that_is_not_ours(self, workspace: Path) -> None:
+        (workspace / STAGE).mkdir()
+        (workspace / STAGE / "theirs").write_text("x")
+        with pytest.raises(StagingError, match="in the way"), Staging(workspace):
+            pass
+        assert (workspace / STAGE / "theirs").read_text() == "x"
+
+    def test_a_link_of_that_name(self, workspace: Path, tmp_path: Path) -> None:
+        (tmp_path / "outside").mkdir()
+        (workspace / STAGE).symlink_to("../outside")
+        with pytest.raises(StagingError, match="in the way"), Staging(workspace):
+            pass
+
+    def test_no_workspace(self, tmp_path: Path) -> None:
+        with pytest.raises(StagingError, match="can't be opened"):
+            Staging(tmp_path / "nope")
+
+    def test_two_at_once(self, workspace: Path) -> None:
+        with Staging(workspace), pytest.raises(StagingError, match="another process"):
+            Staging(workspace)
+        with Staging(workspace):
+            pass
+
+
+# For every instant a process of its own, which dies there; then the next one comes. It tells what that one found.
+DYING = dedent(
+    """
+    import json, os, shutil, sys
+    from itertools import count
+    from pathlib import Path
+    from plait.site.staging import Staging
+
+    workspace, then = Path(sys.argv[1]), sys.argv[2]
+
+    def work(left):
+        def dying(real):
+            def call(*args, **more):
+                nonlocal left
+                left -= 1
+                if left < 0:
+                    os._exit(9)
+                return real(*args, **more)
+            return call
+        for name in ("rename", "unlink", "mkdir", "rmdir", "fsync", "write"):
+            setattr(os, name, dying(getattr(os, name)))
+        with Staging(workspace) as staging:
+            staging.apply({"src/a.py": "new\\n", "x/y/b": "b\\n"})
+            staging.apply({"src/a.py": "newer\\n", "x/c": "c\\n"})
+            if then == "undo":
+                staging.undo()
+        os._exit(0)
+
+    for instant in count():
+        shutil.rmtree(workspace, ignore_errors=True)
+        (workspace / "src").mkdir(parents=True)
+        (workspace / "src/a.py").write_text("old\\n")
+        child = os.fork()
+        if not child:
+            work(instant)
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        assert code in (0, 9), code
+        with Staging(workspace) as staging:
+            files = {str(p.relative_to(workspace)): p.read_text() for p in workspace.rglob("*") if p.is_file()}
+            print(json.dumps([code, files, staging.left, sorted(p.name for p in workspace.iterdir())]))
+        if code == 0:
+            break
+    """
+)
+OLD = {"src/a.py": "old\n"}
+NEW = {"src/a.py": "newer\n", "x/y/b": "b\n", "x/c": "c\n"}
+
+
+@pytest.mark.parametrize("then", ["keep", "undo"])
+def test_whoever_dies_at_any_instant_is_taken_back_or_had_finished(tmp_path: Path, then: str) -> None:
+    argv = [sys.executable, "-c", DYING, str(tmp_path / "w"), then]
+    told = subprocess.run(argv, check=True, timeout=120, stdout=subprocess.PIPE, text=True).stdout
+    instants = [json.loads(line) for line in told.splitlines()]
+    assert len(instants) > 40
+    finished = False
+    for _, files, left, names in instants:
+        finished = finished or files == NEW
+        assert files == (NEW if finished else OLD)
+        assert left == []
+        assert names == (["src", "x"] if finished else ["src"])
+    assert finished == (then == "keep")
+
+
+class TestTakingBack:
+    def left_by(self, workspace: Path) -> None:
+        """A process that died when everything was in its place."""
+        code = dedent(
+            """
+            import os, sys
+            from pathlib import Path
+            from plait.site.staging import Staging
+
+            staging = Staging(Path(sys.argv[1])).__enter__()
+            staging.apply({"src/a.py": "new\\n", "x/b": "b\\n"})
+            os._exit(9)
+            """
+        )
+        subprocess.run([sys.executable, "-c", code, str(workspace)], check=False, timeout=60)
+        assert (workspace / "src/a.py").read_text() == "new\n"
+
+    def test_by_the_next_one(self, workspace: Path) -> None:
+        before = tree(workspace)
+        self.left_by(workspace)
+        with Staging(workspace) as staging:
+            assert staging.left == ()
+        assert tree(workspace) == before
+
+    def test_what_somebody_changed_since_stays_and_is_told(self, workspace: Path) -> None:
+        self.left_by(workspace)
+        (workspace / "src/a.py").write_text("mine\n")
+        with Staging(workspace) as staging:
+            assert staging.left == ("src/a.py",)
+        assert (workspace / "src/a.py").read_text() == "mine\n"
+        assert not (workspace / "x").exists()
+
+    def test_a_record_that_leads_out_is_not_followed(self, workspace: Path, tmp_path: Path) -> None:
+        (tmp_path / "victim").write_text("theirs")
+        self.left_by(workspace)
+        record = workspace / STAGE / "record"
+        for path in ("../victim", str(tmp_path / "victim")):
+            record.write_text(record.read_text().replace("src/a.py", path))
+            with pytest.raises(StagingError), Staging(workspace):
+                pass
+        assert (tmp_path / "victim").read_text() == "theirs"
+
+    @pytest.mark.parametrize(
+        "text", ["", "{", "[]", '{"layers": 1}', '{"layers": [{"made": [], "writes": [["a"]]}]}']
+    )
+    def test_a_damaged_record_is_told(self, workspace: Path, text: str) -> None:
+        self.left_by(workspace)
+        (workspace / STAGE / "record").write_text(text)
+        with pytest.raises(StagingError, match="damaged"), Staging(workspace):
+            pass
+
+    def test_an_old_content_that_is_gone(self, workspace: Path) -> None:
+        self.left_by(workspace)
+        (workspace / STAGE / "0-0.old").unlink()
+        with Staging(workspace) as staging:
+            assert staging.left == ("src/a.py",)
+
+
+_NAMES = st.lists(st.sampled_from(["a", "b", "src", "Src", "..", ".git", "d"]), min_size=1, max_size=3).map(
+    "/".join
+)
+_FILES = st.dictionaries(_NAMES, st.text("xy\n\r", max_size=6), max_size=4)
+
+
+@given(st.lists(_FILES, max_size=3))
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_apply_then_undo_is_nothing(tmp_path: Path, layers: list[dict[str, str]]) -> None:
+    workspace = tmp_path / "w"
+    (workspace / "src/d").mkdir(parents=True, exist_ok=True)
+    (workspace / "a").write_bytes(b"old\r\n")
+    (workspace / "src/b").write_bytes(b"old\n")
+    before = tree(tmp_path)
+    with Staging(workspace) as staging:
+        for files in layers:
+            now = tree(workspace)
+            try:
+                staging.apply(files)
+            except StagingError:
+                assert {k: v for k, v in tree(workspace).items() if STAGE not in k} == {
+                    k: v for k, v in now.items() if STAGE not in k
+                }
+            else:
+                assert all((workspace / path).is_file() for path in files)
+        staging.undo()
+        assert tree(tmp_path) == before
