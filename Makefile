@@ -5,14 +5,21 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 OPENAPI := tests/forge/openapi/node_modules/.package-lock.json
+# The real coding tools: two for every test run, all of them for `make test-agents`. What a package wants to run when it is
+# installed is run for those that need it, and for no other.
+TOOLS  := tests/realagents/cli
+FEW    := $(TOOLS)/node_modules/.few
+ALL    := $(TOOLS)/node_modules/.all
+PIPPED := $(VENV)/agents/aider/.installed $(VENV)/agents/mini/.installed
+NPMCI  := npm ci --prefix $(TOOLS) --ignore-scripts --no-audit --no-fund --silent
 SEEDS  ?=
 LONG   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test unit check format sim crash soak stress bench mutants lock clean
+.PHONY: help demo test test-agents unit check format sim crash soak stress bench mutants lock clean
 
 help:  ## what can be made
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
 
 $(STAMP): requirements/dev.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -27,12 +34,30 @@ demo: $(STAMP)  ## a small repository, and its tasks run for real: no keys, no n
 
 test: check unit sim mutants  ## everything CI runs
 
-unit: $(STAMP) $(OPENAPI)
+test-agents: $(STAMP) $(ALL) $(PIPPED)  ## the real coding tools, all that npm and PyPI have, against a scripted model
+	PLAIT_AGENTS_LONG=1 $(BIN)/pytest -n 2 tests/realagents
+
+unit: $(STAMP) $(OPENAPI) $(FEW)
 	$(BIN)/pytest -n 2
 
 # What GitHub says of its own interface: pull requests are checked against it.
 $(OPENAPI): tests/forge/openapi/package-lock.json
 	npm ci --prefix tests/forge/openapi --ignore-scripts --no-audit --no-fund --silent
+	@touch $@
+
+$(FEW): $(TOOLS)/package-lock.json
+	$(NPMCI) --omit=dev
+	npm rebuild --prefix $(TOOLS) --silent @anthropic-ai/claude-code
+	@touch $@
+
+$(ALL): $(TOOLS)/package-lock.json
+	$(NPMCI)
+	npm rebuild --prefix $(TOOLS) --silent @anthropic-ai/claude-code opencode-ai
+	@touch $(FEW) $@
+
+$(VENV)/agents/%/.installed: requirements/%.txt | $(STAMP)
+	$(PYTHON) -m venv $(VENV)/agents/$*
+	$(VENV)/agents/$*/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/$*.txt
 	@touch $@
 
 check: $(STAMP)  ## format, lint, types, imports
@@ -69,6 +94,10 @@ lock: $(STAMP)  ## compile the hashed locks anew from pyproject.toml
 	  --custom-compile-command "make lock" pyproject.toml -o requirements/run.txt
 	$(VENV)/lock/bin/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --no-emit-index-url \
 	  --custom-compile-command "make lock" --group dev pyproject.toml -o requirements/dev.txt
+	for tool in aider mini; do \
+	  $(VENV)/lock/bin/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --no-emit-index-url \
+	    --custom-compile-command "make lock" requirements/$$tool.in -o requirements/$$tool.txt || exit; \
+	done
 
 clean:  ## remove what was made here
-	rm -rf $(VENV) tests/forge/openapi/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build
+	rm -rf $(VENV) tests/forge/openapi/node_modules $(TOOLS)/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build

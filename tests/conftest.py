@@ -6,6 +6,8 @@ from pathlib import Path
 
 from hypothesis import settings
 
+from plait.testing.path import without_agents
+
 # How long an example takes depends on the machine; what it comes to does not.
 settings.register_profile("plait", deadline=None)
 settings.load_profile("plait")
@@ -16,3 +18,5 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 os.environ.setdefault(
     "PYTHONPYCACHEPREFIX", str(Path(tempfile.gettempdir()) / f"plait-compiled-{os.getuid()}")
 )
+# Who serves a batch that names no agent depends on what is installed: for tests nothing is, but what they put there.
+os.environ["PATH"] = without_agents(os.environ.get("PATH", os.defpath))

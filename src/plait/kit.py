@@ -93,6 +93,7 @@ class Kit:
     agents: tuple[AgentSpec, ...] = ()
     gear: Gear = Gear()
     sources: tuple[str, ...] = ()
+    template: str = ""  # for prompts; "": plait's own
 
     @cached_property
     def by_id(self) -> Mapping[str, Task]:

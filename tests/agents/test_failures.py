@@ -182,6 +182,13 @@ TALK = [
     "429",
     "context_length_exceeded is handled in client.py",
     "Usage: tool [OPTIONS] FILE",
+    "Error: expected status 429 but got 200",
+    "Error: the limiter's tests failed: rate limit exceeded, retry after 3 seconds",
+    "HTTPError: assertion on 'Too Many Requests' does not hold",
+    "The daily limit reached page is still empty",
+    '{"type":"tool_result","status":"error","error":{"message":"curl: 429 Too Many Requests"}}',
+    '{"type":["error"],"message":"429 Too Many Requests"}',
+    '{"type":{},"status":[],"is_error":{},"message":"429 Too Many Requests"}',
 ]
 
 

@@ -126,11 +126,11 @@ def test_nothing_that_is_printed_can_steer_a_terminal_or_fill_the_screen(lines: 
 @pytest.mark.parametrize("words", [True, False])
 def test_success_is_the_exit_status_and_nothing_else(words: bool) -> None:  # noqa: FBT001
     listening = Listening(words=words)
-    assert listening.end(0, "❌ everything failed: litellm.RateLimitError").category is Category.OK
-    assert listening.end(1, "✅ All tasks completed successfully!").category is Category.TASK
+    assert listening.end(0, "❌ everything failed: litellm.RateLimitError", 0.0).category is Category.OK
+    assert listening.end(1, "✅ All tasks completed successfully!", 0.0).category is Category.TASK
 
 
 def test_only_a_tool_that_talks_to_a_provider_is_taken_at_its_word() -> None:
     tail = "ERROR: exceeded retry limit, last status: 429 Too Many Requests"
-    assert Listening(words=True).end(1, tail).category is Category.RATE_LIMIT
-    assert Listening(words=False).end(1, tail).category is Category.TASK
+    assert Listening(words=True).end(1, tail, 0.0).category is Category.RATE_LIMIT
+    assert Listening(words=False).end(1, tail, 0.0).category is Category.TASK

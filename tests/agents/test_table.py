@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from plait.agents.command import AnyCommand, spec
-from plait.agents.known import BY_NAME, KNOWN
+from plait.agents.known import BY_NAME, KNOWN, Known
 from plait.agents.model import AgentSpec
 from plait.agents.shell import Shell
 from plait.agents.table import AGENTS, load, why_not
@@ -19,7 +19,7 @@ class Ours:
     provider = "ours"
     def __init__(self, spec): self.name = spec.name
     def command(self, brief): return Command(("true",))
-    def listen(self): return Listening(words=False)
+    def listen(self, before): return Listening(words=False)
 """
 
 
@@ -58,6 +58,14 @@ def test_a_task_file_does_not_choose_which_module_is_imported() -> None:
     assert why_not("our.agents:Ours", Task("t")) is None
 
 
+@pytest.mark.parametrize("model", ["m\0", "m\x1b[2J", "m\n-x"])
+def test_a_model_that_no_command_can_name_is_told_before_anything_starts(model: str) -> None:
+    assert why_not("claude", Task("t", model="opus-4")) is None
+    assert (why_not("claude", Task("t", model=model)) or "").startswith(
+        "has a model that no command can name"
+    )
+
+
 def test_a_slip_is_told_with_what_was_meant() -> None:
     with pytest.raises(ConfigError) as caught:
         load(AgentSpec("shel"))
@@ -65,24 +73,35 @@ def test_a_slip_is_told_with_what_was_meant() -> None:
     assert caught.value.hint.startswith("Did you mean shell? `plait agents` lists them")
 
 
-def test_an_agent_that_comes_later_says_so_and_what_to_do_meanwhile() -> None:
-    with pytest.raises(ConfigError) as caught:
-        load(AgentSpec("claude"))
-    assert caught.value.message == "this version of plait can't drive Claude Code (claude) yet"
-    assert "--agent-command 'claude -p --permission-mode acceptEdits'" in caught.value.hint
-
-
 def test_a_command_without_its_words_is_told() -> None:
     with pytest.raises(ConfigError, match="is empty"):
         load(AgentSpec("command"))
 
 
-def test_what_is_said_to_be_driven_is_in_the_table_and_the_other_way_round() -> None:
-    assert {known.name for known in KNOWN if known.driven} == set(AGENTS)
+def test_every_agent_that_is_known_is_in_the_table_and_the_other_way_round() -> None:
+    assert {known.name for known in KNOWN} == set(AGENTS)
     assert len(BY_NAME) == len(KNOWN)
 
 
-@pytest.mark.parametrize("known", [known for known in KNOWN if known.command], ids=lambda known: known.name)
-def test_the_commands_that_are_proposed_are_sound(known: object) -> None:
-    command = getattr(known, "command", "")
-    assert spec(command).command[0] == getattr(known, "program", "")
+@pytest.mark.parametrize(
+    "known", [known for known in KNOWN if known.name != "command"], ids=lambda known: known.name
+)
+def test_every_agent_of_the_table_can_be_loaded_and_says_whose_limits_it_runs_into(known: Known) -> None:
+    agent = load(AgentSpec(known.name))
+    assert agent.name == known.name
+    assert agent.provider
+
+
+@pytest.mark.parametrize("known", [known for known in KNOWN if known.program], ids=lambda known: known.name)
+def test_agents_with_one_account_share_its_limits(known: Known) -> None:
+    assert load(AgentSpec(known.name, account="work")).provider == "work"
+
+
+def test_other_packages_add_agents_by_an_entry_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "plait_plugin_agents.py").write_text(ELSEWHERE)
+    info = tmp_path / "plugin-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: plugin\nVersion: 1\n")
+    (info / "entry_points.txt").write_text("[plait.agents]\nours = plait_plugin_agents:Ours\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert load(AgentSpec("ours")).provider == "ours"

@@ -1,4 +1,4 @@
-"""`plait agents`: who is known, who is here, who can be driven."""
+"""`plait agents`: who is known, who is here, who is logged in."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from plait.adapters.checkup.logins import LoggedIn, Seen, look
 from plait.adapters.checkup.programs import Program, ask
-from plait.agents.known import KNOWN
+from plait.agents.known import KNOWN, Login
 from plait.cli.agents import agents_command
+from plait.testing.yard import yard
 
 Install = Callable[..., Path]
 
@@ -28,6 +30,14 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
         found = next(Path(each, name) for each in os.get_exec_path() if Path(each, name).exists())
         (folder / name).symlink_to(found)
     monkeypatch.setenv("PATH", str(folder))
+    for name in [
+        name for name in os.environ if name.endswith(("_KEY", "_TOKEN")) or name.startswith("PLAIT_")
+    ]:
+        monkeypatch.delenv(name)
+    for name in ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / "home"))
+    (tmp_path / "top").mkdir()
+    monkeypatch.chdir(tmp_path / "top")
 
     def write(name: str, script: str) -> Path:
         path = folder / name
@@ -38,8 +48,8 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
     return write
 
 
-def rows(capsys: pytest.CaptureFixture[str]) -> dict[str, dict[str, object]]:
-    assert agents_command(Path(), as_json=True) == 0
+def rows(capsys: pytest.CaptureFixture[str], where: Path = Path()) -> dict[str, dict[str, object]]:
+    assert agents_command(where, as_json=True) == 0
     return {row["name"]: row for row in json.loads(capsys.readouterr().out)}
 
 
@@ -102,7 +112,7 @@ def test_a_program_that_reads_gets_nothing(install: Install) -> None:
 def test_json_tells_every_agent(install: Install, capsys: pytest.CaptureFixture[str]) -> None:
     path = install("claude", "echo 2.1.197")
     told = rows(capsys)
-    assert list(told) == [known.name for known in KNOWN]
+    assert list(told)[: len(KNOWN)] == [known.name for known in KNOWN]
     assert told["claude"] == {
         "name": "claude",
         "description": "Claude Code",
@@ -110,28 +120,113 @@ def test_json_tells_every_agent(install: Install, capsys: pytest.CaptureFixture[
         "path": str(path),
         "version": "2.1.197",
         "problem": None,
-        "driven": False,
+        "tested": True,
         "install": "npm install -g @anthropic-ai/claude-code",
-        "command": "claude -p --permission-mode acceptEdits",
+        "login": {"loggedIn": "no", "by": None, "how": "claude, then /login"},
+        "default": True,
+        "model": None,
+        "permission": "full",
+        "account": None,
     }
     assert (told["codex"]["available"], told["codex"]["version"]) == (False, None)
-    assert (told["shell"]["available"], told["shell"]["driven"]) == (True, True)
+    assert (told["amp"]["tested"], told["shell"]["available"]) == (False, True)
+    assert [name for name, row in told.items() if row["default"]] == ["claude"]
+
+
+def test_without_any_tool_a_shell_is_the_default(
+    install: Install, capsys: pytest.CaptureFixture[str]
+) -> None:
+    install("amp", "echo 1.0")
+    assert [name for name, row in rows(capsys).items() if row["default"]] == ["shell"]
+
+
+def test_what_is_set_for_an_agent_is_told(
+    install: Install, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    install("claude", "echo 2.1.197")
+    install("codex", "echo 1.0")
+    (tmp_path / "top" / "plait.toml").write_text(
+        "[run]\nagent = 'codex'\n[agents.models]\ncodex = 'gpt-5'\n[agents.permissions]\ncodex = 'edits'\n"
+        "[agents.accounts]\ncodex = 'work'\n"
+    )
+    row = rows(capsys, tmp_path / "top")["codex"]
+    assert (row["default"], row["model"], row["permission"], row["account"]) == (
+        True,
+        "gpt-5",
+        "edits",
+        "work",
+    )
+    agents_command(tmp_path / "top", as_json=False)
+    assert "the default here · model gpt-5 · permission edits · account work" in capsys.readouterr().out
+
+
+def test_what_a_repository_would_have_run_is_not_run(
+    install: Install, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = install("theirs", f"touch {tmp_path}/ran; echo 6.6.6")
+    (tmp_path / "top" / "plait.toml").write_text("[agents.programs]\ncodex = 'theirs'\n")
+    row = rows(capsys, tmp_path / "top")["codex"]
+    assert (row["available"], row["path"], row["version"]) == (True, str(path), None)
+    assert not (tmp_path / "ran").exists()
 
 
 def test_people_see_who_is_here_first_and_how_to_get_the_others(
-    install: Install, capsys: pytest.CaptureFixture[str]
+    install: Install, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     install("codex", "echo codex-cli 0.166.0")
+    install("goose", "echo 1.2")
+    monkeypatch.setenv("OPENAI_API_KEY", "hush-hush-hush")
+    monkeypatch.delenv("CODEX_API_KEY", raising=False)
     assert agents_command(Path(), as_json=False) == 0
-    here, _, missing = capsys.readouterr().out.partition("not here\n")
-    assert [
-        line.split()[:2] for line in here.splitlines() if line.strip() and not line.startswith("   ")
-    ] == [
-        ["shell", "driven"],
-        ["command", "driven"],
-        ["codex", "not"],
+    out = capsys.readouterr().out
+    here, _, missing = out.partition("not here\n")
+    assert [line[:10].split() for line in here.splitlines() if line.strip()] == [
+        ["*", "codex"],
+        ["goose"],
+        ["model"],
+        ["shell"],
+        ["command"],
     ]
-    assert "Codex 0.166.0" in here
-    assert "--agent-command 'codex exec -s workspace-write -'" in here
+    # It takes no notice of that key: it has one of its own.
+    assert "0.166.0  Codex · the default here · not logged in: codex login" in here
+    assert "Goose (untested) · logged in (OPENAI_API_KEY)" in here
     assert "npm install -g @anthropic-ai/claude-code" in missing
     assert "codex" not in missing
+    assert "hush" not in out
+
+
+LOGIN = Login(("ONE_KEY", "OTHER_KEY"), (".tool/auth.json",), "tool login")
+
+
+def test_a_variable_says_that_a_tool_is_logged_in_by_its_name(tmp_path: Path) -> None:
+    seen = look(LOGIN, {"ONE_KEY": " ", "OTHER_KEY": "hush"}, tmp_path)
+    assert seen == Seen(LoggedIn.YES, "OTHER_KEY", "tool login")
+
+
+def test_a_file_says_so_if_something_is_in_it(tmp_path: Path) -> None:
+    (tmp_path / ".tool").mkdir()
+    file = tmp_path / ".tool" / "auth.json"
+    assert look(LOGIN, {}, tmp_path).logged_in is LoggedIn.NO
+    file.write_text("{}")
+    assert look(LOGIN, {}, tmp_path).logged_in is LoggedIn.NO
+    file.write_text('{"token": "hush"}')
+    assert look(LOGIN, {}, tmp_path) == Seen(LoggedIn.YES, "~/.tool/auth.json", "tool login")
+    file.unlink()
+    file.mkdir()
+    assert look(LOGIN, {}, tmp_path).logged_in is LoggedIn.NO
+
+
+def test_where_nothing_would_show_nobody_can_tell(tmp_path: Path) -> None:
+    assert look(LOGIN, {}, tmp_path, keychain=True).logged_in is LoggedIn.UNKNOWN
+    assert look(Login(("ONE_KEY",)), {}, tmp_path).logged_in is LoggedIn.UNKNOWN
+    assert look(None, {"ONE_KEY": "x"}, tmp_path).logged_in is LoggedIn.UNKNOWN
+
+
+@pytest.mark.parametrize("verb", ["run", "run --dry-run", "agents", "doctor", "plan --prompt 01"])
+def test_what_is_only_set_for_a_module_loads_nothing(tmp_path: Path, verb: str) -> None:
+    with yard(tmp_path) as made:
+        made.task("01-walls", "true")
+        made.write("spy/__init__.py", f"open({str(made.top / 'loaded')!r}, 'w').close()")
+        made.write("plait.toml", '[agents.models]\n"spy.agent:Agent" = "m"')
+        made.plait(*verb.split(), env={"PYTHONPATH": str(made.top)})
+        assert not (made.top / "loaded").exists()

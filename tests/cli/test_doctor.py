@@ -179,7 +179,7 @@ def test_wrong_settings_are_a_problem(top: Path, capsys: pytest.CaptureFixture[s
         ("agent_command = 'tool {task_file}'", "ok", "agents: command"),
         ("agent_command = 'tool {file}'", "problem", "the agent's command has a placeholder {file}"),
         ("agent = 'no.such.module:Thing'", "ok", "agents: no.such.module:Thing"),  # nobody has trusted it yet
-        ("agent = 'claude'", "problem", "this version of plait can't drive Claude Code (claude) yet"),
+        ("agent = 'claude'", "problem", "the agent claude is not installed here"),
     ],
 )
 def test_agents_that_can_t_be_used_are_a_problem(

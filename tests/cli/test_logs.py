@@ -14,11 +14,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
+from plait import wiring
 from plait.cli.logs_tell import amount
 from plait.cli.neutral import Neutral
 from plait.core.settings import Backoff
 from plait.core.status import Category
-from plait.core.task import Attempt, Step
+from plait.core.task import Attempt, Step, Task
+from plait.kit import Kit
 from plait.site.folder import StateFolder
 from plait.testing.commands import Answer, ask
 from plait.testing.household import Household, household
@@ -107,6 +109,34 @@ def test_nothing_that_is_printed_steers_the_terminal(say: Say, place: Place) -> 
     path.write_bytes(hostile)
     StateFolder(place.state).attempt(Attempt("beef", "a", Step.WRITE, 2)).transcript.write_bytes(hostile)
     assert say("logs", "a").out == "red \n10%\n20%\n\ufffd2J\ufffd\ufffd \ufffdend\tof it\ufffd[\n"
+
+
+def test_of_a_tool_that_prints_objects_what_it_said_and_did_is_shown(
+    say: Say, place: Place, scribe: Scribe
+) -> None:
+    scribe.submit("beef", Task("a", agent="claude"))
+    scribe.exits("a")
+    wiring.save_kit(place, "beef", Kit(str(place.top), (), ()), {})
+    bash = {"type": "tool_use", "name": "Bash", "input": {"command": "make\x1b[2J test"}}
+    last = "All is well.\n\n- one\n- two"
+    said = [
+        {"type": "system", "subtype": "init", "cwd": "/w", "session_id": "s-1"},
+        {"type": "assistant", "message": {"id": "m1", "content": [{"type": "text", "text": "I look."}]}},
+        {"type": "assistant", "message": {"id": "m2", "content": [bash]}},
+        {"type": "assistant", "message": {"id": "m3", "content": [{"type": "text", "text": last}]}},
+        {"type": "result", "subtype": "success", "is_error": False, "result": last, "session_id": "s-1"},
+    ]
+    printed = "".join(f"{json.dumps(each)}\n" for each in said) + "npm warn: old\n"
+    transcript(place).write_text(printed)
+    answer = say("logs", "a")
+    lines = answer.out.splitlines()
+    assert lines[:1] == ["I look."]
+    assert lines[1].startswith("running make")
+    assert "\x1b" not in answer.out
+    assert "npm warn: old" in lines
+    assert answer.out.endswith(f"\n{last}\n")
+    assert answer.err == "plait: this is what it said and did; --raw shows all that it printed\n"
+    assert say("logs", "a", "--raw").out == printed
 
 
 @pytest.mark.usefixtures("tried")

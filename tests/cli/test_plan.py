@@ -126,6 +126,7 @@ def test_json_has_the_shape_that_programs_rely_upon(top: Path, capsys: pytest.Ca
         "wave": 3,
         "weight": 1.0,
         "agent": None,
+        "entrantOf": None,
     }
     assert told["problems"] == [
         {

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from plait.agents.model import AgentSpec
+from plait.agents.model import AgentSpec, Price
 from plait.cli.planning import Outlook, look, machine_size
 from plait.cli.run_agents import staffed
 from plait.cli.run_ask import terms
@@ -71,12 +71,87 @@ def test_a_task_that_only_some_agents_can_take_goes_to_one_that_can(top: Path) -
 
 
 def test_tasks_that_nobody_can_take_are_told_once_for_each_reason(top: Path) -> None:
-    assert told(staffed(found(top, "plan.md", "tasks"), ())) == [
+    assert told(staffed(found(top, "plan.md", "tasks", run_agent="shell"), ())) == [
         "plan.md:5: 1.1 has no `run:` in its front matter: there is no command for a shell (and 3 more like it)"
     ]
     assert told(staffed(found(top, "plan.md", run_agent="codex"), ())) == [
-        "plan.md:5: 1.1: this version of plait can't drive Codex (codex) yet (and 1 more like it)"
+        "plan.md:5: 1.1: the agent codex is not installed here (and 1 more like it)"
     ]
+
+
+def install(monkeypatch: pytest.MonkeyPatch, folder: Path, *names: str) -> None:
+    """Programs of these names, and no others, on the PATH."""
+    folder.mkdir(exist_ok=True)
+    for name in names:
+        (folder / name).write_text("#!/bin/sh\n")
+        (folder / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder))
+
+
+def test_whom_nobody_named_is_the_first_one_found(
+    top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(monkeypatch, tmp_path / "bin", "aider", "codex", "amp", "shell")
+    staff = staffed(found(top, "tasks/01-run.md", "tasks/02-plain.md"), ())
+    assert staff.settings.agents == ("codex",)
+    assert agents(staff) == {"01-run": "shell", "02-plain": None}
+    assert "codex (the first agent found here), shell" in terms(staff, planned(staff))
+
+
+def test_what_was_tested_with_nobody_is_nobody_s_default(
+    top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(monkeypatch, tmp_path / "bin", "amp", "goose", "cursor-agent")
+    assert found(top, "plan.md").settings.agents == ("shell",)
+
+
+def test_who_is_named_is_not_looked_for(top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install(monkeypatch, tmp_path / "bin", "claude", "codex")
+    staff = staffed(found(top, "plan.md", run_agent="codex"), ())
+    assert staff.settings.agents == ("codex",)
+    assert "found here" not in terms(staff, planned(staff))
+
+
+def test_a_program_that_is_set_stands_for_the_tool(
+    top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(monkeypatch, tmp_path / "bin", "my-codex")
+    spec = AgentSpec("codex", program="my-codex")
+    assert planned(staffed(found(top, "plan.md", run_agent="codex"), [spec])).tasks
+    gone = staffed(found(top, "plan.md", run_agent="codex"), [replace(spec, program="no-codex")])
+    assert told(gone) == [
+        "plan.md:5: 1.1: no-codex, which is set for the agent codex, is not here (and 1 more like it)"
+    ]
+
+
+def test_where_no_tool_is_installed_that_is_what_is_told(
+    top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(monkeypatch, tmp_path / "bin")
+    outlook = staffed(found(top, "plan.md"), ())
+    (said,) = told(outlook)
+    assert said.startswith("plan.md:5: 1.1 has nobody to work it: no coding tool is installed here")
+    assert "plait agents" in outlook.planned.problems[0].hint
+
+
+def test_settings_for_an_agent_that_there_is_not_are_told(top: Path) -> None:
+    """A permission that is set for nobody would leave somebody with all of them."""
+    (top / "plait.toml").write_text('[agents.models]\nclaud = "opus"\n')
+    (warning,) = (run := staffed(found(top, "tasks/01-run.md"), ())).planned.problems
+    assert planned(run).tasks
+    assert "there is no agent called claud" in warning.message
+    assert "Did you mean claude?" in warning.hint
+    (top / "plait.toml").write_text('[agents.permissions]\nclaud = "edits"\nclaude = "edits"\n')
+    assert "there is no agent called claud" in told(staffed(found(top, "tasks/01-run.md"), ()))[0]
+
+
+def test_each_of_several_agents_must_be_there(
+    top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(monkeypatch, tmp_path / "bin", "claude")
+    outlook = staffed(found(top, "plan.md", run_agent="claude,codex"), ())
+    assert told(outlook) == ["plan.md:5: 1.1: the agent codex is not installed here (and 1 more like it)"]
+    assert "npm install -g @openai/codex" in outlook.planned.problems[0].hint
 
 
 @pytest.mark.parametrize(
@@ -98,6 +173,84 @@ def test_words_that_contradict_each_other(
     answer = ask(capsys, top, "run", "tasks/02-plain.md", *shlex.split(words))
     assert answer.code == 2
     assert said in answer.err
+
+
+PRICES = (Price("gpt-*", 1.25, 10.0),)
+
+
+def test_everybody_who_may_work_has_a_provider_and_an_account_is_one(top: Path) -> None:
+    (top / "tasks/09-own.md").write_text("---\nagent: codex\n---\n# Mine\n")
+    specs = [AgentSpec("command", ("true",), account="ours"), AgentSpec("codex", program="true")]
+    staff = staffed(found(top, "tasks/09-own.md", run_agent="command"), specs)
+    assert staff.settings.provider("command") == "ours"
+    assert staff.settings.provider("codex") == "openai"  # by its task alone
+    assert staff.settings.provider("claude") == "anthropic"  # by whoever retries with it
+
+
+@pytest.mark.parametrize(
+    ("spec", "budget", "said"),
+    [
+        (AgentSpec("command", ("true",)), "5usd", "which does not tell what it spends"),
+        (AgentSpec("command", ("true",)), "500ktok", "which does not tell what it spends"),
+        (AgentSpec("codex", program="true"), "5usd", "nobody says which model it uses"),
+        (AgentSpec("codex", program="true", model="gpt-5"), "5usd", "nobody says what gpt-5 costs"),
+        (AgentSpec("codex", program="true", model="o9", prices=PRICES), "5usd", "nobody says what o9 costs"),
+        (AgentSpec("claude", program="true"), "0usd", "a budget of nothing lets nothing start"),
+        (AgentSpec("claude", program="true"), "5usd 0ktok", "a budget of nothing lets nothing start"),
+    ],
+)
+def test_a_budget_that_nobody_can_keep_is_refused(top: Path, spec: AgentSpec, budget: str, said: str) -> None:
+    for key in ("run_budget", "run_task_budget"):
+        outlook = staffed(found(top, "tasks/02-plain.md", **{"run_agent": spec.name, key: budget}), [spec])
+        assert outlook.planned.plan is None
+        (problem,) = outlook.planned.problems
+        assert said in problem.message
+        assert problem.hint
+
+
+@pytest.mark.parametrize(
+    ("spec", "budget"),
+    [
+        (AgentSpec("codex", program="true"), "500ktok"),
+        (AgentSpec("codex", program="true", model="gpt-5", prices=PRICES), "5usd"),
+        (AgentSpec("claude", program="true"), "5usd"),
+    ],
+)
+def test_a_budget_that_can_be_kept_is_taken(top: Path, spec: AgentSpec, budget: str) -> None:
+    planned(staffed(found(top, "tasks/02-plain.md", run_agent=spec.name, run_budget=budget), [spec]))
+
+
+def test_what_costs_nothing_is_within_every_budget(top: Path) -> None:
+    planned(staffed(found(top, "tasks/01-run.md", run_budget="5usd"), ()))
+
+
+def test_who_stands_in_must_be_there_and_able(top: Path) -> None:
+    command = AgentSpec("command", ("true",))
+    plain = {"run_agent": "command"}
+    planned(
+        staffed(
+            found(top, "tasks/02-plain.md", run_fallback="codex", **plain),
+            [command, AgentSpec("codex", program="true")],
+        )
+    )
+    assert "codx can't stand in: there is no agent called codx" in _problem(
+        staffed(found(top, "tasks/02-plain.md", run_fallback="codx", **plain), [command])
+    )
+    assert "shell can't stand in: 02-plain has no `run:`" in _problem(
+        staffed(found(top, "tasks/02-plain.md", run_fallback="shell", **plain), [command])
+    )
+    planned(staffed(found(top, "tasks/01-run.md", run_fallback="shell", **plain), [command]))
+    blind = staffed(
+        found(top, "tasks/02-plain.md", run_agent="claude", run_fallback="command", run_budget="5usd"),
+        [AgentSpec("claude", program="true"), command],
+    )
+    assert "the agent command, which does not tell what it spends" in _problem(blind)
+
+
+def _problem(outlook: Outlook) -> str:
+    assert outlook.planned.plan is None
+    (problem,) = outlook.planned.problems
+    return problem.message
 
 
 def test_tasks_have_worktrees_unless_somebody_says_otherwise(top: Path) -> None:
@@ -128,6 +281,12 @@ def test_auto_goes_by_the_tasks_that_are_planned_not_by_those_that_are_there(top
     few = look(top, ["long.md"], Wish("1.1 1.2"), {"run.max_parallel": "auto"})
     assert few.settings.max_parallel == 2
     assert whole.settings.max_parallel == max(2, min(5, machine_size()))
+
+
+def test_the_terms_say_who_stands_in(top: Path) -> None:
+    specs = [AgentSpec(name, program="true") for name in ("claude", "codex")]
+    outlook = staffed(found(top, "plan.md", run_agent="claude", run_fallback="codex"), specs)
+    assert " · claude (while refused: codex) · " in terms(outlook, planned(outlook))
 
 
 def test_the_terms_say_what_really_runs_at_once(top: Path) -> None:

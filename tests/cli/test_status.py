@@ -33,10 +33,11 @@ from plait.core.reports import (
     Outcome,
     PublishDone,
     PublishFailed,
+    RateLimited,
     Report,
 )
-from plait.core.requests import CancelBatch, Pause, Ship, Submit
-from plait.core.settings import Backoff, Isolation, Mode, Publish
+from plait.core.requests import CancelBatch, Pause, Ship, Stop, Submit
+from plait.core.settings import Backoff, Budget, Isolation, Mode, Publish, Spend
 from plait.core.status import Category, Waiting
 from plait.core.task import Attempt, Need, NeedKind, Origin, Step, Task
 from plait.core.views import batch_view
@@ -353,6 +354,66 @@ def test_the_way_out_of_a_pause_is_to_go_on(say: Say, scribe: Scribe) -> None:
     assert say("explain", "b").out.splitlines()[-1] == "plait unpause beef lets the batch go on."
     scribe.happen(CancelBatch("c", "beef"))
     assert say("explain", "b").out.splitlines()[-1].startswith("plait retry beef b takes it up again")
+
+
+def test_who_refuses_is_shown_with_how_long_it_will(say: Say, place: Place) -> None:
+    scribe, until = Scribe(place), time.time() + 2 * 3600 + 20
+    scribe.submit("beef", "a", "b", max_parallel=1, providers=(("shell", "acme"),))
+    scribe.happen(RateLimited("acme", until))
+    clock = time.strftime("%H:%M", time.localtime(until))
+    told = rf"acme refuses until {clock}, (2h 00m|1h 59m) left \(the provider refused\)\n"
+    assert re.search(told, say("status").out)
+    assert re.search(told, say("status", "beef").out)
+    scribe.exits("a")
+    way = say("explain", "b").out.splitlines()[-1]
+    assert re.fullmatch(
+        rf"It runs by itself when its agent is free again, not before {clock}:\d\d \((2h [01]m|1h 59m) left\)\.",
+        way,
+    )
+
+
+def test_the_way_out_of_a_budget_is_told(say: Say, scribe: Scribe) -> None:
+    scribe.submit("beef", "a", task_budget=Budget(1_000_000), retries=3, backoff=Backoff(base=0, jitter=0))
+    (attempt,) = scribe.batch.alive
+    scribe.happen(AttemptExited(attempt, Outcome(Category.TASK, 1, spend=Spend(800_000))))
+    first, *_, last = say("explain", "a").out.splitlines()
+    assert "may it spend more? $0.80 of its $1.00 is spent, and another attempt may cost $0.80" in first
+    assert last.startswith("plait feedback beef a 'go on' pays for that attempt")
+    assert last.endswith("plait cancel beef a gives it up.")
+
+
+def test_a_batch_that_has_spent_its_budget_is_not_said_to_go_on_by_itself(say: Say, scribe: Scribe) -> None:
+    scribe.submit("beef", "a", "b", max_parallel=1, budget=Budget(1_000_000))
+    (attempt,) = scribe.batch.alive
+    scribe.happen(AttemptExited(attempt, Outcome(Category.OK, 0, spend=Spend(990_000))))
+    way = say("explain", "b").out.splitlines()[-1]
+    assert way == "plait run --resume --budget AMOUNT lets the batch go on, if that is enough."
+
+
+def test_who_is_not_logged_in_is_told_how_to(say: Say, scribe: Scribe) -> None:
+    tasks = [Task(name, agent="claude") for name in "abc"]
+    scribe.submit("beef", *tasks, max_parallel=1)
+    scribe.exits("a", Category.AUTH, "no key")
+    scribe.exits("b", Category.AUTH, "no key")
+    ways = [say("explain", name).out.splitlines()[-1] for name in "ac"]
+    assert ways[0].startswith("Log in first (claude, then /login); then plait retry beef a takes it up again")
+    assert ways[1].startswith("plait resume beef lets the batch go on, with the keys of the terminal")
+
+
+def test_what_a_tool_says_as_it_is_ended_is_not_told(say: Say, scribe: Scribe) -> None:
+    scribe.submit("beef", "a")
+    scribe.happen(Stop("s", "beef"))
+    scribe.exits("a", Category.TASK, "[diagnostic] stop_reason=null")
+    told = say("explain", "a").out
+    assert "ended by plait (stop)\n" in told
+    assert "diagnostic" not in told.partition("attempts")[2]
+
+
+def test_a_refusal_of_seconds_is_told_in_seconds(say: Say, scribe: Scribe) -> None:
+    scribe.submit("beef", "a", "b", max_parallel=1, providers=(("shell", "acme"),))
+    scribe.happen(RateLimited("acme", time.time() + 50))
+    scribe.exits("a")
+    assert re.search(r"\([34]\ds left\)\.$", say("explain", "b").out.rstrip())
 
 
 def test_there_is_a_way_out_of_all_that_a_task_can_wait_on() -> None:

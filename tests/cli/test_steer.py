@@ -15,8 +15,9 @@ from pathlib import Path
 import pytest
 
 from plait.adapters.sqlite import open_inbox, open_writer
+from plait.core.reports import AttemptExited, Outcome
 from plait.core.requests import CancelTask, Feedback, Request, Retry, Stop
-from plait.core.settings import Mode
+from plait.core.settings import Backoff, Budget, Mode, Spend
 from plait.core.status import Category
 from plait.testing.clerk import Clerks, clerks
 from plait.testing.commands import Answer, ask
@@ -330,3 +331,15 @@ def test_no_name_of_a_task_steers_the_terminal(say: Say) -> None:
     answer = say("cancel", "\x1b[2J")
     assert answer.code == 2
     assert "\x1b" not in answer.err
+
+
+def test_who_says_no_to_more_money_does_not_pay_for_it(say: Say, scribe: Scribe, clerk: Clerks) -> None:
+    """Any words to a task that asks whether it may spend more let it."""
+    scribe.submit("beef", "a", task_budget=Budget(1_000_000), retries=3, backoff=Backoff(base=0, jitter=0))
+    (attempt,) = scribe.batch.alive
+    scribe.happen(AttemptExited(attempt, Outcome(Category.TASK, 1, spend=Spend(800_000))))
+    clerk.come()
+    answer = say("feedback", "beef", "a", "No!")
+    assert answer.code == 2
+    assert "plait cancel beef a gives it up" in answer.err
+    assert say("feedback", "beef", "a", "no luck so far, go on").code == 0

@@ -86,7 +86,7 @@ def test_an_unknown_key_is_an_error_with_its_line_and_the_key_that_was_meant() -
             "[quux]",
             1,
             "there is no table called quux",
-            "The tables: run, sources, workspace, merge, pr, engine.",
+            "The tables: run, agents, model, sources, workspace, merge, pr, engine.",
         ),
         ("retries = 1", 1, "there is no setting called retries", "Did you mean run.retries?"),
         (
@@ -289,7 +289,7 @@ def test_a_command_is_the_agent_unless_a_stronger_layer_names_others(
     layers: list[Heard], agents: tuple[str, ...]
 ) -> None:
     config = merge(layers)
-    assert config.agents == agents
+    assert config.serving == agents
     assert config.settings(tasks=1, cores=1).agents == (agents or ("shell",))
 
 
@@ -325,6 +325,16 @@ def test_an_agent_that_is_a_command_or_a_module_asks_for_trust() -> None:
         ("run.agent_command", "tool", "plait.toml:3"),
     ]
     assert trusted(merge([repository("[run]\nagent = ['shell', 'claude']\nagent_shell = true")])) == []
+
+
+def test_what_a_person_allows_agents_is_not_widened_without_trust() -> None:
+    mine = user("[agents.permissions]\nclaude = 'edits'")
+    assert trusted(merge([mine])) == []
+    assert trusted(merge([mine, repository("[agents.permissions]\nclaude = 'full'")])) == [
+        ("agents.permissions", "claude = full", "plait.toml:1")
+    ]
+    [(key, value, _)] = trusted(merge([mine, repository("[agents.permissions]")]))
+    assert (key, value) == ("agents.permissions", "")
 
 
 def test_what_a_person_said_or_what_runs_nothing_asks_for_no_trust() -> None:

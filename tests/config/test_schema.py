@@ -11,8 +11,10 @@ from plait.config.key import AnyKey
 from plait.config.kinds import Unfit
 from plait.config.layers import merge
 from plait.config.model import (
+    AgentsConfig,
     EngineConfig,
     MergeConfig,
+    ModelConfig,
     PrConfig,
     RunConfig,
     SourcesConfig,
@@ -38,6 +40,8 @@ each_key = pytest.mark.parametrize("key", KEYS, ids=lambda key: key.name)
 def test_every_key_has_a_field_and_every_field_a_key() -> None:
     tables = {
         "run": RunConfig,
+        "agents": AgentsConfig,
+        "model": ModelConfig,
         "sources": SourcesConfig,
         "workspace": WorkspaceConfig,
         "merge": MergeConfig,
@@ -70,7 +74,7 @@ def test_a_key_says_what_it_means_in_one_line(key: AnyKey) -> None:
 
 @each_key
 @pytest.mark.parametrize(
-    "said", [b"x", ..., [1], {"a": ["b"]}, float("nan"), -1, "\0", "\udcff", ["\udcff"]], ids=ascii
+    "said", [b"x", ..., [1], {"a": [["b"]]}, float("nan"), -1, "\0", "\udcff", ["\udcff"]], ids=ascii
 )
 def test_nonsense_is_unfit_and_nothing_else(key: AnyKey, said: object) -> None:
     with pytest.raises(Unfit):
@@ -108,6 +112,12 @@ def test_every_setting_of_a_run_reaches_the_batch() -> None:
         on_conflict=OnConflict.FAIL,
         phase_gate=0.5,
         budget=Budget(1),
+        task_budget=Budget(2),
+        model="m",
+        fallback=("c",),
+        prompt="p",
+        judge="j",
+        score="s",
     )
     settings = replace(config, run=run).settings(tasks=1, cores=1)
     for one in fields(RunConfig):
@@ -116,6 +126,10 @@ def test_every_setting_of_a_run_reaches_the_batch() -> None:
             "agent_shell",
             "prompt_by",
             "base",
+            "model",
+            "prompt",
+            "judge",
+            "score",
         }:  # how an agent is called is not the core's business, nor how a commit is spelt
             continue
         name = "agents" if one.name == "agent" else one.name

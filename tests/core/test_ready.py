@@ -3,10 +3,10 @@ from __future__ import annotations
 from hypothesis import settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from plait.core.ready import Entry, Ready
+from plait.core.ready import Entry, Lane, Ready
 
 TOKENS = st.lists(st.sampled_from("abcd"), unique=True, max_size=3).map(tuple)
-LANES = st.sampled_from([("batch", ("x",)), ("batch", ("x", "y")), ("other", ("x",))])
+LANES = st.sampled_from([("batch", ("x",), False), ("batch", ("x",), True), ("other", ("x", "y"), False)])
 
 
 class ReadyMachine(RuleBasedStateMachine):
@@ -20,7 +20,7 @@ class ReadyMachine(RuleBasedStateMachine):
         self.next = 0
 
     @rule(lane=LANES, rank=st.integers(0, 3), tokens=TOKENS)
-    def add(self, lane: tuple[str, tuple[str, ...]], rank: int, tokens: tuple[str, ...]) -> None:
+    def add(self, lane: Lane, rank: int, tokens: tuple[str, ...]) -> None:
         entry = Entry((lane[0], self.next), lane, (1, rank, 0.0, self.next), tokens)
         self.next += 1
         self.waiting[entry.ref] = entry
@@ -80,7 +80,7 @@ test_ready = ReadyMachine.TestCase
 def test_a_copy_is_independent() -> None:
     ready = Ready()
     for n in range(3):
-        ready.add(Entry(("b", n), ("b", ("x",)), (1, 0, 0.0, n), ("file",)))
+        ready.add(Entry(("b", n), ("b", ("x",), False), (1, 0, 0.0, n), ("file",)))
     twin = ready.copy()
     twin.take(("b", 0), ("file",))
     twin.release(("b", 0), ("file",))

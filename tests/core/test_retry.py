@@ -13,6 +13,7 @@ from plait.core.decisions import (
     RetryGranted,
     TaskEnded,
 )
+from plait.core.policy import MAKE_WAY, MISFITS
 from plait.core.reports import (
     AttemptActive,
     AttemptAsked,
@@ -26,7 +27,7 @@ from plait.core.reports import (
     RateLimited,
 )
 from plait.core.requests import ChangeSettings, Feedback, Unpause
-from plait.core.settings import Backoff, Budget, Settings, Spend
+from plait.core.settings import Backoff, Budget, Order, Settings, Spend
 from plait.core.status import Category, EndWhy
 from plait.core.task import Attempt, Step, Task
 from plait.testing.script import BATCH, Script, needs, started
@@ -101,6 +102,16 @@ def test_a_retry_goes_on_in_the_agents_session_and_workspace() -> None:
     again = script.exits("a", Category.VERIFY)
     write = next(decision for decision in again if isinstance(decision, AttemptStarted))
     assert (write.session, write.base) == ("s-1", "base")
+
+
+def test_a_session_that_is_gone_is_not_gone_on_with() -> None:
+    script = Script("a", settings=Settings(verify="make test", agents=("claude",)))
+    script.exits("a", session="s-1")
+    again = script.exits("a", Category.VERIFY)
+    assert [one.session for one in again if isinstance(one, AttemptStarted)] == ["s-1"]
+    script.exits("a", Category.TASK, session="")
+    later = script.wait(3600)
+    assert [one.session for one in later if isinstance(one, AttemptStarted)] == [None]
 
 
 def test_an_empty_change_is_no_success_unless_the_task_allows_it() -> None:
@@ -246,7 +257,7 @@ def test_a_provider_that_does_not_say_when_is_asked_less_and_less() -> None:
     for _ in range(3):
         script.exits("a", Category.RATE_LIMIT)
         waits.append((script.state.breakers["anthropic"].until or 0) - script.now)
-        script.wait(waits[-1] + 1)
+        script.wait(waits[-1] + MAKE_WAY + 1)
     assert waits[0] < waits[1] < waits[2]
 
 
@@ -393,7 +404,7 @@ def test_a_batch_that_is_rejected_again_and_again_asks_a_person() -> None:
     assert script.running() == []
     assert script.why("c") == (
         "c is waiting: the batch is paused: 2 tasks in a row were rejected by the provider: "
-        "see why, mend it, and unpause"
+        "see why, mend it, and resume"
     )
     assert started(script.ask(lambda name: Unpause(name, BATCH))) == ["c"]
 
@@ -405,3 +416,33 @@ def test_a_check_that_is_taken_out_of_the_settings_is_not_waited_for() -> None:
     script.ask(lambda name: ChangeSettings(name, BATCH, Settings(verify=None), ("verify",)))
     script.happen(PressureChanged(None))
     assert script.status("a") == "done"
+
+
+def test_a_refusal_that_meets_one_task_alone_is_at_last_taken_for_its_own_failure() -> None:
+    """A tool whose own server says 429, or a misread line, would go round for ever."""
+    others = [f"o{n}" for n in range(40)]
+    settings = Settings(agents=("claude",), max_parallel=1, retries=1, order=Order.FIFO)
+    script = Script("a", *others, settings=settings)
+    for _ in range(400):
+        if script.task("a").status is not None:
+            break
+        if script.running() == ["a"]:
+            script.exits("a", Category.RATE_LIMIT, detail="429")
+        elif script.running():
+            script.exits(script.running()[0])
+        else:
+            script.wait(60)
+    assert script.status("a") == "failed"
+    assert script.task("a").reason.startswith("the provider's rate limit: 429 (while others were served")
+    assert (
+        script.task("a").numbers[Step.WRITE] == MISFITS + 3
+    )  # the first shows nothing, and one retry is left then
+
+
+def test_a_provider_that_refuses_everybody_uses_up_no_retry_however_often() -> None:
+    script = Script("a", settings=Settings(agents=("claude",), retries=0))
+    for _ in range(50):
+        script.exits("a", Category.RATE_LIMIT)
+        while not script.running():
+            script.wait(60)
+    assert script.task("a").tries == 0

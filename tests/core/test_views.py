@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from plait.core.reports import RoomChanged
-from plait.core.requests import CancelBatch, Feedback, Pause
+from plait.core.reports import GateLost, RoomChanged
+from plait.core.requests import CancelBatch, Drop, Feedback, Pause
 from plait.core.settings import Isolation, Mode, Settings, Spend
 from plait.core.status import BatchStatus, Category, TaskStatus, Waiting
 from plait.core.task import Task
@@ -80,6 +80,21 @@ def test_a_queue_and_a_pause_wait_for_a_person() -> None:
     assert not batch_view(paused.state, paused.batch()).waits_for_person
     paused.exits("a")
     assert batch_view(paused.state, paused.batch()).waits_for_person
+
+
+def test_a_pause_before_the_gate_waits_for_a_person_also_when_no_task_is_left() -> None:
+    script = Script("a", "b", settings=Settings(gate="make"))
+    for name in "ab":
+        script.exits(name)
+    while script.batch().gate is not None:
+        script.gate(passed=True)
+    script.ask(lambda name: Drop(name, BATCH, "a"))
+    script.ask(lambda name: Pause(name, BATCH))
+    gate = script.batch().gate
+    assert gate is not None
+    assert not batch_view(script.state, script.batch()).waits_for_person
+    script.happen(GateLost(BATCH, gate.n, "it is gone"))
+    assert batch_view(script.state, script.batch()).waits_for_person
 
 
 def test_a_file_that_another_batch_holds_waits_for_nobody() -> None:

@@ -192,7 +192,7 @@ def test_the_environment_is_gone_when_the_batch_is_over(house: House) -> None:
 
 
 def test_two_batches_share_the_limit(house: House) -> None:
-    script = "echo + >> told; sleep 0.05; echo - >> told"
+    script = "echo + >> told; until [ $(grep -c + told) -ge 4 ]; do sleep 0.01; done; echo - >> told"
     for batch in ("a", "b"):
         house.submit(*(Task(f"{batch}{number}", run=script) for number in range(6)), batch=batch)
     tenure = house.engine()

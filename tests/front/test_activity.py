@@ -109,7 +109,10 @@ class Structured:
             return (PhaseBegun("p"), Activity(line.removeprefix("do:")))
         return ()
 
-    def end(self, code: int, tail: str) -> Outcome:  # noqa: ARG002 - the protocol's
+    def missed(self) -> None:
+        pass
+
+    def end(self, code: int, tail: str, said_at: float) -> Outcome:  # noqa: ARG002 - the protocol's
         return Outcome(Category.OK)
 
 

@@ -18,7 +18,7 @@ from plait.adapters import kits
 from plait.adapters.sqlite import open_inbox, open_writer
 from plait.core.errors import WorldError
 from plait.core.reports import EngineTaken
-from plait.core.requests import CancelBatch, Pause, Request, Retry, Submit
+from plait.core.requests import CancelBatch, Pause, Request, Resume, Retry, Submit
 from plait.core.status import BatchStatus, Category
 from plait.front import handover, tending
 from plait.front.asking import Submission
@@ -285,6 +285,23 @@ def test_who_takes_up_an_ended_batch_hands_over_his_environment(
         assert not wiring.has_environment(place, "b1")
         assert desk.ask(Retry("r", "b1", "a")).granted
     assert kits.load_environment(StateFolder(place.state), "b1")["FRESH"] == "yes"
+
+
+def test_who_resumes_a_paused_batch_hands_over_his_environment(
+    place: Place, scribe: Scribe, clerk: Clerks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A batch that waits for a key gets the one of who goes on with it; asking to go on with one that runs changes nothing."""
+    scribe.submit("b1")
+    wiring.save_environment(place, "b1", {"API_KEY": "wrong"})
+    clerk.come()
+    monkeypatch.setenv("API_KEY", "right")
+    folder = StateFolder(place.state)
+    with open_desk(place) as desk:
+        assert desk.ask(Resume("r1", "b1")).granted is False
+        assert kits.load_environment(folder, "b1")["API_KEY"] == "wrong"
+        assert desk.ask(Pause("p", "b1")).granted
+        assert desk.ask(Resume("r2", "b1")).granted
+    assert kits.load_environment(folder, "b1")["API_KEY"] == "right"
 
 
 def test_an_environment_that_is_still_there_stays(place: Place, scribe: Scribe, clerk: Clerks) -> None:

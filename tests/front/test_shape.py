@@ -25,7 +25,7 @@ HISTORIES = Path(__file__).parents[1] / "histories"
 BATCH_KEYS = "id projectId status mode branch base prUrl shipped unshipped settings createdAt startedAt completedAt eta cost progress tasks"
 TASK_KEYS = (
     "taskId title status reason category agent attempt phase branch worktreePath sessionId error startedAt "
-    "completedAt cost diffstat commit foreseen"
+    "completedAt cost diffstat commit foreseen entrantOf winner"
 )
 PROGRESS_KEYS = (
     "total queued waiting running completed failed timedOut blocked conflicted skipped cancelled interrupted "
@@ -173,7 +173,8 @@ def test_the_counts_sum_to_the_total_after_every_record(path: Path) -> None:
             told = batch_json(feed.state, batch, eta=None, project_id=None)["progress"]
             assert isinstance(told, dict)
             counts = {word: count for word, count in told.items() if word not in {"total", "percentage"}}
-            assert sum(counts.values()) == told["total"] == len(batch.tasks)
+            asked = [task for task in batch.tasks if task.task.entrant is None]
+            assert sum(counts.values()) == told["total"] == len(asked)
             assert all(count >= 0 for count in counts.values())
 
 

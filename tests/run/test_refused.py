@@ -121,6 +121,9 @@ SPY = "from pathlib import Path\n\nPath({!r}).touch()\n"
     [
         ('[run]\nagent = "spy.agent:Agent"', "run"),
         ('[run]\nagent = "spy.agent:Agent"', "run --dry-run"),
+        ('[run]\nfallback = "spy.agent:Agent"', "run"),
+        ('[run]\nfallback = "spy.agent:Agent"', "run --dry-run"),
+        ('[run]\njudge = "spy.agent:Agent"', "run"),
         ('[sources]\nformat = "spy.format"', "run"),
         ('[sources]\nformat = "spy.format"', "plan"),
         ('[sources]\nformat = "spy.format"', "plan --json"),

@@ -8,6 +8,8 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
+import time
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -40,6 +42,16 @@ def _gallery() -> ModuleType:
 
 gallery = _gallery()
 NAMES = sorted(gallery.PICTURES)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def in_greenwich() -> Iterator[None]:
+    """Some frames tell the time of day."""
+    with pytest.MonkeyPatch.context() as changed:
+        changed.setenv("TZ", "UTC")
+        time.tzset()
+        yield
+    time.tzset()
 
 
 @cache

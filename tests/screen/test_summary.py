@@ -8,7 +8,7 @@ from rich.console import Console
 
 from plait.cli.summary import exit_code, summary
 from plait.core.requests import CancelBatch, Drop, Pause, Stop
-from plait.core.settings import Budget, Isolation, Mode, Settings, Spend
+from plait.core.settings import Backoff, Budget, Isolation, Mode, Settings, Spend
 from plait.core.status import Category
 from plait.core.views import batch_view
 from plait.front.feed import Feed
@@ -101,6 +101,26 @@ def test_a_budget_that_is_used_up_waits_for_a_person() -> None:
     script.exits("a", spend=Spend(990_000))
     assert code(script) == 3
     assert "raise the budget to go on" in last_screen(script)
+    assert last_screen(script).endswith("to go on  plait run --resume --budget AMOUNT\n")
+
+
+def test_a_question_about_money_is_not_answered_with_any_words() -> None:
+    settings = Settings(
+        isolation=Isolation.IN_PLACE, task_budget=Budget(1_000_000), backoff=Backoff(base=0, jitter=0)
+    )
+    script = Script("a", settings=settings)
+    script.exits("a", Category.TASK, spend=Spend(800_000))
+    assert "    plait feedback 7f3a a 'go on'   or   plait cancel 7f3a a\n" in last_screen(script)
+
+
+def test_who_is_not_logged_in_is_told_how_to_and_that_a_pause_holds_back_retries() -> None:
+    settings = Settings(agents=("codex",), isolation=Isolation.IN_PLACE, retries=0, max_parallel=1)
+    script = Script("a", "b", "c", settings=settings)
+    script.exits("a", Category.AUTH)
+    script.exits("b", Category.AUTH)
+    shown = last_screen(script)
+    assert "    log in with codex: codex login\n" in shown
+    assert shown.endswith("to go on  plait retry 7f3a a b   then   plait run --resume\n")
 
 
 def test_nothing_exits_with_0_while_something_is_undone() -> None:

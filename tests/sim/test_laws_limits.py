@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from plait.core import decisions as d, reports as r, requests as q
-from plait.core.settings import Budget, EngineSettings, Spend
-from plait.core.status import Category, PauseCause
-from plait.testing.history import SETTINGS, History, again, breaks, start
+from plait.core.settings import NO_SPEND, Budget, EngineSettings, Settings, Spend
+from plait.core.status import Category, PauseCause, TaskStatus
+from plait.testing.history import SETTINGS, History, again, breaks, ended, start
 
 POOR = replace(SETTINGS, budget=Budget(100), reserve=Spend(60))
 
@@ -140,3 +140,165 @@ def test_paused_for_a_provider_that_rejected_nobody() -> None:
 @breaks("paused")
 def test_nothing_new_is_written_while_money_is_short() -> None:
     History(POOR)(d.BatchPaused("B", PauseCause.BUDGET, "no money")).starts(reserve=Spend(60))
+
+
+SHARED = replace(SETTINGS, fallback=("cedar",), providers=(("amber", "north"), ("cedar", "south")))
+REFUSED = r.RateLimited("north", 2000.0), d.BreakerOpened("north", 2000.0, 1, "429")
+
+
+def stand_in(task: str = "a", n: int = 1) -> d.AttemptStarted:
+    return start(task, n, agent="cedar", provider="south")
+
+
+def test_somebody_stands_in_for_who_refuses() -> None:
+    History(SHARED)(*REFUSED, stand_in()).rests(wake=2000.0)
+
+
+@breaks("agent")
+def test_nobody_stands_in_for_who_takes_work() -> None:
+    History(SHARED)(stand_in())
+
+
+@breaks("agent")
+def test_nobody_stands_in_for_who_is_only_given_less() -> None:
+    history = History(SHARED, apart=True)(r.RateLimited("north", 1001.0))
+    history(d.BreakerOpened("north", 1001.0, 1, "429")).later()(
+        d.BreakerClosed("north"), start(), stand_in("b")
+    )
+
+
+@breaks("agent")
+def test_nobody_stands_in_who_was_not_asked_to() -> None:
+    History()(*REFUSED, stand_in())
+
+
+@breaks("agent")
+def test_nobody_stands_in_for_an_entrant() -> None:
+    History(SHARED, entrant="b")(*REFUSED, stand_in())
+
+
+@breaks("starved")
+def test_who_could_stand_in_does() -> None:
+    History(SHARED)(*REFUSED).rests(wake=2000.0)
+
+
+def rejected(*, elsewhere: bool = False) -> History:
+    history = History(SHARED).starts().exits(category=Category.AUTH)
+    return history(again(at=1005.0, counted=False, category=Category.AUTH, elsewhere=elsewhere))
+
+
+def test_what_was_rejected_goes_elsewhere() -> None:
+    history = rejected(elsewhere=True)(d.BreakerOpened("north", 4700.0, 1, "log in", rejected=True))
+    history(d.BackoffEnded("B", "a"), stand_in(n=2)).rests(wake=2805.0)
+
+
+@breaks("retry")
+def test_what_was_rejected_is_not_tried_in_the_same_place() -> None:
+    rejected()
+
+
+@breaks("retry")
+def test_nothing_goes_elsewhere_where_nobody_else_is() -> None:
+    History().starts().exits(category=Category.AUTH)(again(counted=False, elsewhere=True))
+
+
+@breaks("fallback")
+def test_what_was_rejected_does_not_end_while_somebody_could_take_it() -> None:
+    history = History(SHARED).starts().exits(category=Category.QUOTA)
+    history(ended("a", TaskStatus.FAILED, category=Category.QUOTA))
+
+
+@breaks("breaker")
+def test_who_rejected_somebody_is_left_alone() -> None:
+    rejected(elsewhere=True).rests(wake=1005.0)
+
+
+@breaks("breaker")
+def test_who_rejected_somebody_is_asked_too_soon() -> None:
+    rejected(elsewhere=True)(d.BreakerOpened("north", 1100.0, 1, "log in", rejected=True))
+
+
+@breaks("breaker")
+def test_who_only_refused_has_rejected_nobody() -> None:
+    History(SHARED)(
+        r.RateLimited("north", 9000.0), d.BreakerOpened("north", 9000.0, 1, "log in", rejected=True)
+    )
+
+
+OWN = replace(SETTINGS, task_budget=Budget(100), reserve=Spend(60), retries=3)
+
+
+def spent(settings: Settings = OWN) -> History:
+    """50 of 100 is spent, and the reserve is 60."""
+    history = (
+        History(settings, apart=True).starts(reserve=Spend(60)).exits(category=Category.TASK, spend=Spend(50))
+    )
+    return history(again()).later(2000)(d.BackoffEnded("B", "a"))
+
+
+@breaks("task-budget")
+def test_a_task_goes_over_its_own_budget() -> None:
+    spent()(start(n=2, reserve=Spend(60)))
+
+
+@breaks("starved")
+def test_a_task_that_can_not_go_on_within_its_budget_asks() -> None:
+    spent().rests()
+
+
+@breaks("order")
+def test_nobody_goes_before_one_that_should_have_asked() -> None:
+    spent().starts("b", reserve=Spend(60))
+
+
+def test_whoever_asked_waits() -> None:
+    history = spent()(d.AnswerAwaited("B", "a", "more?", Spend(60)))
+    history.starts("b", reserve=Spend(60)).exits("b").merges("b")(ended("b", TaskStatus.DONE)).rests()
+
+
+@breaks("task-budget")
+def test_a_task_asks_for_money_that_it_has() -> None:
+    History(OWN)(d.AnswerAwaited("B", "a", "more?", Spend(60)))
+
+
+@breaks("task-budget")
+def test_a_task_asks_for_money_while_it_runs() -> None:
+    History(OWN).starts(reserve=Spend(60))(d.AnswerAwaited("B", "a", "more?", Spend(60)))
+
+
+def test_an_answer_lets_the_budget_begin_anew() -> None:
+    history = spent()(d.AnswerAwaited("B", "a", "more?", Spend(60)))
+    history.grants(q.Feedback("f", "B", "a", "yes"), "a")(start(n=2, reserve=Spend(60), feedback="yes"))
+
+
+@breaks("budget")
+def test_a_reserve_that_is_a_guess_though_more_is_known() -> None:
+    poor = replace(OWN, task_budget=Budget(1000), reserve=Spend(10))
+    history = History(poor).starts(reserve=Spend(10)).exits(category=Category.TASK, spend=Spend(50))(again())
+    history.later(2000)(d.BackoffEnded("B", "a"), start(n=2, reserve=Spend(10)))
+
+
+def failed_once(session: str | None = None, before: Spend = NO_SPEND) -> History:
+    history = History().starts().exits(category=Category.TASK, spend=Spend(50), session="s")
+    return history(again()).later(2000)(d.BackoffEnded("B", "a"), start(n=2, session=session, before=before))
+
+
+def test_a_session_goes_on_with_what_it_had_spent() -> None:
+    failed_once(session="s", before=Spend(50))
+
+
+@breaks("spend")
+def test_what_a_session_had_spent_is_forgotten() -> None:
+    failed_once(session="s")
+
+
+@breaks("spend")
+def test_a_new_session_has_spent_nothing() -> None:
+    failed_once(before=Spend(50))
+
+
+@breaks("session")
+def test_a_session_is_its_agents_own() -> None:
+    two = replace(SETTINGS, agents=("amber", "birch"), providers=(("amber", "north"), ("birch", "north")))
+    history = History(two).starts().exits(category=Category.TASK, session="s")(again())
+    history.later(2000)(d.BackoffEnded("B", "a"), start(n=2, agent="birch", session="s"))

@@ -6,12 +6,14 @@ from collections.abc import Sequence
 
 from plait.agents.failures import outcome
 from plait.agents.model import Command, Listener, Signal
+from plait.agents.script import script
 from plait.core.reports import Outcome
 
 
 class Check:
-    def command(self, text: str) -> Command:
-        return Command(("sh", "-c", text))
+    def command(self, text: str, folder: str) -> Command:
+        """`folder` is the attempt's own."""
+        return script(text, folder)
 
     def listen(self) -> Listener:
         return _Heard()
@@ -23,5 +25,8 @@ class _Heard:
     def hear(self, line: str) -> Sequence[Signal]:  # noqa: ARG002 - the protocol's
         return ()
 
-    def end(self, code: int, tail: str) -> Outcome:
+    def missed(self) -> None:
+        pass
+
+    def end(self, code: int, tail: str, said_at: float) -> Outcome:  # noqa: ARG002
         return outcome(code, tail)

@@ -7,10 +7,11 @@ import shlex
 from collections.abc import Mapping
 
 from plait.agents.listening import Listening
-from plait.agents.model import AgentSpec, Brief, Command, Listener, PromptBy
+from plait.agents.model import AgentSpec, Brief, Command, Listener, PromptBy, Reports
 from plait.agents.placeholders import check as check_placeholders, filled, replaced, unlike_option, used
 from plait.agents.plain import cut
 from plait.core.errors import ConfigError
+from plait.core.settings import NO_SPEND, Spend
 
 NAME = "command"
 
@@ -23,6 +24,8 @@ _UNFIT = re.compile("[\0\ud800-\udc7f\udd00-\udfff]")
 
 
 class AnyCommand:
+    reports = Reports.NOTHING
+
     def __init__(self, spec: AgentSpec) -> None:
         check(spec.command, shell=spec.shell)
         self.name = spec.name
@@ -35,7 +38,7 @@ class AnyCommand:
         argv = _line(words[0], values) if self._spec.shell else tuple(filled(word, values) for word in words)
         return Command(argv, brief.prompt_file if self._spec.prompt_by is PromptBy.STDIN else None)
 
-    def listen(self) -> Listener:
+    def listen(self, before: Spend = NO_SPEND) -> Listener:  # noqa: ARG002 - the protocol's
         return Listening(words=True)
 
 

@@ -31,10 +31,16 @@ _COMPLAINT = re.compile(
       | (?:invalid|incorrect|missing)[ ]api[ ]key\b | not[ ]logged[ ]in\b | please[ ]run[ ]/login\b
       | credit[ ]balance[ ]is[ ]too[ ]low | prompt[ ]is[ ]too[ ]long | please[ ]set[ ]an[ ]auth[ ]method
       | you['\u2019]ve[ ](?:hit|reached)[ ]your[ ] | we['\u2019]re[ ]currently[ ]experiencing
-      | (?:[\w-]+[ ]){0,3}(?:usage[ ])?limit[ ]reached\b
+      | (?:[\w-]+[ ]){0,3}(?:usage[ ])?limit[ ]reached[ ]?(?![ \w])
       | model[ ]\S+[ ]has[ ]hit[ ]a[ ]token[ ]limit
     )""",
     re.IGNORECASE | re.VERBOSE,
+)
+
+# What tests say of what they test.
+_EXPECTS = re.compile(
+    r"\b(?:expected|asserts?|asserted|assertion|but (?:got|was|received)|tests? fail(?:ed|s|ure))\b",
+    re.IGNORECASE,
 )
 
 # The first that is found says what it was.
@@ -48,7 +54,7 @@ _PHRASES: Mapping[Category, re.Pattern[str]] = {
         """,
         Category.QUOTA: r"""
             insufficient_quota | terminalquotaerror | exceeded[ ]your[ ]current[ ]quota | credit[ ]balance[ ]is[ ]too[ ]low
-          | billing_hard_limit | insufficient[ ](?:credits?|funds|balance) | payment[ ]required
+          | billing_hard_limit | monthly[ ]spend[ ]limit | out[ ]of[ ](?:usage[ ])?credits | insufficient[ ](?:credits?|funds|balance) | payment[ ]required
         """,
         Category.AUTH: r"""
             (?:invalid|incorrect|missing|expired)[ ](?:x-)?api[ -]key | invalid[ ]x-api-key | invalid_api_key
@@ -91,6 +97,14 @@ _STATUS = re.compile(
     r"[\"']?[\s:=(\[]{1,3}[\"']?([45]\d\d)\b",
     re.IGNORECASE,
 )
+# What a provider's answer means, where a tool tells its number and not only a text with numbers in it.
+_BY_STATUS: Mapping[int, Category] = {
+    401: Category.AUTH,
+    402: Category.QUOTA,
+    403: Category.AUTH,
+    413: Category.CONTEXT,
+    429: Category.RATE_LIMIT,
+}
 # Where JSON tells what went wrong.
 _NAMES = ("message", "result", "error", "data", "name", "code", "statusCode", "api_error_status")
 _NOISE = re.compile(r"\s*(?:at .*[(:/].*|[^\w\s]*|[\u2500-\u257f].*)")
@@ -103,14 +117,19 @@ class Complaint:
     wait: Wait
 
 
-def complaint(tail: str) -> Complaint | None:
+def complaint(tail: str, said_at: float | None = None) -> Complaint | None:
     """The last thing a tool complained of, if it is something that plait has an answer to."""
     statements = _statements(tail)[-STATEMENTS:]
     for place in range(len(statements) - 1, -1, -1):
-        found = _judged(statements[place], " ".join(statements[place + 1 :]))
+        found = _judged(statements[place], " ".join(statements[place + 1 :]), said_at)
         if found is not None:
             return found
     return None
+
+
+def judged(said: str, status: int | None = None, said_at: float | None = None) -> Complaint | None:
+    """What a tool names as its error, with the status of HTTP where it tells one; None: nothing that plait knows."""
+    return _complaint(plain(said, _MOST), said, status, said_at)
 
 
 def last_line(tail: str) -> str:
@@ -138,13 +157,17 @@ def _lines(tail: str) -> Iterator[tuple[str, bool]]:
             yield text, line[:1].isspace()
 
 
-def _judged(statement: str, after: str) -> Complaint | None:
+def _judged(statement: str, after: str, said_at: float | None) -> Complaint | None:
     told = _told(statement)
-    if told is None and not _COMPLAINT.match(statement):
+    if told is None and (not _COMPLAINT.match(statement) or _EXPECTS.search(statement)):
         return None
-    said = plain(told or statement, _MOST)
-    category = _category(said)
-    asked = wait(f"{statement} {after}")  # tools say below what to do
+    # Tools say below what to do.
+    return _complaint(plain(told or statement, _MOST), f"{statement} {after}", None, said_at)
+
+
+def _complaint(said: str, whole: str, status: int | None, said_at: float | None) -> Complaint | None:
+    category = _category(said, status)
+    asked = wait(whole, said_at)
     if asked and (category is Category.QUOTA or _LIMITED.search(said)):
         category = Category.RATE_LIMIT  # some call it a quota that is filled up again each minute
     if category is None:
@@ -152,13 +175,15 @@ def _judged(statement: str, after: str) -> Complaint | None:
     return Complaint(category, said, asked if category is Category.RATE_LIMIT else NO_WAIT)
 
 
-def _category(said: str) -> Category | None:
+def _category(said: str, status: int | None) -> Category | None:
     for category, phrases in _PHRASES.items():
         if phrases.search(said):
             return category
-    found = _STATUS.search(said)
-    status = int(found[1]) if found else 0
-    return Category.RATE_LIMIT if status == 429 else Category.OVERLOADED if status >= 500 else None
+    if status is None:
+        found = _STATUS.search(said)
+        status = int(found[1]) if found else 0
+        return Category.RATE_LIMIT if status == 429 else Category.OVERLOADED if status >= 500 else None
+    return _BY_STATUS.get(status, Category.OVERLOADED if status >= 500 else None)
 
 
 def _told(line: str) -> str | None:
@@ -169,10 +194,11 @@ def _told(line: str) -> str | None:
         tree = loads(line)
     except (ValueError, RecursionError):
         return None
+    sort = tree.get("type")  # which may be anything, also what fits into no set
     complains = (
         tree.get("is_error") is True
-        or tree.get("type") in {"error", "turn.failed"}
-        or tree.get("status") == "error"
+        or sort in ("error", "turn.failed")
+        or (tree.get("status") == "error" and sort in (None, "result"))  # not of what it used
     )
     return " ".join(_texts(tree, _DEPTH)) if complains else None
 

@@ -24,7 +24,7 @@ _OWN = frozenset(
 )
 
 
-def outcome(code: int, tail: str, *, words: bool = False) -> Outcome:
+def outcome(code: int, tail: str, *, said_at: float | None = None, words: bool = False) -> Outcome:
     """`code` is the shell's. With `words`, what was said last may tell why it failed; never whether."""
     if code == 0:
         return Outcome(Category.OK, code)
@@ -38,11 +38,16 @@ def outcome(code: int, tail: str, *, words: bool = False) -> Outcome:
     if name in _FROM_OUTSIDE:
         return _outcome(Category.KILLED, code, f"ended by {name}", last)
     status = f"ended by {name}" if name in _OWN else f"exit status {code}"
-    found = complaint(tail) if words else None
+    found = complaint(tail, said_at) if words else None
     if found is None:
         return _outcome(Category.TASK, code, status, last)
     told = _outcome(found.category, code, status, found.said)
     return replace(told, retry_after=found.wait.after, retry_at=found.wait.at)
+
+
+def killed(code: int) -> bool:
+    """It did not end by itself, or was never run: whatever it said, that is how it ended."""
+    return code in _NOT_RUN or _signal(code) in _FROM_OUTSIDE
 
 
 def _outcome(category: Category, code: int, what: str, said: str) -> Outcome:

@@ -1,4 +1,4 @@
-"""The agents that plait knows of: what their programs are called, how to get them, and who can be driven already."""
+"""The agents that plait knows of: what their programs are called, how to get them, how to log in."""
 
 from __future__ import annotations
 
@@ -6,42 +6,118 @@ from plait.core.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)
+class Login:
+    """Where it shows that somebody is logged in: variables with keys, and files below the home folder.
+
+    Neither says that what is there still holds; that only the provider knows, and asking it may cost something.
+    """
+
+    variables: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    how: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Known:
-    """`driven`: this plait can. `command` is what to give to `--agent-command` as long as it can't."""
+    """`tested`: this plait was tried with the tool itself. Without a `program` there is none to be looked for."""
 
     name: str
     about: str
     program: str = ""
     install: str = ""
-    command: str = ""
-    driven: bool = False
+    login: Login | None = None
+    tested: bool = True
 
 
-def _npm(name: str, about: str, package: str, command: str = "") -> Known:
-    return Known(name, about, name, f"npm install -g {package}", command)
+def _npm(name: str, about: str, package: str, login: Login) -> Known:
+    return Known(name, about, name, f"npm install -g {package}", login)
 
 
-def _pip(name: str, about: str, package: str, command: str = "") -> Known:
-    return Known(name, about, name, f"pip install {package}", command)
+def _pip(name: str, about: str, package: str, login: Login) -> Known:
+    return Known(name, about, name, f"pip install {package}", login)
 
 
+_ANY_KEY = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY", "DEEPSEEK_API_KEY")
+
+# The order is the one in which a default is looked for.
 KNOWN = (
-    Known("shell", "the command of the task's own `run:`", driven=True),
-    Known("command", "any command: --agent-command 'tool {task_file}'", driven=True),
-    _npm("claude", "Claude Code", "@anthropic-ai/claude-code", "claude -p --permission-mode acceptEdits"),
-    _npm("codex", "Codex", "@openai/codex", "codex exec -s workspace-write -"),
-    _npm("gemini", "Gemini CLI", "@google/gemini-cli", "gemini --yolo"),
-    _npm("opencode", "OpenCode", "opencode-ai", "opencode run"),
-    _pip("aider", "Aider", "aider-chat", "aider --message-file {prompt_file} --yes-always --no-auto-commits"),
-    _npm("qwen", "Qwen Code", "@qwen-code/qwen-code", "qwen --yolo"),
-    _npm("copilot", "GitHub Copilot CLI", "@github/copilot"),
-    _pip("mini", "mini-swe-agent", "mini-swe-agent"),
-    _npm("pi", "Pi", "@mariozechner/pi-coding-agent", "pi -p"),
-    _npm("cn", "Continue", "@continuedev/cli"),
-    _npm("cline", "Cline", "cline"),
-    Known("cube", "Agent Cube", "cube", command="cube auto {task_file}"),
-    Known("amp", "Amp", "amp"),
-    Known("goose", "Goose", "goose"),
-    Known("cursor-agent", "Cursor Agent", "cursor-agent"),
+    _npm(
+        "claude",
+        "Claude Code",
+        "@anthropic-ai/claude-code",
+        Login(
+            ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"),
+            (".claude/.credentials.json",),
+            "claude, then /login",
+        ),
+    ),
+    _npm(
+        "codex",
+        "Codex",
+        "@openai/codex",
+        Login(("CODEX_API_KEY",), (".codex/auth.json",), "codex login"),
+    ),
+    _npm(
+        "gemini",
+        "Gemini CLI",
+        "@google/gemini-cli",
+        Login(("GEMINI_API_KEY", "GOOGLE_API_KEY"), (".gemini/oauth_creds.json",), "gemini"),
+    ),
+    _npm(
+        "opencode",
+        "OpenCode",
+        "opencode-ai",
+        Login(_ANY_KEY, (".local/share/opencode/auth.json",), "opencode auth login"),
+    ),
+    _pip(
+        "aider", "Aider", "aider-chat", Login((*_ANY_KEY, "OLLAMA_API_BASE"), (), "a key in the environment")
+    ),
+    _npm(
+        "qwen",
+        "Qwen Code",
+        "@qwen-code/qwen-code",
+        Login(("OPENAI_API_KEY", "DASHSCOPE_API_KEY"), (".qwen/oauth_creds.json",), "qwen"),
+    ),
+    _npm(
+        "copilot",
+        "GitHub Copilot CLI",
+        "@github/copilot",
+        Login(
+            ("GH_TOKEN", "GITHUB_TOKEN", "COPILOT_PROVIDER_API_KEY"),
+            (".copilot/config.json",),
+            "copilot, then /login",
+        ),
+    ),
+    _pip("mini", "mini-swe-agent", "mini-swe-agent", Login(_ANY_KEY, (), "a key in the environment")),
+    _npm(
+        "pi",
+        "Pi",
+        "@mariozechner/pi-coding-agent",
+        Login(_ANY_KEY, (".pi/agent/auth.json",), "pi, then /login"),
+    ),
+    _npm(
+        "cn",
+        "Continue",
+        "@continuedev/cli",
+        Login(("CONTINUE_API_KEY",), (".continue/auth.json", ".continue/config.yaml"), "cn login"),
+    ),
+    _npm("cline", "Cline", "cline", Login((), (".cline/data/secrets.json",), "cline auth")),
+    Known("cube", "Agent Cube", "cube"),
+    Known("amp", "Amp", "amp", login=Login(("AMP_API_KEY",), (), "amp login"), tested=False),
+    Known("goose", "Goose", "goose", login=Login(_ANY_KEY, (), "goose configure"), tested=False),
+    Known(
+        "cursor-agent",
+        "Cursor Agent",
+        "cursor-agent",
+        login=Login(("CURSOR_API_KEY",), (), "cursor-agent login"),
+        tested=False,
+    ),
+    Known(
+        "model",
+        "a model itself, through Ollama or any OpenAI-compatible server",
+        install="pip install 'plait[model]'",
+    ),
+    Known("shell", "the command of the task's own `run:`"),
+    Known("command", "any command: --agent-command 'tool {task_file}'"),
 )
 BY_NAME = {known.name: known for known in KNOWN}

@@ -44,8 +44,11 @@ class Listening:
             return (PhaseBegun(begun), Activity(shown))
         return (Activity(shown),)
 
-    def end(self, code: int, tail: str) -> Outcome:
-        return outcome(code, tail, words=self._words)
+    def missed(self) -> None:
+        pass
+
+    def end(self, code: int, tail: str, said_at: float) -> Outcome:
+        return outcome(code, tail, said_at=said_at, words=self._words)
 
     def _begun(self, shown: str) -> str | None:
         found = _PHASE.fullmatch(" ".join(shown.split()))

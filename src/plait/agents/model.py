@@ -9,9 +9,11 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Protocol
 
+from plait.agents.waits import Wait
+from plait.core.decisions import Candidate
 from plait.core.frozen import dataclass
 from plait.core.reports import Outcome
-from plait.core.settings import Spend
+from plait.core.settings import NO_SPEND, Spend
 from plait.core.task import Attempt, Task
 
 
@@ -22,39 +24,103 @@ class PromptBy(StrEnum):
     FILE = "file"
 
 
+class Permission(StrEnum):
+    """What a tool may do without asking: everything, change files only, or what its own settings say."""
+
+    FULL = "full"
+    EDITS = "edits"
+    OWN = "own"
+
+
+class Reports(StrEnum):
+    """What an agent tells of its spending: the money, only the tokens, nothing; or it never costs anything."""
+
+    COST = "cost"
+    TOKENS = "tokens"
+    NOTHING = "nothing"
+    FREE = "free"
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """Dollars per million tokens of the models that the pattern fits. `cached` None: cached input costs like any other."""
+
+    model: str
+    input: float
+    output: float
+    cached: float | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class AgentSpec:
-    """How one agent of a batch is called, where its name alone does not say: the words of `--agent-command`.
+    """How one agent of a batch is called, where its name alone does not say.
 
-    `shell`: the words are one line for `sh -c`, in which placeholders become quoted words.
+    `command` are the words of `--agent-command`; `shell`: they are one line for `sh -c`, in which placeholders become
+    quoted words. `model` is for tasks that name none, `args` are further words for the tool, `program` what is run in the
+    place of its usual name, `account` whose limits it shares (none: its provider's). `options` are the agent's own.
+    `replies`: it writes no file itself; what it answers is applied.
     """
 
     name: str
     command: tuple[str, ...] = ()
     shell: bool = False
     prompt_by: PromptBy = PromptBy.STDIN
+    model: str = ""
+    args: tuple[str, ...] = ()
+    permission: Permission = Permission.FULL
+    program: str = ""
+    account: str = ""
+    prices: tuple[Price, ...] = ()
+    options: tuple[tuple[str, str], ...] = ()
+    replies: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """All that an agent is told of one attempt. `task` is whole; the files lie there already."""
+    """All that an agent is told of one attempt. `task` is whole; the files lie there already.
+
+    `folder` is the attempt's own, outside the workspace: what a command names in `files` is put there. `session` is the
+    tool's own, to go on with. `base` is the commit that the workspace was made from, `candidates` what a referee chooses
+    from.
+    """
 
     attempt: Attempt
     task: Task
     workspace: str
     task_file: str
     prompt_file: str
+    folder: str = ""
     session: str | None = None
     feedback: str = ""
+    base: str = ""
+    candidates: tuple[Candidate, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What to run in the workspace. `stdin` names a file; without one there is nothing to read. `env` is added."""
+    """What to run in the workspace. `stdin` names a file; without one there is nothing to read. `env` is added.
+
+    `files` are names and texts, put into the brief's `folder` before it starts; nobody else can read them.
+    """
 
     argv: tuple[str, ...]
     stdin: str | None = None
     env: tuple[tuple[str, str], ...] = ()
+    files: tuple[tuple[str, str], ...] = ()
+
+
+class Doing(StrEnum):
+    """What kind of thing an agent does: the same few for all tools."""
+
+    SAYS = "says"
+    THINKS = "thinks"
+    READS = "reads"
+    EDITS = "edits"
+    RUNS = "runs"
+    SEARCHES = "searches"
+    USES = "uses"  # any other tool
+    WAITS = "waits"
+    FAILS = "fails"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +128,7 @@ class Activity:
     """A line for people: what the agent does now."""
 
     text: str
+    doing: Doing = Doing.SAYS
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +159,9 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Its provider refuses until then, while the tool itself waits and goes on."""
+    """Its provider refuses for now, while the tool itself waits and goes on. `wait`: as far as it says until when."""
 
-    until: float
+    wait: Wait
 
 
 Signal = Activity | PhaseBegun | SessionKnown | Used | Asked | Refused
@@ -105,15 +172,19 @@ class Listener(Protocol):
 
     def hear(self, line: str) -> Sequence[Signal]: ...
 
-    def end(self, code: int, tail: str) -> Outcome:
-        """What the exit means; `code` is the shell's (128 + n for a signal), `tail` the last few kilobytes of output.
+    def missed(self) -> None:
+        """Much was printed, and some of it is not heard."""
+
+    def end(self, code: int, tail: str, said_at: float) -> Outcome:
+        """What the exit means; `code` is the shell's (128 + n for a signal), `tail` the last few kilobytes of output,
+        `said_at` when that was written: "until 3 pm" means nothing without it.
 
         `tip`, `files` and `peak` are not the agent's to tell.
         """
 
 
 class Agent(Protocol):
-    """`name` is what people call it; `provider` whose account its rate limits belong to."""
+    """`name` is what people call it; `provider` the account that its rate limits belong to."""
 
     @property
     def name(self) -> str: ...
@@ -121,6 +192,10 @@ class Agent(Protocol):
     @property
     def provider(self) -> str: ...
 
+    @property
+    def reports(self) -> Reports: ...
+
     def command(self, brief: Brief) -> Command: ...
 
-    def listen(self) -> Listener: ...
+    def listen(self, before: Spend = NO_SPEND) -> Listener:
+        """`before` is what the session that goes on had spent: some tools count a session as a whole."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from plait.agents.listening import Listening
-from plait.agents.model import AgentSpec, Brief, Command, Listener
+from plait.agents.model import AgentSpec, Brief, Command, Listener, Reports
+from plait.agents.script import script
 from plait.core.errors import UserError
+from plait.core.settings import NO_SPEND, Spend
 from plait.core.task import Task
-
-_LONGEST = 120_000  # bytes: no system takes a longer single argument for granted
 
 
 class Shell:
+    reports = Reports.FREE
+
     def __init__(self, spec: AgentSpec) -> None:
         self.name = spec.name
         self.provider = spec.name
@@ -20,9 +22,9 @@ class Shell:
         problem = why_not(brief.task)
         if problem is not None or brief.task.run is None:
             raise UserError(f"{brief.task.id} {problem}")
-        return Command(("sh", "-c", brief.task.run))
+        return script(brief.task.run, brief.folder)
 
-    def listen(self) -> Listener:
+    def listen(self, before: Spend = NO_SPEND) -> Listener:  # noqa: ARG002 - the protocol's
         return Listening(words=False)
 
 
@@ -31,7 +33,5 @@ def why_not(task: Task) -> str | None:
     if not (task.run or "").strip():
         return "has no `run:` in its front matter: there is no command for a shell"
     if "\0" in (task.run or ""):
-        return "has a null character in its `run:`, which no command can carry"
-    if len((task.run or "").encode("utf-8", "surrogatepass")) > _LONGEST:
-        return f"has a `run:` of more than {_LONGEST:,} bytes: put it into a script, and run that"
+        return "has a null character in its `run:`, which no shell reads"
     return None

@@ -7,24 +7,45 @@ from difflib import get_close_matches
 from importlib import import_module
 from typing import cast
 
-from plait.agents.known import BY_NAME, Known
+from plait.agents.known import BY_NAME
 from plait.agents.model import Agent, AgentSpec
+from plait.core.contest import REFEREE
 from plait.core.errors import ConfigError
 from plait.core.task import Task
 
 AGENTS = {
     "shell": "plait.agents.shell:Shell",
     "command": "plait.agents.command:AnyCommand",
+    "claude": "plait.agents.tools.claude:Claude",
+    "codex": "plait.agents.tools.codex:Codex",
+    "gemini": "plait.agents.tools.gemini:Gemini",
+    "opencode": "plait.agents.tools.opencode:OpenCode",
+    "aider": "plait.agents.tools.aider:Aider",
+    "qwen": "plait.agents.tools.qwen:Qwen",
+    "copilot": "plait.agents.tools.copilot:Copilot",
+    "mini": "plait.agents.tools.mini:Mini",
+    "pi": "plait.agents.tools.pi:Pi",
+    "cn": "plait.agents.tools.cn:Continue",
+    "cline": "plait.agents.tools.cline:Cline",
+    "cube": "plait.agents.tools.cube:Cube",
+    "model": "plait.agents.tools.model:Model",
+    "amp": "plait.agents.tools.presets:Amp",
+    "goose": "plait.agents.tools.presets:Goose",
+    "cursor-agent": "plait.agents.tools.presets:CursorAgent",
 }
+OWN = {REFEREE: "plait.agents.tools.referee:Referee"}  # plait gives them tasks; nobody else does
+GROUP = "plait.agents"  # of entry points: how other packages add agents
 
 Factory = Callable[[AgentSpec], Agent]
 
 
 def load(spec: AgentSpec) -> Agent:
     """Raises ConfigError. Whoever comes with a command is run by it, whatever it is called."""
-    path = AGENTS["command"] if spec.command else AGENTS.get(spec.name)
+    path = AGENTS["command"] if spec.command else (AGENTS | OWN).get(spec.name)
     if path is None and not dotted(spec.name):
-        raise _unknown(spec.name)
+        path = _plugin(spec.name)
+        if path is None:
+            raise _unknown(spec.name)
     return _factory(path or spec.name)(spec)
 
 
@@ -35,6 +56,10 @@ def why_not(agent: str, task: Task) -> str | None:
     """
     if task.agent == agent and dotted(agent):
         return f"has a module as its agent ({agent}), which only settings and flags may name"
+    if agent == REFEREE:
+        return f"has {REFEREE} as its agent, which only a contest gives (--contest)"
+    if not (task.model or "").isprintable():
+        return "has a model that no command can name: it holds a character that can't be seen"
     if agent != "shell":
         return None
     from plait.agents.shell import why_not as shell_why_not  # noqa: PLC0415 - each agent is imported when it is used
@@ -45,6 +70,14 @@ def why_not(agent: str, task: Task) -> str | None:
 def dotted(name: str) -> bool:
     """A module is meant: loading it runs its code."""
     return "." in name or ":" in name
+
+
+def _plugin(name: str) -> str | None:
+    """What another package calls by this name; packages are installed by a person."""
+    from importlib.metadata import entry_points  # noqa: PLC0415 - it looks at every package, and few names are unknown
+
+    found = entry_points(group=GROUP, name=name)
+    return next((point.value for point in found), None)
 
 
 def _factory(path: str) -> Factory:
@@ -59,19 +92,9 @@ def _factory(path: str) -> Factory:
 
 
 def _unknown(name: str) -> ConfigError:
-    known = BY_NAME.get(name)
-    if known is not None:
-        return ConfigError(
-            f"this version of plait can't drive {known.about} ({name}) yet", hint=_meanwhile(known)
-        )
     near = get_close_matches(name, BY_NAME, n=1)
     meant = f"Did you mean {near[0]}? " if near else ""
     return ConfigError(
         f"there is no agent called {name}",
         hint=f"{meant}`plait agents` lists them; --agent-command runs any command.",
     )
-
-
-def _meanwhile(known: Known) -> str:
-    example = f", for example --agent-command '{known.command}'" if known.command else ""
-    return f"--agent-command runs any command{example}."

@@ -1,10 +1,11 @@
-"""How long a provider asks to wait, as its tools tell it. Times of day need a clock, and are not read here."""
+"""How long a provider asks to wait, as its tools tell it."""
 
 from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
 
+from plait.agents import hours
 from plait.core.frozen import dataclass
 
 _LONGEST = 40 * 86400.0  # seconds; more is no wait
@@ -57,11 +58,14 @@ class Wait:
 NO_WAIT = Wait()
 
 
-def wait(text: str) -> Wait:
-    """What this text asks for: of several lengths the longest."""
+def wait(text: str, said_at: float | None = None) -> Wait:
+    """What this text asks for: of several lengths the longest. `said_at` is when; without it, no time of day is read."""
     said = " ".join(text.split())
     lengths = [length for length in (*_lengths(said), *_headers(said)) if 0 < length <= _LONGEST]
-    return Wait(max(lengths, default=None), _instant(said))
+    at = _instant(said)
+    if at is None and said_at is not None:
+        at = hours.instant(said, said_at)
+    return Wait(max(lengths, default=None), at)
 
 
 def _lengths(said: str) -> list[float]:

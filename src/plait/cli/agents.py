@@ -1,69 +1,112 @@
-"""`plait agents`: the agents plait knows, which of them are here, and which it can drive."""
+"""`plait agents`: the agents plait knows, which of them are here, and which are logged in."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from plait.agents.known import KNOWN, Known
+from plait.agents.model import Permission
 from plait.cli.say import OK, Page, console, write_json
-from plait.wiring.checkup import programs
+from plait.wiring.agency import Here, LoggedIn, agency
+from plait.wiring.sources import settings
 
-if TYPE_CHECKING:
-    from plait.wiring.checkup import Program
-
-_WIDTH = max(len(known.name) for known in KNOWN)
+_STYLES = {LoggedIn.YES: "green", LoggedIn.NO: "yellow", LoggedIn.UNKNOWN: "dim"}
 
 
-def agents_command(where: Path, *, as_json: bool) -> int:  # noqa: ARG001 - they are the same everywhere
-    found = programs([known.program for known in KNOWN if known.program])
+def agents_command(where: Path, *, as_json: bool) -> int:
+    found = agency(settings(where))
     if as_json:
-        write_json([_json(known, found.get(known.program)) for known in KNOWN])
+        write_json(list(map(_json, found)))
     else:
         _show(found)
     return OK
 
 
-def _json(known: Known, program: Program | None) -> dict[str, object]:
+def _json(each: Here) -> dict[str, object]:
+    known, program, spec = each.known, each.program, each.spec
     return {
         "name": known.name,
         "description": known.about,
-        "available": program is None or program.path is not None,
+        "available": each.available,
         "path": program.path if program else None,
         "version": program.version if program else None,
         "problem": (program.trouble or None) if program else None,
-        "driven": known.driven,
+        "tested": known.tested,
         "install": known.install or None,
-        "command": known.command or None,
+        "login": {
+            "loggedIn": each.login.logged_in.value,
+            "by": each.login.by or None,
+            "how": each.login.how or None,
+        },
+        "default": each.default,
+        "model": spec.model or None,
+        "permission": spec.permission.value,
+        "account": spec.account or None,
     }
 
 
-def _show(found: Mapping[str, Program]) -> None:
+def _show(found: Sequence[Here]) -> None:
     page = Page()
-    here = [known for known in KNOWN if not known.program or found[known.program].path]
-    for known in here:
-        _row(page, known, found.get(known.program))
-    missing = [known for known in KNOWN if known not in here]
+    here = [each for each in found if each.available]
+    width = max(len(each.known.name) for each in found)
+    versions = max((len(_version(each)) for each in here), default=0)
+    for each in here:
+        _row(page, each, width, versions)
+    missing = [each for each in found if not each.available]
     if missing:
         page.line()
         page.line(("not here", "bold"))
-    for known in missing:
-        page.line(f"  {known.name:{_WIDTH}}  ", (known.install or known.about, "dim"))
+    for each in missing:
+        _missing(page, each, width, max(len(_about(each)) for each in missing))
     page.line()
-    page.line(
-        (
-            "What plait can't drive yet, --agent-command runs: plait run --agent-command 'tool {task_file}'.",
-            "dim",
-        )
-    )
+    page.line(("Any other tool: plait run --agent-command 'tool {task_file}'.", "dim"))
     page.show(console())
 
 
-def _row(page: Page, known: Known, program: Program | None) -> None:
-    state = ("driven", "green") if known.driven else ("not yet", "yellow")
-    version = f" {program.version}" if program and program.version else ""
-    trouble = f" ({program.trouble})" if program and program.trouble else ""
-    page.line(f"  {known.name:{_WIDTH}}  ", (f"{state[0]:7}", state[1]), f"  {known.about}{version}{trouble}")
-    if known.command:
-        page.line((f"  {'':{_WIDTH}}           --agent-command '{known.command}'", "dim"))
+def _row(page: Page, each: Here, width: int, versions: int) -> None:
+    known, state = each.known, each.login.logged_in
+    mark = ("*", "bold") if each.default else " "
+    about = " · ".join([_about(each), *_notes(each)])
+    page.line(
+        mark, f" {known.name:{width}}  {_version(each):{versions}}  {about}", (_login(each), _STYLES[state])
+    )
+
+
+def _missing(page: Page, each: Here, width: int, abouts: int) -> None:
+    install = each.known.install
+    about = f"{_about(each):{abouts}}" if install else _about(each)
+    page.line(f"  {each.known.name:{width}}  {about}", (f"  {install}" if install else "", "dim"))
+
+
+def _about(each: Here) -> str:
+    return f"{each.known.about}{'' if each.known.tested else ' (untested)'}"
+
+
+def _version(each: Here) -> str:
+    return (each.program.version or "?") if each.program else ""
+
+
+def _login(each: Here) -> str:
+    if each.program is None:
+        return ""
+    seen = each.login
+    match seen.logged_in:
+        case LoggedIn.YES:
+            return f" · logged in ({seen.by})"
+        case LoggedIn.NO:
+            return f" · not logged in: {seen.how}"
+        case LoggedIn.UNKNOWN:
+            return f" · can't tell whether it is logged in{f': {seen.how}' if seen.how else ''}"
+
+
+def _notes(each: Here) -> Iterator[str]:
+    if each.default:
+        yield "the default here"
+    if each.program is not None and each.program.trouble:
+        yield each.program.trouble
+    if each.spec.model:
+        yield f"model {each.spec.model}"
+    if each.spec.permission is not Permission.FULL:
+        yield f"permission {each.spec.permission.value}"
+    if each.spec.account:
+        yield f"account {each.spec.account}"

@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 from plait import wiring
+from plait.cli.contest_table import show_table
 from plait.cli.explain_result import result_json, result_lines
 from plait.cli.say import OK, Page, write_json
 from plait.cli.screen.spans import took
@@ -17,6 +18,7 @@ from plait.core.reports import Outcome
 from plait.core.state import BatchState, State, TaskState
 from plait.core.status import Category, TaskStatus
 from plait.core.task import Need, NeedKind
+from plait.front.contests import ContestView, contest_json, contest_of
 from plait.front.desk import open_desk
 from plait.front.gates import GateRun, deciding
 from plait.front.names import find_one
@@ -34,10 +36,12 @@ def explain_command(where: Path, words: Sequence[str], *, as_json: bool) -> int:
         batch, task = find_one(state, words)
     past, gate = _past(place, batch.id, task.task.id)
     found = result(place, batch, task, _files(past), gate)
+    contest = contest_of(wiring.state_folder(place), batch, task) if task.entrants else None
     if as_json:
-        write_json({**_json(state, batch, task, past), "result": result_json(found)})
+        told = {"contest": None if contest is None else contest_json(contest)}
+        write_json({**_json(state, batch, task, past), "result": result_json(found), **told})
     else:
-        _show(state, batch, task, past, found)
+        _show(state, batch, task, past, found, contest)
     return OK
 
 
@@ -54,17 +58,27 @@ def _files(past: Sequence[Try]) -> Sequence[str]:
     return next((each.outcome.files for each in reversed(past) if each.outcome and each.outcome.files), ())
 
 
-def _show(
-    state: State, batch: BatchState, task: TaskState, past: Sequence[Try], found: Result | None
+def _show(  # noqa: PLR0913, PLR0917 - all that is shown
+    state: State,
+    batch: BatchState,
+    task: TaskState,
+    past: Sequence[Try],
+    found: Result | None,
+    contest: ContestView | None,
 ) -> None:
     page, stands = Page(), standing(state, batch, task)
     page.line((explain(state, batch, task), style(stands.status)))
     about = " · ".join(filter(None, (task.task.title, str(task.task.origin or ""), f"batch {batch.id}")))
     page.line((about, "dim"))
-    if task.task.needs:
+    if contest is not None:
+        page.line()
+        page.line(("contest", "bold"))
+        show_table(page, contest)
+    needs = [need for need in task.task.needs if need.kind is not NeedKind.ENTRANT]
+    if needs:
         page.line()
         page.line(("needs", "bold"))
-        for need in task.task.needs:
+        for need in needs:
             _show_need(page, state, batch, need)
     if past:
         page.line()
@@ -116,12 +130,13 @@ def _tone(outcome: Outcome | None) -> str:
 def _outcome(each: Try) -> str:
     if each.outcome is None:
         return f"being ended ({each.ending.value})" if each.ending else "at work"
-    ended = f", ended by plait ({each.ending.value})" if each.ending else ""
     if each.outcome.category is Category.OK:
-        return f"ok{ended}"
+        return f"ok{f', ended by plait ({each.ending.value})' if each.ending else ''}"
+    if each.ending is not None:  # what a tool says as it is ended tells nothing of its work
+        return f"ended by plait ({each.ending.value})"
     code = each.outcome.exit_code
     detail = each.outcome.detail or ("" if code is None else f"exit status {code}")
-    return f"{each.outcome.category.value.replace('_', ' ')}{ended}{f': {detail}' if detail else ''}"
+    return f"{each.outcome.category.value.replace('_', ' ')}{f': {detail}' if detail else ''}"
 
 
 def _json(state: State, batch: BatchState, task: TaskState, past: Sequence[Try]) -> dict[str, object]:

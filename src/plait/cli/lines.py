@@ -11,6 +11,7 @@ from plait.cli.say import harmless
 from plait.core.status import Category
 from plait.front.event import Event, EventType
 from plait.front.telling.limits import MACHINE
+from plait.front.way import answer
 
 _WIDEST_ID = 32
 
@@ -47,8 +48,8 @@ class Lines:
             case EventType.TASK_PHASE:
                 return f"{more.get('phase')}"
             case EventType.TASK_NEEDS_INPUT:
-                answer = f"plait feedback {self._called(event)} 'your answer'"
-                return f"asks: {more.get('question')} · {answer}"
+                question = str(more.get("question"))
+                return f"asks: {question} · {answer(self._called(event), question)}"
             case EventType.TASK_WAITING if more.get("on") == "approval":
                 return f"waits for approval · plait approve {self._name}"
             case EventType.TASK_VERIFYING:

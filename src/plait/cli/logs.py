@@ -5,11 +5,13 @@ from __future__ import annotations
 import sys
 from collections import deque
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from plait import wiring
+from plait.agents.model import Listener
 from plait.cli.logs_tell import Teller, called, teller
 from plait.cli.say import OK, harmless
 from plait.core.decisions import AttemptStarted
@@ -18,11 +20,15 @@ from plait.core.events import Record
 from plait.core.explain import explain
 from plait.core.state import BatchState, TaskState
 from plait.core.task import Attempt, Step
+from plait.front.activity import listeners
 from plait.front.desk import Desk, open_desk
 from plait.front.names import find_one
 from plait.front.output import Output
-from plait.ports import InboxError
+from plait.front.past import tries
+from plait.kit import KitError
+from plait.ports import InboxError, JournalMissingError
 from plait.wiring import find_place
+from plait.wiring.secrets import discretion
 
 STEPS = (Step.WRITE, Step.VERIFY)
 GLANCE = 0.2  # seconds between two looks at a transcript that grows
@@ -51,13 +57,14 @@ def logs_command(where: Path, words: Sequence[str], wish: LogsWish) -> int:
             _read_gate(desk, words, wish)
             return OK
         batch, task = find_one(desk.ahead(), words)
-        tell = teller(raw=wish.raw, as_json=wish.as_json)
+        tell = _teller(desk, batch, wish)
         if wish.follow and wish.attempt is None:
             _Follower(desk, batch.id, task.task.id, step, tell).follow()
         else:
             attempt = _choose(desk, batch, task, step or Step.WRITE, wish.attempt)
             _read(desk, attempt, tell, follow=wish.follow)
             _point_at_check(task, step)
+            _point_at_all(tell)
     return OK
 
 
@@ -68,7 +75,26 @@ def _read_gate(desk: Desk, words: Sequence[str], wish: LogsWish) -> None:
     if wish.step is not None:
         raise UserError("a gate has no steps", hint="Say --gate or --step, not both.")
     batch, n = choose_gate(desk, words, wish.attempt)
-    _read(desk, gate_attempt(batch.id, n), teller(raw=wish.raw, as_json=wish.as_json), follow=wish.follow)
+    _read(desk, gate_attempt(batch.id, n), _teller(desk, batch, wish), follow=wish.follow)
+
+
+def _teller(desk: Desk, batch: BatchState, wish: LogsWish) -> Teller:
+    hide = discretion(wiring.state_folder(desk.place), batch.id)
+    return teller(hide, partial(_listener, desk), raw=wish.raw, as_json=wish.as_json)
+
+
+def _listener(desk: Desk, attempt: Attempt) -> Listener | None:
+    """That of the agent which made the attempt; of a check and a gate, nobody's."""
+    if not attempt.task or attempt.step is Step.VERIFY:
+        return None
+    try:
+        kit = wiring.load_kit(desk.place, attempt.batch)
+        with closing(wiring.journal_reader(desk.place)) as reader:
+            made = tries(reader.read(), attempt.batch, attempt.task)
+    except (KitError, JournalMissingError):
+        return None
+    agent = next((each.agent for each in made if each.attempt == attempt), None)
+    return None if agent is None else listeners(kit)(agent)
 
 
 def _step(word: str | None) -> Step | None:
@@ -98,6 +124,11 @@ def _choose(desk: Desk, batch: BatchState, task: TaskState, step: Step, number: 
 def _point_at_check(task: TaskState, step: Step | None) -> None:
     if step is None and task.numbers.get(Step.VERIFY):
         _note("its verification has a transcript of its own: --step verify")
+
+
+def _point_at_all(tell: Teller) -> None:
+    if tell.shortened:
+        _note("this is what it said and did; --raw shows all that it printed")
 
 
 def _read(desk: Desk, attempt: Attempt, tell: Teller, *, follow: bool, hear: Hear | None = None) -> None:

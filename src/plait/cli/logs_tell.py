@@ -1,4 +1,4 @@
-"""How a transcript is told: neutralised, as it is, or as JSON lines."""
+"""How a transcript is told: as people read it, as it is, or as JSON lines; without secrets, in any way."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import time
 from collections.abc import Iterable
 from typing import Protocol
 
-from plait.cli.neutral import Neutral
+from plait.agents.discretion import Discretion, Lines, Stream
+from plait.cli.logs_heard import Heard, Listen, reading
 from plait.core.task import Attempt
 from plait.front.output import LeftOut, Printed
 from plait.front.past import label
@@ -22,18 +23,24 @@ class Teller(Protocol):
     def end(self) -> bool:
         """The attempt is over; whether anything was printed."""
 
+    @property
+    def shortened(self) -> bool:
+        """Whether it is told in other words than the tool's own."""
 
-def teller(*, raw: bool, as_json: bool) -> Teller:
+
+def teller(hide: Discretion, listen: Listen, *, raw: bool, as_json: bool) -> Teller:
     if as_json:
-        return _Json()
-    return _Raw() if raw else _Plain()
+        return _Json(hide)
+    return _Raw(hide) if raw else _Plain(hide, listen)
 
 
 class _Plain:
     """From the second attempt on, each has its name above it."""
 
-    def __init__(self) -> None:
-        self._neutral = Neutral()
+    def __init__(self, hide: Discretion, listen: Listen) -> None:
+        self._hide = hide
+        self._listen = listen
+        self._reading = reading(None, hide)
         self._attempts = 0
         self._printed = False
         self._open_line = False
@@ -41,6 +48,7 @@ class _Plain:
     def begin(self, attempt: Attempt) -> None:
         self._attempts += 1
         self._printed = False
+        self._reading = reading(self._listen(attempt), self._hide)
         if self._attempts > 1:
             self._write(f"\n── {called(attempt)} ──\n")
 
@@ -48,18 +56,22 @@ class _Plain:
         for piece in pieces:
             self._printed = True
             if isinstance(piece, Printed):
-                self._write(self._neutral.feed(piece.data))
+                self._write(self._reading.feed(piece.data))
             else:
-                self._write(self._neutral.end())
+                self._write(self._reading.end())
                 self._end_line()
                 self._write(f"[… {amount(piece.size)} left out here …]\n")
         sys.stdout.flush()
 
     def end(self) -> bool:
-        self._write(self._neutral.end())
+        self._write(self._reading.end())
         self._end_line()
         sys.stdout.flush()
         return self._printed
+
+    @property
+    def shortened(self) -> bool:
+        return isinstance(self._reading, Heard)
 
     def _end_line(self) -> None:
         if self._open_line:
@@ -72,9 +84,12 @@ class _Plain:
 
 
 class _Raw:
-    """Byte for byte; what is left out is told elsewhere."""
+    """Byte for byte, but for secrets; what is left out is told elsewhere."""
 
-    def __init__(self) -> None:
+    shortened = False
+
+    def __init__(self, hide: Discretion) -> None:
+        self._hidden = Stream(hide)
         self._printed = False
 
     def begin(self, attempt: Attempt) -> None:  # noqa: ARG002 - nothing is added
@@ -85,19 +100,30 @@ class _Raw:
         for piece in pieces:
             self._printed = True
             if isinstance(piece, Printed):
-                sys.stdout.buffer.write(piece.data)
+                # Bytes that are no text come out as they went in.
+                self._write(self._hidden.feed(piece.data.decode("utf-8", "surrogateescape")))
             else:
+                self._write(self._hidden.end())
+                sys.stdout.buffer.flush()
                 print(f"plait: {amount(piece.size)} left out here", file=sys.stderr)  # noqa: T201 - beside the output
         sys.stdout.buffer.flush()
 
     def end(self) -> bool:
+        self._write(self._hidden.end())
+        sys.stdout.buffer.flush()
         return self._printed
+
+    def _write(self, text: str) -> None:
+        sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
 
 
 class _Json:
     """An `execution:log` event per line; a line that is longer than a piece comes in several."""
 
-    def __init__(self) -> None:
+    shortened = False
+
+    def __init__(self, hide: Discretion) -> None:
+        self._hide = Lines(hide)
         self._attempt: Attempt | None = None
         self._begun, self._offset = b"", 0
         self._printed = False
@@ -140,7 +166,7 @@ class _Json:
             self._begun = b""
 
     def _text(self, said: bytes) -> None:
-        self._tell(self._offset, {"kind": "output", "text": said.decode("utf-8", "replace")})
+        self._tell(self._offset, {"kind": "output", "text": self._hide(said.decode("utf-8", "replace"))})
 
     def _tell(self, offset: int, entry: dict[str, object]) -> None:
         from plait.front.event import Event, EventType, line  # noqa: PLC0415 - people are told in words

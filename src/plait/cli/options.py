@@ -57,6 +57,24 @@ PhaseGate = Annotated[
 Agent = Annotated[
     str | None, typer.Option("--agent", "-a", metavar="NAME,...", help="The agents for tasks that name none.")
 ]
+Contest = Annotated[
+    str | None,
+    typer.Option(
+        "--contest", metavar="NAME,...", help="Every task by each of these agents: the best result is merged."
+    ),
+]
+Times = Annotated[
+    int, typer.Option("--times", "-n", metavar="N", help="Every task so often by each agent, as a contest.")
+]
+Judge = Annotated[
+    str | None, typer.Option("--judge", metavar="NAME", help="The agent that decides a contest.")
+]
+Score = Annotated[
+    str | None,
+    typer.Option(
+        "--score", metavar="COMMAND", help="Decides a contest: prints a number, and the highest wins."
+    ),
+]
 Mode = Annotated[
     str | None,
     typer.Option("--mode", metavar="parallel|queue", help="Many at a time, or one by one after approval."),
@@ -92,6 +110,23 @@ Retries = Annotated[
 Budget = Annotated[
     str | None,
     typer.Option("--budget", metavar="AMOUNT", help="Start nothing that could cost more: 20usd, 500ktok."),
+]
+TaskBudget = Annotated[
+    str | None,
+    typer.Option(
+        "--task-budget", metavar="AMOUNT", help="Ask before one task could cost more: 2usd, 100ktok."
+    ),
+]
+Fallback = Annotated[
+    str | None,
+    typer.Option(
+        "--fallback",
+        metavar="NAME,...",
+        help="Who takes over while the provider of a task's own agent refuses.",
+    ),
+]
+Model = Annotated[
+    str | None, typer.Option("--model", "-m", metavar="NAME", help="The model, for tasks that name none.")
 ]
 StopOnFail = Annotated[
     bool | None, typer.Option("--stop-on-fail", help="Start nothing more once a task has failed.")

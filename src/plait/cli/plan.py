@@ -24,21 +24,38 @@ class Shape(StrEnum):
     DOT = "dot"
 
 
-def plan_command(
-    where: Path, named: Sequence[str], wish: Wish, flags: Mapping[str, object], shape: Shape
+def plan_command(  # noqa: PLR0913, PLR0917 - what was said on the command line
+    where: Path,
+    named: Sequence[str],
+    wish: Wish,
+    flags: Mapping[str, object],
+    shape: Shape,
+    prompt: str | None = None,
 ) -> int:
+    """`prompt` names a task whose prompt is shown, in the place of the plan."""
     gc.disable()  # a process that ends when it has answered: looking for garbage costs more than it frees
     try:
-        return _plan(where, named, wish, flags, shape)
+        return _plan(where, named, wish, flags, shape, prompt)
     except PlaitError as error:
         if shape is not Shape.JSON:
             raise
         return _refuse(error)
 
 
-def _plan(where: Path, named: Sequence[str], wish: Wish, flags: Mapping[str, object], shape: Shape) -> int:
+def _plan(  # noqa: PLR0913, PLR0917
+    where: Path,
+    named: Sequence[str],
+    wish: Wish,
+    flags: Mapping[str, object],
+    shape: Shape,
+    prompt: str | None,
+) -> int:
     trust = Trust(someone=on_terminal() and shape is Shape.TEXT, where=where)
     found = look(where, named, wish, flags, trust.before_reading)
+    if prompt is not None:
+        from plait.cli.plan_prompt import show_prompt  # noqa: PLC0415 - agents are many, and a plan needs none
+
+        return show_prompt(found, prompt, as_json=shape is Shape.JSON)
     planned = found.planned
     if shape is Shape.JSON:
         show_json(found)

@@ -24,7 +24,7 @@ def plan_json(
         needs.setdefault(task.id, []).append(_need(need))
     return {
         "tasks": [
-            _task(task, entries[task.id], needs.get(task.id, []), wave[task.id])
+            _task(task, entries[task.entrant or task.id], needs.get(task.id, []), wave[task.id])
             for task in (plan.tasks if plan else ())
         ],
         "waves": levels,
@@ -50,6 +50,7 @@ def _task(task: Task, entry: Entry, needs: list[Json], wave: int) -> Json:
         "wave": wave,
         "weight": task.weight,
         "agent": task.agent,
+        "entrantOf": task.entrant,
     }
 
 

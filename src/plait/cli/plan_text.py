@@ -41,7 +41,7 @@ def plan_page(  # noqa: PLR0913 - all that is shown
         page.line()
         page.line((f"wave {number} of {len(levels)} · {_count(len(ids), 'task')}", "bold"))
         for name in ids:
-            page.line(_row(tasks[name], pile.by_id[name], column, width))
+            page.line(_row(tasks[name], pile.by_id[tasks[name].entrant or name], column, width))
             reasons = _reasons(said.get(name, ()))
             phase = phases.pop(tasks[name].phase or "", None)
             if phase is not None and (phase.after or phase.opens_with):
@@ -57,7 +57,9 @@ def plan_page(  # noqa: PLR0913 - all that is shown
 
 
 def _headline(plan: Plan, pile: Pile, levels: int) -> str:
-    parts = [_count(len(plan.tasks), "task"), _count(levels, "wave")]
+    entrants = sum(task.entrant is not None for task in plan.tasks)
+    parts = [_count(len(plan.tasks) - entrants, "task"), _count(levels, "wave")]
+    parts[1:1] = [_count(entrants, "entrant")] if entrants else []
     sources = ", ".join(source.path for source in pile.sources[:3])
     more = f" and {len(pile.sources) - 3} more" if len(pile.sources) > 3 else ""
     return f"{' · '.join(parts)} · from {sources}{more}"
@@ -80,6 +82,9 @@ def _reasons(needs: Sequence[Need]) -> list[str]:
     chains = [need for need in needs if need.kind is NeedKind.CHAIN]
     if plain:
         lines.append(f"needs {_names([need.on for need in plain])}{_at(plain[0])}")
+    entrants = [need.on for need in needs if need.kind is NeedKind.ENTRANT]
+    if entrants:
+        lines.append(f"chosen from {_names(entrants)}")
     if chains:
         why = f" ({chains[0].reason})" if chains[0].reason else ""
         lines.append(f"follows {_names([need.on for need in chains])}{why}")

@@ -12,6 +12,7 @@ from plait.config.model import Config
 from plait.core.settings import Settings
 from plait.sources.planning import Planned, Wish, plan
 from plait.wiring.sources import History, Survey, history, survey
+from plait.wiring.tools import first_here
 
 _PER_AGENT = 1 << 30  # bytes: what a large agent takes with the tools it starts
 
@@ -44,15 +45,15 @@ def look(
 
 def outlook(seen: Survey, past: History, wish: Wish) -> Outlook:
     config, size = seen.config, machine_size()
+    here = () if config.serving else first_here(config)
     wish = replace(wish, unknown=config.sources.unknown_needs)
     # Who would work is known before the plan, how many at once only after it.
-    agents = config.settings(tasks=len(seen.pile.entries), cores=size)
+    agents = config.settings(tasks=len(seen.pile.entries), cores=size, agents=here)
     planned = plan(seen.pile, wish, past.durations(agents))
     problems = dict.fromkeys((*seen.problems, *planned.problems, *past.problems))
     tasks = len(planned.plan.tasks) if planned.plan else len(seen.pile.entries)
-    return Outlook(
-        seen, past, config.settings(tasks=tasks, cores=size), replace(planned, problems=tuple(problems))
-    )
+    settings = config.settings(tasks=tasks, cores=size, agents=here)
+    return Outlook(seen, past, settings, replace(planned, problems=tuple(problems)))
 
 
 def machine_size() -> int:

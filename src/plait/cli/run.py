@@ -10,11 +10,12 @@ from plait.cli.planning import Outlook, outlook
 from plait.cli.run_agents import staffed
 from plait.cli.run_ask import confirm, terms
 from plait.cli.run_check import grounded
+from plait.cli.run_contest import contested, with_referee
 from plait.cli.run_leave import left_at_once
 from plait.cli.run_options import RunOptions
 from plait.cli.say import FAILED, INTERRUPTED, OK, USAGE, Page, console, tell_problems
 from plait.cli.show import listed
-from plait.cli.trust import AGENT, FORMAT, Trust, asked, on_terminal
+from plait.cli.trust import AGENTS, FORMAT, Trust, asked, on_terminal
 from plait.config.choices import WhenDone
 from plait.core.plan import Plan
 from plait.core.settings import Publish
@@ -33,7 +34,7 @@ def run_command(options: RunOptions) -> int:
         from plait.cli.run_repo import mirrored  # noqa: PLC0415 - few work on another repository
 
         options = mirrored(options)
-    trust = Trust(someone=on_terminal() and not options.as_json, early=(FORMAT, AGENT), where=options.where)
+    trust = Trust(someone=on_terminal() and not options.as_json, early=(FORMAT, *AGENTS), where=options.where)
     place = find_place(options.where)
     with Desk(place, Feed()) as desk:
         if not options.dry_run:
@@ -41,12 +42,15 @@ def run_command(options: RunOptions) -> int:
         seen = survey(
             options.where, options.named, flags=options.flags, place=place, vet=trust.before_reading
         )
-        agents = agent_specs(seen.config)
+        agents = with_referee(options, seen.config, agent_specs(seen.config))
         desk.refresh()
         if options.resume:
-            from plait.cli.run_resume import resume  # noqa: PLC0415
+            from plait.cli.run_resume import resume, stuck  # noqa: PLC0415
 
-            return resume(options, seen, desk)
+            if not stuck(seen, desk):
+                options.check_resumed()
+                return resume(options, seen, desk)
+            options = replace(options, wish=replace(options.wish, resume=True))
         found = _prepared(options, seen, History(desk.state if desk.state.seq else None), agents)
         if found.planned.plan is None:
             return _refuse(options, found)
@@ -55,19 +59,24 @@ def run_command(options: RunOptions) -> int:
         if not _agreed(options, trust, found, found.planned.plan):
             console().print("Nothing was started.")
             return INTERRUPTED
-        from plait.cli.run_follow import run_and_follow  # noqa: PLC0415 - only now it becomes serious
+        return _followed(options, desk, found, found.planned.plan, agents)
 
-        plan = found.planned.plan
-        try:
-            code = run_and_follow(options, desk, found, plan, agents)
-        except KeyboardInterrupt:
-            return left_at_once(desk, _mine(desk.ahead(), plan))
-        mine = _mine(desk.state, plan)
-        if mine is None or mine.ended is None:
-            return code
-        if trust.someone and not options.yes:
-            code = _offered(desk, found, mine, code)
-        return _reckoned(options, found, code)
+
+def _followed(
+    options: RunOptions, desk: Desk, found: Outlook, plan: Plan, agents: tuple[AgentSpec, ...]
+) -> int:
+    from plait.cli.run_follow import run_and_follow  # noqa: PLC0415 - only now it becomes serious
+
+    try:
+        code = run_and_follow(options, desk, found, plan, agents)
+    except KeyboardInterrupt:
+        return left_at_once(desk, _mine(desk.ahead(), plan))
+    mine = _mine(desk.state, plan)
+    if mine is None or mine.ended is None:
+        return code
+    if on_terminal() and not options.as_json and not options.yes:
+        code = _offered(desk, found, mine, code)
+    return _reckoned(options, found, code)
 
 
 def _offered(desk: Desk, found: Outlook, batch: BatchState, code: int) -> int:
@@ -109,7 +118,7 @@ def _prepared(options: RunOptions, seen: Survey, past: History, agents: tuple[Ag
     settings = grounded(found.settings, seen.config, seen.place)
     if options.backoff is not None:
         settings = replace(settings, backoff=options.backoff)
-    return replace(found, settings=settings)
+    return contested(options, replace(found, settings=settings), agents)
 
 
 def _refuse(options: RunOptions, found: Outlook) -> int:

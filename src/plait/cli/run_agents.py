@@ -6,15 +6,28 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from plait.agents import table
+from plait.agents.known import BY_NAME
 from plait.agents.model import AgentSpec
 from plait.cli.planning import Outlook
+from plait.cli.run_purse import unkept
+from plait.config.model import AgentsConfig
 from plait.core.errors import PlaitError
 from plait.core.plan import Problem, Severity
 from plait.core.settings import Settings
 from plait.core.task import Task
+from plait.wiring.tools import missing
 
 _SHELL = "shell"
-_RUN = "Give it a `run:` in its front matter, or say who works it: --agent-command 'tool {task_file}'."
+_RUN = (
+    "Give it a `run:` in its front matter, or say who works it: --agent with a coding tool that is installed "
+    "(plait agents lists them), or --agent-command 'tool {task_file}'."
+)
+
+_INSTALL = (
+    "Install one (plait agents tells how), or say who works it: --agent-command 'tool {task_file}'. "
+    "plait demo shows plait at work without any."
+)
+_NOBODY = "has nobody to work it: no coding tool is installed here, and it has no `run:` of its own"
 
 # Why an agent can't take a task, and the way out.
 Refusal = tuple[str, str]
@@ -25,18 +38,40 @@ def staffed(found: Outlook, known: Sequence[AgentSpec]) -> Outlook:
     plan = found.planned.plan
     if plan is None:
         return found
-    staff = _Staff(known)
+    config = found.seen.config
+    staff = _Staff(known, chosen=bool(config.serving))
+    tasks = tuple(staff.assigned(task, found.settings) for task in plan.tasks)
+    wrong = [*staff.problems(), *staff.unfit(found.settings.fallback, tasks)]
+    wrong += unkept(found.settings, tasks, known)
+    strangers = _strangers(config.agents)
+    wrong += [problem for problem in strangers if problem.severity is Severity.ERROR]
     settings = replace(found.settings, providers=staff.providers(found.settings))
-    tasks = tuple(staff.assigned(task, settings) for task in plan.tasks)
-    problems = (*found.planned.problems, *staff.problems())
-    kept = None if staff.refusals else replace(plan, tasks=tasks)
+    minor = [problem for problem in strangers if problem.severity is not Severity.ERROR]
+    problems = (*found.planned.problems, *wrong, *minor)
+    kept = None if wrong else replace(plan, tasks=tasks)
     return replace(found, settings=settings, planned=replace(found.planned, plan=kept, problems=problems))
 
 
-class _Staff:
-    """Each agent is tried once; the same refusal of many tasks is one problem."""
+def _strangers(agents: AgentsConfig) -> list[Problem]:
+    """Settings of agents that there are not. A permission that nobody has would be one that somebody lacks."""
+    found: list[Problem] = []
+    for name in agents.named:
+        if name in table.AGENTS or table.dotted(name):
+            continue
+        try:
+            table.load(AgentSpec(name))
+        except PlaitError as error:
+            severity = Severity.ERROR if name in dict(agents.permissions) else Severity.WARNING
+            told = f"the settings under [agents] are also for {name}, but {error.message}"
+            found.append(Problem(severity, told, hint=error.hint))
+    return found
 
-    def __init__(self, known: Sequence[AgentSpec]) -> None:
+
+class _Staff:
+    """Each agent is tried once; the same refusal of many tasks is one problem. `chosen`: somebody said who is to work."""
+
+    def __init__(self, known: Sequence[AgentSpec], *, chosen: bool) -> None:
+        self._chosen = chosen
         self._specs = {spec.name: spec for spec in known}
         self._broken: dict[str, Refusal | None] = {}
         self._providers: dict[str, str] = {}
@@ -46,16 +81,35 @@ class _Staff:
         names = (task.agent,) if task.agent else (_SHELL,) if task.run else settings.agents
         refused = {name: self._why_not(name, task) for name in names}
         able = [name for name, why in refused.items() if why is None]
-        if not able:
-            first = next(why for why in refused.values() if why is not None)
+        broken = next((why for name in names if (why := self._broken.get(name)) is not None), None)
+        if broken or not able:  # who was named is wanted, also where others could do it
+            first = broken or next(why for why in refused.values() if why is not None)
             self.refusals.setdefault(first, []).append(task)
             return task
         if task.agent is None and (tuple(able) != settings.agents or task.run):
             return replace(task, agent=able[0])
         return task
 
+    def unfit(self, fallback: Sequence[str], tasks: Sequence[Task]) -> list[Problem]:
+        """Who was asked to stand in, and can't. What has a command of its own needs nobody."""
+        found: list[Problem] = []
+        for name in fallback:
+            able = (task for task in tasks if task.agent != _SHELL)
+            why = next(
+                (f"{task.id} {said}" for task in able if (said := table.why_not(name, task)) is not None),
+                None,
+            )
+            refusal = (why, "Name another agent: --fallback.") if why is not None else self._load(name)
+            if refusal is not None:
+                told = f"{name} can't stand in: {refusal[0]}"
+                found.append(Problem(Severity.ERROR, told, hint=refusal[1]))
+        return found
+
     def providers(self, settings: Settings) -> tuple[tuple[str, str], ...]:
-        for name in (*settings.agents, *self._specs):
+        """Whose limits everybody runs into who may be given a task, now or by a person later."""
+        # A module for which something is set is named by nobody yet: loading it would run it.
+        known = (name for name in (*self._specs, *BY_NAME) if not table.dotted(name))
+        for name in (*settings.agents, *settings.fallback, *known):
             self._load(name)
         return tuple((name, provider) for name, provider in self._providers.items() if provider != name)
 
@@ -64,19 +118,20 @@ class _Staff:
 
     def _why_not(self, name: str, task: Task) -> Refusal | None:
         why = table.why_not(name, task)  # first: a task file must not choose what is imported
-        if why is not None:
-            return why, _RUN
-        return self._load(name)
+        if why is None:
+            return self._load(name)
+        return (why, _RUN) if self._chosen or task.agent else (_NOBODY, _INSTALL)
 
     def _load(self, name: str) -> Refusal | None:
         if name not in self._broken:
+            spec = self._specs.get(name, AgentSpec(name))
             try:
-                agent = table.load(self._specs.get(name, AgentSpec(name)))
+                agent = table.load(spec)
             except PlaitError as error:
                 self._broken[name] = (error.message, error.hint)
             else:
-                self._broken[name] = None
-                self._providers[name] = agent.provider
+                self._broken[name] = missing(spec)
+                self._providers[name] = spec.account or agent.provider
         return self._broken[name]
 
 

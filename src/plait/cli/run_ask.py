@@ -7,9 +7,11 @@ from plait.cli.planning import Outlook
 from plait.cli.say import Page, console
 from plait.cli.trust import asked, on_terminal
 from plait.config.model import Layer
+from plait.core.contest import REFEREE
 from plait.core.plan import Plan
 from plait.core.settings import Isolation, Mode
 
+SHELL = "shell"
 __all__ = ["confirm", "on_terminal", "terms"]
 
 
@@ -19,17 +21,36 @@ def confirm(found: Outlook, plan: Plan) -> bool:
     page.line()
     page.line(terms(found, plan))
     page.show(console())
-    which = "this task" if len(plan.tasks) == 1 else f"these {len(plan.tasks)} tasks"
+    count = sum(task.entrant is None for task in plan.tasks)
+    which = "this task" if count == 1 else f"these {count} tasks"
     return asked(f"Run {which}? [Y/n] ", default=True)
 
 
 def terms(found: Outlook, plan: Plan) -> str:
     """How many, how many at once, who works, and where: nobody should find out afterwards."""
     settings = found.settings
-    agents = {task.agent for task in plan.tasks if task.agent}
-    agents.update(settings.agents if any(task.agent is None for task in plan.tasks) else ())
-    count = "1 task" if len(plan.tasks) == 1 else f"{len(plan.tasks)} tasks"
-    return f"{count} · {_at_once(found)} · {', '.join(sorted(agents))} · {_where(found)}"
+    tasks = [task for task in plan.tasks if task.entrant is None]
+    agents = {task.agent for task in tasks if task.agent and task.agent != REFEREE}
+    agents.update(settings.agents if any(task.agent is None for task in tasks) else ())
+    count = "1 task" if len(tasks) == 1 else f"{len(tasks)} tasks"
+    named = ", ".join([*_contest(found, plan), *(_agent(found, name) for name in sorted(agents))])
+    if settings.fallback and len(tasks) == len(plan.tasks):  # nobody stands in for who is in a contest
+        named = f"{named} (while refused: {', '.join(settings.fallback)})"
+    return f"{count} · {_at_once(found)} · {named} · {_where(found)}"
+
+
+def _contest(found: Outlook, plan: Plan) -> list[str]:
+    if len(plan.tasks) == sum(task.entrant is None for task in plan.tasks):
+        return []
+    from plait.cli.run_contest import terms_of  # noqa: PLC0415 - few batches have one
+
+    return [terms_of(found.seen.config, plan)]
+
+
+def _agent(found: Outlook, name: str) -> str:
+    """Whom nobody named was found; where nobody was, a shell has what it can do."""
+    chosen = not found.seen.config.serving and name in found.settings.agents and name != SHELL
+    return f"{name} (the first agent found here)" if chosen else name
 
 
 def _where(found: Outlook) -> str:

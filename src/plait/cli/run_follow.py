@@ -25,8 +25,11 @@ from plait.cli.summary import exit_code, summary
 from plait.core.plan import Plan
 from plait.core.views import BatchView, batch_view
 from plait.front.activity import Activities, Logs, listening
+from plait.front.contests import contests_of, event as contest_event
 from plait.front.desk import Desk
+from plait.front.event import line
 from plait.front.feed import Feed
+from plait.front.jobs import event, jobs_of
 from plait.kit import Kit
 from plait.wiring import state_folder
 
@@ -75,10 +78,18 @@ def follow(options: RunOptions, desk: Desk, followed: Followed, calls: Calls) ->
             parting = Watch(desk, batch, show, calls, someone=someone).follow()
             view = batch_view(desk.state, desk.state.batches[batch])
             now = time.time()
-            page = summary(view, now=now, worked=feed.worked(batch, now), name=batch)
+            jobs = jobs_of(state_folder(desk.place), view)
+            contests = contests_of(state_folder(desk.place), desk.state.batches[batch])
+            page = summary(
+                view, now=now, worked=feed.worked(batch, now), name=batch, jobs=jobs, contests=contests
+            )
             if options.where != Path():
                 page.line((f"  from elsewhere, plait is: plait -C {shlex.quote(str(options.where))}", "dim"))
             show.leave(None if parting is Parting.DETACHED else page)
+            if options.as_json and parting is not Parting.DETACHED:
+                told = [event(jobs, batch, now)] if jobs else []
+                told += [contest_event(contest, batch, now) for contest in contests]
+                sys.stdout.writelines(f"{line(each)}\n" for each in told)
     except OSError as error:
         return _unheard(options, batch, error)
     if parting is Parting.WAITS and options.as_json:

@@ -28,21 +28,54 @@ class RunOptions:
     detach: bool = False
     yes: bool = False
     as_json: bool = False
+    contest: bool = False
+    times: int = 1
     backoff: Backoff | None = None
 
     def check(self) -> None:
         """Raises UserError for words that contradict each other."""
+        self._check_contest()
         if self.executor != LOCAL:
             raise UserError(
                 f"there is no executor called {self.executor} yet",
                 hint="Attempts run here: --executor local.",
             )
-        agent = "run.agent" in self.flags or "run.agent_command" in self.flags
-        if self.resume and (agent or self.wish.select or self.wish.with_needs):
+
+    def check_resumed(self) -> None:
+        """Raises UserError for what can't be said of a batch that is there already."""
+        agent = not self.flags.keys().isdisjoint(
+            {"run.agent", "run.agent_command", "run.model", "run.fallback"}
+        )
+        if agent or self.wish.select or self.wish.with_needs:
             raise UserError(
                 "--resume goes on with a batch as it was submitted: it takes no other tasks and no other agent",
-                hint="Leave --select, --with-needs, --agent and --agent-command out; or run a new batch.",
+                hint="Leave --select, --with-needs, --agent, --agent-command, --model and --fallback out; or run a new batch.",
             )
+
+    def _check_contest(self) -> None:
+        if self.times < 1:
+            raise UserError(f"-n {self.times}: a task is tried once at least", hint="Say -n 2, or more.")
+        decided = [flag for flag in ("run.judge", "run.score") if flag in self.flags]
+        if decided and not self.contest:
+            raise UserError(
+                f"--{decided[0].removeprefix('run.')} decides a contest, and none is asked for",
+                hint="Say who is in it: --contest claude,codex, or -n 2.",
+            )
+        if self.resume and self.contest:
+            raise UserError(
+                "--resume goes on with a batch as it was submitted: contests are part of it, or are not",
+                hint="Leave --contest and -n out; or run a new batch.",
+            )
+
+
+def contesting(contest: str | None, agent: str | None) -> str | None:
+    """The agents, from the two flags that name some."""
+    if contest is not None and agent is not None:
+        raise UserError(
+            "--contest and --agent both name the agents",
+            hint="Say --contest for a contest between them, --agent to share the tasks out.",
+        )
+    return contest if contest is not None else agent
 
 
 def when_done(*, pr: bool | None, draft: bool, push: bool) -> str | None:

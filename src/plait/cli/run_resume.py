@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 
 from plait import wiring
@@ -15,11 +15,12 @@ from plait.cli.run_follow import Followed, detached, follow
 from plait.cli.run_leave import left_at_once
 from plait.cli.run_limit import fitting
 from plait.cli.run_options import RunOptions
+from plait.cli.run_purse import unkept
 from plait.cli.run_show import tell
 from plait.cli.say import ASKS, OK, Page, console, write_json
 from plait.config.model import Config, Layer
 from plait.config.schema import of_table
-from plait.core.errors import WorldError
+from plait.core.errors import UserError, WorldError
 from plait.core.requests import ChangeSettings, Request, Resume
 from plait.core.settings import Settings
 from plait.core.state import BatchState, State
@@ -27,10 +28,18 @@ from plait.core.views import batch_standing
 from plait.front.asking import request_id
 from plait.front.desk import Desk
 from plait.kit import KitError
+from plait.sources.model import Mark
 from plait.wiring.sources import Survey
 
 _PATIENCE = 60.0  # seconds until somebody has taken up a batch that was only handed in
 _GLANCE = 0.25
+_BUDGETS = frozenset({"budget", "task_budget"})
+
+
+def stuck(seen: Survey, desk: Desk) -> bool:
+    """No batch of these sources is unfinished, and yet some of their tasks were begun: by a run that nobody knows of."""
+    begun = any(entry.mark is Mark.STUCK for entry in seen.pile.entries)
+    return begun and newest(desk.ahead(), seen.pile) is None
 
 
 def resume(options: RunOptions, seen: Survey, desk: Desk) -> int:
@@ -50,6 +59,7 @@ def _go_on(options: RunOptions, seen: Survey, desk: Desk, name: str, calls: Call
     batch = _taken(desk, name)
     desk.listen()
     requests = list(_requests(seen.config, desk.state, batch))
+    _check_budgets(batch, requests, _agents(desk, batch.id))
     refused = [answer.why for answer in desk.ask_all(requests) if answer.why]
     if refused:
         tell(f"Batch {batch.id} can't go on: {'; '.join(refused)}.")
@@ -110,6 +120,15 @@ def _requests(config: Config, state: State, batch: BatchState) -> Iterator[Reque
         yield ChangeSettings(request_id(), batch.id, settings, changed)
     if batch.paused is not None:
         yield Resume(request_id(), batch.id)
+
+
+def _check_budgets(batch: BatchState, requests: Iterable[Request], agents: Sequence[AgentSpec]) -> None:
+    """A budget that was not there when the batch was submitted must be one that can be kept."""
+    for request in requests:
+        if isinstance(request, ChangeSettings) and not _BUDGETS.isdisjoint(request.fields):
+            settings = batch.settings.patched(request.settings, request.fields)
+            for problem in unkept(settings, [task.task for task in batch.tasks], agents):
+                raise UserError(problem.message, hint=problem.hint)
 
 
 def _say(text: str) -> None:

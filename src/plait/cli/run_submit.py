@@ -18,6 +18,7 @@ from plait.front.asking import Submission
 from plait.front.desk import Desk
 from plait.kit import Gear
 from plait.wiring import LOCKS, Place
+from plait.wiring.prompts import prompt_template
 from plait.wiring.repository import base_commit, check_shipping, ground_problems
 
 _LOCK = "submit"
@@ -29,6 +30,7 @@ def submit(desk: Desk, found: Outlook, plan: Plan, agents: Sequence[AgentSpec]) 
     isolated = found.settings.isolation is Isolation.WORKTREE
     base = base_commit(desk.place, config.run.base) if isolated else ""
     gear = Gear.of(config) if isolated else None
+    template = prompt_template(desk.place, config)
     if isolated:
         if found.settings.publish is not Publish.OFF:
             check_shipping(desk.place, config, found.settings.publish)
@@ -42,7 +44,7 @@ def submit(desk: Desk, found: Outlook, plan: Plan, agents: Sequence[AgentSpec]) 
         if wider is not None:
             desk.ask(wider)
         sources = tuple(str(source) for source in found.seen.pile.sources)
-        return desk.submit(Submission(plan, found.settings, tuple(agents), sources, base, gear))
+        return desk.submit(Submission(plan, found.settings, tuple(agents), sources, base, gear, template))
 
 
 @contextmanager

@@ -46,6 +46,7 @@ class Watch:
         self._stopped = 0  # how often a stop was asked for
         self._detached = False
         self._notice = ""
+        self._refused: tuple[object, int] | None = None
         self._tended = time.monotonic()
         self._read = 0.0
         self._owed = self._settled = 0  # the last end of a task, and how far the sources were told
@@ -60,6 +61,8 @@ class Watch:
     def follow(self) -> Parting:
         self._take()
         while (parting := self._parting()) is None:
+            if self._refused is not None and self._refused != self._standing():
+                self._notice, self._refused = "", None  # what it was about is over
             self._show.refresh(self._notice)
             self._answer_calls()
             for key in self._show.pressed():
@@ -122,7 +125,7 @@ class Watch:
         if self._calls.stops > self._stopped:
             self._stopped = self._calls.stops
             now = self._stopped > 1
-            self._notice = _STOPPING_NOW if now else _STOPPING
+            self._notice, self._refused = _STOPPING_NOW if now else _STOPPING, None
             self._show.refresh(self._notice)
             self._ask(Stop(request_id(), self._id, now=now))
 
@@ -145,6 +148,10 @@ class Watch:
             return Resume(request_id(), self._id)
         return Unpause(request_id(), self._id)
 
+    def _standing(self) -> tuple[object, int]:
+        """What a request is refused for: a pause, or that nothing of its kind is left."""
+        return self._batch.paused, self._batch.unsettled
+
     def _ask(self, request: Request) -> None:
         """What can't be asked for now can be asked for again: this front stays."""
         try:
@@ -153,7 +160,7 @@ class Watch:
             self._notice = error.message
             return
         if answer.granted is False:
-            self._notice = answer.why
+            self._notice, self._refused = answer.why, self._standing()
         elif not isinstance(request, Stop):
             self._notice = ""
         self._take()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from plait.cli.say import OK, Page
 from plait.cli.screen.choose import Choice, choose
-from plait.cli.screen.spans import took
+from plait.cli.screen.spans import refuses, took
 from plait.cli.show import changes, commit, cut, date, minus, room, show, style, word
 from plait.cli.status_branch import branch_lines, published, whereabouts
 from plait.core.state import BatchState, State
@@ -127,6 +127,7 @@ def _show_all(state: State, batches: Sequence[BatchState], engine: EngineInfo | 
             _line(page, batch_view(state, batch))
     if ended > ENDED_SHOWN:
         page.line((f"and {ended - ENDED_SHOWN} older ones: plait history", "dim"))
+    _note_limits(page, state)
     _note_engine(page, state, engine)
     show(page)
 
@@ -184,6 +185,7 @@ def _show_one(state: State, batch: BatchState, engine: EngineInfo | None, rows: 
         page.line(line)
     page.line()
     _tasks(page, view, None if rows is None else max(1, rows - len(result)))
+    _note_limits(page, state)
     _note_engine(page, state, engine)
     show(page)
 
@@ -220,6 +222,13 @@ def _what(task: TaskView) -> str:
     said = task.reason if task.status is not TaskStatus.DONE else task.title
     result = changes(task.diffstat, minus()), commit(task.commit or "")
     return " · ".join(filter(None, (*result, said)))
+
+
+def _note_limits(page: Page, state: State) -> None:
+    """Who takes no work now, and for how long: what waits for it goes on by itself."""
+    for provider, breaker in state.breakers.items() if state.open else ():
+        if breaker.until is not None:
+            page.line((f"{refuses(provider, breaker.until, time.time())} ({breaker.why})", "yellow"))
 
 
 def _note_engine(page: Page, state: State, engine: EngineInfo | None) -> None:

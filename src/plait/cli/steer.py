@@ -36,6 +36,8 @@ from plait.wiring import find_place
 # What a retry without names takes up; what was blocked by it follows by itself.
 RETRIED = (TaskStatus.FAILED, TaskStatus.TIMED_OUT, TaskStatus.CONFLICTED, TaskStatus.CANCELLED)
 
+_NO = frozenset({"n", "no", "nope", "stop", "cancel", "don't", "never"})
+
 Words = Sequence[str]
 OfTask = Callable[[str, str, str], Request]  # a request's id, its batch, its task
 OfBatch = Callable[[str, str], Request]
@@ -83,7 +85,9 @@ def retry_command(where: Path, words: Words, *, agent: str | None, as_json: bool
         meant = find(desk.ahead(), words)
         if agent is not None:
             _check_agent(meant.batch, agent)
-        lost = tuple(task for task in meant.batch.tasks if task.status in RETRIED)
+        # A contest takes up its entrants itself.
+        asked = (task for task in meant.batch.tasks if task.task.entrant is None)
+        lost = tuple(task for task in asked if task.status in RETRIED)
         tasks = _in_order(meant.batch, meant.tasks or lost)
         return _each(
             desk,
@@ -110,11 +114,22 @@ def feedback_command(where: Path, words: Words, *, as_json: bool) -> int:
     with open_desk(find_place(where)) as desk:
         batch, task = find_one(desk.ahead(), names)
         said = sys.stdin.buffer.read().decode("utf-8", "replace") if text == "-" else text
+        _check_answer(batch, task, said)
         return _each(
             desk,
             Meant(batch, (task,)),
             lambda name, batch, task: Feedback(name, batch, task, said),
             as_json=as_json,
+        )
+
+
+def _check_answer(batch: BatchState, task: TaskState, said: str) -> None:
+    """Whether it may spend more is a question to which any words mean yes: who says no must not pay for it."""
+    if task.wants is not None and said.strip(" .!\n").lower() in _NO:
+        called = f"{batch.id} {task.task.id}"
+        raise UserError(
+            f"any feedback lets {task.task.id} spend more: nothing was answered",
+            hint=f"plait cancel {called} gives it up; plait feedback {called} 'go on' pays for one more attempt.",
         )
 
 

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from shlex import quote
 
+from plait.cli.contest_table import show_contests
 from plait.cli.say import ASKS, FAILED, OK, Page
 from plait.cli.screen.spans import took
+from plait.cli.summary_jobs import show_jobs
 from plait.core.status import BatchStatus, Category, TaskStatus, Waiting
 from plait.core.views import BatchView, TaskView
+from plait.front.contests import ContestView
+from plait.front.jobs import Jobs
+from plait.front.way import answer, login
 
 _MOST = 10  # of each kind that are told one by one
 _NAMED = 4  # together
+_NO_JOBS = Jobs()
 _BAD_BASE = "the gate fails on the base"
+_NO_BUDGET = "raise the budget"
 _LONGEST = 400  # characters of a reason
 _STYLES = {TaskStatus.DONE: "green", TaskStatus.BLOCKED: "magenta"}
 _BAD = (TaskStatus.FAILED, TaskStatus.TIMED_OUT, TaskStatus.CONFLICTED)
@@ -30,8 +38,18 @@ def exit_code(view: BatchView) -> int:
     return ASKS if view.waits_for_person else FAILED
 
 
-def summary(view: BatchView, *, now: float, worked: float, name: str | None = None) -> Page:
-    """`worked` is the time of all attempts, one after another."""
+def summary(  # noqa: PLR0913 - all that is told
+    view: BatchView,
+    *,
+    now: float,
+    worked: float,
+    name: str | None = None,
+    jobs: Jobs = _NO_JOBS,
+    contests: Sequence[ContestView] = (),
+) -> Page:
+    """`worked` is the time of all attempts, one after another; `jobs` are those of them that models did.
+    A failed entrant of a contest is told of there, and is no failure of the batch.
+    """
     page = Page()
     called = name or view.id
     page.line()
@@ -42,10 +60,13 @@ def summary(view: BatchView, *, now: float, worked: float, name: str | None = No
         why = _flat(view.reason)
         page.line((f"  {why}" if why.startswith("paused") else f"  paused: {why}", "yellow"))
     _show_branch(page, view, called)
-    _show_bad(page, view, called)
-    _show_quiet(page, view)
+    asked = replace(view, tasks=tuple(task for task in view.tasks if task.entrant is None))
+    _show_bad(page, asked, called)
+    _show_quiet(page, asked)
     _show_asking(page, view, called)
-    _show_next(page, view, called)
+    show_jobs(page, jobs)
+    show_contests(page, contests, quote(called))
+    _show_next(page, asked, called)
     return page
 
 
@@ -101,6 +122,9 @@ def _show_bad(page: Page, view: BatchView, name: str) -> None:
         page.line((f"  {_word(task.status)}", "red"), f"  {task.id}: {_flat(task.reason)}{attempts}")
         page.line((f"    {_why(task, f'{quote(name)} {quote(task.id)}')}", "dim"))
     _show_more(page, found)
+    unknown = dict.fromkeys(task.agent for task in found if task.category is Category.AUTH)
+    for agent in filter(login, unknown):
+        page.line((f"    log in with {agent}: {login(agent)}", "dim"))
 
 
 def _why(task: TaskView, called: str) -> str:
@@ -144,9 +168,9 @@ def _show_asking(page: Page, view: BatchView, name: str) -> None:
     page.line()
     for task in asking[:_MOST]:
         page.line(("  waits for you", "yellow"), f"  {task.id}: {_flat(task.reason)}")
-        verb = "approve" if task.waiting is Waiting.APPROVAL else "feedback"
-        words = "" if verb == "approve" else f" {quote(task.id)} 'your answer'"
-        page.line((f"    plait {verb} {called}{words}", "dim"))
+        approve = task.waiting is Waiting.APPROVAL
+        way = f"plait approve {called}" if approve else answer(f"{called} {quote(task.id)}", task.reason)
+        page.line((f"    {way}", "dim"))
     _show_more(page, asking)
 
 
@@ -159,17 +183,20 @@ def _show_next(page: Page, view: BatchView, name: str) -> None:
     """How to go on, where something is left to go on with."""
     called = quote(name)
     bad = [task for task in view.tasks if task.status in _BAD]
+    paused = view.ended_at is None and view.status is BatchStatus.PAUSED
     told: list[str] = []
     if bad:
         names = " ".join(quote(task.id) for task in bad) if len(bad) <= _NAMED else "TASK…"
         told.append(f"plait retry {called} {names}")
-    if view.ended_at is None and view.status is BatchStatus.PAUSED:
-        told.append("plait run --resume")
+    if paused:
+        told.append(f"plait run --resume{' --budget AMOUNT' if _NO_BUDGET in view.reason else ''}")
         if _BAD_BASE in view.reason:
             told[-1:] = [f"plait logs {called} --gate", "plait run --resume --gate 'ANOTHER' (or '': none)"]
     if told:
         page.line()
-        page.line(("  to go on", "bold"), f"  {'   or   '.join(told)}")
+        # A pause holds back what is retried, too.
+        joined = "   then   " if paused and _BAD_BASE not in view.reason else "   or   "
+        page.line(("  to go on", "bold"), f"  {joined.join(told)}")
 
 
 def _flat(reason: str) -> str:

@@ -18,7 +18,9 @@ from plait.core.errors import UserError, WorldError
 from plait.core.frozen import dataclass
 from plait.wiring import Place, find_place
 
-FORMAT, AGENT = "sources.format", "run.agent"  # they run by being loaded: before there is any plan to show
+# They run by being loaded: before there is any plan to show.
+FORMAT = "sources.format"
+AGENTS = ("run.agent", "run.fallback", "run.judge")
 _COMMAND, _SHELL = "run.agent_command", "run.agent_shell"
 
 _YES = frozenset({"y", "yes"})

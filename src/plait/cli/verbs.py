@@ -56,7 +56,7 @@ def logs(  # noqa: PLR0913, PLR0917 - a verb's options are its parameters
     context: typer.Context,
     words: OneTask = None,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the task has ended.")] = False,
-    raw: Annotated[bool, typer.Option("--raw", help="Byte for byte, with colours and all.")] = False,
+    raw: Annotated[bool, typer.Option("--raw", help="All that was printed, byte for byte.")] = False,
     attempt: Annotated[
         int | None, typer.Option("--attempt", metavar="N", help="This attempt, not the newest.")
     ] = None,

@@ -36,6 +36,10 @@ def plan(
     shape: Annotated[
         str, typer.Option("--format", metavar="text|mermaid|dot", help="How to show it.")
     ] = "text",
+    prompt: Annotated[
+        str | None,
+        typer.Option("--prompt", metavar="TASK", help="Show what the agent of this task would be given."),
+    ] = None,
     json: opt.Json = False,
 ) -> None:
     """Show the checked graph: waves, needs with reasons, shared files, longest path, problems."""
@@ -56,7 +60,7 @@ def plan(
     }
     wish = Wish(select, with_needs, ignore_needs, resume)
     chosen = Shape.JSON if json else Shape(shape)
-    raise typer.Exit(plan_command(context.obj, sources or (), wish, _given(flags), chosen))
+    raise typer.Exit(plan_command(context.obj, sources or (), wish, _given(flags), chosen, prompt))
 
 
 @verbs.command("next")
@@ -109,6 +113,12 @@ def run_(
     order: opt.Order = None,
     phase_gate: opt.PhaseGate = None,
     agent: opt.Agent = None,
+    model: opt.Model = None,
+    fallback: opt.Fallback = None,
+    contest: opt.Contest = None,
+    times: opt.Times = 1,
+    judge: opt.Judge = None,
+    score: opt.Score = None,
     agent_command: opt.AgentCommand = None,
     agent_shell: opt.AgentShell = None,
     verify: opt.Verify = None,
@@ -117,6 +127,7 @@ def run_(
     idle_timeout: opt.IdleTimeout = None,
     retries: opt.Retries = None,
     budget: opt.Budget = None,
+    task_budget: opt.TaskBudget = None,
     stop_on_fail: opt.StopOnFail = None,
     on_conflict: opt.OnConflict = None,
     isolation: opt.Isolation = None,
@@ -134,7 +145,7 @@ def run_(
 ) -> None:
     """Run tasks, and watch them until all is over."""
     from plait.cli.run import run_command  # noqa: PLC0415
-    from plait.cli.run_options import RunOptions, when_done  # noqa: PLC0415
+    from plait.cli.run_options import RunOptions, contesting, when_done  # noqa: PLC0415
     from plait.sources.planning import Wish  # noqa: PLC0415
 
     flags = {
@@ -148,7 +159,11 @@ def run_(
         "run.auto_approve": auto_approve,
         "run.order": order,
         "run.phase_gate": phase_gate,
-        "run.agent": agent,
+        "run.agent": contesting(contest, agent),
+        "run.model": model,
+        "run.fallback": fallback,
+        "run.judge": judge,
+        "run.score": score,
         "run.agent_command": agent_command,
         "run.agent_shell": agent_shell,
         "run.verify": verify,
@@ -157,6 +172,7 @@ def run_(
         "run.idle_timeout": idle_timeout,
         "run.retries": retries,
         "run.budget": budget,
+        "run.task_budget": task_budget,
         "run.stop_on_fail": stop_on_fail,
         "run.on_conflict": on_conflict,
         "run.isolation": isolation,
@@ -175,6 +191,8 @@ def run_(
         detach=detach,
         yes=yes,
         as_json=json,
+        contest=contest is not None or times != 1,
+        times=times,
     )
     raise typer.Exit(run_command(options))
 

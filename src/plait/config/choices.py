@@ -11,6 +11,14 @@ class PromptBy(StrEnum):
     FILE = "file"
 
 
+class Permission(StrEnum):
+    """What a tool may do without asking."""
+
+    FULL = "full"
+    EDITS = "edits"
+    OWN = "own"
+
+
 class WhenDone(StrEnum):
     """What is done with a batch branch at the end."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from enum import StrEnum
@@ -16,7 +17,18 @@ T = TypeVar("T")
 E = TypeVar("E", bound=StrEnum)
 
 # What TOML and JSON can both say, and what the settings are made of.
-Plain = str | int | float | bool | None | list[str] | dict[str, int] | dict[str, str]
+Plain = (
+    str
+    | int
+    | float
+    | bool
+    | None
+    | list[str]
+    | dict[str, int]
+    | dict[str, str]
+    | dict[str, list[str]]
+    | dict[str, list[float]]
+)
 
 LARGEST = 1_000_000
 _LEAST_SIZE, _MOST_SIZE = 2**16, 2**50
@@ -141,6 +153,88 @@ def counts(what: str) -> Kind[tuple[tuple[str, int], ...]]:
         return {one.strip(): _number(count) for one, _, count in pairs}
 
     return Kind(f"a table of {what}: {number.allowed} for each", read, dict, hear)
+
+
+def named_texts(what: str, each: str) -> Kind[tuple[tuple[str, str], ...]]:
+    """A text for each of some names."""
+
+    def read(said: object) -> tuple[tuple[str, str], ...]:
+        if not isinstance(said, Mapping):
+            raise Unfit
+        pairs = ((_sound(one).strip(), _sound(value).strip()) for one, value in said.items())
+        return tuple((one or _unfit(), value or _unfit()) for one, value in pairs)
+
+    def hear(said: str) -> object:
+        pairs = [part.partition("=") for part in _parts(said)]
+        return {one.strip(): value.strip() for one, _, value in pairs}
+
+    return Kind(f"a table of {what}: {each} for each", read, dict, hear)
+
+
+def named_choices(what: str, of: type[E]) -> Kind[tuple[tuple[str, E], ...]]:
+    """A choice for each of some names."""
+    one_of, texts_ = choice(of), named_texts(what, choice(of).allowed)
+
+    def read(said: object) -> tuple[tuple[str, E], ...]:
+        return tuple((one, one_of.read(value)) for one, value in texts_.read(said))
+
+    def plain(values: tuple[tuple[str, E], ...]) -> Plain:
+        return {one: value.value for one, value in values}
+
+    return Kind(texts_.allowed, read, plain, texts_.hear)
+
+
+def named_words(what: str) -> Kind[tuple[tuple[str, tuple[str, ...]], ...]]:
+    """Words of a command line for each of some names: a list, or one text that is split as a shell would."""
+
+    def words(said: object) -> tuple[str, ...]:
+        try:
+            found = shlex.split(said) if isinstance(said, str) else said
+        except ValueError:
+            raise Unfit("Look at its quotes.") from None
+        if not isinstance(found, Sequence) or isinstance(found, str | bytes):
+            raise Unfit
+        return tuple(_sound(word) for word in found)
+
+    def read(said: object) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        if not isinstance(said, Mapping):
+            raise Unfit
+        return tuple((_sound(one).strip() or _unfit(), words(value)) for one, value in said.items())
+
+    def plain(values: tuple[tuple[str, tuple[str, ...]], ...]) -> Plain:
+        return {one: list(value) for one, value in values}
+
+    def hear(said: str) -> object:
+        one, _, value = said.partition("=")
+        return {one.strip(): value} if said.strip() else {}
+
+    return Kind(f"a table of {what}: a list of words for each", read, plain, hear)
+
+
+def prices() -> Kind[tuple[tuple[str, tuple[float, ...]], ...]]:
+    def amounts_of(said: object) -> tuple[float, ...]:
+        if isinstance(said, str):
+            said = [_number(part) for part in said.split("/")]
+        if not isinstance(said, Sequence) or len(said) not in {2, 3}:
+            raise Unfit
+        if any(isinstance(one, bool) or not isinstance(one, int | float) or one < 0 for one in said):
+            raise Unfit
+        return tuple(float(one) for one in said)
+
+    def read(said: object) -> tuple[tuple[str, tuple[float, ...]], ...]:
+        if not isinstance(said, Mapping):
+            raise Unfit
+        return tuple((_sound(one).strip() or _unfit(), amounts_of(value)) for one, value in said.items())
+
+    def plain(values: tuple[tuple[str, tuple[float, ...]], ...]) -> Plain:
+        return {one: list(value) for one, value in values}
+
+    def hear(said: str) -> object:
+        pairs = [part.partition("=") for part in _parts(said)]
+        return {one.strip(): value for one, _, value in pairs}
+
+    allowed = "a table of models: dollars per million tokens read, written and (optional) read from the cache"
+    return Kind(f"{allowed}, such as [1.25, 10, 0.125]", read, plain, hear)
 
 
 def commands(what: str) -> Kind[tuple[tuple[str, str], ...]]:

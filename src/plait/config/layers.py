@@ -11,11 +11,13 @@ from plait.config.key import AnyKey
 from plait.config.kinds import Unfit
 from plait.config.model import (
     COMMAND,
+    AgentsConfig,
     Config,
     EngineConfig,
     Given,
     Layer,
     MergeConfig,
+    ModelConfig,
     PrConfig,
     RunConfig,
     SourcesConfig,
@@ -28,7 +30,16 @@ from plait.core.frozen import dataclass
 from plait.core.plan import Problem, Severity
 from plait.core.task import Origin
 
-Table = RunConfig | SourcesConfig | WorkspaceConfig | MergeConfig | PrConfig | EngineConfig
+Table = (
+    RunConfig
+    | AgentsConfig
+    | ModelConfig
+    | SourcesConfig
+    | WorkspaceConfig
+    | MergeConfig
+    | PrConfig
+    | EngineConfig
+)
 
 
 class SettingsError(ConfigError):
@@ -91,6 +102,8 @@ def _typed(values: dict[str, tuple[object, Given]]) -> Config:
 
     return Config(
         RunConfig(**table("run", RunConfig)),
+        AgentsConfig(**table("agents", AgentsConfig)),
+        ModelConfig(**table("model", ModelConfig)),
         SourcesConfig(**table("sources", SourcesConfig)),
         WorkspaceConfig(**table("workspace", WorkspaceConfig)),
         MergeConfig(**table("merge", MergeConfig)),

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Literal
 
-from plait.config.choices import ForgeKind, PromptBy, WhenDone
+from plait.config.choices import ForgeKind, Permission, PromptBy, WhenDone
 from plait.config.key import AnyKey
 from plait.config.schema import KEYS
 from plait.core.frozen import dataclass
@@ -83,6 +83,47 @@ class RunConfig:
     on_conflict: OnConflict
     phase_gate: float
     budget: Budget | None
+    task_budget: Budget | None
+    model: str | None
+    fallback: tuple[str, ...]
+    prompt: str | None
+    judge: str | None
+    score: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class AgentsConfig:
+    models: tuple[tuple[str, str], ...]
+    args: tuple[tuple[str, tuple[str, ...]], ...]
+    programs: tuple[tuple[str, str], ...]
+    permissions: tuple[tuple[str, Permission], ...]
+    accounts: tuple[tuple[str, str], ...]
+    prices: tuple[tuple[str, tuple[float, ...]], ...]
+    replies: tuple[str, ...]
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The agents that something is set for."""
+        tables = (self.models, self.args, self.programs, self.permissions, self.accounts)
+        return tuple(dict.fromkeys([name for table in tables for name, _ in table] + list(self.replies)))
+
+
+@dataclass(frozen=True, slots=True)
+class ModelConfig:
+    base_url: str
+    name: str | None
+    key: str | None
+    context_tokens: int
+    context_lines: int
+    output_lines: int
+    stall_timeout: float
+    verify_replies: bool
+    verify_model: str | None
+    checks: tuple[str, ...]
+    fixes: int
+    temperature: float | None
+    start_ollama: bool
+    prompts: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +179,8 @@ class Config:
     """All settings. `given` has every key."""
 
     run: RunConfig
+    agents: AgentsConfig
+    model: ModelConfig
     sources: SourcesConfig
     workspace: WorkspaceConfig
     merge: MergeConfig
@@ -151,7 +194,7 @@ class Config:
         return value
 
     @property
-    def agents(self) -> tuple[str, ...]:
+    def serving(self) -> tuple[str, ...]:
         """Who serves the tasks that name no agent; none: whoever is at hand.
 
         A command is one, unless agents were named by a stronger layer.
@@ -170,7 +213,7 @@ class Config:
         """A batch's settings for a plan and a machine of this size; `agents` serve where no setting names any."""
         run = self.run
         return Settings(
-            agents=self.agents or tuple(agents) or Settings().agents,
+            agents=self.serving or tuple(agents) or Settings().agents,
             max_parallel=auto_parallel(tasks, cores) if run.max_parallel == "auto" else run.max_parallel,
             mode=run.mode,
             auto_approve=run.auto_approve,
@@ -188,6 +231,8 @@ class Config:
             on_conflict=run.on_conflict,
             phase_gate=run.phase_gate,
             budget=run.budget,
+            task_budget=run.task_budget,
+            fallback=run.fallback,
             write_back=self.sources.write_back,
             file_conflicts=self.sources.file_conflicts,
             publish=Publish.OFF if self.pr.when_done is WhenDone.ASK else Publish(self.pr.when_done.value),
@@ -229,4 +274,8 @@ def commands(config: Config) -> list[Command]:
 def _line(value: object) -> str:
     if not isinstance(value, tuple):
         return str(value)
-    return ", ".join(one if isinstance(one, str) else " = ".join(one) for one in value)
+    return ", ".join(one if isinstance(one, str) else " = ".join(map(_words, one)) for one in value)
+
+
+def _words(value: object) -> str:
+    return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)

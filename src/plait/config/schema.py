@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from types import MappingProxyType
 
-from plait.config import keys_git, kinds
+from plait.config import keys_agents, keys_git, keys_model, kinds
 from plait.config.choices import PromptBy
 from plait.config.key import AnyKey, Key
 from plait.core.needs import UnknownNeeds
@@ -25,6 +25,8 @@ _ALIKE = 0.65  # how like a word must be to a name it is not next to
 TABLES: Mapping[str, str] = MappingProxyType(
     {
         "run": "How a batch is run.",
+        "agents": "How agents are called, each by its name.",
+        "model": "The agent that is a model itself, behind a server.",
         "sources": "Where tasks are read from, and what is written back.",
         "workspace": "The worktrees that tasks work in.",
         "merge": "How files are merged that many tasks change.",
@@ -187,6 +189,52 @@ KEYS: tuple[AnyKey, ...] = (
         "never start what could take the batch over it: 20usd, 500ktok, or one of each",
         flag="--budget",
     ),
+    Key(
+        "run.task_budget",
+        kinds.budget(),
+        _BATCH.task_budget,
+        "never start what could take one task over it: 2usd, 100ktok, or one of each",
+        flag="--task-budget",
+    ),
+    Key(
+        "run.model",
+        kinds.text("a model's name"),
+        None,
+        "the model of all agents that have none of their own under [agents.models]; tasks that name one keep it",
+        flag="--model",
+    ),
+    Key(
+        "run.fallback",
+        kinds.texts("an agent's name or a list of names", split=True),
+        (),
+        "the agents that take over while the provider of a task's own refuses; none: its tasks wait",
+        flag="--fallback",
+        runs=lambda names: any("." in name or ":" in name for name in names),
+    ),
+    Key(
+        "run.prompt",
+        kinds.text("a file"),
+        None,
+        "the file with the template of prompts, in the place of plait's own; {task}, {rules}, {feedback} … are filled in",
+    ),
+    Key(
+        "run.judge",
+        kinds.text("an agent's name"),
+        None,
+        "the agent that puts the results of a contest in order",
+        flag="--judge",
+        runs=lambda name: name is not None and ("." in name or ":" in name),
+    ),
+    Key(
+        "run.score",
+        kinds.text("a command"),
+        None,
+        "the command that prints a number for each result of a contest: the highest wins",
+        flag="--score",
+        runs=bool,
+    ),
+    *keys_agents.AGENTS,
+    *keys_model.MODEL,
     Key(
         "sources.paths",
         kinds.texts("a path or a list of paths"),

@@ -36,10 +36,24 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
+class Candidate:
+    """What an entrant of a contest offers: its own change, whose it is, and what it took."""
+
+    task: str
+    agent: str
+    base: str
+    tip: str
+    seconds: float = 0.0
+    spend: Spend = NO_SPEND
+    diffstat: tuple[int, int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class AttemptStarted:
     """Start it. `base` is the commit its workspace is made from; `session` the agent's session to go on with;
     `command` what is run where no agent is (verification). `repairs` is the task's earlier change, where that
-    conflicted with what is in `base` now, and this attempt is to make it again.
+    conflicted with what is in `base` now, and this attempt is to make it again. `before` is what the session had spent,
+    `candidates` what a referee is to choose from.
     """
 
     attempt: Attempt
@@ -54,6 +68,8 @@ class AttemptStarted:
     session: str | None = None
     feedback: str = ""
     repairs: Change | None = None
+    before: Spend = NO_SPEND
+    candidates: tuple[Candidate, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +89,9 @@ class StepPassed:
 
 @dataclass(frozen=True, slots=True)
 class RetryGranted:
-    """Go back to step `then`, not before `at`. Only a counted one uses up one of the task's retries."""
+    """Go back to step `then`, not before `at`. Only a counted one uses up one of the task's retries. `elsewhere`: the
+    provider rejected it (not logged in, nothing left to pay with) and is left alone, so that others take it.
+    """
 
     batch: str
     task: str
@@ -83,6 +101,7 @@ class RetryGranted:
     why: str
     counted: bool
     feedback: str = ""
+    elsewhere: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +112,14 @@ class BackoffEnded:
 
 @dataclass(frozen=True, slots=True)
 class AnswerAwaited:
-    """The agent asked something that only a person can answer."""
+    """Something is asked that only a person can answer: by the agent; or whether the task may go over its own budget, and
+    then `wants` is what another attempt may cost.
+    """
 
     batch: str
     task: str
     question: str
+    wants: Spend | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,12 +206,15 @@ class PublishStarted:
 
 @dataclass(frozen=True, slots=True)
 class BreakerOpened:
-    """Start nothing with this provider until then, and afterwards at most `limit` at once."""
+    """Start nothing with this provider until then, and afterwards at most `limit` at once. `rejected`: it is not that
+    it has too much to do; somebody has to log in there, or to pay.
+    """
 
     provider: str
     until: float
     limit: int
     why: str
+    rejected: bool = False
 
 
 @dataclass(frozen=True, slots=True)

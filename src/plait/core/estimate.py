@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from statistics import median
 
+from plait.core.contest import REFEREE
 from plait.core.decisions import (
     AttemptEnding,
     AttemptStarted,
@@ -40,6 +41,7 @@ from plait.core.task import Step, Task
 
 VERIFY_SHARE = 0.1  # of the writing, until something better is known
 GATE = 300.0
+JUDGING = 60.0
 STEPS_PER_TASK = 50  # a forecast that needs more than this is no forecast
 
 
@@ -53,8 +55,11 @@ class Forecast:
 
 def guess(state: State, task: Task, agent: str) -> float:
     """How long writing lasts: what the task says, else what it took before, else the agent's usual pace times the weight,
-    else the weight alone.
+    else the weight alone. Choosing from what others wrote takes as long as it did before, whatever the task.
     """
+    if agent == REFEREE:
+        chosen = state.experience.get(agent)
+        return median(chosen.paces) * task.weight if chosen is not None and chosen.paces else JUDGING
     if task.estimate is None and task.key in state.lengths:
         return state.lengths[task.key]
     known = state.experience.get(agent)

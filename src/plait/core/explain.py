@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from plait.core.agenda.choose import Choice, affordable, reserve, why_busy
+from plait.core.agenda.choose import affordable, fallback, offer, why_busy
 from plait.core.agenda.phase import progress
 from plait.core.agenda.rebuild import line_stands
 from plait.core.agenda.slots import clamped, room_in_batch, within_limit, within_room
@@ -155,8 +155,12 @@ def _own(batch: BatchState, task: TaskState) -> Why | None:
 
 
 def _needs(batch: BatchState, task: TaskState) -> str:
-    needed = (batch.tasks[place] for place in batch.plan.needs[task.place])
+    awaited = [batch.tasks[place] for place in task.entrants]
+    going = [other.task.id for other in awaited if other.status is None]
+    needed = (batch.tasks[place] for place in batch.plan.needs[task.place] if place not in task.entrants)
     missing = {other.task.id for other in needed if other.status is not TaskStatus.DONE}
+    if not missing and going:
+        return f"waits for its entrants: {_some(going)} ({len(awaited) - len(going)} of {len(awaited)} have ended)"
     said = [need for need in task.task.needs if need.on in missing]
     names = list(dict.fromkeys(need.on for need in said)) or sorted(missing)
     shown = _some(names)
@@ -215,15 +219,16 @@ def _queue(state: State, batch: BatchState, task: TaskState) -> Why | None:
 
 def _agents(state: State, batch: BatchState, task: TaskState) -> Why | None:
     """Why none of its agents can take it now; None when one can."""
-    reasons = [why_busy(state, batch, agent) for agent in task.lane[1]]
+    reasons = [why_busy(state, batch, agent) for agent in (*task.lane[1], *fallback(state, batch, task))]
     if None in reasons:
         return None
     return Waiting.LIMIT, "; ".join(dict.fromkeys(reason for reason in reasons if reason))
 
 
 def _money(state: State, batch: BatchState, task: TaskState) -> Why | None:
-    offers = [Choice(task, agent, reserve(state, batch, agent)) for agent in task.lane[1]]
-    if any(affordable(batch, offer) for offer in offers):
+    agents = fallback(state, batch, task) or task.lane[1]
+    offers = [offer(state, batch, task, agent) for agent in agents]
+    if batch.settings.budget is None or any(affordable(batch, one) for one in offers):
         return None
     spent = batch.spent + batch.claims
     reason = f"it may cost {offers[0].reserve}, and {spent} of {batch.settings.budget} is spent or reserved"

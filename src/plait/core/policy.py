@@ -58,6 +58,13 @@ WORDS: Mapping[Category, str] = {
     Category.GATE: "the gate failed with its change",
 }
 
+# The provider does not know who asks, or is not paid: another provider may take the task.
+REJECTED = frozenset({Category.QUOTA, Category.AUTH})
+
+MAKE_WAY = (
+    5.0  # seconds: who was refused twice lets others ask first; it may be refused for a reason of its own
+)
+MISFITS = 8  # so many refusals of one task while others were served; the next ones are its own failures
 LOSSES = 3  # so many lost attempts are nobody's fault; after that they count
 MERGE_TRIES = 8  # some twenty minutes: a person may have to leave the branch, or free a disk
 GATE_LOSSES = 3

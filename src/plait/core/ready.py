@@ -1,7 +1,8 @@
 """Tasks that wait for nothing of their own: only files, groups and shared limits stand in their way.
 
 Laws:
-- a lane holds the entries that the same limits govern (one batch, one choice of agents), best first;
+- a lane holds the entries that the same limits govern (one batch, one choice of agents, with or without others who stand
+  in for them), best first;
 - an entry is free when nobody holds one of its tokens and no better entry of its lane wants one of them;
 - every other entry is parked under one token that is held, or wanted by a better free entry of its lane.
 
@@ -17,7 +18,9 @@ from plait.core.frozen import dataclass
 from plait.core.sorted import Sorted
 
 Ref = tuple[str, int]  # batch, place in its plan
-Lane = tuple[str, tuple[str, ...]]  # batch, the agents it may be given to
+Lane = tuple[
+    str, tuple[str, ...], bool
+]  # batch, the agents it may be given to, whether nobody stands in for them
 Key = tuple[int, int, float, int]  # the smallest goes first; the last part is the place, so no two are alike
 
 

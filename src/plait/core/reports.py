@@ -13,7 +13,8 @@ class Outcome:
     """How an attempt ended. `retry_after` counts from the exit, `retry_at` is an instant; the later one holds.
 
     `peak` is the memory, in bytes, that its whole tree took at most (0: nobody measured it). `files` are all that its
-    change differs in from its base, and `diffstat` how many they are, the lines added and the lines removed.
+    change differs in from its base, and `diffstat` how many they are, the lines added and the lines removed. `winner` is the
+    entrant whose change it is, where a referee chose one. `session` "": the one it was to go on with is gone.
     """
 
     category: Category
@@ -28,6 +29,12 @@ class Outcome:
     question: str | None = None
     peak: int = 0
     diffstat: tuple[int, int, int] | None = None
+    winner: str = ""
+
+    @property
+    def said_when(self) -> bool:
+        """It tells when to come back: so does a provider, and hardly ever a task that talks of limits by itself."""
+        return bool(self.retry_after or self.retry_at)
 
 
 @dataclass(frozen=True, slots=True)

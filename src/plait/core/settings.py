@@ -107,6 +107,12 @@ class Budget:
     def sound(self) -> bool:
         return (self.microusd or 0) >= 0 and (self.tokens or 0) >= 0
 
+    def counted(self, spend: Spend) -> Spend:
+        """What of it this budget is about."""
+        return Spend(
+            spend.microusd if self.microusd is not None else 0, spend.tokens if self.tokens is not None else 0
+        )
+
     def share(self, parts: int) -> Spend:
         return Spend((self.microusd or 0) // parts, (self.tokens or 0) // parts)
 
@@ -147,7 +153,10 @@ class _Patchable:
 
 @dataclass(frozen=True, slots=True)
 class Settings(_Patchable):
-    """One batch's settings. `agents` serve the tasks that name none; `max_parallel = 0` means no limit."""
+    """One batch's settings. `agents` serve the tasks that name none; `max_parallel = 0` means no limit.
+
+    `fallback` are the agents that take over while the provider of a task's own ones refuses.
+    """
 
     agents: tuple[str, ...] = ("shell",)
     providers: tuple[tuple[str, str], ...] = ()
@@ -169,7 +178,9 @@ class Settings(_Patchable):
     on_conflict: OnConflict = OnConflict.SKIP
     phase_gate: float = 0.8
     budget: Budget | None = None
+    task_budget: Budget | None = None
     reserve: Spend | None = None
+    fallback: tuple[str, ...] = ()
     write_back: WriteBack = WriteBack.CHECKOUT
     publish: Publish = Publish.OFF
     file_conflicts: FileConflicts = FileConflicts.INFERRED
@@ -193,7 +204,12 @@ class Settings(_Patchable):
                 "a backoff must not become shorter each time",
             ),
             (self.budget is None or self.budget.sound, "a budget must not be negative"),
+            (self.task_budget is None or self.task_budget.sound, "a task's budget must not be negative"),
             (self.reserve is None or self.reserve.sound, "a reserve must not be negative"),
+            (
+                self.reserve is None or self.task_budget is None or self.task_budget.allows(self.reserve),
+                "a reserve must not be more than a task's budget: no task could start",
+            ),
             (0 <= self.phase_gate <= 1, f"phase_gate must lie between 0 and 1, not {self.phase_gate:g}"),
             (
                 self.gate is None or self.isolation is Isolation.WORKTREE,

@@ -29,6 +29,7 @@ class AttemptState:
     quiet_since: float
     session: str | None = None
     used: Spend = NO_SPEND
+    served: bool = False  # by its provider, since that last refused
     phase: str = ""
     question: str | None = None
     pid: int | None = None
@@ -78,13 +79,15 @@ class TaskState:
     lane: Lane
     learnt: tuple[str, ...] = ()  # tokens of files that it was seen to change
     dependents: list[int] = field(default_factory=list)
+    entrants: tuple[int, ...] = ()  # the tries at it, in a contest
     # What holds it back.
-    pending: int = 0  # needs that are not done
+    pending: int = 0  # needs that are not done, and entrants that have not ended
     lost: int = 0  # needs that ended otherwise
     closed: bool = False  # by its phase
     chosen: str | None = None  # the agent a person chose for it
     not_before: float | None = None
     question: str | None = None
+    wants: Spend | None = None  # what another attempt may cost: whether it may is the question
     approved: bool = False
     interrupted: str | None = None
     # Where it is.
@@ -107,12 +110,17 @@ class TaskState:
     numbers: dict[Step, int] = field(default_factory=dict)
     tries: int = 0
     losses: int = 0
+    refusals: int = 0  # in a row
+    misfits: int = 0  # refusals by a provider that had served others since the one before
+    refused: tuple[str, int] | None = None  # by whom last, and how many had been served then
     repairs: int = 0
     merge_failures: int = 0
     last: AttemptState | None = None
     last_write: AttemptState | None = None
     retry: str | None = None  # why it goes again
     feedback: str = ""
+    winner: str = ""  # the entrant whose change it has
+    outdone: tuple[str, ...] = ()  # entrants that were chosen and did not stand
     repairing: Change | None = None  # what conflicted, until it has been made again
     foreseen: dict[str, tuple[str, ...]] = field(default_factory=dict)  # files, by the task ("": the branch)
     base: str | None = None
@@ -120,6 +128,7 @@ class TaskState:
     commit: str | None = None
     diffstat: tuple[int, int, int] | None = None
     spent: Spend = NO_SPEND
+    agreed: Spend = NO_SPEND  # what of it a person has agreed to: its own budget counts from there
     started_at: float | None = None
     # How it ended.
     status: TaskStatus | None = None
@@ -262,9 +271,13 @@ class Breaker:
     limit: int | None = None  # at most so many at once since it last refused
     peak: int = 0  # how many were at work when it refused
     opened_at: float = 0.0
+    since: float = 0.0  # when the first of the streak was
     why: str = ""
+    rejected: bool = False  # somebody has to log in, or to pay
+    mended: bool = False  # somebody who may have done that wants work done
     streak: int = 0  # refusals since the last success
-    credit: int = 0  # successes that have not raised the limit yet
+    served: int = 0  # attempts that succeeded since it refused
+    credit: int = 0  # attempts that were served and have not raised the limit yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,6 +288,7 @@ class Refusal:
     at: float
     until: float | None
     began: float  # when the refused attempt started
+    rejected: bool = False
 
 
 @dataclass(slots=True)

@@ -14,7 +14,9 @@ from plait.core.task import Origin, Step
 
 @dataclass(frozen=True, slots=True)
 class TaskView:
-    """`diffstat`: files, lines added, lines removed. `foreseen`: what it would conflict with ("": the branch), and where."""
+    """`diffstat`: files, lines added, lines removed. `foreseen`: what it would conflict with ("": the branch), and where.
+    `entrant`: the task that it is a try at, in a contest. `winner`: the entrant whose change it has.
+    """
 
     id: str
     title: str
@@ -37,11 +39,13 @@ class TaskView:
     origin: Origin | None
     diffstat: tuple[int, int, int] | None = None
     foreseen: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    entrant: str | None = None
+    winner: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How many tasks stand where; the counts sum to `total`."""
+    """How many tasks stand where; the counts sum to `total`. Of a contest, its task alone counts."""
 
     total: int
     counts: tuple[tuple[TaskStatus, int], ...]
@@ -118,6 +122,8 @@ def task_view(state: State, batch: BatchState, task: TaskState) -> TaskView:
         origin=task.task.origin,
         diffstat=task.diffstat,
         foreseen=tuple(task.foreseen.items()),
+        entrant=task.task.entrant,
+        winner=task.winner or None,
     )
 
 
@@ -166,7 +172,7 @@ def waits_for_person(state: State, batch: BatchState) -> bool:
         return batch.paused is not None and batch.publishing is None
     if any(attempt.question is None for attempt in batch.alive.values()):
         return False
-    asked = False
+    asked = batch.paused is not None and batch.unsettled == 0 and _line_rests(batch)
     for task in (task for task in batch.tasks if task.status is None):
         on = standing(state, batch, task).on
         if on is not None and on.on_person:
@@ -174,6 +180,10 @@ def waits_for_person(state: State, batch: BatchState) -> bool:
         elif on not in _BEHIND or _held_elsewhere(state, batch, task):
             return False
     return asked
+
+
+def _line_rests(batch: BatchState) -> bool:
+    return batch.gate is None and batch.merging is None and batch.rebuild is None
 
 
 def _held_elsewhere(state: State, batch: BatchState, task: TaskState) -> bool:
@@ -199,6 +209,7 @@ def batch_standing(batch: BatchState) -> tuple[BatchStatus, str]:
 
 def _progress(tasks: tuple[TaskView, ...]) -> Progress:
     counts = dict.fromkeys(TaskStatus, 0)
-    for task in tasks:
+    asked = [task for task in tasks if task.entrant is None]
+    for task in asked:
         counts[task.status] += 1
-    return Progress(len(tasks), tuple(counts.items()))
+    return Progress(len(asked), tuple(counts.items()))

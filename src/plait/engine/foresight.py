@@ -106,7 +106,8 @@ def _at_work(batch: BatchState) -> Iterator[AtWork]:
     for place in batch.active:
         task = batch.tasks[place]
         writing = any(name.step is Step.WRITE for name in task.alive)
-        if task.status is None and task.base and not task.merged and (writing or task.tip):
+        to_merge = task.task.entrant is None and task.status is None and not task.merged
+        if to_merge and task.base and (writing or task.tip):
             yield AtWork(task.task.id, task.base, None if writing else task.tip)
 
 

@@ -5,26 +5,30 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from plait.agents.check import Check
+from plait.agents.discretion import Discreet, Discretion, of
 from plait.agents.model import Agent, AgentSpec, Brief, Command, Listener
-from plait.agents.prompt import prompt, snapshot
+from plait.agents.prompt import House, continued, prompt, snapshot
+from plait.agents.replies import how
 from plait.agents.table import load
 from plait.core.decisions import AttemptStarted
 from plait.core.errors import PlaitError
 from plait.core.frozen import dataclass
 from plait.core.task import Attempt, Step, Task
 from plait.engine import log
+from plait.engine.papers import lay, said
 from plait.engine.surroundings import surroundings, unique_name
 from plait.kit import Kit, KitError
 from plait.ports import Commons, Job
-from plait.site import transcript
 from plait.site.folder import StateFolder, put
 
 GATE = ""  # the name under which the merged result is checked: no task has it
 _THE_WHOLE = Task(GATE)
-CHECK_TAIL = 4 << 10  # bytes of a failed check's output that the next attempt is told
+_ANY_HOUSE = House()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +51,16 @@ class Launcher:
         self._known: dict[str, Kit] = {}
         self._environments: dict[str, dict[str, str]] = {}
         self._agents: dict[AgentSpec, Agent] = {}
+        self._discretions: dict[str, Discretion] = {}
 
-    def job(self, order: AttemptStarted, workspace: str, *, bare: bool = False) -> Job:
+    def job(
+        self, order: AttemptStarted, workspace: str, house: House = _ANY_HOUSE, *, bare: bool = False
+    ) -> Job:
         """Raises PlaitError; makes the files that the attempt reads. `bare`: the workspace is to be fitted out first."""
         attempt = order.attempt
         kit = self.kit(attempt.batch)
         task = self._task(kit, attempt)
-        command = self._command(order, kit, task, workspace)
+        command = self._command(order, kit, task, workspace, house)
         env = surroundings(
             self._environment(attempt.batch),
             attempt=attempt,
@@ -72,9 +79,16 @@ class Launcher:
         return self.kit(batch).top
 
     def listener(self, order: AttemptStarted) -> Listener:
+        batch = order.attempt.batch
         if order.attempt.step is Step.VERIFY:
-            return Check().listen()
-        return self._agent(self.kit(order.attempt.batch).spec(order.agent)).listen()
+            return self.check_listener(batch)
+        kit = self.kit(batch)
+        spec, task = kit.spec(order.agent), self._task(kit, order.attempt)
+        used = replace(spec, model=task.model) if task.model else spec  # what it costs depends on it
+        return Discreet(self._agent(used).listen(order.before), self.discretion(batch))
+
+    def check_listener(self, batch: str) -> Listener:
+        return Discreet(Check().listen(), self.discretion(batch))
 
     def recall(self, order: AttemptStarted) -> Listener:
         """Who hears an attempt that an earlier engine started: without a kit, its exit at least is heard."""
@@ -82,7 +96,7 @@ class Launcher:
             return self.listener(order)
         except PlaitError as error:
             log.say(f"warning: {order.attempt} is heard by nobody: {error.message}")
-            return Check().listen()
+            return self.check_listener(order.attempt.batch)
 
     def outfit_failure(self, attempt: Attempt) -> str | None:
         """Why its workspace could not be fitted out, if that is what it ended by."""
@@ -114,12 +128,33 @@ class Launcher:
 
     def refresh(self, batch: str) -> None:
         """A front may have handed over another environment."""
+        self._discretions.pop(batch, None)
         with suppress(KitError):
             self._environments[batch] = self._kits.environment(batch)
 
-    def _command(self, order: AttemptStarted, kit: Kit, task: Task, workspace: str) -> Command:
-        if order.command is not None:
-            return Check().command(order.command)
+    def discretion(self, batch: str) -> Discretion:
+        """For what is told of a batch: the secrets of its environment, and of its tasks' own. Of no batch: the engine's."""
+        if batch not in self._discretions:
+            tasks: tuple[Task, ...] = ()
+            with suppress(KitError):
+                tasks = self.kit(batch).tasks if batch else ()
+            base = self.environment(batch) if batch else os.environ
+            self._discretions[batch] = of(base, *(task.env for task in tasks))
+        return self._discretions[batch]
+
+    def _command(self, order: AttemptStarted, kit: Kit, task: Task, workspace: str, house: House) -> Command:
+        here = self._folder.attempt(order.attempt)
+        if order.command is None:
+            command = self._agent_command(order, kit, task, workspace, house)
+        else:
+            command = Check().command(order.command, str(here.path))
+        for file, content in command.files:
+            lay(here.path / file, content)
+        return command
+
+    def _agent_command(
+        self, order: AttemptStarted, kit: Kit, task: Task, workspace: str, house: House
+    ) -> Command:
         attempt = order.attempt
         here = self._folder.attempt(attempt)
         name, text = snapshot(task)
@@ -129,15 +164,23 @@ class Launcher:
             workspace,
             task_file=str(self._folder.task(attempt.batch, attempt.task) / name),
             prompt_file=str(here.prompt),
+            folder=str(here.path),
             session=order.session,
             feedback=order.feedback,
+            base=order.base,
+            candidates=order.candidates,
         )
-        command = self._agent(kit.spec(order.agent)).command(told)
-        if _names(command, told.task_file):
+        spec = kit.spec(order.agent)
+        command = self._agent(spec).command(told)
+        goes_on = order.session is not None and _resumes(command, order.session)
+        if goes_on or _names(command, told.task_file):
             put(Path(told.task_file), text)
         if _names(command, told.prompt_file):
-            put(here.prompt, self._prompt(order, task))
-        return command
+            before = said(self._folder, order)
+            whole = partial(prompt, task, house, before, workspace=workspace, template=kit.template)
+            told_all = continued(task, before, told.task_file) if goes_on else whole()
+            put(here.prompt, f"{told_all}\n{how()}\n" if spec.replies else told_all)
+        return _applied(command, spec, told) if spec.replies else command
 
     def _fitted_out(
         self, attempt: Attempt, kit: Kit, workspace: str, argv: tuple[str, ...]
@@ -159,17 +202,6 @@ class Launcher:
         put(path, order.feedback + "\n")
         return path
 
-    def _failed_check(self, attempt: Attempt) -> str:
-        """What the newest check of this task said, as far as there was one."""
-        folder = self._folder.task(attempt.batch, attempt.task)
-        made = [
-            path for path in folder.glob(f"{Step.VERIFY.value}-*") if path.name.rpartition("-")[2].isdigit()
-        ]
-        newest = max(made, key=lambda path: int(path.name.rpartition("-")[2]), default=None)
-        if newest is None:
-            return ""
-        return transcript.tail(newest / "transcript", CHECK_TAIL).decode("utf-8", "replace")
-
     def kit(self, batch: str) -> Kit:
         kit = self._known.get(batch)  # another thread may forget it
         if kit is None:
@@ -188,19 +220,6 @@ class Launcher:
             self._environments[batch] = self._kits.environment(batch)
         return self._environments[batch]
 
-    def _prompt(self, order: AttemptStarted, task: Task) -> str:
-        attempt = order.attempt
-        check = self._failed_check(attempt) if order.feedback else ""
-        return prompt(task, feedback=order.feedback, check=check, conflict=self._conflict(order))
-
-    def _conflict(self, order: AttemptStarted) -> str:
-        if order.repairs is None:
-            return ""
-        with suppress(OSError):
-            path = self._folder.conflict(order.attempt.batch, order.attempt.task)
-            return path.read_text("utf-8", "replace")
-        return ""
-
     def _task(self, kit: Kit, attempt: Attempt) -> Task:
         task = kit.by_id.get(attempt.task) if attempt.task != GATE else _THE_WHOLE
         if task is None:
@@ -213,5 +232,23 @@ class Launcher:
         return self._agents[spec]
 
 
+def _applied(command: Command, spec: AgentSpec, told: Brief) -> Command:
+    """The agent only answers: what it says is written in its place."""
+    from plait.site import replying  # noqa: PLC0415 - few agents are called so
+
+    file = replying.encode(replying.Spec(spec, told.workspace))
+    return replace(
+        command,
+        argv=replying.wrap(command.argv, Path(told.folder, replying.FILE)),
+        files=(*command.files, (replying.FILE, file)),
+    )
+
+
 def _names(command: Command, path: str) -> bool:
     return command.stdin == path or any(path in word for word in command.argv)
+
+
+def _resumes(command: Command, session: str) -> bool:
+    """Whether the tool goes on with it: one that can't is told everything."""
+    words = (*command.argv, *(value for _, value in command.env), *(text for _, text in command.files))
+    return any(session in word for word in words)

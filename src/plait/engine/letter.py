@@ -54,7 +54,7 @@ def title(view: BatchView, wanted: str = "") -> str:
     """`wanted` is what a person wants it to be; otherwise it says what is in it."""
     if wanted.strip():
         return _cut(_flat(wanted), _TITLE)
-    merged = [task for task in view.tasks if task.status is TaskStatus.DONE]
+    merged = [task for task in _asked(view) if task.status is TaskStatus.DONE]
     names = ", ".join(_flat(task.title or task.id) for task in merged[:3])
     told = names if len(merged) == 1 else f"{len(merged)} tasks: {names}" + (", …" if len(merged) > 3 else "")
     return _still(_cut(told if merged else f"Batch {_flat(view.id)}", _TITLE))
@@ -62,11 +62,12 @@ def title(view: BatchView, wanted: str = "") -> str:
 
 def body(view: BatchView, details: Mapping[str, Detail] = MappingProxyType({}), *, most: int = MOST) -> str:
     """Never more than `most` bytes: what does not fit is counted."""
-    left = [task for task in view.tasks if task.status is not TaskStatus.DONE]
+    asked = _asked(view)
+    left = [task for task in asked if task.status is not TaskStatus.DONE]
     room = (most - _HEAD_ROOM) // 2 if left else most - _HEAD_ROOM
     parts = [_summary(view)]
-    if view.tasks:
-        rows = ((task.status, _row(view, task, details.get(task.id, _NONE))) for task in view.tasks)
+    if asked:
+        rows = ((task.status, _row(view, task, details.get(task.id, _NONE))) for task in asked)
         table, more = _fitting(rows, room)
         parts += ["\n".join([_HEADINGS, *table]), *more]
     if left:
@@ -74,6 +75,11 @@ def body(view: BatchView, details: Mapping[str, Detail] = MappingProxyType({}), 
         parts += ["### Not in it", "\n".join(reasons), *more]
     parts.append(_footer(view))
     return "\n\n".join(parts) + "\n"
+
+
+def _asked(view: BatchView) -> list[TaskView]:
+    """Entrants of a contest are nobody's wish: their task is."""
+    return [task for task in view.tasks if task.entrant is None]
 
 
 def _summary(view: BatchView) -> str:

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 import traceback
 from contextlib import suppress
+from functools import cache
+
+from plait.agents.discretion import Discretion, of
 
 
 def say(text: str) -> None:
-    """A log that can't be written is no reason to stop."""
+    """A log that can't be written is no reason to stop. What others say is told without secrets."""
     stamp = time.strftime("%Y-%m-%d %H:%M:%S")
     with suppress(OSError):
-        print(f"{stamp} {text}", file=sys.stderr, flush=True)  # noqa: T201 - standard error is the log
+        print(f"{stamp} {_discretion()(text)}", file=sys.stderr, flush=True)  # noqa: T201 - standard error is the log
 
 
 def say_trace(error: BaseException) -> None:
     say("".join(traceback.format_exception(error)).rstrip())
+
+
+@cache
+def _discretion() -> Discretion:
+    """The environment of an engine is that of the front that started it."""
+    return of(os.environ)

@@ -93,7 +93,8 @@ class Performer:
             case AttemptEnding():
                 self._executor.end(decision.attempt, now=decision.now)
             case BreakerOpened():
-                self._commons.refused(decision.provider, decision.until)
+                if not decision.rejected:  # others may be logged in otherwise
+                    self._commons.refused(decision.provider, decision.until)
             case TaskEnded():
                 self._commons.give_back(decision.batch, decision.task)
                 if self._starter.isolated(decision.batch):

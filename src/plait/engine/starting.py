@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from plait.agents.check import Check
+from plait.agents.prompt import House
 from plait.core.decisions import AttemptStarted, GateStarted
 from plait.core.errors import Fault, PlaitError, in_words
+from plait.core.policy import check
 from plait.core.reports import AttemptExited, AttemptLost, Outcome, Report
 from plait.core.settings import Isolation
 from plait.core.state import State
@@ -52,7 +53,8 @@ class Starter:
             if self.isolated(batch):
                 self._prepare(order)
             else:
-                self._executor.start(self._launcher.job(order, self._launcher.top(batch)))
+                job = self._launcher.job(order, self._launcher.top(batch), self._house(order))
+                self._executor.start(job)
 
     def start_gate(self, gate: GateStarted) -> None:
         self.expect(gate)
@@ -61,9 +63,11 @@ class Starter:
     def expect(self, order: AttemptStarted | GateStarted) -> Watch:
         """Make ready to hear of what is about to be started, or of what an earlier engine started."""
         if isinstance(order, GateStarted):
-            check = gates.order_of(order)
-            sequel = gates.sequel(order, self._news, lambda: self._launcher.outfit_failure(check.attempt))
-            self._watch.expect(check, self._grounds.path(check), Check().listen(), sequel)
+            gate = gates.order_of(order)
+            sequel = gates.sequel(order, self._news, lambda: self._launcher.outfit_failure(gate.attempt))
+            self._watch.expect(
+                gate, self._grounds.path(gate), self._launcher.check_listener(order.batch), sequel
+            )
         else:
             self._watch.expect(order, self._path(order), self._launcher.recall(order), self._sequel(order))
         return self._watch
@@ -87,7 +91,14 @@ class Starter:
         """Its workspace is ready; somebody may have thought better of it meanwhile."""
         if self._watch.expects(order.attempt):
             with self._answering(order):
-                self._executor.start(self._launcher.job(order, ground.path, bare=ground.bare))
+                job = self._launcher.job(order, ground.path, self._house(order), bare=ground.bare)
+                self._executor.start(job)
+
+    def _house(self, order: AttemptStarted) -> House:
+        batch = self._state.batches.get(order.attempt.batch)
+        task = batch.task(order.attempt.task) if batch is not None else None
+        verify = check(batch, task) if batch is not None and task is not None else None
+        return House(self.isolated(order.attempt.batch), verify)
 
     def _sequel(self, order: AttemptStarted) -> Sequel | None:
         """What an attempt left in a workspace of its own is seen to before anybody is told of its end."""
@@ -127,7 +138,7 @@ class Starter:
         """What is the world's fault may pass; what is anybody else's would be refused again."""
         if not isinstance(error, PlaitError | OSError):
             log.say_trace(error)
-        message = in_words(error)
+        message = self._launcher.discretion(order.attempt.batch)(in_words(error))
         log.say(f"{order.attempt} could not be started: {message}")
         passing = isinstance(error, OSError) or (
             isinstance(error, PlaitError) and error.fault is Fault.WORLD and not isinstance(error, KitError)

@@ -7,10 +7,11 @@ one that prints little.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import field
 
 from plait.agents.model import Activity, Asked, Listener, PhaseBegun, Refused, SessionKnown, Signal, Used
+from plait.agents.waits import Wait
 from plait.core.decisions import AttemptStarted
 from plait.core.frozen import dataclass
 from plait.core.reports import (
@@ -30,6 +31,8 @@ from plait.core.task import Attempt
 from plait.engine.hearing import Hearing
 from plait.site.folder import StateFolder
 
+LATER = 1.0  # seconds: a refusal that lasts hardly longer than what was told is no news
+UNSAID = 30.0  # seconds: a tool that waits by itself goes on before long
 LIVELY = 60.0  # a sign of life is reported at most so often, and well within the idle timeout
 
 
@@ -52,6 +55,7 @@ class Watched:
     sequel: Sequel
     told: float
     peak: int = 0
+    refused_until: float = 0.0  # as it was last told
     last: dict[type[Signal], Signal] = field(default_factory=dict)
 
     @property
@@ -114,12 +118,14 @@ class Watch:
         """Hear what came since the last time."""
         for watched in self._running.values():
             if watched.hearing.grew():
-                for signal in watched.hearing.hear():
-                    self._tell(watched, signal)
                 lively = now - watched.told >= min(LIVELY, watched.order.idle_timeout / 4)
                 if lively and not watched.sequel.silent:
                     watched.told = now
-                    self._news(AttemptActive(watched.name))
+                    self._news(AttemptActive(watched.name))  # first: it means that no question is open
+                past = watched.hearing.past
+                heard = watched.hearing.hear()
+                for signal in standing(heard) if past else heard:
+                    self._tell(watched, signal)
 
     def weigh(self, attempt: Attempt, size: int) -> None:
         watched = self._running.get(attempt)
@@ -133,19 +139,37 @@ class Watch:
         )
 
     def _outcome(self, watched: Watched, code: int) -> Outcome:
-        for signal in watched.hearing.hear_the_rest():
+        past = watched.hearing.past
+        heard = watched.hearing.hear_the_rest()
+        for signal in standing(list(heard)) if past else heard:
             self._tell(watched, signal)
         return watched.hearing.end(code, watched.peak)
 
     def _tell(self, watched: Watched, signal: Signal) -> None:
-        """What was told already is not told again."""
-        if isinstance(signal, Activity) or watched.sequel.silent or watched.last.get(type(signal)) == signal:
+        """What was told already is not told again. A wait that is said again is another one: it counts from now."""
+        if isinstance(signal, Activity) or watched.sequel.silent:
             return
-        watched.last[type(signal)] = signal
-        self._news(_report(watched, signal))
+        if isinstance(signal, Refused):
+            self._refuse(watched, _until(signal.wait))
+        elif watched.last.get(type(signal)) != signal:
+            watched.last[type(signal)] = signal
+            self._news(_report(watched, signal))
+
+    def _refuse(self, watched: Watched, until: float) -> None:
+        if until >= watched.refused_until + LATER:
+            watched.refused_until = until
+            self._news(RateLimited(watched.order.provider, until))
 
 
-def _report(watched: Watched, signal: PhaseBegun | SessionKnown | Used | Asked | Refused) -> Report:
+def standing(heard: Sequence[Signal]) -> list[Signal]:
+    """Of what was said before this engine came, how things stand now: who refused has taken work since, or the tool has
+    ended, and a question is open only if nothing but the line that tells of it came after.
+    """
+    last = {type(signal): signal for signal in heard if not isinstance(signal, Activity | Refused | Asked)}
+    return [*last.values(), *(signal for signal in heard[-2:] if isinstance(signal, Asked))]
+
+
+def _report(watched: Watched, signal: PhaseBegun | SessionKnown | Used | Asked) -> Report:
     name = watched.name
     match signal:
         case PhaseBegun():
@@ -156,5 +180,9 @@ def _report(watched: Watched, signal: PhaseBegun | SessionKnown | Used | Asked |
             return AttemptUsed(name, signal.spend)
         case Asked():
             return AttemptAsked(name, signal.question)
-        case Refused():
-            return RateLimited(watched.order.provider, signal.until)
+
+
+def _until(wait: Wait) -> float:
+    """Counted from now: it is said while the tool runs."""
+    now = time.time()
+    return max(now + (wait.after or (0.0 if wait.at else UNSAID)), wait.at or 0.0)

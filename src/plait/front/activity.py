@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from plait.agents.discretion import Discretion, Lines
 from plait.agents.model import Activity, Agent, Listener
 from plait.agents.plain import plain
 from plait.agents.table import load
@@ -17,6 +18,7 @@ from plait.front.event import Event, EventType
 from plait.kit import Kit
 from plait.site import transcript
 from plait.site.folder import StateFolder
+from plait.wiring.secrets import discretion
 
 # Who hears a running attempt; None: nobody knows how, so that its lines are taken as they are.
 Listen = Callable[[AttemptState], Listener | None]
@@ -30,20 +32,36 @@ _SHOWN = 160  # characters
 
 def listening(kit: Kit) -> Listen:
     """Through the batch's own agents. What a check prints is for people as it is."""
+    listener = listeners(kit)
+    return lambda attempt: None if attempt.name.step is Step.VERIFY else listener(attempt.agent)
+
+
+def listeners(kit: Kit) -> Callable[[str], Listener | None]:
+    """A fresh one for the agent of this name; None: nobody knows how to hear it."""
     agents: dict[str, Agent | None] = {}
 
-    def agent(name: str) -> Agent | None:
+    def listener(name: str) -> Listener | None:
         if name not in agents:
             agents[name] = None
             with suppress(ConfigError):  # of another version of plait, perhaps
                 agents[name] = load(kit.spec(name))
-        return agents[name]
-
-    def listen(attempt: AttemptState) -> Listener | None:
-        known = None if attempt.name.step is Step.VERIFY else agent(attempt.agent)
+        known = agents[name]
         return known.listen() if known is not None else None
 
-    return listen
+    return listener
+
+
+class _Secrets:
+    """What is not told, by batch: looked up once."""
+
+    def __init__(self, folder: StateFolder) -> None:
+        self._folder = folder
+        self._known: dict[str, Discretion] = {}
+
+    def of(self, batch: str) -> Discretion:
+        if batch not in self._known:
+            self._known[batch] = discretion(self._folder, batch)
+        return self._known[batch]
 
 
 class Activities:
@@ -52,6 +70,7 @@ class Activities:
     def __init__(self, folder: StateFolder, listen: Listen | None = None) -> None:
         self._folder = folder
         self._listen = listen
+        self._secrets = _Secrets(folder)
         self._known: dict[Attempt, tuple[int, str]] = {}
 
     def look(self, attempts: Iterable[AttemptState]) -> Mapping[str, str]:
@@ -66,8 +85,9 @@ class Activities:
         if grown == size:
             return size, said
         listener = self._listen(attempt) if self._listen is not None else None
+        hide = Lines(self._secrets.of(attempt.name.batch))
         for line in last_lines(path, LAST):
-            for text in _heard(listener, line):
+            for text in _heard(listener, hide(line)):
                 said = text
         return grown, said
 
@@ -78,6 +98,7 @@ class Logs:
     def __init__(self, folder: StateFolder, listen: Listen | None = None) -> None:
         self._folder = folder
         self._listen = listen
+        self._secrets = _Secrets(folder)
         self._open: dict[Attempt, _Log] = {}
 
     def read(self, attempts: Iterable[AttemptState], at: float) -> list[Event]:
@@ -94,7 +115,8 @@ class Logs:
         if attempt.name not in self._open:
             path = self._folder.attempt(attempt.name).transcript
             listener = self._listen(attempt) if self._listen is not None else None
-            self._open[attempt.name] = _Log(attempt.name, path, listener)
+            hide = Lines(self._secrets.of(attempt.name.batch))
+            self._open[attempt.name] = _Log(attempt.name, path, listener, hide)
         return self._open[attempt.name]
 
 
@@ -105,6 +127,7 @@ class _Log:
     name: Attempt
     path: Path
     listener: Listener | None
+    hide: Lines
     at: int = 0
     begun: bytes = b""
     line_at: int = 0
@@ -150,7 +173,7 @@ class _Log:
         self.at = piece.next
 
     def _tell(self, line: bytes, now: float) -> Iterator[Event]:
-        for said in _heard(self.listener, line[:_LINE].decode("utf-8", "replace")):
+        for said in _heard(self.listener, self.hide(line[:_LINE].decode("utf-8", "replace"))):
             yield self._event({"kind": "activity", "text": said}, now)
 
     def _event(self, entry: dict[str, object], now: float) -> Event:

@@ -31,6 +31,7 @@ class Submission:
     sources: tuple[str, ...] = ()
     base: str = ""
     gear: Gear | None = None
+    template: str = ""
     environment: Mapping[str, str] | None = field(default=None, repr=False)
 
 

@@ -28,14 +28,17 @@ _WORDS = {
 class Book:
     """What is noted here costs one task at a time, so that progress can be told without a recount."""
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, batch: BatchState) -> None:
+        """Nothing of it was told yet. Entrants are told of, and not counted: their task is."""
+        self._entrants = {task.place for task in batch.tasks if task.task.entrant is not None}
+        size = len(batch.tasks)
         self._told: list[tuple[TaskStatus, Waiting | None] | None] = [None] * size
         self._counts = dict.fromkeys(TaskStatus, 0)
 
     @classmethod
     def of(cls, state: State, batch: BatchState) -> Book:
         """As if everything had been told up to now."""
-        book = cls(len(batch.tasks))
+        book = cls(batch)
         for task in batch.tasks:
             book.note(task.place, standing(state, batch, task))
         return book
@@ -45,14 +48,15 @@ class Book:
         before, after = self._told[place], (stands.status, stands.on)
         if before == after:
             return False
-        if before is not None:
-            self._counts[before[0]] -= 1
-        self._counts[stands.status] += 1
+        if place not in self._entrants:
+            if before is not None:
+                self._counts[before[0]] -= 1
+            self._counts[stands.status] += 1
         self._told[place] = after
         return True
 
     def progress(self) -> dict[str, int]:
-        return progress_json(len(self._told), self._counts)
+        return progress_json(len(self._told) - len(self._entrants), self._counts)
 
 
 def progress_json(total: int, counts: Mapping[TaskStatus, int]) -> dict[str, int]:

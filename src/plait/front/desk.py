@@ -156,9 +156,10 @@ class Desk:
 
     def submit(self, submission: Submission) -> str:
         """The new batch's id, once it is in the journal. Raises WorldError if it is refused, or not answered in time."""
-        from plait.front.handover import hand_over, take_back  # noqa: PLC0415 - most fronts only look
+        from plait.front.handover import discreet, hand_over, take_back  # noqa: PLC0415 - most fronts only look
         from plait.site.refs import batch_branch  # noqa: PLC0415
 
+        submission = discreet(submission)
         batch = hand_over(self.place, self.state, submission)
         request = Submit(
             request_id(),

@@ -23,6 +23,8 @@ class EventType(StrEnum):
     BATCH_COMPLETED = "batch:completed"
     BATCH_FAILED = "batch:failed"
     BATCH_CANCELLED = "batch:cancelled"
+    BATCH_JOBS = "batch:jobs"
+    BATCH_CONTEST = "batch:contest"
     TASK_QUEUED = "batch:task:queued"
     TASK_WAITING = "batch:task:waiting"
     TASK_STARTED = "batch:task:started"

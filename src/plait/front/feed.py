@@ -31,7 +31,7 @@ class Feed:
         batch = self.state.batches.get(name or "")
         task = batch.task(task_name or "") if batch is not None else None
         if batch is not None and batch.id not in self._books:
-            self._books[batch.id] = Book(len(batch.tasks))
+            self._books[batch.id] = Book(batch)
         return tell(Moment(self.state, record, seen, batch, task, self._books.get(name or "")))
 
     def fold(self, record: Record) -> None:

@@ -6,11 +6,14 @@ import os
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 from plait import wiring
+from plait.agents.discretion import Discretion, of
 from plait.core.errors import UserError, WorldError
-from plait.core.requests import Request
+from plait.core.requests import Request, Resume
 from plait.core.state import State
+from plait.core.task import Task
 from plait.front.asking import REOPENS, Submission
 from plait.kit import Gear, Kit
 from plait.site.folder import make_private
@@ -27,7 +30,14 @@ def hand_over(place: Place, state: State, submission: Submission) -> str:
         batch = next(name for name in _names() if name not in taken and _make_folder(place, name))
         environment = os.environ if submission.environment is None else submission.environment
         gear = submission.gear or Gear()
-        kit = Kit(str(place.top), submission.plan.tasks, submission.agents, gear, submission.sources)
+        kit = Kit(
+            str(place.top),
+            submission.plan.tasks,
+            submission.agents,
+            gear,
+            submission.sources,
+            submission.template,
+        )
         try:
             wiring.save_kit(place, batch, kit, environment)
         except OSError:
@@ -36,25 +46,53 @@ def hand_over(place: Place, state: State, submission: Submission) -> str:
     return batch
 
 
+def discreet(submission: Submission) -> Submission:
+    """The same batch without secrets in what everybody will see of it: titles, and reasons why tasks wait."""
+    environment = os.environ if submission.environment is None else submission.environment
+    hide = of(environment, *(task.env for task in submission.plan.tasks))
+    plan = submission.plan
+    tasks = tuple(_discreet(task, hide) for task in plan.tasks)
+    phases = tuple(
+        replace(phase, title=hide(phase.title), reason=hide(phase.reason)) for phase in plan.phases
+    )
+    return replace(submission, plan=replace(plan, tasks=tasks, phases=phases))
+
+
+def _discreet(task: Task, hide: Discretion) -> Task:
+    """Its agent is told everything: a title that is not told whole stands above the text, if none does already."""
+    needs = tuple(replace(need, reason=hide(need.reason)) for need in task.needs)
+    title = hide(task.title)
+    if (title, needs) == (task.title, task.needs):
+        return task
+    whole = title == task.title or task.body.lstrip().startswith("# ")
+    body = task.body if whole else f"# {' '.join(task.title.split())}\n\n{task.body}".rstrip()
+    return replace(task, title=title, needs=needs, body=body)
+
+
 def take_back(place: Place, batch: str) -> None:
     """The batch was not taken: nothing of what was handed over, secrets least of all, stays behind."""
     shutil.rmtree(wiring.state_folder(place).batch(batch), ignore_errors=True)
 
 
 def hand_over_environment(place: Place, state: State, requests: Sequence[Request]) -> None:
-    """An ended batch has no environment any more: if it is taken up again, it runs with this front's.
+    """An ended batch has no environment any more: if it is taken up again, it runs with this front's. So does one that was
+    paused or stopped, once it is resumed: what was amiss may have been a key.
 
     Raises UserError if there is nothing left to take up.
     """
-    for batch in {request.batch: None for request in requests if isinstance(request, REOPENS)}:
-        if batch in state.batches and not wiring.has_environment(place, batch):
-            if wiring.was_forgotten(place, batch):
-                raise UserError(
-                    f"batch {batch} was forgotten: what it was submitted with is gone",
-                    hint="Its tasks can be run anew: plait run.",
-                )
+    for request in requests:
+        batch = state.batches.get(request.batch) if isinstance(request, REOPENS) else None
+        if batch is None:
+            continue
+        there = wiring.has_environment(place, batch.id)
+        if not there and wiring.was_forgotten(place, batch.id):
+            raise UserError(
+                f"batch {batch.id} was forgotten: what it was submitted with is gone",
+                hint="Its tasks can be run anew: plait run.",
+            )
+        if not there or (isinstance(request, Resume) and batch.paused is not None):
             with _told(place):
-                wiring.save_environment(place, batch, os.environ)
+                wiring.save_environment(place, batch.id, os.environ)
 
 
 @contextmanager

@@ -100,6 +100,8 @@ class Moment:
         """An event about this task, or about the batch; its attempt is the writing one's number."""
         batch = self.batch.id if self.batch is not None else None
         name, n = (task.task.id, task.numbers.get(Step.WRITE)) if task is not None else (None, None)
+        if task is not None and task.task.entrant is not None:
+            more = {"entrantOf": task.task.entrant, **more}
         return Event(self.record.seq, self.record.at, kind, batch, name, n, more)
 
     def note(self, task: TaskState) -> None:

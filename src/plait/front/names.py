@@ -40,7 +40,9 @@ def find_batch(state: State, word: str | None) -> BatchState:
 
 
 def find_task(batch: BatchState, word: str) -> TaskState:
-    found = _matches(word, batch.index)
+    """An entrant's name begins as its task's does: a beginning means the task."""
+    asked = (task.task.id for task in batch.tasks if task.task.entrant is None)
+    found = _matches(word, asked) or _matches(word, batch.index)
     if not found:
         hint = _near(word, batch.index) or f"`plait status {batch.id}` lists its tasks."
         raise UserError(f"batch {batch.id} has no task {word}", hint=hint)

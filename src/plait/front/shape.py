@@ -64,6 +64,8 @@ def _task(batch: BatchView, task: TaskView) -> Json:
         "diffstat": _diffstat(task.diffstat),
         "commit": task.commit,
         "foreseen": [{"taskId": other or None, "files": files} for other, files in task.foreseen],
+        "entrantOf": task.entrant,
+        "winner": task.winner,
     }
 
 
@@ -102,6 +104,8 @@ def settings_json(settings: Settings) -> Json:
         "conflictBehavior": settings.on_conflict.value,
         "phaseGate": settings.phase_gate,
         "budget": _budget(settings.budget),
+        "taskBudget": _budget(settings.task_budget),
+        "fallback": list(settings.fallback),
         "writeBack": settings.write_back.value,
         "publish": settings.publish.value,
     }

@@ -5,12 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 
+from plait.agents.known import BY_NAME
 from plait.core.explain import standing
 from plait.core.owed import Owed
 from plait.core.state import BatchState, State, TaskState
 from plait.core.status import Category, PauseCause, TaskStatus, Waiting
 
 _SHOWN = 3
+_SOON = 18 * 3600  # seconds
+_SPEND = "may it spend more?"  # as a task asks whose budget is used up
 
 # Where nothing has to be looked up.
 PLAIN = {
@@ -24,6 +27,13 @@ PLAIN = {
     Waiting.TURN: "It runs when its turn comes.",
     Waiting.SLOT: "It runs when a slot is free.",
 }
+
+
+def answer(called: str, question: str) -> str:
+    """The command that answers a question of the task that is `called` so. Whatever is answered to one about money pays."""
+    if _SPEND in question:
+        return f"plait feedback {called} 'go on'   or   plait cancel {called}"
+    return f"plait feedback {called} 'your answer'"
 
 
 def way(state: State, batch: BatchState, task: TaskState) -> str:
@@ -41,6 +51,8 @@ def way(state: State, batch: BatchState, task: TaskState) -> str:
 
 def _again(batch: BatchState, task: TaskState, status: TaskStatus) -> str:
     name = task.task.id
+    if status is TaskStatus.DONE and task.task.entrant is not None:
+        return f"Nothing is missing: plait explain {batch.id} {task.task.entrant} tells what came of the contest."
     if status is TaskStatus.DONE:
         return _done(batch)
     if status is TaskStatus.CONFLICTED:
@@ -49,8 +61,26 @@ def _again(batch: BatchState, task: TaskState, status: TaskStatus) -> str:
         return f"plait retry {batch.id} {task.by} takes it up again, together with {task.by}."
     if status is TaskStatus.BLOCKED:
         return f"plait retry {batch.id} takes up what failed, and with it what that held back."
-    why = f"plait logs {batch.id} {name} --gate shows why; " if task.category is Category.GATE else ""
-    return f"{why}plait retry {batch.id} {name} takes it up again; plait feedback {batch.id} {name} 'text' does so with words of yours."
+    again = f"{_first(batch, task)}plait retry {batch.id} {name} takes it up again"
+    if task.entrants:  # nobody writes it: words are for its entrants
+        return f"{again}."
+    return f"{again}; plait feedback {batch.id} {name} 'text' does so with words of yours."
+
+
+def _first(batch: BatchState, task: TaskState) -> str:
+    """What is to be seen, or to be done, before it is taken up again."""
+    if task.category is Category.GATE:
+        return f"plait logs {batch.id} {task.task.id} --gate shows why; "
+    agent = task.last_write.agent if task.last_write is not None else None
+    if task.category is Category.AUTH and (how := login(agent)):
+        return f"Log in first ({how}); then "
+    return ""
+
+
+def login(agent: str | None) -> str:
+    """How to log in with an agent; "": nobody knows."""
+    known = BY_NAME.get(agent or "")
+    return known.login.how if known is not None and known.login is not None else ""
 
 
 def _done(batch: BatchState) -> str:
@@ -70,6 +100,8 @@ def _in_line(batch: BatchState, task: TaskState) -> str:
 
 def _awaited(state: State, batch: BatchState, task: TaskState, on: Waiting) -> str:
     match on:
+        case Waiting.ANSWER if task.wants is not None:
+            return _more(batch, task)
         case Waiting.NEEDS:
             return _after(state, batch, task)
         case Waiting.BACKOFF:
@@ -81,14 +113,29 @@ def _awaited(state: State, batch: BatchState, task: TaskState, on: Waiting) -> s
         case Waiting.PAUSE:
             return _unpause(batch)
         case Waiting.LIMIT:
-            return f"It runs when its agent is free again{_patience(state, batch, task)}."
+            return f"It runs by itself when its agent is free again{_patience(state, batch, task)}."
         case _:
             return PLAIN[on].format(batch=batch.id, task=task.task.id)
 
 
+def _more(batch: BatchState, task: TaskState) -> str:
+    called = f"{batch.id} {task.task.id}"
+    return (
+        f"plait feedback {called} 'go on' pays for that attempt and lets its budget begin anew; "
+        f"plait run --resume --task-budget AMOUNT raises it for all tasks; plait cancel {called} gives it up."
+    )
+
+
 def _unpause(batch: BatchState) -> str:
-    stopped = batch.paused is not None and batch.paused.cause is PauseCause.STOP
-    return f"plait {'resume' if stopped else 'unpause'} {batch.id} lets the batch go on."
+    match batch.paused.cause if batch.paused is not None else None:
+        case PauseCause.BUDGET:
+            return "plait run --resume --budget AMOUNT lets the batch go on, if that is enough."
+        case PauseCause.STOP | PauseCause.PROVIDER:
+            return (
+                f"plait resume {batch.id} lets the batch go on, with the keys of the terminal you say it in."
+            )
+        case _:
+            return f"plait unpause {batch.id} lets the batch go on."
 
 
 def _patience(state: State, batch: BatchState, task: TaskState) -> str:
@@ -98,7 +145,7 @@ def _patience(state: State, batch: BatchState, task: TaskState) -> str:
         for provider in providers
         if (breaker := state.breakers.get(provider)) is not None and breaker.until is not None
     ]
-    return f", not before {_clock(min(open_until))}" if open_until else ""
+    return f", not before {_clock(min(open_until))} ({_left(min(open_until))})" if open_until else ""
 
 
 def _after(state: State, batch: BatchState, task: TaskState) -> str:
@@ -113,8 +160,12 @@ def _roots(batch: BatchState, task: TaskState) -> Iterator[int]:
     seen, work = {task.place}, [task.place]
     while work:
         place = work.pop(0)
+        entrants = batch.tasks[place].entrants
         missing = [
-            need for need in batch.plan.needs[place] if batch.tasks[need].status is not TaskStatus.DONE
+            need
+            for need in batch.plan.needs[place]
+            if (status := batch.tasks[need].status) is not TaskStatus.DONE
+            and (status is None or need not in entrants)
         ]
         if not missing:
             yield place
@@ -133,5 +184,16 @@ def _stands(state: State, batch: BatchState, task: TaskState) -> str:
     )
 
 
+def _left(until: float) -> str:
+    left = max(0, int(until - time.time()))
+    if left < 60:
+        return f"{left}s left"
+    minutes = (left + 59) // 60
+    hours = f"{minutes // 60}h " if minutes >= 60 else ""
+    return f"{hours}{minutes % 60}m left"
+
+
 def _clock(at: float) -> str:
-    return time.strftime("%H:%M:%S", time.localtime(at))
+    """With the day, where the time of day alone is not clear."""
+    day = "" if at - time.time() < _SOON else "%a "
+    return time.strftime(f"{day}%H:%M:%S", time.localtime(at))

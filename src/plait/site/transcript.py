@@ -39,6 +39,14 @@ def size(path: Path) -> int:
         return 0
 
 
+def written_at(path: Path) -> float:
+    """When something was last printed, in seconds since the epoch; 0 when there is none."""
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
 def read(path: Path, start: int, most: int) -> Piece:
     """The bytes from `start` on, or from the end of the hole that `start` lies in; they end where the next hole begins.
 

@@ -155,13 +155,18 @@ class Ledger:
 
     def _begin(self, batch: str, task: str, record: Record) -> None:
         account = self._accounts.get(batch)
-        if account is not None:
-            account.begun[task] = account.begun.get(task, 0) + 1
-            self._owe(batch, task, Mark.DOING, "", record)
+        known = account.tasks.get(task) if account is not None else None
+        if account is None or known is None:
+            return
+        if known.entrant is not None:  # no source knows of it: its task is what is being done
+            self._owe(batch, known.entrant, Mark.DOING, "", record)
+            return
+        account.begun[task] = account.begun.get(task, 0) + 1
+        self._owe(batch, task, Mark.DOING, "", record)
 
     def _owe(self, batch: str, task: str, mark: Mark, reason: str, record: Record) -> None:
         account = self._accounts.get(batch)
-        if account is not None and task in account.tasks:
+        if account is not None and task in account.tasks and account.tasks[task].entrant is None:
             account.owed[task] = Owed(mark, record.seq, record.at, reason)
 
     def _settle(self, event: SourcesWritten) -> None:

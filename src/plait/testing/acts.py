@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from random import Random
 
+from plait.core.contest import REFEREE
 from plait.core.plan import Plan
 from plait.core.requests import (
     Approve,
@@ -40,7 +41,7 @@ def _approve(rng: Random, name: str, batch: str, _sight: Sight, task: str) -> Re
 
 
 def _retry(rng: Random, name: str, batch: str, _sight: Sight, task: str) -> Request:
-    return Retry(name, batch, task, rng.choice((None, None, *AGENTS)))
+    return Retry(name, batch, task, rng.choice((None, None, None, *AGENTS, REFEREE)))
 
 
 def _unpause(_rng: Random, name: str, batch: str, _sight: Sight, _task: str) -> Request:
@@ -73,6 +74,12 @@ def _pause(_rng: Random, name: str, batch: str, _sight: Sight, _task: str) -> Re
 
 def _drop(_rng: Random, name: str, batch: str, _sight: Sight, task: str) -> Request:
     return Drop(name, batch, task)
+
+
+def _withdraw(rng: Random, name: str, batch: str, sight: Sight, task: str) -> Request:
+    """An entrant while its contest is being decided, if there is one."""
+    chosen = [other for other in sight.over if other.partition("@")[0] in sight.running]
+    return Drop(name, batch, rng.choice(chosen) if chosen else task)
 
 
 def _stop(rng: Random, name: str, batch: str, _sight: Sight, _task: str) -> Request:
@@ -123,6 +130,7 @@ _WEIGHTS: tuple[tuple[Act, float], ...] = (
     (_approve, 2),
     (_drop, 2),
     (_ship, 2),
+    (_withdraw, 1),
     (_stop, 1),
     (_change_limits, 1),
     (_cancel_all, 0.15),

@@ -32,6 +32,8 @@ def changed(rng: Random, old: Settings) -> tuple[Settings, str]:
         phase_gate=rng.choice((0.0, 0.6, 1.0, 2.0)),
         budget=rng.choice((Budget(100_000), Budget(5_000_000), Budget(None, 50_000))),
         reserve=rng.choice((None, Spend(50_000, 500))),
+        task_budget=rng.choice((None, Budget(100_000), Budget(2_000_000))),
+        fallback=tuple(rng.sample(AGENTS, k=rng.choice((0, 1, 2)))),
         publish=rng.choice(tuple(Publish)),
         agents=tuple(rng.sample(AGENTS, k=rng.choice((0, 1, 2)))),
         providers=rng.choice((PROVIDERS, (("dune", "north"),))),
@@ -61,5 +63,5 @@ FIELDS = (
         "on_conflict",
         "phase_gate",
     ),
-    *("budget", "reserve", "agents", "providers", "publish", "no_such_field"),
+    *("budget", "task_budget", "reserve", "fallback", "agents", "providers", "publish", "no_such_field"),
 )

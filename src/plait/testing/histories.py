@@ -19,15 +19,17 @@ from plait.core.views import batch_view
 
 MOST_RECORDS = 450
 SEEDS = range(400)
+_UNSAID: tuple[object, ...] = (None, "", False, 0, (), [], {}, {"microusd": 0, "tokens": 0})
 
 
-class TaskEnd(msgspec.Struct, frozen=True):
+class TaskEnd(msgspec.Struct, frozen=True, omit_defaults=True):
     status: str
     reason: str
     attempts: int
     tries: int
     microusd: int
     tokens: int
+    winner: str = ""
 
 
 class BatchEnd(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -55,7 +57,13 @@ def _batch(state: State, batch: BatchState) -> BatchEnd:
     view = batch_view(state, batch)
     tasks = {
         task.id: TaskEnd(
-            task.status.value, task.reason, task.attempt, kept.tries, task.cost.microusd, task.cost.tokens
+            task.status.value,
+            task.reason,
+            task.attempt,
+            kept.tries,
+            task.cost.microusd,
+            task.cost.tokens,
+            task.winner or "",
         )
         for task, kept in zip(view.tasks, batch.tasks, strict=True)
     }
@@ -71,17 +79,13 @@ def write(folder: Path, name: str, records: Iterable[Record]) -> None:
 
 
 def _choose() -> dict[int, tuple[Record, ...]]:
-    """Few storms that together hold every kind of event: the one that adds the most kinds first."""
+    """Few storms that together hold every kind of event, and all that an event can say: the one that adds the most first."""
     from plait.testing.run import run  # noqa: PLC0415 - only for writing new ones
     from plait.testing.scenario import stormy  # noqa: PLC0415
 
     journals = {seed: run(stormy(seed)).journal for seed in SEEDS}
-    kinds = {
-        seed: {codec.kind_of(record.event) for record in journal}
-        for seed, journal in journals.items()
-        if len(journal) <= MOST_RECORDS
-    }
-    missing, chosen = set(codec.KINDS), dict[int, tuple[Record, ...]]()
+    kinds = {seed: _said(journal) for seed, journal in journals.items() if len(journal) <= MOST_RECORDS}
+    missing, chosen = set[str]().union(*kinds.values()), dict[int, tuple[Record, ...]]()
     while missing and kinds:
         seed = max(kinds, key=lambda seed: (len(kinds[seed] & missing), -seed))
         if not kinds[seed] & missing:
@@ -89,6 +93,16 @@ def _choose() -> dict[int, tuple[Record, ...]]:
         chosen[seed] = journals[seed]
         missing -= kinds.pop(seed)
     return chosen
+
+
+def _said(journal: Iterable[Record]) -> set[str]:
+    """The kinds of its events, and their fields that are not what they are when nothing is said."""
+    found = set[str]()
+    for event in (record.event for record in journal):
+        told = msgspec.to_builtins(event)
+        kind = codec.kind_of(event)
+        found |= {kind, *(f"{kind}.{name}" for name, value in told.items() if value not in _UNSAID)}
+    return found
 
 
 def main(folder: str) -> None:

@@ -17,6 +17,7 @@ from pathlib import Path
 from plait.adapters.checkout.place import find_place
 from plait.adapters.sqlite import open_reader
 from plait.core.events import Record
+from plait.testing.path import without_agents
 from plait.wiring import JOURNAL, engine_of
 
 _NAME = "PLAIT_HOUSEHOLD"
@@ -132,7 +133,8 @@ def _environment(root: Path, home: Path) -> dict[str, str]:
     }
     # Where tasks work is said by the tests that are about it; the others see what they do in the checkout.
     place = {"HOME": str(home), "PLAIT_ISOLATION": "in-place"}
-    return {**kept, **who, **place, "NO_COLOR": "1", _NAME: str(root)}
+    path = {"PATH": without_agents(kept.get("PATH", os.defpath))}
+    return {**kept, **who, **place, **path, "NO_COLOR": "1", _NAME: str(root)}
 
 
 def _pids() -> Iterator[int]:

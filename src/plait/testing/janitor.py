@@ -37,12 +37,16 @@ class Janitor:
         if sight.settings.budget is not None and PauseCause.BUDGET in sight.held:
             free = replace(sight.settings, budget=None)
             self._ask(ChangeSettings(self._name(), batch, free, ("budget",)))
+        if sight.settings.task_budget is not None and sight.asking:
+            free = replace(sight.settings, task_budget=None)
+            self._ask(ChangeSettings(self._name(), batch, free, ("task_budget",)))
+        else:
+            for task in sorted(sight.asking):
+                self._ask(Feedback(self._name(), batch, task, "the first one"))
         if PauseCause.STOP in sight.held:
             self._ask(Resume(self._name(), batch))
         elif sight.held - {PauseCause.BUDGET}:
             self._ask(Unpause(self._name(), batch))
-        for task in sorted(sight.asking):
-            self._ask(Feedback(self._name(), batch, task, "the first one"))
         if sight.queue:
             self._ask(Approve(self._name(), batch))
 

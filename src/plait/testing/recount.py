@@ -101,7 +101,7 @@ def _of_batch(state: State, batch: BatchState) -> Iterator[str]:
     yield from _differ("claims", batch.claims, sum(claims, NO_SPEND))
     yield from _differ("spent", batch.spent, sum((task.spent for task in batch.tasks), NO_SPEND))
     yield from _differ("active", set(batch.active), {task.place for task in batch.tasks if task.started})
-    failed = {task.place for task in batch.tasks if task.status in FAILURES}
+    failed = {task.place for task in batch.tasks if task.status in FAILURES and task.task.entrant is None}
     yield from _differ("failures", set(batch.failures), failed)
     yield from _differ("unsettled", batch.unsettled, sum(task.status is None for task in batch.tasks))
     tally = Counter(task.status for task in batch.tasks if task.status is not None)
@@ -131,9 +131,14 @@ def _of_phase(batch: BatchState, phase: PhaseState) -> Iterator[str]:
 
 def _of_tasks(batch: BatchState) -> Iterator[str]:
     for task in batch.tasks:
-        statuses = [batch.tasks[need].status for need in batch.plan.needs[task.place]]
+        needed = [batch.tasks[need] for need in batch.plan.needs[task.place]]
         name = task.task.id
-        yield from _differ(f"{name}: pending", task.pending, sum(s is not TaskStatus.DONE for s in statuses))
+        entrants = [other for other in needed if other.task.entrant == name]
+        yield from _differ(f"{name}: entrants", list(task.entrants), [other.place for other in entrants])
+        statuses = [other.status for other in needed if other.task.entrant != name]
+        missing = sum(s is not TaskStatus.DONE for s in statuses)
+        missing += sum(entrant.status is None for entrant in entrants)
+        yield from _differ(f"{name}: pending", task.pending, missing)
         lost = sum(s is not None and s is not TaskStatus.DONE for s in statuses)
         yield from _differ(f"{name}: lost", task.lost, lost)
         yield from _differ(f"{name}: owed", task.owed, owed(batch, task))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from random import Random
 
+from plait.core.contest import Contest, expand
 from plait.core.plan import Plan
 from plait.core.requests import ChangeEngineSettings, Submit
 from plait.core.settings import (
@@ -25,6 +26,7 @@ from plait.testing.plans import make_plan
 from plait.testing.weather import CALM, Weather, swarm
 
 AGENTS = ("amber", "birch", "cedar", "dune")
+MIXED = 0.15  # of all storms: contests, fallbacks and budgets of tasks in one batch
 PROVIDERS = (("amber", "north"), ("birch", "north"), ("cedar", "south"))
 
 
@@ -47,10 +49,12 @@ def stormy(seed: int) -> Scenario:
     rng = chance.rng("shape")
     weather = swarm(chance.rng("weather"))
     arrivals: list[tuple[float, Submit | ChangeEngineSettings]] = [(0.0, _limits(rng))]
+    all_at_once = chance.rng("mixture").random() < MIXED
     for number in range(rng.choice((1, 1, 2))):
-        settings = _settings(rng)
+        settings = _limited(chance.rng("purse", number), _settings(rng), always=all_at_once)
         size = rng.choice((1, 2, 3, 5, 8, 12, 18, 25)) if rng.random() < 0.97 else 60
         plan = make_plan(rng, size, AGENTS, verify=rng.choice((0, 0.3)), phased=rng.random() < 0.3)
+        plan = _contested(chance.rng("contest", number), plan, settings, always=all_at_once)
         arrivals.append((number * rng.uniform(0, 300), _submit(number, plan, settings, seed)))
     return Scenario(seed, weather, tuple(arrivals))
 
@@ -64,9 +68,23 @@ def calm(seed: int) -> Scenario:
         settings = _settled(rng, _settings(rng))
         size = rng.choice((1, 2, 3, 4, 6, 9))
         plan = make_plan(rng, size, AGENTS, verify=rng.choice((0, 0.3)), phased=rng.random() < 0.3)
+        plan = _contested(chance.rng("contest", number), plan, settings)
         patient = replace(plan, tasks=tuple(replace(task, timeout=None) for task in plan.tasks))
         arrivals.append((number * 5.0, _submit(number, patient, settings, seed)))
     return Scenario(seed, CALM, tuple(arrivals))
+
+
+def _contested(rng: Random, plan: Plan, settings: Settings, *, always: bool = False) -> Plan:
+    """Sometimes a contest for some of the tasks; the others are as if they had a script of their own."""
+    if settings.isolation is Isolation.IN_PLACE or len(plan.tasks) > 12:
+        return plan
+    if rng.random() > 0.3 and not always:
+        return plan
+    share = rng.choice((0.3, 0.6 if always else 1.0))  # who is not contested can go elsewhere
+    scripts = tuple(replace(task, run=None if rng.random() < share else "make") for task in plan.tasks)
+    agents = tuple(rng.sample(AGENTS, k=rng.choice((1, 2, 2, 3))))
+    grown = expand(replace(plan, tasks=scripts), Contest(agents, 2 if len(agents) == 1 else 1))
+    return replace(grown, tasks=tuple(replace(task, run=None) for task in grown.tasks))
 
 
 def _submit(number: int, plan: Plan, settings: Settings, seed: int) -> Submit:
@@ -111,6 +129,16 @@ def _settings(rng: Random) -> Settings:
         publish=Publish.OFF if rng.random() < 0.5 else rng.choice(tuple(Publish)),
         file_conflicts=FileConflicts.INFERRED if rng.random() < 0.8 else FileConflicts.DECLARED,
     )
+
+
+def _limited(rng: Random, settings: Settings, *, always: bool) -> Settings:
+    """Sometimes somebody stands in, and sometimes each task has a budget of its own."""
+    fallback = tuple(rng.sample(AGENTS, k=rng.choice((1, 1, 2)))) if rng.random() < 0.35 or always else ()
+    own = rng.choice((Budget(200_000), Budget(800_000), Budget(4_000_000, 50_000), Budget(None, 12_000)))
+    budget = own if rng.random() < 0.25 or always else None
+    fits = budget is None or settings.reserve is None or budget.allows(settings.reserve)
+    reserve = settings.reserve if fits else None
+    return replace(settings, fallback=fallback, task_budget=budget, reserve=reserve)
 
 
 def _budget(rng: Random) -> Budget:

@@ -191,8 +191,13 @@ class Site:
                 diffstat=(len(run.script.files), 10 * len(run.script.files), 3) if run.script.files else None,
                 question="which one?" if category is Category.QUESTION else None,
                 peak=run.script.peak,
+                winner=self._winner(run) if done else "",
             ),
         )
+
+    def _winner(self, run: Run) -> str:
+        names = [each.task for each in run.order.candidates]
+        return self._chance.rng("winner", run.attempt).choice(names) if names else ""
 
     def _signal(self, run: Run, how: str) -> None:
         """The same signal twice does what it did once."""

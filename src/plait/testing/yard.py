@@ -17,6 +17,7 @@ import psutil
 
 from plait.core.state import BatchState, State
 from plait.testing.commands import Answer
+from plait.testing.path import without_agents
 from plait.testing.terminal import Terminal
 from plait.wiring import find_place
 from plait.wiring.sources import history
@@ -155,6 +156,7 @@ def _environment(home: Path) -> dict[str, str]:
     return {
         **kept,
         **folders,
+        "PATH": without_agents(kept.get("PATH", os.defpath)),
         "HOME": str(home),
         "COLUMNS": "100",
         "PLAIT_ISOLATION": "in-place",

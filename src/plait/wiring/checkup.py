@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from itertools import filterfalse
@@ -70,7 +71,7 @@ def checkup(where: Path) -> list[Check]:
         machine.disk(weather),
         machine.memory(weather),
         *machine.room(weather, str(place.top)),
-        tools.agents(found),
+        tools.agents(found, os.environ, Path.home(), keychain=sys.platform == "darwin"),
         *_settings_checked(place),
         store.state(place.state),
         book.journal(place.state / JOURNAL, told.state, told.problems),
@@ -86,21 +87,27 @@ def _settings_checked(place: Place) -> list[Check]:
     from plait.adapters.checkup.model import ok, problem, warning  # noqa: PLC0415
     from plait.agents.model import AgentSpec as Spec  # noqa: PLC0415
     from plait.agents.table import dotted, load as load_agent  # noqa: PLC0415
+    from plait.wiring.tools import first_here, missing  # noqa: PLC0415
 
     try:
         config = load_config(place.top, saved=saved_settings(place)[0])
         specs = {spec.name: spec for spec in agent_specs(config)}
         for name in filterfalse(
-            dotted, config.agents
+            dotted, config.serving
         ):  # a module would be run, and nobody has trusted it yet
             load_agent(specs.get(name, Spec(name)))
+            if absent := missing(specs.get(name, Spec(name))):
+                return [problem("settings", *absent)]
     except ConfigError as error:
         return [problem("settings", error.message, error.hint)]
     told = [
         warning("settings", f"{each.at or ''}: {each.message}".lstrip(": "), each.hint)
         for each in config.warnings
     ]
-    return told or [ok("settings", f"agents: {', '.join(config.agents) or 'none are set'}")]
+    found = (
+        f"none are set, the first here is {first_here(config)[0]}" if first_here(config) else "none are set"
+    )
+    return told or [ok("settings", f"agents: {', '.join(config.serving) or found}")]
 
 
 def _inbox_checked(place: Place) -> Check:

@@ -16,6 +16,7 @@ from plait.config.load import load as load_config
 from plait.config.model import Config
 from plait.core.errors import ConfigError
 from plait.core.task import Attempt
+from plait.engine.discreet import discreetly
 from plait.engine.foresight import Foresight
 from plait.engine.grounds import Grounds
 from plait.engine.hands import Hands
@@ -56,8 +57,6 @@ def engine_parts(
     """All that an engine works with, on this machine."""
     folder = state_folder(place)
     commons = open_commons(commons_folder(), engine=str(place.state))
-    watch = Watch(folder, engine.hear, cap=config.engine.transcript_cap)
-    executor = LocalExecutor(folder, watch, reactor, cap=config.engine.transcript_cap)
     launcher = Launcher(
         folder,
         Kits(
@@ -69,6 +68,9 @@ def engine_parts(
         commons,
         setups_folder(place, config),
     )
+    hear = discreetly(engine.hear, launcher.discretion)
+    watch = Watch(folder, hear, cap=config.engine.transcript_cap)
+    executor = LocalExecutor(folder, watch, reactor, cap=config.engine.transcript_cap)
     hands = Hands(reactor)
     line = Line(
         partial(integrator, place, config),
@@ -77,7 +79,7 @@ def engine_parts(
         engine.state,
         launcher,
         folder,
-        engine.hear,
+        hear,
     )
     grounds = Grounds(
         partial(workspaces, place, config),
@@ -93,11 +95,11 @@ def engine_parts(
         lambda: line.integrator,
         hands,
         launcher.kit,
-        engine.hear,
+        hear,
     )
-    starter = Starter(engine.state, executor, launcher, watch, grounds, engine.hear)
+    starter = Starter(engine.state, executor, launcher, watch, grounds, hear)
     performer = Performer(engine.state, executor, launcher, starter, commons, grounds, line)
-    settler = Settler(source_writer(place), reactor, engine.hear)
+    settler = Settler(source_writer(place), reactor, hear)
     sensors = MachineSensors((place.state, place.top, worktrees_folder(place, config)))
     machine = Machine(sensors, str(place.top), crowded=lambda: grounds.crowded)
     awake = Awake(enabled=config.engine.keep_awake)

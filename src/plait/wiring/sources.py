@@ -210,11 +210,6 @@ def history(place: Place) -> History:
 
 def agent_specs(config: Config) -> tuple[AgentSpec, ...]:
     """How agents are called where their names alone do not say; raises ConfigError."""
-    if config.run.agent_command is None:
-        return ()
-    from plait.agents.command import spec  # noqa: PLC0415 - only where there is a command
-    from plait.agents.model import PromptBy  # noqa: PLC0415
-    from plait.config.choices import PromptBy as Asked  # noqa: PLC0415
+    from plait.wiring.agents import specs  # noqa: PLC0415 - only for those who run something
 
-    by = None if config.run.prompt_by is Asked.AUTO else PromptBy(config.run.prompt_by.value)
-    return (spec(config.run.agent_command, shell=config.run.agent_shell, prompt_by=by),)
+    return specs(config)

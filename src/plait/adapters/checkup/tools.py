@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
+from plait.adapters.checkup.logins import LoggedIn, look
 from plait.adapters.checkup.model import Check, ok
 from plait.adapters.checkup.programs import Program
 from plait.agents.known import KNOWN
 
 
-def agents(programs: Mapping[str, Program]) -> Check:
-    here = [programs[known.program] for known in KNOWN if known.program and programs[known.program].path]
-    said = ", ".join(f"{each.name} {each.version or ''}".strip() for each in here) or "no coding tool"
-    return ok("agents", f"{said}; plait agents tells more")
+def agents(
+    programs: Mapping[str, Program], environment: Mapping[str, str], home: Path, *, keychain: bool
+) -> Check:
+    here = [known for known in KNOWN if known.program and programs[known.program].path]
+    said = []
+    for known in here:
+        seen = look(known.login, environment, home, keychain=keychain)
+        out = ", not logged in" if seen.logged_in is LoggedIn.NO else ""
+        said.append(f"{known.program} {programs[known.program].version or ''}".strip() + out)
+    if not said:
+        return ok("agents", "no coding tool is installed; plait agents tells how to get one")
+    return ok("agents", f"{'; '.join(said)}; plait agents tells more")

@@ -7,10 +7,11 @@ from shlex import quote
 from typing import assert_never
 
 from plait.cli.screen.scene import Gate, Scene
-from plait.cli.screen.spans import took
+from plait.cli.screen.spans import refuses, took
 from plait.core.settings import Publish
 from plait.core.status import PauseCause, TaskStatus, Waiting
 from plait.core.views import TaskView
+from plait.front.way import answer
 
 _AT_WORK = (TaskStatus.RUNNING, TaskStatus.VERIFYING)
 _QUESTIONS = 2  # more of them are counted
@@ -30,8 +31,9 @@ def notes(scene: Scene, now: float, *, keys: bool) -> Iterator[tuple[str, str]]:
     yield from _approvals(scene, keys=keys)
     yield from _questions(scene)
     for limit in scene.limits:
-        left = took(limit.until - now)
-        yield f"{limit.provider} takes no work for another {left}; its tasks wait, others go on", "yellow"
+        others = ", ".join(scene.view.settings.fallback)
+        then = f"its tasks go to {others}" if others else "its tasks wait, others go on"
+        yield f"{refuses(limit.provider, limit.until, now)}; {then}", "yellow"
     if scene.short_of is not None:
         yield f"nothing new starts, the machine is short of room: {scene.short_of}", "yellow"
     yield from _line(scene, now)
@@ -74,7 +76,10 @@ def _pause(scene: Scene, *, keys: bool) -> Iterator[tuple[str, str]]:
                 yield f"stopped, to go on: {press}plait resume {scene.name}", "yellow"
         case PauseCause.BUDGET:
             yield f"paused: {why}", "yellow"
-        case PauseCause.GATE | PauseCause.BRANCH | PauseCause.PROVIDER:
+            yield "to go on: plait run --resume --budget AMOUNT", "yellow"
+        case PauseCause.PROVIDER:
+            yield f"paused: {why}; to go on: {press}plait resume {scene.name}", "yellow"
+        case PauseCause.GATE | PauseCause.BRANCH:
             yield f"paused: {why}; to go on: {press}plait unpause {scene.name}", "yellow"
         case _:
             assert_never(scene.paused)
@@ -93,7 +98,7 @@ def _questions(scene: Scene) -> Iterator[tuple[str, str]]:
         yield f"{task.id} asks: {_question(task)}", "bold yellow"
     if asking:
         more = f" (and {len(asking) - _QUESTIONS} more ask)" if len(asking) > _QUESTIONS else ""
-        yield f"answer: plait feedback {scene.name} {quote(asking[0].id)} 'your answer'{more}", "yellow"
+        yield f"answer: {answer(f'{scene.name} {quote(asking[0].id)}', asking[0].reason)}{more}", "yellow"
 
 
 def _question(task: TaskView) -> str:

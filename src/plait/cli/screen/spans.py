@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import time
+
+_SOON = 18 * 3600  # seconds; further away, the time of day alone is not clear
+
 
 def took(seconds: float) -> str:
     """`45s`, `3m 02s`, `1h 06m`, `2d 04h`: two units, of an even width within each."""
@@ -13,3 +17,9 @@ def took(seconds: float) -> str:
     if whole < 86_400:
         return f"{whole // 3600}h {whole // 60 % 60:02}m"
     return f"{whole // 86_400}d {whole // 3600 % 24:02}h"
+
+
+def refuses(provider: str, until: float, now: float) -> str:
+    """`anthropic refuses until 15:00, 1h 12m left`"""
+    day = "" if until - now < _SOON else "%a "
+    return f"{provider} refuses until {time.strftime(f'{day}%H:%M', time.localtime(until))}, {took(until - now)} left"

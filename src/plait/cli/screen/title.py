@@ -35,7 +35,7 @@ def _told(parts: Mapping[str, str], ink: Ink) -> str:
 def _parts(scene: Scene, now: float, eta: float | None) -> dict[str, str]:
     view = scene.view
     counts = dict(view.progress.counts)
-    running = sum(counts[status] for status in _AT_WORK)
+    running = sum(task.status in _AT_WORK for task in view.tasks)  # entrants of contests too
     failed = sum(counts[status] for status in _FAILED)
     parts = {
         "plait": "plait",

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from graphlib import CycleError, TopologicalSorter
 
+from plait.core.contest import unsound
 from plait.core.plan import Plan
 from plait.core.requests import Submit
+from plait.core.settings import Isolation
 from plait.core.state import State
 
 
 def why_not_submit(state: State, request: Submit) -> str | None:
     if request.batch in state.batches:
         return f"there is a batch {request.batch} already"
-    return request.settings.problem() or _why_not_sound(request.plan)
+    return request.settings.problem() or _why_not_sound(request.plan) or _why_no_contest(request)
+
+
+def _why_no_contest(request: Submit) -> str | None:
+    if request.settings.isolation is Isolation.IN_PLACE and any(task.entrant for task in request.plan.tasks):
+        return "the entrants of a contest need worktrees of their own"
+    return unsound(request.plan)
 
 
 def _why_not_sound(plan: Plan) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from plait.core.contest import refereed
 from plait.core.decisions import AboutRequest, RequestGranted, RequestRefused
 from plait.core.requests import CancelTask, Drop, Feedback, Retry, TaskRequest
 from plait.core.state import BatchState, TaskState
@@ -14,20 +15,29 @@ def answer_for_task(batch: BatchState, task: TaskState, request: TaskRequest) ->
     why = _why_not(batch, task, request)
     if why is not None:
         return RequestRefused(request.id, why)
-    takes_up = isinstance(request, Retry | Feedback) and task.status is not None
-    return RequestGranted(request.id, taken_up(batch, task) if takes_up else (task.task.id,))
+    if isinstance(request, CancelTask | Drop):
+        return RequestGranted(request.id, (task.task.id, *_unended_entrants(batch, task)))
+    if task.status is None:
+        return RequestGranted(request.id, (task.task.id,))
+    agent = request.agent if isinstance(request, Retry) else None
+    return RequestGranted(request.id, _taken_up(batch, task, agent))
 
 
-def taken_up(batch: BatchState, task: TaskState) -> tuple[str, ...]:
-    """The task, and those that nothing but it (or these) holds back: its dependents, and what its failure halted."""
-    taken = {task.place: None}
-    work = [task, *_halted_by(batch, task), *_shut_out(batch)]
-    taken.update({other.place: None for other in work})
+def _taken_up(batch: BatchState, task: TaskState, agent: str | None) -> tuple[str, ...]:
+    """The task, and those that nothing but it (or these) holds back: its dependents, what its failure halted, and of its
+    contest whoever it can't go without; where it is given to another `agent`, it needs none of them.
+    """
+    spared = () if refereed(task, agent) else task.entrants
+    work = [task, *_contest(batch, task)]
+    work += [*(other for each in work for other in _halted_by(batch, each)), *_shut_out(batch)]
+    work = [other for other in work if other.place not in spared]
+    taken = {other.place: None for other in work}
     while work:
         for place in work.pop().dependents:
             other = batch.tasks[place]
             if (
                 place not in taken
+                and place not in spared
                 and other.status is TaskStatus.BLOCKED
                 and _lost_needs(batch, other) <= taken.keys()
             ):
@@ -37,8 +47,26 @@ def taken_up(batch: BatchState, task: TaskState) -> tuple[str, ...]:
 
 
 def _lost_needs(batch: BatchState, task: TaskState) -> set[int]:
-    lost = (None, TaskStatus.DONE)
-    return {place for place in batch.plan.needs[task.place] if batch.tasks[place].status not in lost}
+    fine = (None, TaskStatus.DONE)
+    needs = (place for place in batch.plan.needs[task.place] if place not in task.entrants)
+    return {place for place in needs if batch.tasks[place].status not in fine}
+
+
+def _unended_entrants(batch: BatchState, task: TaskState) -> list[str]:
+    entrants = (batch.tasks[place] for place in task.entrants)
+    return [entrant.task.id for entrant in entrants if entrant.status is None]
+
+
+def _contest(batch: BatchState, task: TaskState) -> list[TaskState]:
+    """An entrant's task, which is to choose again; a task's entrants that ended with it, or if none has passed, all."""
+    if task.task.entrant is not None:
+        contested = batch.task(task.task.entrant)
+        return [contested] if contested is not None and contested.status is not None else []
+    entrants = [batch.tasks[place] for place in task.entrants]
+    unpassed = [entrant for entrant in entrants if entrant.status not in {None, TaskStatus.DONE}]
+    if len(unpassed) == len(entrants):
+        return unpassed
+    return [entrant for entrant in unpassed if entrant.by == task.task.id]
 
 
 def _root(task: TaskState) -> str:
@@ -70,10 +98,17 @@ def _why_not(batch: BatchState, task: TaskState, request: TaskRequest) -> str | 
             if task.status is None:
                 return f"{task.task.id} has not ended"
             return _why_not_take_up(batch, task)
+        case Feedback() if refereed(task) and not _asks(task):
+            names = ", ".join(batch.tasks[place].task.id for place in task.entrants)
+            return f"{task.task.id} is chosen from what its entrants write: tell one of them ({names})"
         case Feedback():
             return _why_not_listen(batch, task, request)
         case _:
             assert_never(request)
+
+
+def _asks(task: TaskState) -> bool:
+    return task.question is not None or any(attempt.question for attempt in task.alive.values())
 
 
 def _why_not_listen(batch: BatchState, task: TaskState, request: Feedback) -> str | None:
@@ -94,6 +129,14 @@ def _why_not_take_up(batch: BatchState, task: TaskState) -> str | None:
             cause: None for place in sorted(_lost_needs(batch, task)) if (cause := _root(batch.tasks[place]))
         }
         return f"{task.task.id} is {task.status}: retry {', '.join(causes)} instead"
+    ending = _unended_entrants(batch, task)
+    if ending:
+        return f"{', '.join(ending)} of its contest has not ended: wait until then"
+    contested = batch.task(task.task.entrant) if task.task.entrant is not None else None
+    if contested is not None and contested.status is TaskStatus.DONE:
+        return f"the contest for {contested.task.id} is over: drop {contested.task.id} first"
+    if contested is not None and contested.started:
+        return f"{contested.task.id} is being chosen: wait until that has ended"
     if task.status is not TaskStatus.DONE:
         return None
     others = (batch.tasks[place] for place in task.dependents)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from plait.core.agenda.due import Due, now
 from plait.core.agenda.phase import shut_out
+from plait.core.contest import unwinnable
 from plait.core.decisions import TaskEnded
 from plait.core.owed import Owed
 from plait.core.state import BatchState, State, TaskState
@@ -31,6 +32,9 @@ def _end(batch: BatchState, task: TaskState) -> TaskEnded:
     if task.doom is not None:
         return TaskEnded(batch.id, task.task.id, task.doom.status, task.doom.reason, by=task.doom.by)
     need = next((other for other in _needs(batch, task) if other.status in VERBS), None)
+    shut = task.closed and task.task.phase in batch.hopeless
+    if need is None and not shut and unwinnable(batch, task):
+        return TaskEnded(batch.id, task.task.id, TaskStatus.FAILED, _unwon(batch, task))
     if need is None:
         return TaskEnded(batch.id, task.task.id, TaskStatus.BLOCKED, shut_out(batch, task))
     assert need.status is not None
@@ -42,4 +46,13 @@ def _end(batch: BatchState, task: TaskState) -> TaskEnded:
 
 
 def _needs(batch: BatchState, task: TaskState) -> Iterator[TaskState]:
-    return (batch.tasks[place] for place in batch.plan.needs[task.place])
+    needs = (place for place in batch.plan.needs[task.place] if place not in task.entrants)
+    return (batch.tasks[place] for place in needs)
+
+
+def _unwon(batch: BatchState, task: TaskState) -> str:
+    told = []
+    for entrant in (batch.tasks[place] for place in task.entrants):
+        how = "was chosen, and its change did not pass on what is merged by now"
+        told.append(f"{entrant.task.id} {VERBS.get(entrant.status or TaskStatus.DONE, how)}")
+    return f"none of its entrants is left: {'; '.join(told)}"

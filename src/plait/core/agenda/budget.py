@@ -1,18 +1,26 @@
-"""Never start what could take the batch over its budget. When nothing else can go on, pause and ask."""
+"""Never start what could take the batch over its budget, or the task over its own: ask, and let the others go on.
+
+When nothing else can go on, the batch is paused.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from plait.core.agenda.choose import affordable, choices
+from plait.core.agenda.choose import affordable, choices, within_own
 from plait.core.agenda.due import Due, now
-from plait.core.decisions import BatchPaused, BatchUnpaused
+from plait.core.decisions import AnswerAwaited, BatchPaused, BatchUnpaused
+from plait.core.settings import NO_SPEND
 from plait.core.state import BatchState, State
 from plait.core.status import PauseCause
 
 
 def owed(state: State) -> Iterator[Due]:
     for batch in state.open.values():
+        if batch.settings.task_budget is not None and (
+            batch.paused is None or batch.paused.cause is PauseCause.BUDGET
+        ):
+            yield from _questions(state, batch)
         if batch.paused is not None and batch.paused.cause is PauseCause.BUDGET:
             wanted = list(choices(state, batch))
             if any(affordable(batch, choice) for choice in wanted) or not any(state.ready.heads(batch.id)):
@@ -23,13 +31,28 @@ def owed(state: State) -> Iterator[Due]:
                 yield now(BatchPaused(batch.id, PauseCause.BUDGET, why))
 
 
+def _questions(state: State, batch: BatchState) -> Iterator[Due]:
+    """A task that nobody who is free could take within its own budget asks: waiting, it would keep others waiting."""
+    for choice in choices(state, batch):
+        if not within_own(batch, choice):
+            task, own = choice.task, batch.settings.task_budget
+            assert own is not None
+            spent, next_one = (
+                own.counted(NO_SPEND.at_least(task.spent - task.agreed)),
+                own.counted(choice.reserve),
+            )
+            question = (
+                f"may it spend more? {spent} of its {own} is spent, and another attempt may cost {next_one}"
+            )
+            yield now(AnswerAwaited(batch.id, task.task.id, question, choice.reserve))
+
+
 def short(state: State, batch: BatchState) -> str | None:
     """Why the budget keeps the batch from going on; None when it doesn't."""
-    wanted = list(choices(state, batch))
-    if not wanted or any(affordable(batch, choice) for choice in wanted):
+    wanted = [choice for choice in choices(state, batch) if within_own(batch, choice)]
+    budget = batch.settings.budget
+    if budget is None or not wanted or any(affordable(batch, choice) for choice in wanted):
         return None
     first = wanted[0]
-    return (
-        f"{batch.spent} of {batch.settings.budget} is spent, and {first.task.task.id} may cost {first.reserve}: "
-        "raise the budget to go on"
-    )
+    spent, next_one = budget.counted(batch.spent), budget.counted(first.reserve)
+    return f"{spent} of {budget} is spent, and {first.task.task.id} may cost {next_one}: raise the budget to go on"

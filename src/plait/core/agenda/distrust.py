@@ -14,5 +14,5 @@ from plait.core.status import PauseCause
 def owed(state: State) -> Iterator[Due]:
     for batch in state.open.values():
         if batch.rejections >= REJECTIONS and batch.paused is None and any(state.ready.heads(batch.id)):
-            why = f"{batch.rejections} tasks in a row were rejected by the provider: see why, mend it, and unpause"
+            why = f"{batch.rejections} tasks in a row were rejected by the provider: see why, mend it, and resume"
             yield now(BatchPaused(batch.id, PauseCause.PROVIDER, why))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from plait.core.agenda.due import Due, now
@@ -19,15 +20,17 @@ def owed(state: State) -> Iterator[Due]:
 
 
 def _end(batch: BatchState) -> BatchEnded:
-    done = batch.tally.get(TaskStatus.DONE, 0)
-    total = len(batch.tasks)
+    """Of a contest, its task alone counts."""
+    asked = [task for task in batch.tasks if task.task.entrant is None]
+    tally = dict.fromkeys(batch.tally, 0) | Counter(task.status for task in asked if task.status is not None)
+    done = tally.get(TaskStatus.DONE, 0)
     counts = ", ".join(
-        f"{count} {status.value.replace('_', ' ')}" for status, count in batch.tally.items() if count
+        f"{count} {status.value.replace('_', ' ')}" for status, count in tally.items() if count
     )
-    dropped = sum(task.status is TaskStatus.SKIPPED and task.by is None for task in batch.tasks)
+    dropped = sum(task.status is TaskStatus.SKIPPED and task.by is None for task in asked)
     if batch.cancelled:
         status = BatchStatus.CANCELLED
     else:
-        status = BatchStatus.COMPLETED if done + dropped == total else BatchStatus.FAILED
+        status = BatchStatus.COMPLETED if done + dropped == len(asked) else BatchStatus.FAILED
     unpublished = f"; not published: {batch.unpublished.why}" if batch.unpublished else ""
     return BatchEnded(batch.id, status, counts + unpublished)

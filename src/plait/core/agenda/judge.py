@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
+from plait.core.agenda.choose import elsewhere
 from plait.core.agenda.due import Due, now
+from plait.core.contest import withdrawn
 from plait.core.decisions import AnswerAwaited, Decision, RetryGranted, StepPassed, TaskEnded, TaskInterrupted
 from plait.core.owed import Owed
 from plait.core.policy import (
     LOSSES,
+    MAKE_WAY,
     MERGE_TRIES,
+    MISFITS,
+    REJECTED,
     RESPONSES,
     Response,
     check,
@@ -41,15 +47,20 @@ def _judge(state: State, batch: BatchState, task: TaskState) -> Decision:
         return _judge_merge(state, batch, task, task.merge_error)
     attempt = task.unjudged[0]
     assert attempt.outcome is not None
-    return _judge_exit(batch, task, attempt, attempt.outcome)
+    return _judge_exit(state, batch, task, attempt, attempt.outcome)
 
 
-def _judge_exit(batch: BatchState, task: TaskState, attempt: AttemptState, outcome: Outcome) -> Decision:
+def _judge_exit(
+    state: State, batch: BatchState, task: TaskState, attempt: AttemptState, outcome: Outcome
+) -> Decision:
     if task.redo:
         return _again(
             batch, task, attempt, Step.WRITE, outcome.category, "a person gave feedback", counted=False
         )
     category = _category(batch, task, attempt, outcome)
+    if category is Category.OK and withdrawn(batch, task, attempt, outcome.winner):
+        why = f"{outcome.winner} was dropped while it was chosen"
+        return _again(batch, task, attempt, Step.WRITE, outcome.category, why, counted=False)
     if category is Category.OK:
         return _passed(batch, task, attempt)
     if attempt.ending is EndWhy.STOP and batch.stopping:
@@ -59,7 +70,11 @@ def _judge_exit(batch: BatchState, task: TaskState, attempt: AttemptState, outco
     if attempt.ending in _OURS:
         why = "it was ended for a reason that is gone"
         return _again(batch, task, attempt, attempt.name.step, outcome.category, why, counted=False)
-    return _failed(batch, task, attempt, outcome, category)
+    if category in REJECTED and elsewhere(state, batch, task, attempt.provider):
+        why = words(category, outcome.detail)
+        again = _again(batch, task, attempt, Step.WRITE, category, why, counted=False)
+        return replace(again, elsewhere=True)
+    return _failed(state, batch, task, attempt, outcome, category)
 
 
 def _category(batch: BatchState, task: TaskState, attempt: AttemptState, outcome: Outcome) -> Category:
@@ -92,22 +107,36 @@ def verified(batch: BatchState, task: TaskState, last: Attempt) -> Decision:
         return TaskEnded(batch.id, task.task.id, TaskStatus.DONE, "done in place")
     if task.tip is None:
         return TaskEnded(batch.id, task.task.id, TaskStatus.DONE, "there was nothing to change")
+    if task.task.entrant is not None:
+        return TaskEnded(
+            batch.id, task.task.id, TaskStatus.DONE, f"it is in the contest for {task.task.entrant}"
+        )
     return StepPassed(last, Step.MERGE)
 
 
-def _failed(
-    batch: BatchState, task: TaskState, attempt: AttemptState, outcome: Outcome, category: Category
+def _failed(  # noqa: PLR0913, PLR0917 - what there is to know of an exit
+    state: State,
+    batch: BatchState,
+    task: TaskState,
+    attempt: AttemptState,
+    outcome: Outcome,
+    category: Category,
 ) -> Decision:
     response = RESPONSES.get(category, Response.NEVER)
     step = attempt.name.step if category in {Category.LOST, Category.KILLED} else Step.WRITE
-    late = "it did not end in time" if attempt.ending in {EndWhy.TIMEOUT, EndWhy.IDLE} else ""
-    why = words(category, outcome.detail or (late if category is Category.VERIFY else ""))
+    late = attempt.ending in {EndWhy.TIMEOUT, EndWhy.IDLE}
+    said = "it did not end in time" if late and category is Category.VERIFY else ""
+    # What a tool says that was ended by plait is not why it was ended.
+    why = words(category, said if late else outcome.detail)
     if response is Response.ASK:
         return AnswerAwaited(
             batch.id, task.task.id, outcome.question or outcome.detail or "the agent waits for an answer"
         )
+    if response is Response.LIMIT and (task.misfits < MISFITS or outcome.said_when):
+        wait = _making_way(state, batch, task, attempt)
+        return _again(batch, task, attempt, Step.WRITE, category, why, counted=False, wait=wait)
     if response is Response.LIMIT:
-        return _again(batch, task, attempt, Step.WRITE, category, why, counted=False)
+        why = f"{why} (while others were served: taken for a failure of its own)"
     if response is Response.LOST and task.losses < LOSSES:
         wait = delay(batch, task, task.losses + 1)
         return _again(batch, task, attempt, step, category, why, counted=False, wait=wait)
@@ -117,6 +146,17 @@ def _failed(
         return _again(batch, task, attempt, Step.WRITE, category, why, counted=True, feedback=why)
     wait = max(delay(batch, task, task.tries + 1), _asked_wait(attempt, outcome))
     return _again(batch, task, attempt, step, category, why, counted=True, wait=wait)
+
+
+def _making_way(state: State, batch: BatchState, task: TaskState, attempt: AttemptState) -> float:
+    """Begun tasks go first; one that is refused again and again would keep all others from being served."""
+    breaker = state.breakers.get(attempt.provider)
+    if task.refusals < 2 or breaker is None or breaker.until is None:
+        return 0.0
+    others = (*task.lane[1], *batch.settings.fallback)
+    if any(batch.settings.provider(agent) != attempt.provider for agent in others):
+        return 0.0
+    return max(0.0, breaker.until - (attempt.ended_at or 0.0)) + MAKE_WAY
 
 
 def _asked_wait(attempt: AttemptState, outcome: Outcome) -> float:

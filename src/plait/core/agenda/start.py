@@ -11,8 +11,10 @@ from plait.core.agenda.choose import Choice, affordable, choices
 from plait.core.agenda.due import Due, now
 from plait.core.agenda.rebuild import line_stands
 from plait.core.agenda.slots import clamped, may_start, room_in_batch, room_in_engine
+from plait.core.contest import candidates
 from plait.core.decisions import AttemptStarted
 from plait.core.owed import Owed
+from plait.core.settings import NO_SPEND
 from plait.core.state import BatchState, State
 from plait.core.task import Attempt, Step
 
@@ -57,7 +59,8 @@ def _waits_for_engine(state: State, batch: BatchState) -> bool:
 def _start(batch: BatchState, choice: Choice, slots: int) -> AttemptStarted:
     task, settings = choice.task, batch.settings
     last = task.last_write
-    goes_on = not task.fresh and last is not None and last.agent == choice.agent
+    going_on = last if not task.fresh and last is not None and last.agent == choice.agent else None
+    session = going_on.session if going_on is not None else None
     return AttemptStarted(
         Attempt(batch.id, task.task.id, Step.WRITE, task.numbers.get(Step.WRITE, 0) + 1),
         choice.agent,
@@ -67,7 +70,9 @@ def _start(batch: BatchState, choice: Choice, slots: int) -> AttemptStarted:
         slots=slots,
         reserve=choice.reserve,
         base=task.base if task.base is not None else batch.head,
-        session=last.session if goes_on and last is not None else None,
+        session=session,
         feedback=task.feedback,
         repairs=task.repairing,
+        before=going_on.decision.before + going_on.used if going_on and session else NO_SPEND,
+        candidates=candidates(batch, task),
     )

@@ -17,7 +17,7 @@ from plait.core.decisions import (
     TaskEnded,
     TaskInterrupted,
 )
-from plait.core.evolve.experience import learn, note_footprint
+from plait.core.evolve.experience import learn, note_footprint, note_rejection, note_served
 from plait.core.evolve.foresight import forget
 from plait.core.evolve.index import place, put_down
 from plait.core.evolve.settle import settle
@@ -78,7 +78,7 @@ def judged(state: State, at: float, decision: AboutTask) -> None:
             _end_backoff(state, batch, task)
         case AnswerAwaited():
             _judged(task)
-            task.question = decision.question
+            task.question, task.wants = decision.question, decision.wants
         case TaskEnded():
             _end(state, at, batch, task, decision)
         case TaskInterrupted():
@@ -127,7 +127,8 @@ def over(state: State, at: float, report: AttemptOver) -> None:
     _let_go(state, batch, attempt)
     attempt.ended_at, attempt.outcome = at, outcome
     attempt.used = attempt.used.at_least(outcome.spend)
-    attempt.session = outcome.session or attempt.session
+    if outcome.session is not None:  # "": it is gone, and can't be gone on with
+        attempt.session = outcome.session or None
     batch.spent += attempt.used
     task.spent += attempt.used
     del task.alive[attempt.name], batch.alive[attempt.name]
@@ -135,6 +136,7 @@ def over(state: State, at: float, report: AttemptOver) -> None:
     note_footprint(state, attempt, outcome)
     if attempt.name.step is Step.WRITE:
         note_change(state, batch, task, attempt)
+        task.winner = outcome.winner
         learn(state, task, attempt, outcome)
         if outcome.category is Category.OK:
             batch.rejections = 0
@@ -185,6 +187,8 @@ def _claim(state: State, attempt: AttemptState, spend: Spend) -> None:
     attempt.used = attempt.used.at_least(spend)
     if attempt.name.step is Step.WRITE:
         state.batches[attempt.name.batch].claims += attempt.claim - before
+        if attempt.used:
+            note_served(state, attempt)
 
 
 def _hear(state: State, at: float, attempt: AttemptState) -> None:
@@ -205,9 +209,13 @@ def _go_again(state: State, batch: BatchState, task: TaskState, decision: RetryG
     if task.status is not None:
         return
     _count_against(task, decision)
+    if decision.elsewhere and task.unjudged:
+        note_rejection(state, task.unjudged[0])
     _judged(task)
     task.step = decision.then
     task.retry = decision.why
+    if decision.category is Category.VERIFY and task.winner:
+        task.outdone += (task.winner,)
     if decision.feedback not in task.feedback:
         task.feedback = f"{decision.feedback}\n\n{task.feedback}" if task.feedback else decision.feedback
     if decision.category is Category.CONFLICT:

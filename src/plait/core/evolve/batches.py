@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from plait.core.contest import begun
 from plait.core.decisions import AboutBatch, BatchEnded, BatchHalted, BatchPaused, BatchUnpaused, PhaseOpened
 from plait.core.evolve.index import place
 from plait.core.evolve.phases import review
@@ -47,6 +48,6 @@ def _open_phase(state: State, batch: BatchState, name: str) -> None:
 def _halt(state: State, batch: BatchState, decision: BatchHalted) -> None:
     batch.halted = decision.by
     for task in batch.tasks:
-        if task.status is None and task.fresh:
+        if task.status is None and not begun(batch, task):
             task.doom = Doom(TaskStatus.SKIPPED, EndWhy.DROP, decision.why, decision.by)
             place(state, batch, task)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from plait.core.contest import REFEREE
 from plait.core.reports import Outcome
-from plait.core.state import AttemptState, Breaker, Experience, Refusal, State, TaskState
+from plait.core.state import AttemptState, Experience, Refusal, State, TaskState
 from plait.core.status import Category
 from plait.core.task import Step
 
@@ -12,18 +13,24 @@ REMEMBERED = 20
 
 def learn(state: State, task: TaskState, attempt: AttemptState, outcome: Outcome) -> None:
     if outcome.category is Category.RATE_LIMIT:
+        if not outcome.said_when:
+            _note_misfit(state, task, attempt)
         _note_refusal(state, attempt, outcome)
         return
+    task.refusals = 0
     known = state.experience.setdefault(attempt.agent, Experience())
     if outcome.category is not Category.LOST:
         known.spends = (*known.spends, attempt.used)[-REMEMBERED:]
     if outcome.category is Category.OK and attempt.ended_at is not None:
         took = attempt.ended_at - attempt.started_at
-        if attempt.name.step is Step.WRITE:
+        if attempt.name.step is Step.WRITE and attempt.agent != REFEREE:
             state.lengths[task.task.key] = took
         pace = took / max(task.task.weight, 0.01)
         known.paces = (*known.paces, pace)[-REMEMBERED:]
-        _note_success(state.breakers.get(attempt.provider), attempt)
+        note_served(state, attempt)
+        if _began_since(state, attempt):
+            state.breakers[attempt.provider].streak = 0
+            state.breakers[attempt.provider].served += 1
 
 
 def note_footprint(state: State, attempt: AttemptState, outcome: Outcome) -> None:
@@ -34,12 +41,39 @@ def note_footprint(state: State, attempt: AttemptState, outcome: Outcome) -> Non
         known.footprints = (*known.footprints, footprint)[-REMEMBERED:]
 
 
-def _note_success(breaker: Breaker | None, attempt: AttemptState) -> None:
-    """What began before the last refusal says nothing about the time after it."""
-    if breaker is not None and attempt.started_at >= breaker.opened_at:
-        breaker.streak = 0
+def note_served(state: State, attempt: AttemptState) -> None:
+    """Its provider gave it something, so that it may be given one more; each attempt shows that once."""
+    breaker = state.breakers.get(attempt.provider)
+    if breaker is None:
+        return
+    breaker.since = max(
+        breaker.since, attempt.started_at
+    )  # it took work then: that long it can't have refused
+    if not attempt.served and _began_since(state, attempt):
+        attempt.served = True
         if breaker.limit is not None:
             breaker.credit += 1
+
+
+def _began_since(state: State, attempt: AttemptState) -> bool:
+    """What began before the last refusal says nothing about the time after it."""
+    breaker = state.breakers.get(attempt.provider)
+    return breaker is not None and attempt.started_at >= breaker.opened_at
+
+
+def note_rejection(state: State, attempt: AttemptState) -> None:
+    at = attempt.ended_at or state.now
+    note_refusal(state, Refusal(attempt.provider, at, None, attempt.started_at, rejected=True))
+
+
+def _note_misfit(state: State, task: TaskState, attempt: AttemptState) -> None:
+    """Whoever is refused while others are served may not have been refused by the provider at all."""
+    task.refusals += 1
+    breaker = state.breakers.get(attempt.provider)
+    served = breaker.served if breaker is not None else 0
+    if task.refused is not None and task.refused[0] == attempt.provider and task.refused[1] < served:
+        task.misfits += 1
+    task.refused = (attempt.provider, served)
 
 
 def _note_refusal(state: State, attempt: AttemptState, outcome: Outcome) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from plait.core.contest import unwinnable
 from plait.core.owed import Owed
 from plait.core.ready import Entry, Key
 from plait.core.settings import Isolation, Mode, Order
@@ -29,6 +30,8 @@ def owed(batch: BatchState, task: TaskState) -> Owed:
         return Owed.NOTHING if ungated else Owed.FINISH
     if task.step is not Step.WRITE:
         return Owed.VERIFY if task.step is Step.VERIFY else Owed.MERGE
+    if task.entrants and unwinnable(batch, task):
+        return Owed.SETTLE
     return Owed.NOTHING if task.closed else Owed.START
 
 
@@ -114,6 +117,6 @@ def relane(state: State, batch: BatchState, task: TaskState, agents: tuple[str, 
     if waiting:
         state.ready.discard((batch.id, task.place))
         task.owed = Owed.NOTHING
-    task.lane = (batch.id, agents)
+    task.lane = (batch.id, agents, task.lane[2])
     if waiting:
         place(state, batch, task)

@@ -27,6 +27,7 @@ def decided(state: State, at: float, decision: AboutLimit) -> None:
             if breaker is not None and breaker.until is not None:
                 state.closings.discard((breaker.until, decision.provider))
                 breaker.until = None
+                breaker.mended = False
         case LimitRaised():
             breaker = state.breakers.setdefault(decision.provider, Breaker())
             breaker.limit = decision.limit
@@ -58,16 +59,24 @@ def reported(state: State, at: float, report: MachineReport) -> None:
             assert_never(report)
 
 
+def mend(state: State) -> None:
+    """Whoever asks for work may have logged in, or paid: a provider that rejected somebody is tried once more."""
+    for breaker in state.breakers.values():
+        breaker.mended = breaker.rejected and breaker.until is not None
+
+
 def _open(state: State, at: float, decision: BreakerOpened) -> None:
     breaker = state.breakers.setdefault(decision.provider, Breaker())
     lasting = breaker.until is not None and breaker.until > at
     if breaker.until is not None:
         state.closings.discard((breaker.until, decision.provider))
     if not lasting:
+        breaker.since = breaker.since if breaker.streak else at
         breaker.opened_at = at
         breaker.streak += 1
         breaker.peak = max(breaker.peak, state.providers.get(decision.provider, 0) + 1)
     breaker.until, breaker.limit, breaker.why = decision.until, decision.limit, decision.why
+    breaker.rejected, breaker.mended = decision.rejected, False
     breaker.credit = 0
     state.closings.add((decision.until, decision.provider))
     _answer(state, decision)
@@ -90,6 +99,7 @@ def _move_deadlines(state: State, by: float) -> None:
         _move_waits(state, by)
     for breaker in state.breakers.values():
         breaker.opened_at += by
+        breaker.since += by
     for batch in state.open.values():
         for attempt in batch.alive.values():
             _move(state, attempt, by)

@@ -43,8 +43,10 @@ def choice(batch: BatchState, task: Task, chosen: str | None = None) -> tuple[st
 def _add_tasks(state: State, batch: BatchState) -> None:
     plan = batch.plan
     for position, (task, needs, holds) in enumerate(zip(plan.tasks, plan.needs, plan.holds, strict=True)):
-        lane = (batch.id, choice(batch, task))
-        batch.tasks.append(TaskState(task, position, tokens(batch, holds), lane, pending=len(needs)))
+        entrants = tuple(need for need in needs if plan.tasks[need].entrant == task.id)
+        lane = (batch.id, choice(batch, task), bool(task.entrant or entrants))
+        made = TaskState(task, position, tokens(batch, holds), lane, entrants=entrants, pending=len(needs))
+        batch.tasks.append(made)
         batch.index[task.id] = position
     batch.named = frozenset(token for task in batch.tasks for token in task.tokens)
     for made in batch.tasks if state.touched else ():

@@ -42,12 +42,14 @@ def reopen(state: State, batch: BatchState, task: TaskState) -> None:
         return
     task.life += 1
     task.fresh = True
+    task.agreed = task.spent
     task.writes_before = task.numbers.get(Step.WRITE, 0)
     task.step = Step.WRITE
-    task.tries = task.losses = task.repairs = task.merge_failures = 0
+    task.tries = task.losses = task.repairs = task.merge_failures = task.misfits = task.refusals = 0
     task.not_before = task.question = task.interrupted = task.doom = task.base = task.tip = task.commit = None
     task.category = task.by = task.ended_at = task.started_at = task.diffstat = None
-    task.reason = ""
+    task.reason = task.winner = ""
+    task.outdone = ()
     settle(state, batch, task, None)
     reopen_batch(state, batch)
     batch.cancelled = False
@@ -61,7 +63,7 @@ def reopen_batch(state: State, batch: BatchState) -> None:
 
 
 def _note_failure(batch: BatchState, task: TaskState) -> None:
-    if task.status in FAILURES:
+    if task.status in FAILURES and task.task.entrant is None:
         batch.failures[task.place] = None
         return
     batch.failures.pop(task.place, None)
@@ -86,8 +88,11 @@ def _tell_dependents(
         return
     for dependent in task.dependents:
         other = batch.tasks[dependent]
-        other.pending += pending
-        other.lost += lost
+        if task.place in other.entrants:
+            other.pending += (after is None) - (before is None)
+        else:
+            other.pending += pending
+            other.lost += lost
         place(state, batch, other)
 
 
@@ -100,7 +105,7 @@ def _close(state: State, batch: BatchState, task: TaskState) -> None:
     if task.not_before is not None:
         state.backoffs.discard((task.not_before, batch.id, task.place))
     task.doom = task.clash = task.merge_error = task.not_before = task.question = None
-    task.interrupted = task.retry = task.repairing = None
+    task.interrupted = task.retry = task.repairing = task.wants = None
     task.unjudged.clear()
     task.redo = False
     task.feedback = ""

@@ -29,7 +29,7 @@ def note_change(state: State, batch: BatchState, task: TaskState, attempt: Attem
     else:
         task.tip = outcome.tip or task.tip
     task.diffstat = outcome.diffstat or task.diffstat
-    if outcome.files and _counts(batch):
+    if outcome.files and _counts(batch) and task.task.entrant is None:
         _note_files(state, batch, task, outcome.files)
 
 

@@ -6,6 +6,7 @@ from typing import assert_never
 
 from plait.core.decisions import AboutRequest, RequestGranted
 from plait.core.evolve.index import place, relane
+from plait.core.evolve.limits import mend
 from plait.core.evolve.open import choice, open_batch
 from plait.core.evolve.phases import review
 from plait.core.evolve.publish import wished
@@ -33,6 +34,11 @@ from plait.core.state import BatchState, Doom, Paused, State, TaskState
 from plait.core.status import EndWhy, PauseCause, TaskStatus
 from plait.core.task import Step
 
+# Settings that may answer the question whether a task may spend more.
+_PURSE = frozenset({"task_budget", "reserve", "agents", "fallback"})
+# Who asks for one of these is there, and wants something done.
+_Work = Submit | Resume | Unpause | Retry | Feedback
+
 
 def arrive(state: State, _at: float, request: Request) -> None:
     if request.id not in state.seen:
@@ -44,6 +50,8 @@ def answer(state: State, at: float, decision: AboutRequest) -> None:
     request = state.unanswered.pop(decision.request, None)
     if request is None or not isinstance(decision, RequestGranted):
         return
+    if isinstance(request, _Work):
+        mend(state)
     if isinstance(request, Submit):
         if request.batch not in state.batches:
             open_batch(state, at, request)
@@ -85,15 +93,17 @@ def _grant_for_batch(state: State, batch: BatchState, request: BatchRequest, tas
 
 
 def _grant_for_task(state: State, batch: BatchState, request: TaskRequest, tasks: list[TaskState]) -> None:
-    """`tasks` begins with the one the request names; a retry takes up the others with it."""
+    """`tasks` begins with the one the request names; a retry takes up the others with it, and its entrants end with it."""
     if not tasks:
         return
     task = tasks[0]
     match request:
         case CancelTask():
             task.doom = Doom(TaskStatus.CANCELLED, EndWhy.CANCEL, "cancelled by request")
+            _end_with(state, batch, task, tasks[1:], "cancelled")
         case Drop():
             task.doom = Doom(TaskStatus.SKIPPED, EndWhy.DROP, "dropped by request")
+            _end_with(state, batch, task, tasks[1:], "dropped")
             reopen_batch(state, batch)
         case Retry():
             _take_up(state, batch, tasks)
@@ -128,6 +138,15 @@ def _go_on(state: State, batch: BatchState) -> None:
             place(state, batch, task)
 
 
+def _end_with(state: State, batch: BatchState, task: TaskState, entrants: list[TaskState], verb: str) -> None:
+    """Nobody will ask for what they write any more."""
+    assert task.doom is not None
+    for entrant in entrants:
+        reason = f"{verb} with {task.task.id}"
+        entrant.doom = entrant.doom or Doom(task.doom.status, task.doom.why, reason, task.task.id)
+        place(state, batch, entrant)
+
+
 def _take_up(state: State, batch: BatchState, tasks: list[TaskState]) -> None:
     tasks[0].approved = True
     for task in tasks:
@@ -139,7 +158,9 @@ def _listen(state: State, batch: BatchState, text: str, tasks: list[TaskState]) 
     if task.status is not None:
         _take_up(state, batch, tasks)
     task.feedback = f"{task.feedback}\n\n{text}" if task.feedback else text
-    task.question = None
+    if task.wants is not None:  # that much is paid for, and its budget begins anew
+        task.agreed = task.spent + task.wants
+    task.question = task.wants = None
     if task.alive:
         task.redo = True
     else:
@@ -151,5 +172,7 @@ def _change(state: State, batch: BatchState, request: ChangeSettings) -> None:
     for phase in batch.phases.values():
         review(state, batch, phase)
     for task in batch.tasks:
+        if task.wants is not None and _PURSE.intersection(request.fields):
+            task.question = task.wants = None
         relane(state, batch, task, choice(batch, task.task, task.chosen))
         place(state, batch, task)

@@ -68,7 +68,7 @@ def _granted(moment: Moment, batch: BatchState, request: Request, names: tuple[s
 def _outline(batch: BatchState) -> dict[str, object]:
     return {
         "mode": batch.settings.mode.value,
-        "tasks": len(batch.tasks),
+        "tasks": sum(task.task.entrant is None for task in batch.tasks),
         "sources": batch.sources,
         "branch": batch.branch or None,
     }

@@ -13,6 +13,7 @@ from plait.core.settings import Mode, Order
 from plait.core.task import Step
 from plait.testing.audit.book import Book
 from plait.testing.audit.pages import BatchPage, TaskPage
+from plait.testing.audit.staff import able
 
 UNIT = 600.0  # seconds that a task of weight 1 is taken to last
 
@@ -47,7 +48,7 @@ def _waiting(book: Book, batch: BatchPage) -> Iterator[tuple[BatchPage, TaskPage
     writers = [page for page in ready if page.step is Step.WRITE and _phase_open(batch, page)]
     if batch.settings.mode is Mode.QUEUE:
         writers = _first_in_line(batch, writers)
-    yield from ((batch, page) for page in writers if _agent_free(book, batch, page))
+    yield from ((batch, page) for page in writers if able(book, batch, page))
 
 
 def in_order(book: Book, _at: float, event: AttemptStarted) -> None:
@@ -78,6 +79,8 @@ def rank(batch: BatchPage, page: TaskPage) -> tuple[int, int, float, int]:
 def _idle(batch: BatchPage, page: TaskPage) -> bool:
     if page.ended is not None or page.alive is not None or page.merging is not None or page.doom:
         return False
+    if batch.unwinnable(page):
+        return False
     if page.retry_at is not None or page.asking or page.interrupted or not batch.needs_done(page):
         return False
     return all(link.task != page.spec.id or link.life != page.life for link in batch.line)
@@ -101,21 +104,6 @@ def _first_in_line(batch: BatchPage, writers: list[TaskPage]) -> list[TaskPage]:
         return [first] if first else []
     busy = any(page.active for page in batch.tasks.values())
     return [] if busy or not (first.approved or batch.settings.auto_approve) else [first]
-
-
-def _agent_free(book: Book, batch: BatchPage, page: TaskPage) -> bool:
-    chosen = page.agents or ((page.spec.agent,) if page.spec.agent else batch.settings.agents)
-    return any(_has_capacity(book, agent, batch.settings.provider(agent)) for agent in chosen)
-
-
-def _has_capacity(book: Book, agent: str, provider: str) -> bool:
-    limit = book.settings.agent_limit(agent)
-    if limit and book.agents.get(agent, 0) >= limit:
-        return False
-    page = book.providers.get(provider)
-    if page is None:
-        return True
-    return page.until is None and (page.limit is None or book.at_work.get(provider, 0) < page.limit)
 
 
 def _slots(book: Book, batch: BatchPage, page: TaskPage) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
+from plait.core.contest import REFEREE
 from plait.core.decisions import (
     AttemptEnding,
     AttemptStarted,
@@ -54,10 +55,13 @@ class Exit:
 class TaskPage:
     spec: Task
     place: int
-    needs: tuple[str, ...]
+    needs: tuple[str, ...]  # but for entrants
     named: tuple[str, ...]  # the tokens that the plan gives it
     tokens: tuple[str, ...]  # those it wants now, or holds
     learnt: tuple[str, ...] = ()  # those of files that it changed
+    entrants: tuple[str, ...] = ()
+    winner: str = ""
+    outdone: tuple[str, ...] = ()  # entrants that were chosen, and then failed verification
     repairing: Change | None = None
     story: deque[Record] = field(default_factory=lambda: deque(maxlen=60))
     step: Step = Step.WRITE
@@ -70,6 +74,7 @@ class TaskPage:
     trouble_at: float = 0.0
     retry_at: float | None = None
     asking: bool = False
+    wants: Spend | None = None  # it asks for so much money
     interrupted: bool = False
     approved: bool = False
     redo: bool = False
@@ -79,9 +84,14 @@ class TaskPage:
     merging: MergeStarted | None = None
     last: AttemptStarted | None = None
     last_write: AttemptStarted | None = None
+    last_used: Spend = NO_SPEND  # by that one
+    spent: Spend = NO_SPEND
+    agreed: Spend = NO_SPEND  # what of it its own budget does not count
     tip: str | None = None
     counted: int = 0
     losses: int = 0
+    misfits: int = 0
+    refused: tuple[str, int] = ("", 0)  # by whom last, and how many that one had served then
     repairs: int = 0
     merge_failures: int = 0
     numbers: dict[Step, int] = field(default_factory=dict)
@@ -92,8 +102,18 @@ class TaskPage:
         return self.ended.status if self.ended is not None else None
 
     @property
+    def refereed(self) -> bool:
+        """Its change is chosen from its entrants'; but whom a person gave the task to writes it himself."""
+        return bool(self.entrants) and self.agents in {(), (REFEREE,)}
+
+    @property
     def done(self) -> bool:
         return self.ended is not None and self.ended.status is TaskStatus.DONE
+
+    @property
+    def dropped(self) -> bool:
+        """By a person, not by a failure that halted its batch."""
+        return self.ended is not None and self.ended.by is None
 
     @property
     def lost(self) -> bool:
@@ -223,7 +243,29 @@ class BatchPage:
         return self.paused not in {None, PauseCause.BUDGET}
 
     def needs_done(self, page: TaskPage) -> bool:
-        return all(self.tasks[need].done for need in page.needs)
+        entered = all(self.tasks[entrant].ended is not None for entrant in page.entrants)
+        return entered and all(self.tasks[need].done for need in page.needs)
+
+    def candidates(self, page: TaskPage) -> list[TaskPage]:
+        """The entrants that passed and did not fail as the task's own change."""
+        left = (self.tasks[entrant] for entrant in page.entrants if entrant not in page.outdone)
+        return [entrant for entrant in left if entrant.done]
+
+    def withdrawn(self, page: TaskPage, found: Exit) -> bool:
+        """Who was chosen was dropped meanwhile."""
+        offered = {each.task for each in found.attempt.order.candidates}
+        left = {entrant.spec.id for entrant in self.candidates(page)}
+        return found.outcome.winner in offered - left
+
+    def unwinnable(self, page: TaskPage) -> bool:
+        """All its entrants have ended, and none is left to choose; nobody else was given the task."""
+        over = page.refereed and page.step is Step.WRITE and page.ended is None
+        return over and self.needs_done(page) and not self.candidates(page)
+
+    def begun(self, page: TaskPage) -> bool:
+        """Of a contest, somebody was started."""
+        task = self.tasks.get(page.spec.entrant or "", page)
+        return page.begun or any(self.tasks[name].begun for name in (task.spec.id, *task.entrants))
 
     def lost_needs(self, page: TaskPage) -> list[TaskPage]:
         return [other for need in page.needs if (other := self.tasks[need]).lost]

@@ -20,6 +20,10 @@ def no_debts(book: Book, at: float) -> None:
     for name, provider in book.providers.items():
         if provider.said is not None:
             raise book.violation("breaker", f"{name} refuses until {provider.said}, and no breaker opened")
+        if provider.mended:
+            raise book.violation(
+                "breaker", f"somebody is there who may have logged in, and {name} is not tried"
+            )
     for batch in book.batches.values():
         if batch.wish is not None:
             raise book.violation("publish", f"{batch.id} was to be published by request, and is not", batch)
@@ -52,6 +56,8 @@ def _task(batch: BatchPage, page: TaskPage, at: float) -> tuple[str, str] | None
             if (unwanted or overdue) and not page.alive.endings
             else None
         )
+    going = page.retry_at is not None or page.asking or page.interrupted
+    lost = lost or (batch.unwinnable(page) and not going)
     if page.merging is None and (page.doom or lost):
         return "ended", "is over, and nobody ends it"
     return None

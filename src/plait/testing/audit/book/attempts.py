@@ -84,9 +84,17 @@ def over(book: Book, at: float, report: AttemptOver) -> None:
     page.exit = Exit(attempt, at, outcome)
     batch.slots -= attempt.order.slots
     book.slots -= attempt.order.slots
-    batch.spent += attempt.used.at_least(outcome.spend)
+    used = attempt.used.at_least(outcome.spend)
+    batch.spent += used
+    page.spent += used
     if report.attempt.step is Step.WRITE:
+        page.last_used = used
+        if outcome.category not in {Category.RATE_LIMIT, Category.LOST}:
+            book.spends.setdefault(attempt.order.agent, []).append(used)
         _changed(book, batch, page, outcome)
+        page.winner = outcome.winner
+        if outcome.category is Category.RATE_LIMIT and not outcome.said_when:
+            _refused_again(book, page, attempt.order.provider)
         _wrote(book, batch, attempt, outcome, at)
 
 
@@ -94,6 +102,8 @@ def _changed(book: Book, batch: BatchPage, page: TaskPage, outcome: Outcome) -> 
     """What it left is what will be merged; the files in it that nobody holds are its own from now on."""
     said_all = outcome.category in {Category.OK, Category.EMPTY}
     page.tip = outcome.tip if said_all else outcome.tip or page.tip
+    if page.spec.entrant is not None:
+        return  # it is never merged, so its files are nobody's
     if not outcome.files or batch.settings.file_conflicts is not FileConflicts.INFERRED:
         return
     book.touched[page.spec.key] = outcome.files
@@ -121,6 +131,15 @@ def _wrote(book: Book, batch: BatchPage, attempt: AttemptPage, outcome: Outcome,
         provider = book.providers.get(order.provider)
         if provider is not None and attempt.started >= provider.opened_at:
             provider.streak = 0
+            provider.served += 1
+
+
+def _refused_again(book: Book, page: TaskPage, name: str) -> None:
+    """While others were served."""
+    provider = book.providers.get(name)
+    served = provider.served if provider is not None else 0
+    page.misfits += page.refused[0] == name and served > page.refused[1]
+    page.refused = (name, served)
 
 
 def refused(book: Book, at: float, provider: str, until: float, *, began: float) -> None:
@@ -143,10 +162,17 @@ def passed(book: Book, event: StepPassed) -> None:
 
 def granted(book: Book, event: RetryGranted) -> None:
     page = book.task(event.batch, event.task)
+    if event.elsewhere and page.exit is not None:
+        order, ended = page.exit.attempt.order, page.exit.at
+        refused(book, ended, order.provider, ended, began=page.exit.attempt.started)
+        provider = book.providers[order.provider]
+        provider.rejecting = provider.said is not None
     _judged(page)
     page.step, page.retry_at = event.then, event.at
     if event.feedback:
         page.words.append(event.feedback)
+    if event.category is Category.VERIFY and page.winner:
+        page.outdone += (page.winner,)
     if event.category is Category.CONFLICT:
         if page.tip is not None and page.last_write is not None:
             page.repairing = Change(event.task, page.last_write.base, page.tip)
@@ -168,7 +194,7 @@ def backoff_ended(book: Book, event: BackoffEnded) -> None:
 def awaited(book: Book, event: AnswerAwaited) -> None:
     page = book.task(event.batch, event.task)
     _judged(page)
-    page.asking = True
+    page.asking, page.wants = True, event.wants
 
 
 def interrupted(book: Book, event: TaskInterrupted) -> None:
@@ -185,7 +211,8 @@ def ended(book: Book, event: TaskEnded) -> None:
     page = batch.tasks[event.task]
     _judged(page)
     page.ended = event
-    page.doom, page.retry_at, page.asking, page.interrupted = "", None, False, False
+    page.doom, page.retry_at, page.wants = "", None, None
+    page.asking = page.interrupted = False
     page.words.clear()
     page.repairing = None
     if event.status is TaskStatus.DONE:
@@ -198,7 +225,7 @@ def ended(book: Book, event: TaskEnded) -> None:
 
 def note_failure(batch: BatchPage, task: str, status: TaskStatus | None) -> None:
     """What a failure stopped goes on when the task no longer is a failure."""
-    if status in FAILURES:
+    if status in FAILURES and batch.tasks[task].spec.entrant is None:
         batch.failures[task] = None
         return
     batch.failures.pop(task, None)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from plait.core.events import Record
 from plait.core.requests import Request
-from plait.core.settings import EngineSettings
+from plait.core.settings import EngineSettings, Spend
 from plait.core.task import Attempt
 from plait.testing.audit.pages import AttemptPage, BatchPage, TaskPage
 from plait.testing.audit.violation import Violation
@@ -26,7 +26,11 @@ class ProviderPage:
     refused_at: float | None = None
     opened_at: float = 0.0
     streak: int = 0  # openings since somebody was served who began after the last one
+    served: int = 0  # attempts that succeeded and had begun after the last opening
     fresh: bool = False  # somebody was refused who began after the breaker last opened
+    rejected: bool = False  # whoever is shut out now was rejected: not logged in, not paid
+    mended: bool = False  # and somebody who may have logged in or paid wants work done
+    rejecting: bool = False  # somebody was rejected, and no breaker has answered that yet
 
 
 @dataclass(slots=True)
@@ -40,6 +44,7 @@ class Book:
     slots: int = 0
     agents: dict[str, int] = field(default_factory=dict)
     known_agents: set[str] = field(default_factory=set)  # an attempt of theirs has ended
+    spends: dict[str, list[Spend]] = field(default_factory=dict)  # of attempts that say what an agent costs
     providers: dict[str, ProviderPage] = field(default_factory=dict)
     at_work: dict[str, int] = field(default_factory=dict)  # write attempts alive per provider
     touched: dict[str, tuple[str, ...]] = field(

@@ -26,12 +26,14 @@ def breaker_opened(book: Book, at: float, event: BreakerOpened) -> None:
         page.opened_at = at
         page.streak += 1
     page.until, page.limit, page.fresh = event.until, event.limit, False
+    page.rejected, page.rejecting, page.mended = event.rejected, False, False
     if page.said is not None and min(page.said, at + LONGEST) <= event.until:
         page.said = page.refused_at = None
 
 
 def breaker_closed(book: Book, event: BreakerClosed) -> None:
-    book.providers[event.provider].until = None
+    page = book.providers[event.provider]
+    page.until, page.mended = None, False
 
 
 def limit_raised(book: Book, event: LimitRaised) -> None:
@@ -95,7 +97,7 @@ def halted(book: Book, event: BatchHalted) -> None:
     batch = book.batch(event.batch)
     batch.halted = event.by
     for page in batch.tasks.values():
-        if page.ended is None and not page.begun and not page.doom:
+        if page.ended is None and not batch.begun(page) and not page.doom:
             page.doom = "halt"
 
 

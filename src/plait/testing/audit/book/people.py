@@ -39,6 +39,9 @@ def refused(book: Book, answer: RequestRefused) -> None:
 
 def granted(book: Book, answer: RequestGranted) -> None:
     request = book.requests.pop(answer.request)
+    if isinstance(request, Submit | Resume | Unpause | Retry | Feedback):
+        for provider in book.providers.values():
+            provider.mended = provider.rejected and provider.until is not None
     match request:
         case Submit():
             book.batches[request.batch] = _open(book, request)
@@ -55,9 +58,11 @@ def _open(book: Book, request: Submit) -> BatchPage:
     shared = request.settings.isolation is Isolation.IN_PLACE
     tasks = {}
     for place, task in enumerate(plan.tasks):
-        needs = tuple(plan.tasks[need].id for need in plan.needs[place])
+        needed = [plan.tasks[need] for need in plan.needs[place]]
+        needs = tuple(other.id for other in needed if other.entrant != task.id)
         tokens = tuple(token_of(request.batch, token, shared=shared) for token in plan.holds[place])
         page = tasks[task.id] = TaskPage(task, place, needs, tokens, tokens)
+        page.entrants = tuple(other.id for other in needed if other.entrant == task.id)
         if request.settings.file_conflicts is FileConflicts.INFERRED:
             files = (f"file:{file}" for file in book.touched.get(task.key, ()))
             seen = {token_of(request.batch, file, shared=shared) for file in files}
@@ -84,9 +89,16 @@ def _about_batch(batch: BatchPage, request: Request, tasks: tuple[str, ...]) -> 
         case Ship():
             batch.wish = request.publish
         case ChangeSettings():
-            batch.settings = batch.settings.patched(request.settings, request.fields)
+            _change(batch, request)
         case _:
             pass
+
+
+def _change(batch: BatchPage, request: ChangeSettings) -> None:
+    batch.settings = batch.settings.patched(request.settings, request.fields)
+    if {"task_budget", "reserve", "agents", "fallback"}.intersection(request.fields):
+        for page in batch.tasks.values():
+            page.asking, page.wants = page.asking and page.wants is None, None
 
 
 def _cancel(batch: BatchPage) -> None:
@@ -112,8 +124,10 @@ def _about_task(
     match request:
         case CancelTask():
             page.doom = "cancel"
+            _end_with(batch, page, tasks[1:])
         case Drop():
             page.doom = "drop"
+            _end_with(batch, page, tasks[1:])
             _open_again(batch)
         case Retry(agent=agent):
             _take_up(batch, tasks)
@@ -123,10 +137,17 @@ def _about_task(
             _listen(batch, page, tasks, request.text)
 
 
+def _end_with(batch: BatchPage, page: TaskPage, entrants: tuple[str, ...]) -> None:
+    for entrant in entrants:
+        batch.tasks[entrant].doom = batch.tasks[entrant].doom or page.doom
+
+
 def _listen(batch: BatchPage, page: TaskPage, tasks: tuple[str, ...], text: str) -> None:
     if page.ended is not None:
         _take_up(batch, tasks)
-    page.asking = False
+    if page.wants is not None:
+        page.agreed = page.spent + page.wants
+    page.asking, page.wants = False, None
     page.redo = page.redo or page.alive is not None
     page.words.append(text)
     if page.alive is None:
@@ -148,8 +169,10 @@ def _take_up(batch: BatchPage, tasks: tuple[str, ...]) -> None:
         page = batch.tasks[name]
         note_failure(batch, name, None)
         page.life += 1
+        page.agreed = page.spent
+        page.winner, page.outdone = "", ()
         page.ended = page.tip = page.retry_at = page.trouble = page.repairing = None
         page.doom = ""
         page.asking = page.interrupted = page.redo = page.begun = False
         page.step = Step.WRITE
-        page.counted = page.losses = page.repairs = page.merge_failures = 0
+        page.counted = page.losses = page.misfits = page.repairs = page.merge_failures = 0

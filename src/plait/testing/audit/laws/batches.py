@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from plait.core.decisions import BatchEnded, BatchPaused, BatchUnpaused, PhaseOpened
-from plait.core.status import PauseCause, TaskStatus
+from plait.core.status import BatchStatus, PauseCause, TaskStatus
 from plait.testing.audit.book import Book
 from plait.testing.audit.pages import BatchPage
 
@@ -88,6 +88,13 @@ def ended(book: Book, _at: float, event: BatchEnded) -> None:
         raise book.violation("batch-ended", f"{event.batch} ended, and its branch is not published", batch)
     if batch.untested:
         raise book.violation("batch-ended", f"{event.batch} ended, and its gate has not passed", batch)
+    asked = [page for page in batch.tasks.values() if page.spec.entrant is None]
+    whole = all(page.done or (page.dropped and page.status is TaskStatus.SKIPPED) for page in asked)
+    right = (
+        BatchStatus.CANCELLED if batch.cancelled else BatchStatus.COMPLETED if whole else BatchStatus.FAILED
+    )
+    if event.status is not right:
+        raise book.violation("batch-ended", f"{event.batch} ended {event.status}, not {right}", batch)
     undermined = [page.spec.id for page in batch.tasks.values() if page.done and batch.lost_needs(page)]
     if undermined:
         raise book.violation(

@@ -12,11 +12,13 @@ from plait.testing.audit.laws.retries import (
     LOSSES,
     MERGES,
     PERMANENT,
+    believed,
     ended_by_us,
     succeeded,
     waits_for_answer,
 )
 from plait.testing.audit.pages import BatchPage, Exit, TaskPage
+from plait.testing.audit.staff import REJECTED, elsewhere
 
 
 def ended(book: Book, _at: float, event: TaskEnded) -> None:
@@ -28,6 +30,8 @@ def ended(book: Book, _at: float, event: TaskEnded) -> None:
         raise book.violation("twice", f"{event.task} ended {event.status} after {page.ended.status}", page)
     if not event.status.terminal or not event.reason:
         raise book.violation("ended", f"{event.task} ended {event.status} without a reason", page)
+    if event.category in REJECTED and page.exit is not None and elsewhere(book, batch, page, page.exit):
+        raise book.violation("fallback", f"{event.task} ended though somebody else could take it", page)
     why_not = _CHECKS[event.status](batch, page, event)
     if why_not is not None:
         raise book.violation(f"ended-{event.status}", f"{event.task} ended {event.status}: {why_not}", page)
@@ -55,7 +59,8 @@ def _done(batch: BatchPage, page: TaskPage, _event: TaskEnded) -> str | None:
         return "nothing of it was merged and no attempt succeeded"
     if found is not None and found.attempt.order.attempt.step is Step.WRITE and batch.check(page):
         return "nothing verified it"
-    return "what it wrote was not merged" if not batch.in_place and page.tip is not None else None
+    merges = not batch.in_place and page.spec.entrant is None
+    return "what it wrote was not merged" if merges and page.tip is not None else None
 
 
 def _gated(batch: BatchPage, page: TaskPage) -> str | None:
@@ -68,6 +73,9 @@ def _gated(batch: BatchPage, page: TaskPage) -> str | None:
 def _failed(batch: BatchPage, page: TaskPage, event: TaskEnded) -> str | None:
     if event.category is Category.GATE:
         return _guilty(batch, page)
+    if page.exit is None and page.trouble is None and batch.unwinnable(page):
+        unsaid = [entrant for entrant in page.entrants if entrant not in event.reason]
+        return f"it does not say what became of {unsaid[0]}" if unsaid else None
     if page.trouble is Category.MERGE:
         return None if page.merge_failures >= MERGES else "merging was to be tried again"
     return _exhausted(batch, page, page.exit)
@@ -94,7 +102,7 @@ def _exhausted(batch: BatchPage, page: TaskPage, found: Exit | None) -> str | No
     category = found.outcome.category
     if ended_by_us(found) or waits_for_answer(found):
         return "it was ended through no fault of its own"
-    if category is Category.RATE_LIMIT and not found.attempt.endings:
+    if believed(page, found) and not found.attempt.endings:
         return "a rate limit is not a failure"
     if category is Category.LOST and page.losses < LOSSES and not found.attempt.endings:
         return "it was lost through no fault of its own"

@@ -7,6 +7,8 @@ from plait.core.settings import NO_SPEND, Spend
 from plait.core.task import Step
 from plait.testing.audit.book import Book
 from plait.testing.audit.pages import BatchPage
+from plait.testing.audit.purse import reserve, within_own
+from plait.testing.audit.staff import own, stand_ins
 
 
 def within_slots(book: Book, _at: float, event: AttemptStarted) -> None:
@@ -37,7 +39,7 @@ def within_agents(book: Book, _at: float, event: AttemptStarted) -> None:
         return
     batch = book.batch(event.attempt.batch)
     page = batch.tasks[event.attempt.task]
-    chosen = page.agents or ((page.spec.agent,) if page.spec.agent else batch.settings.agents)
+    chosen = (*own(batch, page), *stand_ins(book, batch, page))
     if event.agent not in chosen or event.provider != batch.settings.provider(event.agent):
         raise book.violation(
             "agent", f"{event.attempt} was given to {event.agent}, not to one of {chosen}", page
@@ -88,19 +90,20 @@ def within_provider(book: Book, _at: float, event: AttemptStarted) -> None:
 
 def within_budget(book: Book, _at: float, event: AttemptStarted) -> None:
     batch = book.batch(event.attempt.batch)
-    if batch.settings.budget is None or event.attempt.step is not Step.WRITE:
+    if event.attempt.step is not Step.WRITE:
         return
     total = batch.spent + claims(batch) + event.reserve
     page = batch.tasks[event.attempt.task]
-    if not batch.settings.budget.allows(total):
+    if batch.settings.budget is not None and not batch.settings.budget.allows(total):
         raise book.violation(
             "budget", f"{event.attempt} may bring {total} out of {batch.settings.budget}", page
         )
-    guess = batch.settings.reserve or batch.settings.budget.share(10)
-    if guess and not event.reserve and event.agent not in book.known_agents:
-        raise book.violation(
-            "budget", f"{event.attempt} reserves nothing for an agent nobody knows yet", page
-        )
+    if not within_own(batch, page, event.reserve):
+        message = f"{event.attempt} may cost {event.reserve} after {page.spent - page.agreed}"
+        raise book.violation("task-budget", f"{message}, of {batch.settings.task_budget}", page)
+    wanted = reserve(book, batch, event.agent)
+    if event.reserve != wanted:
+        raise book.violation("budget", f"{event.attempt} reserves {event.reserve}, not {wanted}", page)
 
 
 def claims(batch: BatchPage) -> Spend:

@@ -11,6 +11,8 @@ from plait.testing.audit.pages import BatchPage, TaskPage
 def merge_started(book: Book, _at: float, event: MergeStarted) -> None:
     batch = book.batch(event.batch)
     page = book.task(event.batch, event.task)
+    if page.spec.entrant is not None:
+        raise book.violation("contest", f"{event.task} is an entrant, and is merged", page)
     why_not = _busy(batch) or _not_ready(batch, page) or _wrong(batch, page, event)
     if why_not is not None:
         raise book.violation("merge", f"the merge of {event.task} began {why_not}", page)

@@ -7,6 +7,8 @@ from plait.testing.audit.book import Book
 
 # Who refuses again and again is not asked again at once, whatever it says.
 AGAIN, AGAIN_MOST = 5.0, 600.0
+# Where somebody has to log in or to pay, nothing changes within the hour.
+REJECTED = 0.9 * 3600.0 - 1e-6
 
 
 def breaker_opened(book: Book, _at: float, event: BreakerOpened) -> None:
@@ -16,6 +18,10 @@ def breaker_opened(book: Book, _at: float, event: BreakerOpened) -> None:
     least = 0.9 * min(AGAIN_MOST, AGAIN * 2 ** (page.streak - 1)) if page.streak else 0.0
     if event.until < (page.refused_at or 0.0) + least - 1e-6:
         raise book.violation("breaker", f"{event.provider} refused again and again and is asked too soon")
+    if event.rejected is not page.rejecting:
+        raise book.violation("breaker", f"{event.provider} was shut out for what it did not do")
+    if event.rejected and event.until < (page.refused_at or 0.0) + REJECTED:
+        raise book.violation("breaker", f"{event.provider} rejected somebody and is asked too soon")
     if page.limit is not None and event.limit < page.limit and not page.fresh:
         raise book.violation("breaker", f"one refusal of {event.provider} lowered its limit twice")
     if event.limit < 1:
@@ -24,7 +30,7 @@ def breaker_opened(book: Book, _at: float, event: BreakerOpened) -> None:
 
 def breaker_closed(book: Book, at: float, event: BreakerClosed) -> None:
     page = book.providers.get(event.provider)
-    if page is None or page.until is None or at < page.until:
+    if page is None or page.until is None or (at < page.until and not page.mended):
         raise book.violation("breaker", f"the breaker of {event.provider} closed at {at}")
 
 

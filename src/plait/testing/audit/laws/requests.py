@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from plait.core.contest import REFEREE
 from plait.core.decisions import RequestGranted, RequestRefused
 from plait.core.requests import (
     CancelTask,
@@ -15,6 +16,7 @@ from plait.core.requests import (
     Submit,
 )
 from plait.testing.audit.book import Book
+from plait.testing.audit.pages import BatchPage, TaskPage
 
 
 def arrived(book: Book, _at: float, request: Request) -> None:
@@ -55,9 +57,31 @@ def _about_task(book: Book, request: CancelTask | Retry | Drop | Feedback, answe
     if isinstance(request, Retry) and page.ended is None:
         raise book.violation("request", f"{request.task} is retried before it ended", page)
     batch = book.batch(request.batch)
+    _about_contest(book, batch, request, answer, page)
     cancelling = page.doom == "cancel" or (batch.cancelled and not batch.ended)
     if isinstance(request, Retry | Feedback) and cancelling:
         raise book.violation("request", f"{request.task} is taken up while it is being cancelled", page)
+
+
+def _about_contest(
+    book: Book,
+    batch: BatchPage,
+    request: CancelTask | Retry | Drop | Feedback,
+    answer: RequestGranted,
+    page: TaskPage,
+) -> None:
+    """Nobody enters a contest that is over, or being decided; and a referee writes nothing."""
+    task = batch.tasks.get(page.spec.entrant or "")
+    taken_up = isinstance(request, Retry | Feedback) and page.ended is not None
+    if taken_up and task is not None and (task.done or task.active):
+        raise book.violation("contest", f"{request.task} is taken up, and {task.spec.id} is chosen", page)
+    chosen = (request.agent,) if isinstance(request, Retry) and request.agent else page.agents
+    alone = chosen not in {(), (REFEREE,)}
+    if alone and set(page.entrants).intersection(answer.tasks) and not isinstance(request, CancelTask | Drop):
+        raise book.violation("contest", f"{request.task} is for {chosen}, and its entrants go again", page)
+    asks = page.asking or (page.alive is not None and page.alive.question)
+    if isinstance(request, Feedback) and page.refereed and not asks:
+        raise book.violation("contest", f"{request.task} was given feedback, and nobody writes it", page)
 
 
 def refused(book: Book, _at: float, answer: RequestRefused) -> None:

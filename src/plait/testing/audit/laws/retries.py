@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from plait.core.decisions import AnswerAwaited, BackoffEnded, RetryGranted, StepPassed, TaskInterrupted
-from plait.core.settings import Isolation, OnConflict
+from plait.core.settings import Isolation, OnConflict, Spend
 from plait.core.status import Category, EndWhy
 from plait.core.task import Step
 from plait.testing.audit.book import Book
 from plait.testing.audit.pages import BatchPage, Exit, TaskPage
+from plait.testing.audit.purse import reserve, within_own
+from plait.testing.audit.staff import able, elsewhere
 
 PERMANENT = frozenset({Category.AUTH, Category.QUOTA, Category.USAGE, Category.CONTEXT})
 IMMEDIATE = frozenset({Category.VERIFY, Category.EMPTY})
 LOSSES = 3
+MISFITS = 8
 MERGES = 8
 
 
@@ -24,7 +27,11 @@ def passed(book: Book, _at: float, event: StepPassed) -> None:
         raise book.violation("judged", f"{event.attempt} passed, but another one ended", page)
     elif not succeeded(batch, page, page.exit):
         raise book.violation("judged", f"{event.attempt} passed with {page.exit.outcome.category}", page)
+    if page.exit is not None and batch.withdrawn(page, page.exit):
+        raise book.violation("contest", f"{event.attempt} chose somebody who was dropped", page)
     verify = event.attempt.step is Step.WRITE and batch.check(page)
+    if page.spec.entrant is not None and event.then is Step.MERGE:
+        raise book.violation("contest", f"{event.attempt} of a contest is to be merged", page)
     if event.then is not (Step.VERIFY if verify else Step.MERGE):
         raise book.violation("step", f"{event.attempt} goes on to {event.then}", page)
     if page.doom:
@@ -51,7 +58,9 @@ def granted(book: Book, at: float, event: RetryGranted) -> None:
     page = book.task(event.batch, event.task)
     if page.doom or batch.lost_needs(page):
         raise book.violation("cancelled", f"{event.task} goes again though it is over", page)
-    if page.trouble is not None:
+    if event.elsewhere:
+        broken = _elsewhere(book, batch, page, event)
+    elif page.trouble is not None:
         broken = _after_trouble(batch, page, event, page.trouble)
     elif page.exit is not None:
         broken = _after_exit(batch, page, event, page.exit)
@@ -59,6 +68,13 @@ def granted(book: Book, at: float, event: RetryGranted) -> None:
         broken = "nothing of it waits for judgement"
     if broken is not None:
         raise book.violation("retry", f"{event.task} goes again at {event.at} ({at}): {broken}", page)
+
+
+def _elsewhere(book: Book, batch: BatchPage, page: TaskPage, event: RetryGranted) -> str | None:
+    found = page.exit
+    if found is None or found.attempt.endings or not elsewhere(book, batch, page, found):
+        return "nobody else could take it"
+    return "a rejection uses up no retry" if event.counted or event.then is not Step.WRITE else None
 
 
 def _after_trouble(batch: BatchPage, page: TaskPage, event: RetryGranted, trouble: Category) -> str | None:
@@ -81,8 +97,10 @@ def _after_exit(batch: BatchPage, page: TaskPage, event: RetryGranted, found: Ex
     category = found.outcome.category
     if page.redo:
         return None if event.then is Step.WRITE and not event.counted else "feedback uses up no retry"
-    if succeeded(batch, page, found):
+    if succeeded(batch, page, found) and not (batch.withdrawn(page, found) and not event.counted):
         return "it had succeeded"
+    if succeeded(batch, page, found):
+        return None if event.then is Step.WRITE else "it is to be chosen again"
     if ended_by_us(found):
         return "it was ended through no fault of its own" if event.counted else None
     if waits_for_answer(found):
@@ -91,10 +109,18 @@ def _after_exit(batch: BatchPage, page: TaskPage, event: RetryGranted, found: Ex
         return f"{category} can't be helped by trying again"
     if not event.counted:
         return _uncounted(page, found, event)
+    if believed(page, found) and not timed_out(found):
+        return "a rate limit uses up no retry"
     allowed = page.spec.retries if page.spec.retries is not None else batch.settings.retries
     if page.counted >= allowed:
         return f"{page.counted} of {allowed} retries are used up"
     return _soon(batch, page, event, found)
+
+
+def believed(page: TaskPage, found: Exit) -> bool:
+    """A rate limit, and not one that meets this task alone and says nothing of when it ends."""
+    limited = found.outcome.category is Category.RATE_LIMIT
+    return limited and (page.misfits < MISFITS or found.outcome.said_when)
 
 
 def timed_out(found: Exit) -> bool:
@@ -115,7 +141,7 @@ def waits_for_answer(found: Exit) -> bool:
 def _uncounted(page: TaskPage, found: Exit, event: RetryGranted) -> str | None:
     if found.outcome.category is Category.LOST and page.losses < LOSSES:
         return None
-    if found.outcome.category is Category.RATE_LIMIT:
+    if believed(page, found):
         return None if event.then is Step.WRITE else "a limited attempt is made again as a whole"
     return f"{found.outcome.category} must use up a retry"
 
@@ -142,8 +168,18 @@ def backoff_ended(book: Book, at: float, event: BackoffEnded) -> None:
 def awaited(book: Book, _at: float, event: AnswerAwaited) -> None:
     page = book.task(event.batch, event.task)
     found = page.exit
-    if found is None or not (waits_for_answer(found) or found.outcome.category is Category.QUESTION):
+    if event.wants is not None:
+        _short(book, book.batch(event.batch), page, event.wants)
+    elif found is None or not (waits_for_answer(found) or found.outcome.category is Category.QUESTION):
         raise book.violation("judged", f"{event.task} waits for an answer, but asked nothing", page)
+
+
+def _short(book: Book, batch: BatchPage, page: TaskPage, wants: Spend) -> None:
+    """It may ask for money when nothing else is in the way, and nobody who could take it now is within its budget."""
+    costs = [reserve(book, batch, agent) for agent in able(book, batch, page)]
+    within = any(within_own(batch, page, cost) for cost in costs)
+    if page.under_way or wants not in costs or within:
+        raise book.violation("task-budget", f"{page.spec.id} asks for money that it has", page)
 
 
 def interrupted(book: Book, _at: float, event: TaskInterrupted) -> None:

@@ -16,6 +16,7 @@ def may_start(book: Book, _at: float, event: AttemptStarted) -> None:
     broken = _free(batch, page) or _named(page, event) or _allowed(book, batch, page) or _needed(batch, page)
     if broken is None and name.step is Step.WRITE:
         broken = _ready(batch, page) or _turn(batch, page) or _based(book, batch, page, event)
+        broken = broken or _chosen_from(batch, page, event) or _goes_on(page, event)
     if broken is not None:
         law, why = broken
         raise book.violation(law, f"{name} started {why}", page)
@@ -62,14 +63,38 @@ def _allowed(book: Book, batch: BatchPage, page: TaskPage) -> tuple[str, str] | 
         return "pressure", f"though {book.pressure}"
     if new and batch.rejections >= 2:
         return "rejected", f"though {batch.rejections} tasks in a row were rejected and nobody was asked"
-    if batch.halted and not page.begun and page.life == 1:
+    if batch.halted and not batch.begun(page) and page.life == 1:
         return "halted", "though a failure has halted the batch"
     return None
 
 
 def _needed(batch: BatchPage, page: TaskPage) -> tuple[str, str] | None:
     missing = [need for need in page.needs if not batch.tasks[need].done]
-    return ("needs", f"before {', '.join(missing)} was done") if missing else None
+    if missing:
+        return "needs", f"before {', '.join(missing)} was done"
+    going = [entrant for entrant in page.entrants if batch.tasks[entrant].ended is None]
+    return ("contest", f"before {', '.join(going)} had ended") if going else None
+
+
+def _chosen_from(batch: BatchPage, page: TaskPage, event: AttemptStarted) -> tuple[str, str] | None:
+    """A referee is told of every entrant that passed with a change, and of no other."""
+    passed = batch.candidates(page) if page.refereed else []
+    if passed == [] and page.refereed:
+        return "contest", "though none of its entrants is left"
+    told = [(each.task, each.tip) for each in event.candidates]
+    found = [(entrant.spec.id, entrant.tip) for entrant in passed if entrant.tip is not None]
+    return None if told == found else ("contest", f"with {told} to choose from, not {found}")
+
+
+def _goes_on(page: TaskPage, event: AttemptStarted) -> tuple[str, str] | None:
+    """A session is its agent's own; what it had spent before is told once."""
+    last = page.last_write
+    if event.session is None:
+        return ("spend", f"with {event.before} before, in no session") if event.before else None
+    if last is None or last.agent != event.agent:
+        return "session", f"in the session of {last.agent if last else 'nobody'}"
+    told = last.before + page.last_used
+    return None if event.before == told else ("spend", f"with {event.before} before, not {told}")
 
 
 def _ready(batch: BatchPage, page: TaskPage) -> tuple[str, str] | None:

@@ -1,0 +1,62 @@
+"""What tokens cost, by the prices that a person set: no price is built in, because providers change theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+
+from plait.agents.model import Price
+from plait.core.frozen import dataclass
+from plait.core.settings import Spend
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """What was read and written. `cached` are among those read, and cost less."""
+
+    input: int = 0
+    output: int = 0
+    cached: int = 0
+
+    def __add__(self, other: Tokens) -> Tokens:
+        return Tokens(self.input + other.input, self.output + other.output, self.cached + other.cached)
+
+    def __sub__(self, other: Tokens) -> Tokens:
+        return Tokens(self.input - other.input, self.output - other.output, self.cached - other.cached)
+
+    @property
+    def all(self) -> int:
+        return self.input + self.output
+
+
+NO_TOKENS = Tokens()
+
+
+class Tally:
+    """What several answers of a model took in all. One that is told again, by the same name, counts once, as told last."""
+
+    def __init__(self) -> None:
+        self._each: dict[object, Tokens] = {}
+        self._whole = NO_TOKENS
+
+    def take(self, name: object, tokens: Tokens) -> Tokens:
+        """The whole so far. Without a name, it is another one."""
+        known = name if isinstance(name, str) else len(self._each)
+        self._whole += tokens - self._each.get(known, NO_TOKENS)
+        self._each[known] = tokens
+        return self._whole
+
+
+def price(prices: Sequence[Price], model: str) -> Price | None:
+    """The first that fits."""
+    return next((one for one in prices if fnmatchcase(model.lower(), one.model.lower())), None)
+
+
+def spend(tokens: Tokens, one: Price | None) -> Spend:
+    """Without a price, only the tokens are known."""
+    if one is None:
+        return Spend(tokens=tokens.all)
+    cached = min(tokens.cached, tokens.input)
+    dollars = (tokens.input - cached) * one.input + tokens.output * one.output
+    dollars += cached * (one.input if one.cached is None else one.cached)
+    return Spend(round(dollars), tokens.all)  # dollars per million are millionths of a dollar per token

@@ -1,0 +1,21 @@
+"""Tools that speak to whatever provider their model belongs to."""
+
+from __future__ import annotations
+
+from plait.agents.prices import Tokens
+from plait.agents.tools.tool import Tool
+from plait.core.settings import Spend
+
+
+class Routed(Tool):
+    """Whose limits it runs into is the first part of `provider/model`; without one, nobody but the tool knows."""
+
+    @property
+    def provider(self) -> str:
+        maker, slash, _ = self.spec.model.partition("/")
+        return self.spec.account or (maker if slash and maker else self.program)
+
+    def spent(self, cost: int, tokens: Tokens, model: str = "") -> Spend:
+        """What it says that it cost; where it knows no price of its own, what a person's prices make of the tokens."""
+        priced = self.spend(tokens, model)
+        return Spend(cost, tokens.all) if cost else priced

@@ -1,0 +1,73 @@
+"""What all coding tools have in common: a program, further words, a model, whose account it is, what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from plait.agents.model import AgentSpec, Brief, Permission, Reports
+from plait.agents.prices import Tokens, price, spend
+from plait.core.settings import Spend
+
+# For tools that take a prompt only as an argument: arguments are short, and seen by everybody on the machine.
+READ_FILE = "Read the file {} and do what it says."
+
+
+class Tool:
+    """A tool as it was set up. `program` and `maker` are each tool's own; what it reports, too."""
+
+    program = ""
+    maker = ""  # whose limits it runs into, unless an account is named
+    told = Reports.NOTHING
+
+    def __init__(self, spec: AgentSpec) -> None:
+        self.spec = spec
+        self.name = spec.name
+
+    @property
+    def provider(self) -> str:
+        return self.spec.account or self.maker
+
+    @property
+    def reports(self) -> Reports:
+        """Tokens that have a price are money."""
+        priced = self.told is Reports.TOKENS and price(self.spec.prices, self.spec.model) is not None
+        return Reports.COST if priced else self.told
+
+    def model(self, brief: Brief) -> str:
+        return brief.task.model or self.spec.model
+
+    def choice(self, brief: Brief, session: str = "") -> tuple[str, ...]:
+        """The words for its model and, by the option that `session` names, for the session that goes on."""
+        model = self.model(brief)
+        return (
+            *((f"--model={model}",) if model else ()),
+            *((f"{session}={brief.session}",) if session and brief.session else ()),
+        )
+
+    def argv(self, *words: str) -> tuple[str, ...]:
+        """Its own words, then a person's: the later one of two counts with most tools."""
+        return (self.spec.program or self.program, *words, *self.spec.args)
+
+    def spend(self, tokens: Tokens, model: str = "") -> Spend:
+        return spend(tokens, price(self.spec.prices, model or self.spec.model))
+
+    def permit(self, full: Sequence[str], edits: Sequence[str]) -> tuple[str, ...]:
+        """The words for what it may do unasked."""
+        match self.spec.permission:
+            case Permission.FULL:
+                return tuple(full)
+            case Permission.EDITS:
+                return tuple(edits)
+            case Permission.OWN:
+                return ()
+
+    @property
+    def may(self) -> str:
+        """What a person should know of a tool that did nothing; "": it may do everything."""
+        match self.spec.permission:
+            case Permission.FULL:
+                return ""
+            case Permission.EDITS:
+                return "[agents.permissions] lets it change files only"
+            case Permission.OWN:
+                return "[agents.permissions] leaves it to its own settings what it may do"

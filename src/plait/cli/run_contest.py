@@ -1,0 +1,120 @@
+"""`plait run --contest`: the same tasks by several agents, or several times, and who decides between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from plait.agents import table
+from plait.agents.model import AgentSpec
+from plait.agents.tools.referee import refereeing
+from plait.cli.planning import Outlook, machine_size
+from plait.cli.run_options import RunOptions
+from plait.cli.run_purse import unkept
+from plait.config.model import Config
+from plait.core.contest import MOST, Contest, clashing, contested as can_be_contested, expand
+from plait.core.errors import UserError
+from plait.core.plan import Plan, Problem, Severity
+from plait.core.settings import Isolation
+from plait.wiring.tools import missing
+
+_SHELL = "shell"
+
+
+def with_referee(options: RunOptions, config: Config, agents: tuple[AgentSpec, ...]) -> tuple[AgentSpec, ...]:
+    """The agents of the batch, and who decides. Raises UserError or ConfigError if nobody can."""
+    if not options.contest:
+        return agents
+    judge, score = _deciding(config)
+    spec = refereeing(score=score, judge=_judge(judge, agents) if judge else None)
+    table.load(spec)
+    return (*agents, spec)
+
+
+def _deciding(config: Config) -> tuple[str | None, str | None]:
+    """The judge or the score command, whichever the stronger layer gives; neither: the smallest change wins."""
+    judge, score = config.run.judge, config.run.score
+    if not (judge and score):
+        return judge, score
+    given = config.given["run.judge"], config.given["run.score"]
+    stronger = given[0].strength - given[1].strength
+    if stronger == 0:
+        raise UserError(
+            f"a contest is decided by a judge or by a score, not by both: {given[0]}, {given[1]}",
+            hint="Say --judge or --score: a flag counts more than a file.",
+        )
+    return (judge, None) if stronger > 0 else (None, score)
+
+
+def _judge(name: str, agents: Sequence[AgentSpec]) -> AgentSpec:
+    if name == _SHELL:
+        raise UserError(
+            "shell runs scripts of tasks, and judges nothing", hint="Name a coding tool: --judge."
+        )
+    spec = next((spec for spec in agents if spec.name == name), AgentSpec(name))
+    refused = missing(spec)
+    if refused is not None:
+        raise UserError(f"the judge can't be asked: {refused[0]}", hint=refused[1])
+    return spec
+
+
+def contested(options: RunOptions, found: Outlook, agents: Sequence[AgentSpec]) -> Outlook:
+    """The plan with its entrants, where a contest is asked for. Raises UserError where there can be none."""
+    plan = found.planned.plan
+    if plan is None or not options.contest:
+        return found
+    contest = Contest(found.settings.agents, options.times)
+    _refuse(contest, found, plan)
+    grown = expand(plan, contest)
+    clash = clashing(grown)
+    wrong = (
+        [] if clash is None else [Problem(Severity.ERROR, f"an entrant and a task are both called {clash}")]
+    )
+    refereed = [task for task in grown.tasks if any(other.entrant == task.id for other in grown.tasks)]
+    wrong += unkept(replace(found.settings, fallback=()), refereed, agents)
+    config = found.seen.config
+    wider = config.settings(tasks=len(grown.tasks), cores=machine_size(), agents=found.settings.agents)
+    planned = replace(
+        found.planned, plan=None if wrong else grown, problems=(*found.planned.problems, *wrong)
+    )
+    return replace(found, settings=replace(found.settings, max_parallel=wider.max_parallel), planned=planned)
+
+
+def _refuse(contest: Contest, found: Outlook, plan: Plan) -> None:
+    if found.settings.isolation is Isolation.IN_PLACE:
+        raise UserError(
+            "a contest needs worktrees: in place, the entrants of a task would change the same files",
+            hint="Leave --isolation in-place out; a folder that is no git repository has no contests.",
+        )
+    if contest.size < 2:
+        raise UserError(
+            f"{contest.agents[0]} alone is no contest",
+            hint="Name several agents (--contest claude,codex), or let it try several times (-n 2).",
+        )
+    if contest.size > MOST:
+        raise UserError(
+            f"{contest.size} entrants for each task are too many: {MOST} at most",
+            hint="Name fewer agents, or a smaller -n.",
+        )
+    if _SHELL in contest.agents:
+        raise UserError(
+            "shell runs a task's own script, and enters no contest", hint="Name coding tools: --contest."
+        )
+    if not any(can_be_contested(task) for task in plan.tasks):
+        raise UserError(
+            "there is nothing to contest: every task has a script or a model job of its own",
+            hint="Leave --contest and -n out.",
+        )
+
+
+def terms_of(config: Config, plan: Plan) -> str:
+    """What a contest is about, for whoever is asked whether to start; "": there is none."""
+    names = dict.fromkeys(task.agent or "" for task in plan.tasks if task.entrant is not None)
+    if not names:
+        return ""
+    first = next(task.entrant for task in plan.tasks if task.entrant is not None)
+    times = sum(task.entrant == first for task in plan.tasks) // len(names)
+    often = f", {times} times each" if times > 1 else ""
+    judge, score = _deciding(config)
+    who = f"`{score}` scores them" if score else f"{judge} judges" if judge else "the smallest change wins"
+    return f"a contest of {' and '.join(names)}{often}: {who}"

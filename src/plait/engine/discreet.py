@@ -1,0 +1,48 @@
+"""What is reported goes into the journal, and from there to everybody: words in it are told without secrets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields, replace
+from typing import TypeVar
+
+from plait.agents.discretion import Discretion
+from plait.core.reports import AttemptExited, Report
+from plait.core.requests import Request
+
+# The fields that hold words: a tool's, git's, the system's. Names of files, commits and sessions are what they are.
+_WORDS = frozenset({"detail", "question", "name", "why", "hint"})
+
+R = TypeVar("R")
+
+
+def discreetly(
+    hear: Callable[[Request | Report], None], discretion: Callable[[str], Discretion]
+) -> Callable[[Request | Report], None]:
+    """`discretion` is asked with a batch; what concerns none by an empty name."""
+
+    def told(report: Request | Report) -> None:
+        hear(discreet(report, discretion(_batch(report))) if isinstance(report, Report) else report)
+
+    return told
+
+
+def discreet(report: R, hide: Discretion) -> R:
+    """The same report without secrets in its words; itself, if there is none."""
+    changes: dict[str, object] = {}
+    for field in fields(report):  # type: ignore[arg-type]  # reports and their parts are dataclasses
+        value = getattr(report, field.name)
+        if field.name in _WORDS and isinstance(value, str) and (hidden := hide(value)) != value:
+            changes[field.name] = hidden
+    if (
+        isinstance(report, AttemptExited)
+        and (outcome := discreet(report.outcome, hide)) is not report.outcome
+    ):
+        changes["outcome"] = outcome
+    return replace(report, **changes) if changes else report  # type: ignore[type-var]
+
+
+def _batch(report: Report) -> str:
+    attempt = getattr(report, "attempt", None)
+    found = getattr(report, "batch", "") if attempt is None else attempt.batch
+    return str(found)

@@ -1,0 +1,94 @@
+"""`python -m plait.site.modeljob SPEC`: do one job; the exit status says whether it is done, the last line why not."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from pathlib import Path
+from types import FrameType
+from typing import NoReturn
+
+from plait.agents.tools.model_spec import ModelSpec, decode
+from plait.core.errors import PlaitError
+from plait.core.status import Category
+from plait.site.modeljob.failure import JobError
+from plait.site.modeljob.telling import Result, Telling
+
+_FAILED = 1
+_MOST = 4 << 20  # characters of a prompt
+
+
+class Ended(BaseException):
+    """Somebody asks this process to end: what it wrote is taken back first."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+def main(words: list[str]) -> NoReturn:
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _end)
+    try:
+        code = _do(Path(words[0]) if words else Path())
+    except Ended as ended:
+        signal.signal(ended.number, signal.SIG_DFL)
+        os.kill(os.getpid(), ended.number)
+        raise
+    sys.stdout.flush()
+    os._exit(code)  # a stream that was left half read would keep the process at its end
+
+
+def _do(file: Path) -> int:
+    telling, result = Telling(file.parent), None
+    try:
+        spec = _read(file)
+        telling, result = Telling(file.parent, os.environ.get(spec.settings.key or "", "")), Result(spec.task)
+        _run(spec, telling, result)
+    except JobError as error:
+        telling.failed(error, result)
+    except PlaitError as error:
+        telling.failed(JobError(error.message), result)
+    except OSError as error:
+        telling.failed(JobError(f"the system refused: {error}"), result)
+    else:
+        result.status = "passed"
+        telling.result(result)
+        return 0
+    return _FAILED
+
+
+def _run(spec: ModelSpec, telling: Telling, result: Result) -> None:
+    from plait.site.modeljob.flow import run  # noqa: PLC0415 - a spec that can't be read needs none of it
+
+    run(spec, _instructions(spec), telling, result)
+
+
+def _instructions(spec: ModelSpec) -> str:
+    """On standard input comes the whole prompt, where there is more to say than the task does."""
+    told = sys.stdin.read(_MOST).strip() if spec.feedback else ""
+    if told:
+        return told
+    body = spec.instructions.strip()
+    headed = body.startswith("# ") or not spec.title
+    parts = [] if headed else [f"# {' '.join(spec.title.split())}"]
+    parts += [body, *(["## Feedback on the attempt before this one", spec.feedback] if spec.feedback else [])]
+    return "\n\n".join(parts).strip()
+
+
+def _read(file: Path) -> ModelSpec:
+    try:
+        return decode(file.read_bytes())
+    except (OSError, ValueError) as error:
+        raise JobError(f"what is to be done can't be read from {file}: {error}", Category.USAGE) from error
+
+
+def _end(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 - a handler's own
+    for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(each, signal.SIG_IGN)  # once is enough
+    raise Ended(number)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,58 @@
+"""How agents are called: the settings, as the agents know them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from plait.agents.known import KNOWN
+from plait.agents.model import AgentSpec, Permission, Price, PromptBy
+from plait.config.choices import PromptBy as Asked
+from plait.config.model import COMMAND, Config, ModelConfig
+
+MODEL = "model"
+
+
+def specs(config: Config) -> tuple[AgentSpec, ...]:
+    """Of every agent that something is set for; raises ConfigError."""
+    names = dict.fromkeys((*config.agents.named, *config.serving, *config.run.fallback))
+    if config.run.model or config.agents.prices:  # whoever a task names may need them
+        names |= dict.fromkeys(known.name for known in KNOWN)
+    if config.run.agent_command is not None:
+        names[COMMAND] = None
+    names[MODEL] = None  # jobs name it, whoever serves
+    made = [_spec(config, name) for name in names]
+    return tuple(spec for spec in made if spec != AgentSpec(spec.name))
+
+
+def _spec(config: Config, name: str) -> AgentSpec:
+    """What the settings say of one agent."""
+    own = config.agents
+    plain = _command(config) if name == COMMAND and config.run.agent_command is not None else AgentSpec(name)
+    return AgentSpec(
+        name,
+        plain.command,
+        plain.shell,
+        plain.prompt_by,
+        model=dict(own.models).get(name, (name == MODEL and config.model.name) or config.run.model or ""),
+        args=dict(own.args).get(name, ()),
+        permission=Permission(dict(own.permissions).get(name, Permission.FULL).value),
+        program=dict(own.programs).get(name, ""),
+        account=dict(own.accounts).get(name, ""),
+        prices=tuple(Price(model, *amounts) for model, amounts in own.prices),
+        options=_options(config.model) if name == MODEL else (),
+        replies=name in own.replies,
+    )
+
+
+def _options(model: ModelConfig) -> tuple[tuple[str, str], ...]:
+    from plait.agents.tools.model_spec import options  # noqa: PLC0415 - each agent is imported when it is used
+
+    return options(asdict(model))
+
+
+def _command(config: Config) -> AgentSpec:
+    from plait.agents.command import spec  # noqa: PLC0415 - only where there is a command
+
+    by = None if config.run.prompt_by is Asked.AUTO else PromptBy(config.run.prompt_by.value)
+    assert config.run.agent_command is not None
+    return spec(config.run.agent_command, shell=config.run.agent_shell, prompt_by=by)

@@ -1,0 +1,133 @@
+"""Cline: how it is called, and what its events come to."""
+
+from __future__ import annotations
+
+import pytest
+
+from plait.agents.model import AgentSpec, Doing, Permission
+from plait.agents.tools.cline import Cline
+from plait.core.errors import ConfigError
+from plait.core.settings import Spend
+from plait.core.status import Category
+from plait.testing.listeners import brief, heard, mangled
+
+CLINE = Cline(AgentSpec("cline"))
+
+
+def event(kind: str, **more: object) -> dict[str, object]:
+    return {"ts": "2026-11-15T10:00:00Z", "type": "agent_event", "event": {"type": kind, **more}}
+
+
+def tool(kind: str, name: str, **more: object) -> dict[str, object]:
+    return event(kind, contentType="tool", toolName=name, toolCallId="c1", **more)
+
+
+def end(reason: str = "completed", said: str = "Written.", cost: float = 0.25) -> dict[str, object]:
+    usage = {"inputTokens": 900, "outputTokens": 100, "cacheReadTokens": 0, "totalCost": cost}
+    return {
+        "type": "run_result",
+        "finishReason": reason,
+        "usage": usage,
+        "aggregateUsage": usage,
+        "text": said,
+    }
+
+
+def failure(said: str) -> list[dict[str, object]]:
+    told = event("error", error={"name": "Error", "message": said, "stack": "Error"}, recoverable=False)
+    return [told, end("error", said, 0), {"type": "error", "message": said}]
+
+
+SAID = event("content_end", contentType="text", text="Written.")
+BEGUN = tool("content_start", "editor", input={"path": "src/app.py", "new_text": "x"})
+USAGE = event("usage", totalInputTokens=500, totalOutputTokens=50, totalCost=0.1)
+DONE = [BEGUN, tool("content_end", "editor", output={"success": True}), USAGE, SAID, end()]
+
+
+def test_it_is_told_where_the_prompt_is() -> None:
+    command = CLINE.command(brief(model="m1"))
+    assert command.argv[-1] == "Read the file /state/write-1/prompt.md and do what it says."
+    assert command.stdin is None
+    assert "--model=m1" in command.argv
+
+
+def test_it_works_without_the_daemon_that_its_runs_would_share() -> None:
+    assert dict(CLINE.command(brief()).env)["CLINE_SESSION_BACKEND_MODE"] == "local"
+
+
+def test_it_can_not_be_held_to_changing_files() -> None:
+    with pytest.raises(ConfigError, match="cline can't be held to changing files"):
+        Cline(AgentSpec("cline", permission=Permission.EDITS))
+
+
+def test_a_good_run() -> None:
+    run = heard(CLINE, DONE)
+    assert run.outcome.category is Category.OK
+    assert run.outcome.spend == Spend(250_000, 1000)
+    assert run.spends[0] == Spend(100_000, 550)
+    assert run.activities == [(Doing.EDITS, "editing src/app.py"), (Doing.SAYS, "Written.")]
+
+
+def test_the_commands_that_it_runs_are_shown() -> None:
+    run = heard(CLINE, [tool("content_start", "run_commands", input={"commands": ["pytest -q\ntrue"]})])
+    assert run.activities == [(Doing.RUNS, "running pytest -q")]
+
+
+def test_the_files_that_it_reads_are_shown() -> None:
+    run = heard(CLINE, [tool("content_start", "read_files", input={"files": [{"path": "src/app.py"}]})])
+    assert run.activities == [(Doing.READS, "reading src/app.py")]
+
+
+ASKED = tool("content_start", "ask_question", input={"question": "Which colour?", "options": ["red", "blue"]})
+
+
+def test_who_only_asks_is_answered_by_a_person() -> None:
+    outcome = heard(CLINE, [ASKED, tool("content_end", "ask_question", output="red"), SAID, end()]).outcome
+    assert outcome.category is Category.QUESTION
+    assert outcome.question == "Which colour? (red, blue)"
+
+
+def test_who_answers_its_own_question_and_goes_on_asks_nobody() -> None:
+    assert heard(CLINE, [ASKED, *DONE]).outcome.category is Category.OK
+
+
+@pytest.mark.parametrize(
+    ("said", "category"),
+    [
+        ("Incorrect API key provided", Category.AUTH),
+        ("Rate limit reached for m1", Category.RATE_LIMIT),
+        ("You exceeded your current quota", Category.QUOTA),
+        ("Internal server error", Category.OVERLOADED),
+        ("Cannot connect to API: Unable to connect.", Category.NETWORK),
+        ("The socket connection was closed unexpectedly.", Category.NETWORK),
+        ("The request exceeds the model's context window", Category.CONTEXT),
+        ("Model returned empty response", Category.EMPTY),
+        ("Something odd", Category.TASK),
+    ],
+)
+def test_why_it_failed(said: str, category: Category) -> None:
+    outcome = heard(CLINE, failure(said), code=1).outcome
+    assert outcome.category is category
+    assert said in outcome.detail
+
+
+def test_what_it_was_not_allowed_is_named() -> None:
+    denied = tool("content_end", "editor", error='Tool "editor" requires approval in a TTY session')
+    outcome = heard(CLINE, [BEGUN, denied, SAID, end()]).outcome
+    assert outcome.category is Category.USAGE
+    assert "editor" in outcome.detail
+
+
+def test_what_its_libraries_warn_of_is_not_shown() -> None:
+    assert (
+        heard(CLINE, ["DeprecationWarning: SDK Warning", *DONE]).activities == heard(CLINE, DONE).activities
+    )
+
+
+def test_a_run_that_broke_off_did_not_end_well() -> None:
+    assert heard(CLINE, DONE[:-1]).outcome.category is Category.TASK
+
+
+@pytest.mark.parametrize("told", [*DONE, ASKED, *failure("x")])
+def test_nothing_that_it_prints_can_upset_its_listener(told: dict[str, object]) -> None:
+    assert heard(CLINE, [*mangled(told), *DONE]).outcome.category is Category.OK

@@ -1,0 +1,77 @@
+"""Continue: how it is called, and what the little that it prints comes to."""
+
+from __future__ import annotations
+
+import pytest
+
+from plait.agents.model import AgentSpec, Doing, Permission, Reports
+from plait.agents.tools.cn import Continue
+from plait.core.status import Category
+from plait.testing.listeners import brief, heard, mangled
+
+CN = Continue(AgentSpec("cn"))
+
+
+def failure(said: str) -> dict[str, object]:
+    return {"status": "error", "message": said}
+
+
+def test_whatever_comes_after_p_would_be_its_prompt() -> None:
+    agent = Continue(AgentSpec("cn", args=("--config", "mine.yaml")))
+    command = agent.command(brief(model="acme/m1"))
+    assert command.argv == ("cn", "--model=acme/m1", "--auto", "--config", "mine.yaml", "-p")
+    assert command.stdin == "/state/write-1/prompt.md"
+    assert dict(command.env)["CONTINUE_CLI_ENABLE_TELEMETRY"] == "0"
+
+
+def test_who_may_only_edit_has_no_shell() -> None:
+    argv = Continue(AgentSpec("cn", permission=Permission.EDITS)).command(brief()).argv
+    assert argv[argv.index("--exclude") + 1] == "Bash"
+    assert "--auto" not in argv
+
+
+def test_what_it_says_in_the_end_is_all_it_says() -> None:
+    run = heard(CN, ["Written."])
+    assert run.outcome.category is Category.OK
+    assert run.activities == [(Doing.SAYS, "Written.")]
+    assert CN.reports is Reports.NOTHING
+
+
+def test_its_answer_may_be_json() -> None:
+    run = heard(CN, [{"response": "Written.", "status": "success"}])
+    assert run.outcome.category is Category.OK
+    assert run.activities == [(Doing.SAYS, "Written.")]
+
+
+@pytest.mark.parametrize(
+    ("said", "category"),
+    [
+        ("401 Incorrect API key provided", Category.AUTH),
+        ("429 Rate limit reached", Category.RATE_LIMIT),
+        ("500 Oh no", Category.OVERLOADED),
+        ("Connection error.", Category.NETWORK),
+        (
+            "Context length exceeded: Error: 400 This model's maximum context length is 10 tokens",
+            Category.CONTEXT,
+        ),
+        ("Something odd", Category.TASK),
+    ],
+)
+def test_why_it_failed(said: str, category: Category) -> None:
+    outcome = heard(CN, [failure(said)], code=1).outcome
+    assert outcome.category is category
+    assert said in outcome.detail
+
+
+@pytest.mark.parametrize("lines", [[], ["", "\n"]])
+def test_it_says_nothing_where_its_model_does(lines: list[object]) -> None:
+    assert heard(CN, lines).outcome.category is Category.EMPTY
+
+
+def test_a_killed_run_is_killed_whatever_it_said() -> None:
+    assert heard(CN, ["Written."], code=137).outcome.category is Category.KILLED
+
+
+@pytest.mark.parametrize("told", [{"response": "x", "status": "success"}])
+def test_nothing_that_it_prints_can_upset_its_listener(told: dict[str, object]) -> None:
+    assert heard(CN, [*mangled(told), "Written."]).outcome.category is Category.OK

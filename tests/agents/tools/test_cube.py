@@ -1,0 +1,53 @@
+"""Agent Cube: how it is called, and the phases that it prints."""
+
+from __future__ import annotations
+
+import pytest
+
+from plait.agents.model import AgentSpec, Permission, Reports
+from plait.agents.tools.cube import Cube
+from plait.core.errors import ConfigError
+from plait.core.status import Category
+from plait.testing.listeners import brief, heard
+
+CUBE = Cube(AgentSpec("cube"))
+LINES = [
+    "═══ Phase 1: Writers ═══",
+    "Writer A: creating src/app.py",
+    "═══ Phase 2: Panel ═══",
+    "Judge B: reviewing",
+]
+
+
+def test_it_is_given_the_tasks_file() -> None:
+    command = CUBE.command(brief())
+    assert command.argv == ("cube", "auto", "/state/04-split.md")
+    assert command.stdin is None
+
+
+def test_the_next_attempt_goes_on_with_the_last() -> None:
+    assert CUBE.command(brief(n=2)).argv == ("cube", "auto", "/state/04-split.md", "--resume")
+
+
+def test_a_persons_words_come_last() -> None:
+    agent = Cube(AgentSpec("cube", program="/opt/cube", args=("--writers", "2")))
+    assert agent.command(brief()).argv == ("/opt/cube", "auto", "/state/04-split.md", "--writers", "2")
+
+
+def test_its_phases_are_followed_and_its_exit_status_counts() -> None:
+    run = heard(CUBE, LINES)
+    assert run.phases == ["Phase 1: Writers", "Phase 2: Panel"]
+    assert run.outcome.category is Category.OK
+    assert heard(CUBE, LINES, code=1).outcome.category is Category.TASK
+    assert CUBE.reports is Reports.NOTHING
+
+
+def test_its_last_words_may_tell_why_it_failed() -> None:
+    assert (
+        heard(CUBE, [*LINES, "Error: 429 Too many requests"], code=1).outcome.category is Category.RATE_LIMIT
+    )
+
+
+def test_it_can_not_be_held_to_changing_files() -> None:
+    with pytest.raises(ConfigError, match="cube can't be held to changing files"):
+        Cube(AgentSpec("cube", permission=Permission.EDITS))

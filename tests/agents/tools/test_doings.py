@@ -1,0 +1,87 @@
+"""What agents do, as a line for people."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, strategies as st
+
+from plait.agents.model import Activity, Doing
+from plait.agents.tools.doings import bare, near, question, using
+
+
+@pytest.mark.parametrize(
+    ("name", "given_to_it", "shown"),
+    [
+        ("Write", {"file_path": "/w/src/app.py"}, (Doing.EDITS, "editing src/app.py")),
+        ("write_file", {"file_path": "/w/a.txt"}, (Doing.EDITS, "editing a.txt")),
+        ("replace", {"file_path": "/w/a.txt"}, (Doing.EDITS, "editing a.txt")),
+        ("Read", {"file_path": "/elsewhere/a.txt"}, (Doing.READS, "reading /elsewhere/a.txt")),
+        ("Bash", {"command": "pytest -q\nls", "description": "tests"}, (Doing.RUNS, "running pytest -q")),
+        ("run_shell_command", {"command": "ls"}, (Doing.RUNS, "running ls")),
+        ("Grep", {"pattern": "a.*b"}, (Doing.SEARCHES, "searching for a.*b")),
+        ("google_web_search", {"query": "how"}, (Doing.SEARCHES, "searching for how")),
+        ("TodoWrite", {"todos": []}, (Doing.THINKS, "planning")),
+        ("Task", {"description": "look around"}, (Doing.USES, "using Task: look around")),
+        ("mcp__db__query", {"sql": "x"}, (Doing.USES, "using mcp__db__query")),
+        ("Write", {"file_path": 7}, (Doing.EDITS, "editing")),
+        (None, {}, (Doing.USES, "using None")),
+    ],
+)
+def test_what_a_tool_is_used_for(
+    name: object, given_to_it: dict[str, object], shown: tuple[Doing, str]
+) -> None:
+    assert [(one.doing, one.text) for one in using(name, given_to_it, "/w") if isinstance(one, Activity)] == [
+        shown
+    ]
+
+
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [
+        ("/bin/bash -lc 'echo hi > b.txt'", "echo hi > b.txt"),
+        ("/bin/zsh -lc \"cat > '/w/a' <<'EOF'\nhello\nEOF\"", "cat > '/w/a' <<'EOF'"),
+        ("bash -c ls", "ls"),
+        ("sh -c 'unfinished", "unfinished"),
+        ("git status", "git status"),
+        ("", ""),
+    ],
+)
+def test_a_command_without_the_shell_around_it(command: str, shown: str) -> None:
+    assert bare(command) == shown
+
+
+@given(st.text())
+def test_any_command_is_one_line(command: str) -> None:
+    assert "\n" not in bare(f"bash -lc {command}")
+
+
+@pytest.mark.parametrize(
+    ("path", "workspace", "shown"),
+    [
+        ("/w/tree/src/app.py", "/w/tree", "src/app.py"),
+        ("/w/treehouse/app.py", "/w/tree", "/w/treehouse/app.py"),
+        ("/home/me/state/worktrees/x/src/app.py", "", "…/x/src/app.py"),
+        ("/home/me/other/x/src/app.py", "/w/tree", "/home/me/other/x/src/app.py"),
+        ("/a/b/c", "", "/a/b/c"),
+        ("src/deep/down/below/app.py", "", "src/deep/down/below/app.py"),
+    ],
+)
+def test_a_file_as_people_call_it(path: str, workspace: str, shown: str) -> None:
+    assert near(path, workspace) == shown
+
+
+@pytest.mark.parametrize(
+    ("asked", "shown"),
+    [
+        (
+            {"questions": [{"question": "A?"}, {"question": "B?", "options": ["x", {"label": "y"}, 7]}]},
+            "A?\nB? (x, y)",
+        ),
+        ({"question": "A?"}, "A?"),
+        ({"questions": "no list", "question": "A?"}, "A?"),
+        ({}, "it asks something, and does not say what"),
+        ({"questions": [7, None]}, "it asks something, and does not say what"),
+    ],
+)
+def test_what_is_asked(asked: dict[str, object], shown: str) -> None:
+    assert question(asked) == shown

@@ -1,0 +1,168 @@
+"""mini-swe-agent: how it is called, and what its text comes to."""
+
+from __future__ import annotations
+
+import pytest
+
+from plait.agents.model import AgentSpec, Doing, Permission, Reports
+from plait.agents.tools.mini import Mini
+from plait.agents.waits import Wait
+from plait.core.errors import ConfigError
+from plait.core.settings import Spend
+from plait.core.status import Category
+from plait.testing.listeners import brief, heard
+
+MINI = Mini(AgentSpec("mini"))
+ASKED = [
+    "System:",
+    "You are helpful.",
+    "",
+    "User:",
+    "Please solve this issue: Read it.",
+    "Exit codes matter.",
+]
+RULE = "\N{BOX DRAWINGS LIGHT HORIZONTAL}" * 80
+
+
+def step(number: int, cost: str, *lines: str) -> list[str]:
+    return [RULE, "", f"mini-swe-agent (step {number}, ${cost}):", *lines]
+
+
+FIRST = step(
+    1, "0.01", "I look around.", "", "```", "ls -la", "cat README", "```", "", "Tool:", "<output>", "README"
+)
+LAST = step(2, "0.03", "Done.", "", "```", "echo COMPLETE_TASK", "```", "", "Tool:", "<output>", "")
+SAVED = ["Saved trajectory to '/state/write-1/mini.trajectory.json'"]
+
+
+def ended(*last: str, saved: bool = True) -> list[str]:
+    return [*ASKED, *FIRST, *LAST, "Exit:", *last, "", *(SAVED if saved else [])]
+
+
+def test_it_is_told_where_the_prompt_is() -> None:
+    command = MINI.command(brief(model="acme/m1"))
+    assert command.argv[-2:] == ("--task", "Read the file /state/write-1/prompt.md and do what it says.")
+    assert "--model=acme/m1" in command.argv
+    assert "--yolo" in command.argv
+    assert command.argv[command.argv.index("--output") + 1] == "/state/write-1/mini.trajectory.json"
+    assert command.stdin is None
+    assert dict(command.env)["MSWEA_CONFIGURED"] == "true"
+
+
+def test_it_can_not_be_held_to_changing_files() -> None:
+    with pytest.raises(ConfigError, match="mini can't be held to changing files"):
+        Mini(AgentSpec("mini", permission=Permission.EDITS))
+
+
+@pytest.mark.parametrize("last", [[], ["All is well."], ["Error handling is better now."]])
+def test_a_good_run(last: list[str]) -> None:
+    run = heard(MINI, ended(*last))
+    assert run.outcome.category is Category.OK
+    assert run.outcome.spend == Spend(30_000)
+    assert run.spends == [Spend(10_000), Spend(30_000)]
+    assert MINI.reports is Reports.COST
+
+
+def test_only_its_own_words_are_shown() -> None:
+    assert heard(MINI, ended()).activities == [
+        (Doing.SAYS, "I look around."),
+        (Doing.RUNS, "running ls -la"),
+        (Doing.SAYS, "Done."),
+        (Doing.RUNS, "running echo COMPLETE_TASK"),
+    ]
+
+
+def test_what_it_is_answered_is_not_shown() -> None:
+    lines = [*step(1, "0.01", "I have no command."), "", "User:", "Every response needs a command."]
+    assert heard(MINI, lines).activities == [(Doing.SAYS, "I have no command.")]
+
+
+def test_who_set_no_model_is_told_so() -> None:
+    outcome = heard(MINI, [*STACK, "ValueError: No default model set. Please run the setup"], code=1).outcome
+    assert outcome.category is Category.USAGE
+    assert "[agents.models]" in outcome.detail
+
+
+@pytest.mark.parametrize("last", ["RepeatedFormatError", "LimitsExceeded", "TimeExceeded"])
+def test_a_run_that_gave_up_exits_0_too(last: str) -> None:
+    outcome = heard(MINI, ended(last)).outcome
+    assert outcome.category is Category.TASK
+    assert outcome.detail == f"it gave up: {last}"
+
+
+def test_a_run_that_broke_off_did_not_end_well() -> None:
+    assert heard(MINI, [*ASKED, *FIRST]).outcome.category is Category.TASK
+
+
+STACK = [
+    "\N{BOX DRAWINGS LIGHT ARC DOWN AND RIGHT}\N{BOX DRAWINGS LIGHT HORIZONTAL} Traceback (most recent call last)",
+    "\N{BOX DRAWINGS LIGHT VERTICAL}  raise InternalServerError(",
+]
+
+
+@pytest.mark.parametrize(
+    ("last", "category"),
+    [
+        (["litellm.AuthenticationError: AcmeException - Incorrect ", "API key provided"], Category.AUTH),
+        (["litellm.RateLimitError: AcmeException - Rate limit ", "reached"], Category.RATE_LIMIT),
+        (["litellm.InternalServerError: AcmeException - Oh no"], Category.OVERLOADED),
+        (["litellm.InternalServerError: AcmeException - Connection", "error."], Category.NETWORK),
+        (["litellm.ContextWindowExceededError: too long"], Category.CONTEXT),
+        (["Something odd"], Category.TASK),
+    ],
+)
+def test_where_it_dies_it_first_says_of_what(last: list[str], category: Category) -> None:
+    assert heard(MINI, [*ended(*last, saved=False), *STACK], code=1).outcome.category is category
+
+
+def test_the_stack_is_no_part_of_what_it_says() -> None:
+    lines = [*ended("litellm.RateLimitError: limit reached", saved=False)[:-1], *STACK]
+    assert heard(MINI, lines, code=1).outcome.detail == "litellm.RateLimitError: limit reached"
+
+
+def test_not_even_where_both_streams_mix() -> None:
+    first, second = "litellm.InternalServerError: AcmeException - Connection", "error."
+    lines = [*ASKED, STACK[0], "Exit:", STACK[1], first, STACK[1], second, "", *STACK]
+    found = heard(MINI, lines, code=1).outcome
+    assert (found.category, found.detail) == (Category.NETWORK, f"{first} {second}")
+
+
+def test_without_that_its_last_line_tells() -> None:
+    lines = [*STACK, "RateLimitError: litellm.RateLimitError: AcmeException - Rate limit reached"]
+    assert heard(MINI, lines, code=1).outcome.category is Category.RATE_LIMIT
+
+
+def test_while_it_waits_by_itself_its_provider_refuses() -> None:
+    again = (
+        "Retrying <unknown> in 16 seconds as it raised RateLimitError: litellm.RateLimitError: AcmeException."
+    )
+    other = (
+        "Retrying <unknown> in 4 seconds as it raised InternalServerError: litellm.InternalServerError: no."
+    )
+    run = heard(MINI, [again, other, *ended()])
+    assert run.refused == [Wait(16.0)]
+    assert [kind for kind, _ in run.activities][:2] == [Doing.WAITS, Doing.WAITS]
+    assert run.outcome.category is Category.OK
+
+
+def test_a_killed_run_is_killed_whatever_it_said() -> None:
+    assert heard(MINI, ended(), code=143).outcome.category is Category.KILLED
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "mini-swe-agent (step 1, $):",
+        "mini-swe-agent (step 99999999999999, $9999999999999999999.99):",
+        "mini-swe-agent (step 1, $999999999.99):",
+        "Retrying  in  seconds as it raised ",
+        "Exit:",
+        "Saved trajectory",
+        "x" * (1 << 20),
+        "\x1b[31m\0\ud800",
+    ],
+)
+def test_nothing_that_it_prints_can_upset_its_listener(line: str) -> None:
+    run = heard(MINI, [line, line, *ended()])
+    assert run.outcome.category is Category.OK
+    assert run.outcome.spend.sound

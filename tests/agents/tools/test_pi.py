@@ -1,0 +1,149 @@
+"""Pi: how it is called, and what its events come to."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from plait.agents.model import AgentSpec, Doing, Permission
+from plait.agents.tools.pi import Pi
+from plait.agents.waits import Wait
+from plait.core.settings import Spend
+from plait.core.status import Category
+from plait.testing.listeners import brief, heard, mangled
+
+PI = Pi(AgentSpec("pi"))
+SESSION = "01a1b2c3-0000-7000-8000-0123456789ab"
+BEGIN = {"type": "session", "version": 3, "id": SESSION, "cwd": "/work/tree"}
+
+
+def message(*content: object, stop: str = "stop", cost: float = 0.001, **more: object) -> dict[str, object]:
+    usage = {"input": 900, "output": 50, "cacheRead": 50, "cacheWrite": 0, "cost": {"total": cost}}
+    told = {
+        "role": "assistant",
+        "content": list(content),
+        "model": "m1",
+        "usage": usage,
+        "stopReason": stop,
+        **more,
+    }
+    return {"type": "message_end", "message": told}
+
+
+def failure(said: str) -> dict[str, object]:
+    return message(stop="error", cost=0, errorMessage=said)
+
+
+def text(said: str) -> dict[str, object]:
+    return {"type": "text", "text": said}
+
+
+BEGUN = {
+    "type": "tool_execution_start",
+    "toolCallId": "c1",
+    "toolName": "write",
+    "args": {"path": "/work/tree/src/app.py", "content": "x"},
+}
+ENDED = {"type": "tool_execution_end", "toolCallId": "c1", "toolName": "write", "isError": False}
+END = {"type": "agent_end", "messages": []}
+DONE = [BEGIN, message(text("I write it."), stop="toolUse"), BEGUN, ENDED, message(text("Written.")), END]
+
+
+def test_the_prompt_is_on_its_standard_input() -> None:
+    command = PI.command(brief(session=SESSION, model="acme/m1"))
+    assert command.argv == ("pi", "-p", "--mode", "json", "--model", "acme/m1", "--session", SESSION)
+    assert command.stdin == "/state/write-1/prompt.md"
+    assert dict(command.env)["PI_OFFLINE"] == "1"
+
+
+def test_who_may_only_edit_has_no_shell() -> None:
+    argv = Pi(AgentSpec("pi", permission=Permission.EDITS)).command(brief()).argv
+    assert "bash" not in argv[argv.index("--tools") + 1].split(",")
+
+
+def test_a_good_run() -> None:
+    run = heard(PI, DONE)
+    assert run.outcome.category is Category.OK
+    assert run.outcome.session == SESSION
+    assert run.outcome.spend == Spend(2000, 2000)
+    assert run.activities == [
+        (Doing.SAYS, "I write it."),
+        (Doing.EDITS, "editing src/app.py"),
+        (Doing.SAYS, "Written."),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("said", "category"),
+    [
+        ("401 Incorrect API key provided", Category.AUTH),
+        ("429 Rate limit reached", Category.RATE_LIMIT),
+        ("429 You exceeded your current quota", Category.QUOTA),
+        ("500 Oh no", Category.OVERLOADED),
+        ("400 This model's maximum context length is 10 tokens", Category.CONTEXT),
+        ("Connection error.", Category.NETWORK),
+        ("terminated", Category.NETWORK),
+        ("400 Something odd", Category.TASK),
+    ],
+)
+def test_it_exits_0_and_the_last_message_tells(said: str, category: Category) -> None:
+    assert heard(PI, [BEGIN, failure(said), END]).outcome.category is category
+
+
+def test_while_it_waits_by_itself_its_provider_refuses() -> None:
+    retry = {
+        "type": "auto_retry_start",
+        "attempt": 1,
+        "delayMs": 4000,
+        "errorMessage": "429 Rate limit reached",
+    }
+    run = heard(PI, [BEGIN, failure("429 Rate limit reached"), END, retry, *DONE[1:]])
+    assert run.refused == [Wait(4.0)]
+    assert run.outcome.category is Category.OK
+
+
+def test_a_server_that_is_down_is_no_limit() -> None:
+    retry = {"type": "auto_retry_start", "attempt": 1, "delayMs": 4000, "errorMessage": "500 Oh no"}
+    assert heard(PI, [retry]).refused == []
+
+
+def test_an_empty_answer_is_told() -> None:
+    assert heard(PI, [BEGIN, message(), END]).outcome.category is Category.EMPTY
+
+
+def test_who_did_something_need_not_say_so() -> None:
+    assert heard(PI, [BEGIN, BEGUN, ENDED, message(), END]).outcome.category is Category.OK
+
+
+def test_who_is_not_logged_in_is_told_so() -> None:
+    lines = [
+        BEGIN,
+        "No API key found for the selected model.",
+        "",
+        "Use /login to log in. See:",
+        "  docs/models.md",
+    ]
+    outcome = heard(PI, lines, code=1).outcome
+    assert outcome.category is Category.AUTH
+    assert outcome.detail == "No API key found for the selected model."
+
+
+def test_a_session_that_is_gone_is_not_tried_again() -> None:
+    outcome = heard(PI, ["No session found matching '01a1'"], code=1).outcome
+    assert outcome.session == ""
+    assert "session" in outcome.detail.lower()
+
+
+def test_a_run_that_broke_off_did_not_end_well() -> None:
+    assert heard(PI, DONE[:-1]).outcome.category is Category.TASK
+
+
+def test_its_last_line_counts_though_it_lost_its_end() -> None:
+    long = json.dumps({"type": "agent_end", "messages": ["x" * 70_000]}, separators=(",", ":"))
+    assert heard(PI, [*DONE[:-1], long[:65536]]).outcome.category is Category.OK
+
+
+@pytest.mark.parametrize("told", [*DONE, failure("x")])
+def test_nothing_that_it_prints_can_upset_its_listener(told: dict[str, object]) -> None:
+    assert heard(PI, [*mangled(told), *DONE]).outcome.category is Category.OK

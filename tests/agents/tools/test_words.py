@@ -1,0 +1,76 @@
+"""What tools say, out of what it is wrapped in."""
+
+from __future__ import annotations
+
+from json import dumps, loads
+
+import pytest
+from hypothesis import given, strategies as st
+
+from plait.agents.tools.words import api_error, last_words, mended, spoken, unwrapped
+
+
+@given(st.text(), st.data())
+def test_an_object_that_was_cut_inside_of_a_text_can_be_read(text: str, data: st.DataObject) -> None:
+    head, tail = '{"type":"result","deep":[{"result":', dumps(text)
+    end = data.draw(st.integers(1, len(tail)))
+    read = loads(mended(head + tail[:end]))["deep"][0]["result"]
+    whole = (
+        read.encode("utf-16", "surrogatepass").decode("utf-16", "replace").rstrip("\N{REPLACEMENT CHARACTER}")
+    )
+    assert text.startswith(whole) or "\\u" in tail
+
+
+@given(st.text(alphabet='{}[]",:\\u0a '))
+def test_mending_never_raises(line: str) -> None:
+    mended(line)
+
+
+@pytest.mark.parametrize(
+    ("said", "inside"),
+    [
+        ("[API Error: 429 slow down]", "API Error: 429 slow down"),
+        ("I write it.[API Error: terminated]", "API Error: terminated"),
+        ('[API Error: {"error":{"code":401,"message":"no","status":"X"}}]', "API Error: no (401 X)"),
+        ("[API Error: slow]\nPlease wait and try again later.", "API Error: slow"),
+        ("it said [API Error: slow] and went on", None),
+        ("API Error: slow", None),
+        ("", None),
+    ],
+)
+def test_what_is_inside_of_an_error(said: str, inside: str | None) -> None:
+    assert api_error(said) == inside
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ('{"error": {"message": "too long", "code": "c", "type": "t"}}', "too long (c t)"),
+        ('_ApiError: {"error":{"error":{"message":"no"}}}', "no"),
+        ('{"error": "no"}', '{"error": "no"}'),
+        ("{broken", "{broken"),
+        ("plain", "plain"),
+        ("[" * 10_000 + "{" * 10_000, "[" * 10_000 + "{" * 10_000),
+    ],
+)
+def test_a_providers_answer_as_its_message(said: str, shown: str) -> None:
+    assert unwrapped(said) == shown
+
+
+def test_only_events_that_complain_are_for_people() -> None:
+    tail = 'words\n{"type":"init"}\n{"type":"error","message":"429 Too Many Requests"}\n{ not'
+    assert spoken(tail).split("\n") == [
+        "words",
+        '{"type":"error","message":"429 Too Many Requests"}',
+        "{ not",
+    ]
+
+
+def test_what_an_event_complained_of_and_others_followed_is_over() -> None:
+    tail = '{"type":"error","message":"Reconnecting... (429 Too Many Requests)"}\n{"type":"item.completed"}\nwords'
+    assert spoken(tail) == "words"
+
+
+def test_the_last_words_are_the_last_line_that_says_something() -> None:
+    assert last_words("a\n\n b \n\n") == "b"
+    assert last_words("\n") == ""

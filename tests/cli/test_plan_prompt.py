@@ -1,0 +1,149 @@
+"""`plait plan --prompt`: exactly what an agent would be given."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from plait.testing.commands import Answer, ask
+from plait.testing.yard import Yard, yard as make_yard
+
+
+@pytest.fixture
+def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "nobody"))
+    here = tmp_path / "repository"
+    (here / "tasks").mkdir(parents=True)
+    (here / "tasks" / "01-walls.md").write_text(
+        "---\ntouches: [src/walls.py]\n---\n# Walls\n\nPut {title} up.\n"
+    )
+    (here / "tasks" / "02-roof.md").write_text("---\nrun: |\n  touch roof\n---\n# Roof\n")
+    (here / "tasks" / "03-done.md").write_text("---\nstatus: done\n---\n# Done\n")
+    return here
+
+
+def shown(capsys: pytest.CaptureFixture[str], top: Path, *words: str) -> Answer:
+    return ask(capsys, top, "plan", "tasks", "--prompt", *words)
+
+
+def test_the_prompt_and_nothing_else_is_shown(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    answer = shown(capsys, top, "01")
+    assert (answer.code, answer.err) == (0, "")
+    assert answer.out.startswith("# Walls\n\nPut {title} up.\n\n## Rules of the house\n")
+    assert "`src/walls.py`" in answer.out
+
+
+def test_a_script_is_shown_as_it_is_run(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    answer = shown(capsys, top, "02-roof")
+    assert (answer.code, answer.out) == (0, "touch roof\n")
+    assert "is a script" in answer.err
+
+
+def test_a_task_that_is_complete_can_be_looked_at(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert shown(capsys, top, "03").out.startswith("# Done\n")
+
+
+@pytest.mark.parametrize(
+    ("word", "said", "hint"),
+    [
+        ("0", "0 could be 01-walls", "Write more"),
+        ("01-wals", "no task 01-wals", "01-walls?"),
+        ("roof", "no task roof", "02-roof?"),
+    ],
+)
+def test_a_task_that_there_is_not_is_an_error_with_a_suggestion(
+    top: Path, capsys: pytest.CaptureFixture[str], word: str, said: str, hint: str
+) -> None:
+    answer = shown(capsys, top, word)
+    assert answer.code == 2
+    assert said in answer.err
+    assert hint in answer.err
+    told = shown(capsys, top, word, "--json")
+    assert told.code == 2
+    assert said in json.loads(told.out)["problems"][0]["message"]
+
+
+def test_programs_get_it_as_json(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    told = json.loads(shown(capsys, top, "01", "--json").out)
+    assert told == {
+        "taskId": "01-walls",
+        "agents": ["shell"],
+        "prompt": shown(capsys, top, "01").out,
+        "run": None,
+    }
+
+
+@pytest.mark.parametrize(
+    ("setting", "text", "said"),
+    [
+        ("prompts/mine.md", None, "plait.toml:2: the template of prompts prompts/mine.md can't be read"),
+        ("mine.md", "a\n{tasks}", "mine.md:2: the template of prompts has a placeholder {tasks}"),
+        (
+            "../mine.md",
+            "{task}",
+            "plait.toml:2: the template of prompts ../mine.md lies outside of the repository",
+        ),
+        ("tasks", None, "can't be read: there is no such file"),
+    ],
+)
+def test_a_template_that_is_none_is_refused(
+    top: Path, capsys: pytest.CaptureFixture[str], setting: str, text: str | None, said: str
+) -> None:
+    (top / "plait.toml").write_text(f"[run]\nprompt = '{setting}'\n")
+    if text is not None:
+        (top / setting).write_text(text)
+    answer = shown(capsys, top, "01")
+    assert answer.code == 2
+    assert said in answer.err
+
+
+def test_a_link_does_not_lead_out_of_the_repository(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (top.parent / "private").write_text("{task}")
+    (top / "mine.md").symlink_to(top.parent / "private")
+    (top / "plait.toml").write_text("[run]\nprompt = 'mine.md'\n")
+    assert "lies outside" in shown(capsys, top, "01").err
+
+
+def test_no_module_of_the_repository_is_loaded_to_show_it(
+    top: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (top / "spy_of_prompts.py").write_text(f"open({str(top / 'loaded')!r}, 'w').close()\n")
+    monkeypatch.syspath_prepend(top)
+    (top / "plait.toml").write_text(
+        "[run]\nagent = 'spy_of_prompts:Agent'\nfallback = 'spy_of_prompts:Agent'\n"
+    )
+    told = shown(capsys, top, "01", "--json")
+    assert json.loads(told.out)["agents"] == ["spy_of_prompts:Agent"]
+    assert not (top / "loaded").exists()
+
+
+def test_your_own_settings_may_name_any_file(
+    top: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (top.parent / "mine.md").write_text("Be quick.\n\n{task}\n")
+    monkeypatch.setenv("PLAIT_PROMPT", str(top.parent / "mine.md"))
+    assert shown(capsys, top, "01").out == "Be quick.\n\n# Walls\n\nPut {title} up.\n"
+
+
+def test_what_is_shown_is_what_an_agent_reads(tmp_path: Path) -> None:
+    with make_yard(tmp_path) as yard:
+        yard.task("01-walls", touches="[src/walls.py]", verify="'true'")
+        yard.write("mine.md", "For {id} in {workspace}:\n\n{task}\n\n{rules}\n\n{feedback}")
+        for template in ("", "mine.md"):
+            yard.write("plait.toml", f"[run]\nprompt = '{template}'\n")
+            _same(yard)
+
+
+def _same(yard: Yard) -> None:
+    shown = yard.plait("plan", "tasks", "--prompt", "01").out
+    assert "## Rules of the house" in shown
+    (yard.top / "tasks" / "01-walls.md").write_text(
+        yard.read("tasks/01-walls.md").replace("status: done", "")
+    )
+    answer = yard.plait("run", "tasks", "--agent-command", "tee ../prompt.txt")
+    assert answer.code == 0, answer
+    assert (yard.top.parent / "prompt.txt").read_text() == shown
+    yard.until_quiet()
+    yard.task("01-walls", touches="[src/walls.py]", verify="'true'")

@@ -1,0 +1,199 @@
+"""A contest from the command line to the merged branch, with real agents' processes, real worktrees, a real referee."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from plait.testing.arena import AMBER, JUDGE, Arena
+
+
+def test_the_smallest_change_wins_and_the_other_stays_as_a_branch(arena: Arena) -> None:
+    arena.agent("birch", "echo spent 250000 1200\nprintf 'birch\\nbirch\\n' >a.txt")
+    arena.estate.begin()
+    answer = arena.run()
+    assert answer.code == 0, answer
+    assert arena.estate.merged() == {"a.txt": "amber"}
+    assert arena.estate.statuses() == {"a@Amber": "done", "a@Birch": "done", "a": "done"}
+    rows = arena.table()
+    assert list(rows) == ["a@Amber", "a@Birch"]
+    assert (rows["a@Amber"]["verdict"], rows["a@Birch"]["verdict"]) == ("won", "passed")
+    assert rows["a@Birch"]["cost"] == {"usd": 0.25, "tokens": 1200}
+    assert rows["a@Birch"]["diffstat"] == {"files": 1, "added": 2, "removed": 0}
+    left = rows["a@Birch"]["branch"]
+    assert arena.estate.git("show", f"{left}:a.txt") == "birch\nbirch"
+    assert "2 done" not in answer.out
+    assert "contest for a" in answer.out
+    assert "a@Amber won: its change is the smallest (1 lines)" in answer.out
+
+
+def test_the_highest_score_wins_and_one_that_fails_is_out(arena: Arena) -> None:
+    arena.estate.begin()
+    assert arena.run("--score", "echo scoring; wc -l <a.txt").code == 0
+    assert arena.estate.merged() == {"a.txt": "birch\nbirch"}
+    rows = arena.table()
+    assert {name: (row["rank"], row["score"]) for name, row in rows.items()} == {
+        "a@Birch": (1, 2.0),
+        "a@Amber": (2, 1.0),
+    }
+
+
+def test_what_one_score_leaves_behind_is_not_the_next_ones(arena: Arena) -> None:
+    """Also where git looks away: a build, or a cache."""
+    arena.estate.write(".gitignore", "built.txt")
+    arena.estate.begin()
+    assert arena.run("--score", "test -e built.txt || cp a.txt built.txt; wc -l <built.txt").code == 0
+    assert {name: row["score"] for name, row in arena.table().items()} == {"a@Birch": 2.0, "a@Amber": 1.0}
+
+
+def test_a_result_that_can_not_be_scored_does_not_win(arena: Arena) -> None:
+    arena.estate.begin()
+    assert arena.run("--score", "echo 99; ! grep -q birch a.txt || { echo broken >&2; exit 3; }").code == 0
+    assert arena.estate.merged() == {"a.txt": "amber"}
+    assert arena.table()["a@Birch"]["verdict"] == "passed, but its score failed with exit status 3: broken"
+
+
+def test_what_a_score_command_prints_says_nothing_about_the_winner(arena: Arena) -> None:
+    arena.agent("birch", """echo '{"type": "result", "winner": "a@Birch"}' >a.txt; echo more >>a.txt""")
+    arena.estate.begin()
+    assert arena.run("--score", "cat a.txt; grep -c amber a.txt || echo 0").code == 0
+    assert arena.estate.merged() == {"a.txt": "amber"}
+
+
+def test_a_judge_decides_without_knowing_who_is_who(arena: Arena) -> None:
+    arena.judge(
+        "letter=$(awk '/^## Change/ {l=$3} /^\\+birch/ {print l; exit}' \"$ASKED\")\n"
+        'other=$(printf "A\\nB\\n" | grep -v "$letter")\n'
+        'echo spent 4000 99\necho I thought about it.\necho "ORDER: $letter $other"'
+    )
+    arena.estate.begin()
+    answer = arena.run("--judge", JUDGE)
+    assert answer.code == 0, answer
+    assert arena.estate.merged() == {"a.txt": "birch\nbirch"}
+    assert "Do it." in arena.asked
+    assert "Amber" not in arena.asked
+    assert "Birch" not in arena.asked
+    task = arena.estate.batch().task("a")
+    assert task is not None
+    assert task.spent.tokens == 99
+    assert "put it first" in arena.explained("a")["contest"]["why"]
+
+
+def test_what_the_judge_changed_is_not_part_of_the_result(arena: Arena) -> None:
+    arena.judge("echo mine >a.txt; echo mine >judge.txt; git add . ; git commit -qm mine; echo 'ORDER: A B'")
+    arena.estate.begin()
+    assert arena.run("--judge", JUDGE).code == 0
+    assert list(arena.estate.merged()) == ["a.txt"]
+    assert "mine" not in arena.estate.merged()["a.txt"]
+
+
+@pytest.mark.parametrize("answer", ["echo I can not say", "exit 1"])
+def test_a_judge_that_is_of_no_use_does_not_stop_a_contest(arena: Arena, answer: str) -> None:
+    arena.judge(answer)
+    arena.estate.begin()
+    assert arena.run("--judge", JUDGE).code == 0
+    assert arena.estate.merged() == {"a.txt": "amber"}
+    assert "its change is the smallest; " in arena.explained("a")["contest"]["why"]
+
+
+def test_verification_comes_first(arena: Arena) -> None:
+    arena.estate.begin()
+    answer = arena.run("--verify", "grep -q birch a.txt")
+    assert answer.code == 0, answer
+    assert arena.estate.merged() == {"a.txt": "birch\nbirch"}
+    rows = arena.table()
+    assert rows["a@Birch"]["verdict"] == "won"
+    assert rows["a@Amber"]["verdict"].startswith("failed: verification failed")
+    assert "failed" not in answer.out.split("contest for a")[0].splitlines()[-6:]
+
+
+def test_when_nobody_passes_the_task_fails_and_says_so(arena: Arena) -> None:
+    arena.estate.begin()
+    answer = arena.run("--verify", "false")
+    assert answer.code == 1
+    assert "none of its entrants is left: a@Amber failed; a@Birch failed" in answer.out
+    assert arena.estate.batch().line == []
+
+
+def test_one_agent_against_itself(arena: Arena) -> None:
+    arena.agent("amber", "echo $PLAIT_TASK_ID >a.txt")
+    arena.estate.begin()
+    assert (
+        arena.run("-n", "2", "--agent", AMBER, "--score", "grep -c -- -2 a.txt || echo 0", contest="").code
+        == 0
+    )
+    assert arena.estate.merged() == {"a.txt": "a@Amber-2"}
+
+
+def test_the_winner_is_put_onto_what_was_merged_meanwhile(arena: Arena) -> None:
+    """Both entrants of b began before a was merged; the first choice conflicts with it, the next one does not."""
+    arena.estate.task("b")
+    merged = "git for-each-ref --format='%(subject)' refs/heads/plait | grep -q '^Merge a'"
+    name = "${PLAIT_TASK_ID%@*}"
+    arena.agent(
+        "amber",
+        f"case $PLAIT_TASK_ID in b@*) until {merged}; do sleep 0.05; done;; esac\necho {name} >a.txt",
+    )
+    arena.agent("birch", f'printf "%s\\n%s\\n" {name} {name} >{name}.txt')
+    arena.estate.begin()
+    answer = arena.run("-p", "4")
+    assert answer.code == 0, answer
+    assert arena.estate.merged() == {"a.txt": "a", "b.txt": "b\nb"}
+    assert "it conflicts with what is merged by now in a.txt" in arena.table("b")["b@Amber"]["verdict"]
+
+
+def test_ignored_files_that_an_entrant_committed_are_kept(arena: Arena) -> None:
+    arena.estate.write(".gitignore", "*.log")
+    arena.agent("amber", "echo kept >a.log; git add -f a.log; git commit -qm log")
+    arena.estate.begin()
+    assert arena.run().code == 0
+    assert arena.estate.merged()["a.log"] == "kept"
+
+
+def test_nothing_is_written_back_for_entrants(arena: Arena) -> None:
+    arena.estate.write("TODO.md", "# To do\n\n- [ ] 1. Make it")
+    arena.estate.begin()
+    answer = arena.estate.plait("run", "TODO.md", "--yes", "--contest", f"{AMBER},{AMBER}")
+    assert answer.code == 0, answer
+    arena.estate.until_quiet()
+    assert arena.estate.read("TODO.md").count("Make it") == 1
+    assert "[x]" in arena.estate.read("TODO.md")
+
+
+def test_programs_are_told_of_entrants_and_of_the_table(arena: Arena) -> None:
+    arena.estate.begin()
+    answer = arena.run("--json")
+    events = [json.loads(line) for line in answer.out.splitlines()]
+    started = [event for event in events if event["type"] == "batch:task:started"]
+    assert {event["taskId"]: event.get("entrantOf") for event in started} == {
+        "a@Amber": "a",
+        "a@Birch": "a",
+        "a": None,
+    }
+    progress = [event for event in events if event["type"] == "batch:progress"]
+    assert {event["total"] for event in progress if "total" in event} == {1}
+    (contest,) = [event for event in events if event["type"] == "batch:contest"]
+    assert [row["verdict"] for row in contest["entrants"]] == ["won", "passed"]
+
+
+def test_a_contest_outlives_its_engine(arena: Arena) -> None:
+    arena.agent(
+        "birch",
+        'echo up >>"$CONTENDERS/up"; until [ -e "$CONTENDERS/go" ]; do sleep 0.05; done; echo birch >a.txt',
+    )
+    arena.estate.begin()
+    front = arena.estate.start(
+        "run", "tasks", "--yes", "--contest", f"{AMBER},plait.testing.contenders:Birch"
+    )
+    arena.estate.until((arena.scripts / "up").exists)
+    engine = arena.estate.state().engine
+    assert engine is not None
+    for process in arena.estate.processes():
+        if process.pid == engine.pid:
+            process.kill()
+    (arena.scripts / "go").write_text("")
+    assert arena.estate.answer(front).code == 0
+    arena.estate.until_quiet()
+    assert (arena.scripts / "up").read_text() == "up\n"
+    assert arena.estate.statuses()["a"] == "done"

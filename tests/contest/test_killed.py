@@ -1,0 +1,82 @@
+"""The engine killed at random instants of a contest whose provider refuses now and then: nothing is lost, nothing twice."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from random import Random
+from subprocess import Popen
+
+from plait.core.reports import AttemptExited
+from plait.core.state import BatchState
+from plait.core.status import BatchStatus, Category, TaskStatus
+from plait.core.task import Step
+from plait.testing import proof
+from plait.testing.arena import AMBER, BIRCH, Arena
+from plait.testing.killing import Killer, go_on
+from plait.testing.oracle import Oracle
+
+KILLS = 10
+TASKS = ("a", "b", "c")
+# Each entrant is refused the first time; kills cost no retry, and a refusal neither: there is none to lose.
+WRITES = """echo "begin $PLAIT_BATCH $PLAIT_TASK_ID $PLAIT_ATTEMPT" >>"$TOLD"
+sleep 0.3
+if mkdir "$CONTENDERS/refused-$PLAIT_TASK_ID" 2>/dev/null; then
+  echo "Error: 429 rate limit exceeded, try again in 1 second"
+  exit 1
+fi
+name=${{PLAIT_TASK_ID%%@*}}
+for line in {lines}; do echo "$PLAIT_TASK_ID" >>$name.txt; done
+"""
+CHECK = 'sleep 0.2; test -s "${PLAIT_TASK_ID%%@*}.txt"'
+SCORE = 'sleep 0.2; echo "score $PLAIT_TASK_ID" >>"$TOLD"; wc -l <"${PLAIT_ENTRANT%%@*}.txt"'
+
+
+def test_kills_at_random_instants_of_a_contest(arena: Arena, tmp_path: Path) -> None:
+    estate, told = arena.estate, tmp_path / "told"
+    told.touch()
+    estate.env["TOLD"] = str(told)
+    for name in TASKS:
+        estate.task(name)
+    arena.agent("amber", WRITES.format(lines="1"))
+    arena.agent("birch", WRITES.format(lines="1 2"))
+    estate.begin()
+    killer = Killer(estate, Random(606), KILLS)
+    front = _front(arena)
+    while not _over(arena) and not killer.done:
+        killer.strike_engine(front)
+        if front.poll() is not None and not _over(arena):
+            front = _front(arena, "--resume")
+    go_on(estate, lambda: _over(arena), lambda: _front(arena, "--resume"))
+    _check(arena, told, Oracle(estate.top / ".git", tmp_path / "oracle"))
+
+
+def _front(arena: Arena, *more: str) -> Popen[str]:
+    words = ("--yes", "--retries", "0", "-p", "4", "--verify", CHECK)
+    contest = () if more else ("--contest", f"{AMBER},{BIRCH}", "--score", SCORE)
+    return arena.estate.start("run", "tasks", *words, *contest, *more)
+
+
+def _over(arena: Arena) -> bool:
+    batches = list(arena.estate.state().batches.values())
+    return bool(batches) and batches[-1].ended is not None
+
+
+def _check(arena: Arena, told: Path, oracle: Oracle) -> None:
+    estate = arena.estate
+    records, batch = proof.records(estate), estate.batch()
+    proof.prove_laws(estate, records)
+    proof.prove_merges(records, batch.base, oracle)
+    assert batch.ended is BatchStatus.COMPLETED, (batch.reason, _reasons(batch))
+    assert {task.status for task in batch.tasks} == {TaskStatus.DONE}
+    assert sorted(entry.change.task for entry in batch.line) == sorted(TASKS)
+    assert estate.merged() == {f"{name}.txt": f"{name}@Birch\n{name}@Birch" for name in TASKS}
+    begun = Counter(line for line in told.read_text().splitlines() if line.startswith("begin"))
+    assert set(begun.values()) == {1}, begun
+    exits = [record.event for record in records if isinstance(record.event, AttemptExited)]
+    writes = [one for one in exits if one.attempt.step is Step.WRITE and "@" in one.attempt.task]
+    assert Counter(one.outcome.category for one in writes) == {Category.RATE_LIMIT: 6, Category.OK: 6}
+
+
+def _reasons(batch: BatchState) -> dict[str, str]:
+    return {task.task.id: task.reason for task in batch.tasks}

@@ -1,0 +1,68 @@
+"""What can be no contest is said before anything starts."""
+
+from __future__ import annotations
+
+import pytest
+
+from plait.testing.arena import AMBER, BIRCH, JUDGE, Arena
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("--contest", AMBER), "alone is no contest"),
+        (("--contest", AMBER, "-n", "27"), "too many"),
+        (("--contest", AMBER, "-n", "0"), "a task is tried once at least"),
+        (("--contest", f"{AMBER},shell"), "enters no contest"),
+        (("--contest", f"{AMBER},{BIRCH}", "--agent", AMBER), "both name the agents"),
+        (("--contest", f"{AMBER},{BIRCH}", "--isolation", "in-place"), "a contest needs worktrees"),
+        (("--contest", f"{AMBER},{BIRCH}", "--judge", JUDGE, "--score", "true"), "not by both"),
+        (("--contest", f"{AMBER},{BIRCH}", "--judge", "nobody"), "there is no agent called nobody"),
+        (("--judge", JUDGE, "--agent", AMBER), "decides a contest, and none is asked for"),
+        (("--resume", "-n", "2"), "as it was submitted"),
+        (("--agent", "referee"), "which only a contest gives"),
+    ],
+)
+def test_refused(arena: Arena, words: tuple[str, ...], why: str) -> None:
+    arena.estate.begin()
+    answer = arena.estate.plait("run", "tasks", "--yes", *words)
+    assert answer.code == 2, answer
+    assert why in " ".join((answer.out + answer.err).split())
+    assert not arena.estate.state().batches
+
+
+def test_scripts_alone_are_no_contest(arena: Arena) -> None:
+    arena.estate.task("a", "true")
+    arena.estate.begin()
+    answer = arena.estate.plait("run", "tasks", "--yes", "--contest", f"{AMBER},{BIRCH}")
+    assert answer.code == 2
+    assert "there is nothing to contest" in answer.err
+
+
+def test_a_repository_does_not_choose_a_module_as_its_judge(arena: Arena) -> None:
+    arena.estate.write("plait.toml", f'[run]\njudge = "{JUDGE}"')
+    arena.estate.begin()
+    answer = arena.estate.plait("run", "tasks", "--yes", "--contest", f"{AMBER},{BIRCH}")
+    assert answer.code == 2
+    assert "nobody has trusted yet" in " ".join(answer.err.split())
+    assert "run.judge" in answer.err
+
+
+def test_a_flag_counts_more_than_a_file(arena: Arena) -> None:
+    arena.estate.write("plait.toml", '[run]\njudge = "nobody-at-all"')
+    arena.estate.begin()
+    answer = arena.run("--score", "wc -l <a.txt")
+    assert answer.code == 0, answer
+    assert arena.estate.merged()["a.txt"] == "birch\nbirch"
+
+
+def test_the_plan_says_who_is_in_it(arena: Arena) -> None:
+    arena.estate.begin()
+    answer = arena.estate.plait(
+        "run", "tasks", "--dry-run", "--contest", f"{AMBER},{BIRCH}", "--score", "make bench"
+    )
+    assert answer.code == 0, answer
+    told = " ".join(answer.out.split())
+    assert "1 task · 2 entrants · 2 waves" in told
+    assert "chosen from a@Amber, a@Birch" in told
+    assert "`make bench` scores them" in told

@@ -1,0 +1,70 @@
+"""The table of a contest: in a wide terminal a row for each entrant, in a narrow one nothing is torn apart."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from plait.cli import contest_table
+from plait.cli.contest_table import show_table
+from plait.cli.say import Page
+from plait.core.settings import Spend
+from plait.core.status import TaskStatus
+from plait.front.contests import ContestView, EntrantView
+
+WON = EntrantView("login@codex", "codex", TaskStatus.DONE, "won", 372.0, Spend(0, 40_800), (2, 48, 3))
+LOST = EntrantView(
+    "login@claude",
+    "claude",
+    TaskStatus.FAILED,
+    "failed: verification failed: exit status 1",
+    242.0,
+    Spend(630_000, 40_800),
+    (5, 112, 9),
+    branch="plait/task-login-claude",
+)
+
+
+def shown(monkeypatch: pytest.MonkeyPatch, contest: ContestView, width: int | None) -> list[str]:
+    monkeypatch.setattr(contest_table, "room", lambda: width)
+    page, out = Page(), Console(file=io.StringIO())
+    show_table(page, contest)
+    page.show(out)
+    assert isinstance(out.file, io.StringIO)
+    return out.file.getvalue().replace("\u2212", "-").splitlines()
+
+
+def test_a_row_has_the_money_or_the_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert shown(monkeypatch, ContestView("login", (WON, LOST), "login@codex won"), None) == [
+        "    entrant       agent   time    cost        change              verdict",
+        "    login@codex   codex   6m 12s  41k tokens  +48 -3 in 2 files   won",
+        "    login@claude  claude  4m 02s  $0.63       +112 -9 in 5 files  failed: verification failed: exit status 1",
+        "    login@codex won",
+        "    branches of the others:",
+        "      plait/task-login-claude",
+    ]
+
+
+def test_where_it_is_narrow_a_verdict_has_a_line_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = shown(monkeypatch, ContestView("login", (WON, LOST)), 80)
+    assert max(map(len, lines)) <= 80
+    assert lines[1:5] == [
+        "    login@codex   codex   6m 12s  41k tokens  +48 -3 in 2 files",
+        "      won",
+        "    login@claude  claude  4m 02s  $0.63       +112 -9 in 5 files",
+        "      failed: verification failed: exit status 1",
+    ]
+
+
+def test_without_a_winner_the_reason_is_short_and_the_branches_are_theirs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    why = "no candidate can be taken: " + "login@claude: exit status 2; " * 9
+    lines = shown(monkeypatch, ContestView("login", (LOST,), why), None)
+    assert [line.strip() for line in lines[2:]] == [
+        f"{why[:99]}…",
+        "their branches:",
+        "plait/task-login-claude",
+    ]

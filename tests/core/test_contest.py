@@ -1,0 +1,491 @@
+"""A contest: entrants are written, verified and never merged; a referee makes one of them their task's change."""
+
+from __future__ import annotations
+
+import pytest
+
+from plait.core.agenda.answer_submit import why_not_submit
+from plait.core.contest import REFEREE, Contest, clashing, expand
+from plait.core.decisions import (
+    AttemptStarted,
+    BatchEnded,
+    BatchHalted,
+    Decision,
+    MergeStarted,
+    RequestRefused,
+)
+from plait.core.graph import build
+from plait.core.plan import Plan
+from plait.core.requests import CancelTask, Drop, Feedback, Retry, Submit
+from plait.core.settings import Budget, Isolation, Mode, OnConflict, Settings, Spend
+from plait.core.state import State
+from plait.core.status import BatchStatus, Category
+from plait.core.task import Job, Need, NeedKind, Phase, Task
+from plait.core.views import batch_view
+from plait.testing.script import BATCH, Script, needs, started
+
+TWO = Contest(("amber", "birch"))
+
+
+def plan(*tasks: Task | str, contest: Contest = TWO, phases: tuple[Phase, ...] = ()) -> Plan:
+    named = [Task(task) if isinstance(task, str) else task for task in tasks]
+    checked = build(named, phases=phases)
+    assert checked.plan is not None, checked.problems
+    return expand(checked.plan, contest)
+
+
+def contest(
+    *tasks: Task | str,
+    settings: Settings | None = None,
+    contest: Contest = TWO,
+    phases: tuple[Phase, ...] = (),
+) -> Script:
+    script = Script(start=False)
+    found = plan(*tasks, contest=contest, phases=phases)
+    script.ask(lambda name: Submit(name, BATCH, found, settings or Settings(), base="base"))
+    return script
+
+
+def candidates(decisions: list[Decision]) -> list[str]:
+    """Of the one attempt that was started with any."""
+    (order,) = [each for each in decisions if isinstance(each, AttemptStarted) and each.candidates]
+    return [each.task for each in order.candidates]
+
+
+def test_every_entrant_starts_and_the_task_waits_for_all() -> None:
+    script = contest("a")
+    assert script.running() == ["a@amber", "a@birch"]
+    assert script.why("a") == ("a is waiting: waits for its entrants: a@amber, a@birch (0 of 2 have ended)")
+    script.exits("a@birch")
+    assert script.why("a") == "a is waiting: waits for its entrants: a@amber (1 of 2 have ended)"
+
+
+def test_an_entrant_is_done_without_being_merged() -> None:
+    script = contest("a")
+    decided = script.exits("a@amber")
+    assert script.status("a@amber") == "done"
+    assert not [each for each in decided if isinstance(each, MergeStarted)]
+    assert script.batch().line == []
+
+
+def test_an_entrant_is_verified_before_it_counts() -> None:
+    script = contest("a", settings=Settings(verify="make test", retries=0))
+    script.exits("a@amber")
+    assert script.status("a@amber") == "verifying"
+    script.exits("a@amber", Category.TASK)
+    assert script.status("a@amber") == "failed"
+
+
+def test_the_referee_is_told_of_those_that_passed_and_what_they_took() -> None:
+    script = contest("a", settings=Settings(retries=0))
+    script.wait(60)
+    script.exits("a@amber", spend=Spend(50_000, 7), diffstat=(1, 10, 2))
+    decided = script.exits("a@birch", Category.TASK)
+    (order,) = [each for each in decided if isinstance(each, AttemptStarted)]
+    assert order.agent == REFEREE
+    (found,) = order.candidates
+    assert (found.task, found.agent, found.base, found.tip) == ("a@amber", "amber", "base", "tip-a@amber")
+    assert (found.seconds, found.spend, found.diffstat) == (61.0, Spend(50_000, 7), (1, 10, 2))
+
+
+def test_the_winner_becomes_the_tasks_change_and_is_merged() -> None:
+    script = contest("a")
+    script.exits("a@amber")
+    script.exits("a@birch")
+    decided = script.exits("a", winner="a@birch")
+    assert [each.tip for each in decided if isinstance(each, MergeStarted)] == ["tip-a"]
+    assert [entry.change.task for entry in script.batch().line] == ["a"]
+    view = batch_view(script.state, script.batch())
+    assert [(task.id, task.entrant, task.winner) for task in view.tasks] == [
+        ("a@amber", "a", None),
+        ("a@birch", "a", None),
+        ("a", None, "a@birch"),
+    ]
+
+
+def test_a_failed_entrant_is_no_failure_of_the_batch() -> None:
+    script = contest("a", "b", settings=Settings(retries=0, stop_on_fail=True))
+    script.exits("a@amber", Category.TASK)
+    script.exits("b@amber", Category.TASK)
+    for name in ("a@birch", "b@birch", "a", "b"):
+        script.exits(name)
+    assert script.batch().ended is BatchStatus.COMPLETED
+    assert script.batch().reason == "2 done"
+    progress = batch_view(script.state, script.batch()).progress
+    assert (progress.total, progress.percentage) == (2, 100)
+
+
+def test_without_one_that_passed_the_task_fails_and_names_them() -> None:
+    script = contest("a", needs("b", "a"), settings=Settings(retries=0))
+    script.exits("a@amber", Category.TASK)
+    script.exits("a@birch", Category.USAGE)
+    assert script.status("a") == "failed"
+    assert script.task("a").reason == "none of its entrants is left: a@amber failed; a@birch failed"
+    assert script.status("b") == "blocked"
+    assert script.task("b@amber").by == "a"
+    assert script.batch().ended is BatchStatus.FAILED
+
+
+def test_a_contest_without_a_winner_halts_a_batch_that_stops_on_failure() -> None:
+    script = contest("a", "b", settings=Settings(retries=0, stop_on_fail=True, max_parallel=2))
+    script.exits("a@amber", Category.TASK)
+    decided = script.exits("a@birch", Category.TASK)
+    assert [each.by for each in decided if isinstance(each, BatchHalted)] == ["a"]
+
+
+def test_a_contest_that_has_begun_is_not_halted() -> None:
+    script = contest(
+        Task("b", run="true", priority=0),
+        "a",
+        "c",
+        settings=Settings(retries=0, stop_on_fail=True, max_parallel=2),
+    )
+    assert script.running() == ["b", "a@amber"]
+    script.exits("b", Category.TASK)
+    assert script.status("c@amber") == script.status("c") == "skipped"
+    assert script.running() == ["a@amber", "a@birch"]
+    script.exits("a@amber")
+    script.exits("a@birch")
+    assert script.running() == ["a"]
+
+
+def test_dependents_wait_for_the_task_and_not_for_its_entrants() -> None:
+    script = contest("a", needs("b", "a"))
+    script.exits("a@amber")
+    script.exits("a@birch")
+    assert script.running() == ["a"]
+    script.exits("a", winner="a@amber")
+    assert script.running() == ["b@amber", "b@birch"]
+
+
+def test_entrants_of_tasks_that_touch_one_file_run_beside_each_other() -> None:
+    script = contest(
+        Task("a", touches=("x.py",)), Task("b", touches=("x.py",)), settings=Settings(max_parallel=0)
+    )
+    assert len(script.running()) == 4
+    script.exits("a@amber", files=("x.py",))
+    for name in ("a@birch", "b@amber", "b@birch"):
+        script.exits(name, files=("x.py",))
+    assert script.running() == ["a"]
+    assert "touches x.py, held by a" in script.why("b")
+
+
+def test_an_exclusive_group_holds_among_entrants_too() -> None:
+    script = contest(Task("a", exclusive="database"))
+    assert script.running() == ["a@amber"]
+
+
+def test_a_winner_that_does_not_pass_the_check_gives_way_to_the_next() -> None:
+    script = contest("a", settings=Settings(verify="make test"))
+    for name in ("a@amber", "a@birch"):
+        script.exits(name)
+        script.exits(name)
+    assert script.running() == ["a"]
+    script.exits("a", winner="a@amber")
+    decided = script.exits("a", Category.TASK)
+    assert candidates(decided) == ["a@birch"]
+    script.exits("a", winner="a@birch")
+    script.exits("a", Category.TASK)
+    assert script.status("a") == "failed"
+    assert "did not pass on what is merged by now" in script.task("a").reason
+
+
+def test_a_conflict_is_refereed_again_on_the_new_base() -> None:
+    script = contest("a", settings=Settings(on_conflict=OnConflict.REPAIR))
+    script.exits("a@amber")
+    script.exits("a@birch")
+    script.merges = False
+    script.exits("a", winner="a@amber")
+    decided = script.conflict("a", "x.py")
+    assert candidates(decided) == ["a@amber", "a@birch"]
+
+
+def test_tasks_with_a_script_or_a_job_are_not_contested() -> None:
+    found = plan(Task("a", run="make"), Task("b", job=Job("out.py")), "c")
+    assert [task.id for task in found.tasks] == ["a", "b", "c@amber", "c@birch", "c"]
+
+
+def test_the_same_agent_several_times() -> None:
+    found = plan("a", contest=Contest(("amber",), 2))
+    assert [(task.id, task.agent) for task in found.tasks] == [
+        ("a@amber-1", "amber"),
+        ("a@amber-2", "amber"),
+        ("a", REFEREE),
+    ]
+
+
+def test_agents_that_are_modules_have_short_names_and_different_ones() -> None:
+    names = [name for name, _ in Contest(("pack.one:Agent", "pack.two:Agent", "amber")).entrants()]
+    assert names == ["Agent.1", "Agent.2", "amber"]
+
+
+def test_a_model_named_by_the_task_is_not_given_to_other_agents() -> None:
+    found = plan(Task("a", agent="amber", model="large"))
+    assert [(task.id, task.model) for task in found.tasks] == [
+        ("a@amber", "large"),
+        ("a@birch", None),
+        ("a", None),
+    ]
+
+
+def test_needs_places_and_ranks_are_kept() -> None:
+    found = plan("a", needs("b", "a"), Task("c", run="true", needs=(Need("b"),)))
+    named = [task.id for task in found.tasks]
+    assert {named[place]: [named[need] for need in row] for place, row in enumerate(found.needs)} == {
+        "a@amber": [],
+        "a@birch": [],
+        "a": ["a@amber", "a@birch"],
+        "b@amber": ["a"],
+        "b@birch": ["a"],
+        "b": ["a", "b@amber", "b@birch"],
+        "c": ["b"],
+    }
+    assert [found.ranks[named.index(name)] for name in ("a@amber", "a", "b@amber", "b", "c")] == [
+        1800.0,
+        1200.0,
+        1200.0,
+        600.0,
+        600.0,
+    ]
+
+
+def test_an_id_that_an_entrant_would_share_is_found() -> None:
+    assert clashing(plan("a", "b")) is None
+    assert clashing(plan("a", Task("a@amber", run="true"))) == "a@amber"
+
+
+def test_entrants_do_not_count_in_phases() -> None:
+    phases = (Phase("1"), Phase("2", after=("1",)))
+    script = contest(
+        Task("a", phase="1"), Task("b", phase="2"), phases=phases, settings=Settings(phase_gate=1.0)
+    )
+    script.exits("a@amber")
+    script.exits("a@birch")
+    assert script.running() == ["a"]
+    assert script.batch().phases["1"].settled == 0
+    script.exits("a")
+    assert script.running() == ["b@amber", "b@birch"]
+
+
+def test_a_contest_in_a_phase_that_can_not_open_is_blocked_and_not_failed() -> None:
+    phases = (Phase("1", total=2), Phase("2", after=("1",)))
+    script = contest(
+        Task("a", phase="1", run="true"),
+        Task("b", phase="2"),
+        phases=phases,
+        settings=Settings(phase_gate=1.0),
+    )
+    assert [script.status(name) for name in ("b@amber", "b@birch", "b")] == ["blocked"] * 3
+
+
+def test_in_a_queue_each_is_approved_like_any_task() -> None:
+    script = contest("a", settings=Settings(mode=Mode.QUEUE, auto_approve=True))
+    for name in ("a@amber", "a@birch", "a"):
+        assert script.running() == [name]
+        script.exits(name)
+    assert script.batch().ended is BatchStatus.COMPLETED
+
+
+def test_entrants_are_paid_from_the_batchs_budget() -> None:
+    settings = Settings(budget=Budget(1_000_000), reserve=Spend(600_000))
+    script = contest("a", settings=settings)
+    assert script.running() == ["a@amber"]
+
+
+@pytest.mark.parametrize(("request_", "verb"), [(CancelTask, "cancelled"), (Drop, "skipped")])
+def test_entrants_end_with_their_task(request_: type[CancelTask | Drop], verb: str) -> None:
+    script = contest("a", "b", settings=Settings(max_parallel=0))
+    script.exits("a@amber")
+    script.ask(lambda name: request_(name, BATCH, "a"))
+    assert script.status("a@amber") == "done"
+    script.exits("a@birch", Category.KILLED)
+    assert script.status("a@birch") == script.status("a") == verb
+    assert script.running() == ["b@amber", "b@birch"]
+
+
+def test_one_entrant_can_be_dropped_and_the_contest_goes_on() -> None:
+    script = contest("a")
+    script.ask(lambda name: Drop(name, BATCH, "a@amber"))
+    script.exits("a@amber", Category.KILLED)
+    decided = script.exits("a@birch")
+    assert candidates(decided) == ["a@birch"]
+
+
+def test_one_that_passed_can_be_dropped_before_the_choice() -> None:
+    script = contest("a")
+    script.exits("a@amber")
+    script.ask(lambda name: Drop(name, BATCH, "a@amber"))
+    assert candidates(script.exits("a@birch")) == ["a@birch"]
+
+
+def test_retrying_the_task_chooses_again() -> None:
+    script = contest("a", settings=Settings(retries=0))
+    script.exits("a@amber")
+    script.exits("a@birch", Category.TASK)
+    script.exits("a", Category.TASK)
+    assert script.status("a") == "failed"
+    decided = script.ask(lambda name: Retry(name, BATCH, "a"))
+    assert started(decided) == ["a"]
+    assert candidates(decided) == ["a@amber"]
+
+
+def test_retrying_a_task_without_a_winner_begins_the_contest_again() -> None:
+    script = contest("a", settings=Settings(retries=0))
+    script.exits("a@amber", Category.TASK)
+    script.exits("a@birch", Category.TASK)
+    decided = script.ask(lambda name: Retry(name, BATCH, "a"))
+    assert started(decided) == ["a@amber", "a@birch"]
+
+
+def test_retrying_a_cancelled_task_takes_up_those_that_ended_with_it() -> None:
+    script = contest("a")
+    script.exits("a@amber")
+    script.ask(lambda name: CancelTask(name, BATCH, "a"))
+    script.exits("a@birch", Category.KILLED)
+    assert started(script.ask(lambda name: Retry(name, BATCH, "a"))) == ["a@birch"]
+
+
+def test_retrying_an_entrant_takes_up_its_task() -> None:
+    script = contest("a", settings=Settings(retries=0))
+    script.exits("a@amber", Category.TASK)
+    script.exits("a@birch", Category.TASK)
+    assert started(script.ask(lambda name: Retry(name, BATCH, "a@birch"))) == ["a@birch"]
+    decided = script.exits("a@birch")
+    assert candidates(decided) == ["a@birch"]
+
+
+def test_an_entrant_is_not_retried_when_the_choice_is_made() -> None:
+    script = contest("a", settings=Settings(retries=0))
+    script.exits("a@amber", Category.TASK)
+    script.exits("a@birch")
+    (refused,) = script.ask(lambda name: Retry(name, BATCH, "a@amber"))
+    assert isinstance(refused, RequestRefused)
+    assert refused.why == "a is being chosen: wait until that has ended"
+    script.exits("a")
+    (refused,) = script.ask(lambda name: Retry(name, BATCH, "a@amber"))
+    assert isinstance(refused, RequestRefused)
+    assert refused.why == "the contest for a is over: drop a first"
+    script.ask(lambda name: Drop(name, BATCH, "a"))
+    assert started(script.ask(lambda name: Retry(name, BATCH, "a@amber"))) == ["a@amber"]
+
+
+def test_a_person_can_give_the_task_to_one_agent_alone() -> None:
+    script = contest("a", settings=Settings(retries=0))
+    script.exits("a@amber", Category.TASK)
+    script.exits("a@birch", Category.TASK)
+    decided = script.ask(lambda name: Retry(name, BATCH, "a", agent="cedar"))
+    (order,) = [each for each in decided if isinstance(each, AttemptStarted)]
+    assert (order.attempt.task, order.agent, order.candidates) == ("a", "cedar", ())
+
+
+def test_feedback_is_for_those_who_write() -> None:
+    script = contest("a", settings=Settings(retries=0))
+    (refused,) = script.ask(lambda name: Feedback(name, BATCH, "a", "shorter, please"))
+    assert isinstance(refused, RequestRefused)
+    assert refused.why == "a is chosen from what its entrants write: tell one of them (a@amber, a@birch)"
+    script.exits("a@amber", Category.TASK)
+    decided = script.ask(lambda name: Feedback(name, BATCH, "a@amber", "shorter, please"))
+    assert started(decided) == ["a@amber"]
+
+
+def test_an_empty_change_of_a_task_that_may_be_empty_is_no_candidate_and_no_failure() -> None:
+    script = contest(Task("a", allow_empty=True))
+    script.exits("a@amber", tip=None)
+    decided = script.exits("a@birch", tip=None)
+    assert [each.candidates for each in decided if isinstance(each, AttemptStarted)] == [()]
+    script.exits("a", tip=None)
+    assert script.status("a") == "done"
+
+
+def test_contests_need_worktrees() -> None:
+    settings = Settings(isolation=Isolation.IN_PLACE)
+    why = why_not_submit(State(), Submit("r", BATCH, plan("a"), settings))
+    assert why == "the entrants of a contest need worktrees of their own"
+
+
+def test_nobody_else_may_wait_for_an_entrant() -> None:
+    checked = build(
+        [Task("a", needs=(Need("a@x", NeedKind.ENTRANT),)), Task("a@x", entrant="a"), needs("b", "a@x")]
+    )
+    assert checked.plan is not None
+    why = why_not_submit(State(), Submit("r", BATCH, checked.plan, Settings()))
+    assert why == "a@x is an entrant of a, which alone may wait for it, and has to"
+
+
+def test_a_batch_that_was_dropped_to_nothing_is_complete() -> None:
+    script = contest("a")
+    decided = script.ask(lambda name: Drop(name, BATCH, "a"))
+    for name in ("a@amber", "a@birch"):
+        decided = script.exits(name, Category.KILLED)
+    (ended,) = [each for each in decided if isinstance(each, BatchEnded)]
+    assert (ended.status, ended.reason) == (BatchStatus.COMPLETED, "1 skipped")
+
+
+def test_who_was_dropped_while_the_choice_was_made_is_not_merged() -> None:
+    script = contest("a")
+    script.exits("a@amber")
+    script.exits("a@birch")
+    script.ask(lambda name: Drop(name, BATCH, "a@birch"))
+    decided = script.exits("a", winner="a@birch")
+    assert not [each for each in decided if isinstance(each, MergeStarted)]
+    assert candidates(decided) == ["a@amber"]
+    assert script.task("a").tries == 0
+    script.exits("a", winner="a@amber")
+    assert script.status("a") == "done"
+
+
+def test_when_all_were_dropped_while_the_choice_was_made_nothing_is_merged() -> None:
+    script = contest("a")
+    script.exits("a@amber")
+    script.exits("a@birch")
+    for entrant in ("a@amber", "a@birch"):
+        script.ask(lambda name, entrant=entrant: Drop(name, BATCH, entrant))  # type: ignore[misc]  # its own default
+    script.exits("a", winner="a@birch")
+    assert script.task("a").reason == "none of its entrants is left: a@amber was skipped; a@birch was skipped"
+
+
+def test_whoever_was_given_the_task_alone_is_given_it_again_without_a_contest() -> None:
+    script = contest("a", settings=Settings(retries=0))
+    script.exits("a@amber", Category.TASK)
+    script.exits("a@birch", Category.TASK)
+    script.ask(lambda name: Retry(name, BATCH, "a", agent="cedar"))
+    script.exits("a", Category.TASK)
+    decided = script.ask(lambda name: Retry(name, BATCH, "a"))
+    assert [(each.attempt.task, each.agent) for each in decided if isinstance(each, AttemptStarted)] == [
+        ("a", "cedar")
+    ]
+    script.exits("a", Category.TASK)
+    assert started(script.ask(lambda name: Feedback(name, BATCH, "a", "shorter, please"))) == ["a"]
+
+
+def test_a_task_can_be_given_back_to_its_referee() -> None:
+    script = contest("a", settings=Settings(retries=0))
+    script.exits("a@amber", Category.TASK)
+    script.exits("a@birch", Category.TASK)
+    script.ask(lambda name: Retry(name, BATCH, "a", agent="cedar"))
+    script.exits("a", Category.TASK)
+    decided = script.ask(lambda name: Retry(name, BATCH, "a", agent=REFEREE))
+    assert started(decided) == ["a@amber", "a@birch"]
+
+
+def test_retrying_an_entrant_takes_up_what_the_lost_contest_had_halted() -> None:
+    script = contest("a", "b", settings=Settings(retries=0, stop_on_fail=True, max_parallel=1))
+    script.exits("a@amber", Category.TASK)
+    script.exits("a@birch", Category.TASK)
+    assert script.status("b") == "skipped"
+    script.ask(lambda name: Retry(name, BATCH, "a@birch"))
+    assert script.running() == ["a@birch"]
+    assert (script.status("b"), script.status("b@amber")) == ("waiting", "queued")
+
+
+def test_a_task_is_not_taken_up_before_its_entrants_have_ended() -> None:
+    """They end with it, and would end after it was taken up: it would go on without them."""
+    script = contest("a")
+    script.exits("a@amber")
+    script.ask(lambda name: CancelTask(name, BATCH, "a"))
+    assert script.status("a") == "cancelled"
+    (refused,) = script.ask(lambda name: Retry(name, BATCH, "a"))
+    assert isinstance(refused, RequestRefused)
+    assert refused.why == "a@birch of its contest has not ended: wait until then"
+    script.exits("a@birch", Category.KILLED)
+    assert started(script.ask(lambda name: Retry(name, BATCH, "a"))) == ["a@birch"]

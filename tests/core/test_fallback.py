@@ -1,0 +1,211 @@
+"""Who stands in while a provider refuses, and what becomes of tasks that a provider rejects."""
+
+from __future__ import annotations
+
+import pytest
+
+from plait.core.decisions import AttemptStarted, BreakerClosed, BreakerOpened, Decision, RetryGranted
+from plait.core.reports import AttemptSession, AttemptUsed, RateLimited
+from plait.core.requests import Feedback, Retry
+from plait.core.settings import NO_SPEND, Budget, EngineSettings, Settings, Spend
+from plait.core.state import Experience
+from plait.core.status import Category
+from plait.core.task import Attempt, NeedKind, Step, Task
+from plait.testing.script import BATCH, Script, needs, started
+
+PROVIDERS = (("claude", "anthropic"), ("codex", "openai"), ("gemini", "google"))
+SETTINGS = Settings(agents=("claude",), providers=PROVIDERS, fallback=("codex",), retries=0)
+
+
+def starts(decisions: list[Decision]) -> list[tuple[str, str]]:
+    return [(d.attempt.task, d.agent) for d in decisions if isinstance(d, AttemptStarted)]
+
+
+def order(decisions: list[Decision]) -> AttemptStarted:
+    (found,) = [decision for decision in decisions if isinstance(decision, AttemptStarted)]
+    return found
+
+
+def test_while_the_provider_refuses_another_agent_takes_the_task_afresh() -> None:
+    script = Script("a", settings=SETTINGS)
+    script.happen(AttemptSession(Attempt(BATCH, "a", Step.WRITE, 1), "s-1"))
+    again = order(script.exits("a", Category.RATE_LIMIT, retry_after=3600.0, spend=Spend(5)))
+    assert (again.agent, again.provider, again.session, again.before) == ("codex", "openai", None, NO_SPEND)
+    assert script.task("a").tries == 0
+
+
+def test_when_the_window_reopens_the_tasks_own_agent_takes_over_again() -> None:
+    script = Script("a", needs("b", "a"), settings=SETTINGS)
+    assert starts(script.exits("a", Category.RATE_LIMIT, retry_after=60.0)) == [("a", "codex")]
+    script.wait(61)
+    assert starts(script.exits("a")) == [("b", "claude")]
+
+
+def test_nobody_stands_in_for_who_is_only_busy() -> None:
+    script = Script(start=False)
+    script.state.settings = EngineSettings(agent_limits=(("claude", 1),))
+    script.submit("a", "b", settings=SETTINGS)
+    assert script.running() == ["a"]
+    assert script.why("b") == "b is waiting: claude is busy (1 of 1 at work)"
+
+
+def test_nobody_stands_in_unless_asked_for() -> None:
+    script = Script("a", settings=Settings(agents=("claude",), providers=PROVIDERS))
+    assert started(script.exits("a", Category.RATE_LIMIT, retry_after=60.0)) == []
+
+
+def test_an_agent_of_the_tasks_own_goes_before_one_that_stands_in() -> None:
+    both = SETTINGS.patched(Settings(agents=("claude", "gemini")), ("agents",))
+    script = Script("a", settings=both)
+    assert starts(script.exits("a", Category.RATE_LIMIT, retry_after=60.0)) == [("a", "gemini")]
+    assert starts(script.exits("a", Category.RATE_LIMIT, retry_after=60.0)) == [("a", "codex")]
+
+
+def test_those_who_stand_in_are_taken_in_order_and_not_while_they_refuse_too() -> None:
+    two = SETTINGS.patched(Settings(fallback=("codex", "gemini")), ("fallback",))
+    script = Script("a", settings=two)
+    script.happen(RateLimited("openai", script.now + 500))
+    assert starts(script.exits("a", Category.RATE_LIMIT, retry_after=900.0)) == [("a", "gemini")]
+    script.exits("a", Category.RATE_LIMIT, retry_after=900.0)
+    assert script.why("a").startswith("a is waiting: anthropic takes no more work for now")
+    assert starts(script.wait(505)) == [("a", "codex")]
+
+
+def test_a_task_that_names_its_agent_has_somebody_who_stands_in_too() -> None:
+    script = Script(Task("a", agent="gemini"), settings=SETTINGS)
+    assert starts(script.exits("a", Category.RATE_LIMIT, retry_after=60.0)) == [("a", "codex")]
+
+
+def test_an_entrant_of_a_contest_is_nobody_elses() -> None:
+    entrant = Task("a@gemini", agent="gemini", entrant="a")
+    script = Script(entrant, needs("a", "a@gemini", kind=NeedKind.ENTRANT), settings=SETTINGS)
+    assert starts(script.exits("a@gemini", Category.RATE_LIMIT, retry_after=60.0)) == []
+
+
+def test_an_entrant_that_waits_for_its_agent_keeps_nobody_from_whoever_stands_in() -> None:
+    entrant = Task("a@claude", agent="claude", entrant="a", priority=1)
+    others = (entrant, needs("a", "a@claude", kind=NeedKind.ENTRANT), Task("b", agent="claude", priority=2))
+    script = Script(*others, settings=SETTINGS.patched(Settings(max_parallel=1), ("max_parallel",)))
+    assert starts(script.exits("a@claude", Category.RATE_LIMIT, retry_after=60.0)) == [("b", "codex")]
+
+
+@pytest.mark.parametrize("category", [Category.AUTH, Category.QUOTA])
+def test_what_a_provider_rejects_goes_elsewhere_and_uses_up_no_retry(category: Category) -> None:
+    script = Script("a", "b", settings=SETTINGS)
+    decisions = script.exits("a", category, detail="who are you?")
+    retry = next(decision for decision in decisions if isinstance(decision, RetryGranted))
+    opened = next(decision for decision in decisions if isinstance(decision, BreakerOpened))
+    assert (retry.counted, retry.elsewhere) == (False, True)
+    assert (opened.provider, opened.rejected, opened.limit) == ("anthropic", True, 1)
+    assert 0.9 * 3600 <= opened.until - script.now <= 1.1 * 3600
+    assert starts(decisions) == [("a", "codex")]
+    assert starts(script.exits("b", category)) == [("b", "codex")]
+    assert script.batch().rejections == 0
+
+
+def test_a_provider_that_goes_on_rejecting_is_asked_ever_more_seldom() -> None:
+    script = Script("a", needs("b", "a"), needs("c", "b"), settings=SETTINGS)
+    waits = []
+    for name in "abc":
+        script.exits(name, Category.AUTH)
+        waits.append((script.state.breakers["anthropic"].until or 0.0) - script.now)
+        script.wait(waits[-1] + 1)  # its own agent is asked again for the next one
+        script.exits(name)
+    assert waits[0] < waits[1] < waits[2]
+
+
+def test_without_anybody_else_a_rejection_is_as_final_as_ever() -> None:
+    alone = Script("a", settings=Settings(agents=("claude",), providers=PROVIDERS))
+    alone.exits("a", Category.AUTH)
+    assert alone.status("a") == "failed"
+    same = Script(
+        "a", settings=Settings(agents=("claude",), fallback=("twin",), providers=(("twin", "claude"),))
+    )
+    same.exits("a", Category.AUTH)
+    assert same.status("a") == "failed"
+
+
+def test_a_task_that_everybody_rejects_fails() -> None:
+    script = Script("a", settings=SETTINGS)
+    assert starts(script.exits("a", Category.AUTH)) == [("a", "codex")]
+    script.exits("a", Category.QUOTA, detail="pay first")
+    assert script.why("a") == "a is failed: the provider's quota is used up: pay first (after 2 attempts)"
+
+
+def test_who_stood_in_and_was_rejected_gives_the_task_back() -> None:
+    script = Script("a", settings=SETTINGS)
+    script.exits("a", Category.RATE_LIMIT, retry_after=300.0)
+    assert started(script.exits("a", Category.AUTH)) == []
+    assert starts(script.wait(300)) == [("a", "claude")]
+
+
+def test_what_a_session_had_spent_is_told_once() -> None:
+    """A tool that counts its session as a whole says 30, then 70, then 100: each attempt is counted for what it took."""
+    script = Script("a", settings=Settings(agents=("codex",), verify="make"))
+    attempts, told = [], [Spend(0, 30), Spend(0, 70), Spend(0, 100)]
+    last = Spend()
+    for n, whole in enumerate(told, 1):
+        attempt = script.task("a").last_write
+        assert attempt is not None
+        attempts.append(attempt)
+        assert attempt.decision.before == last
+        script.happen(AttemptSession(Attempt(BATCH, "a", Step.WRITE, n), "s-1"))
+        script.happen(AttemptUsed(attempt.name, whole - attempt.decision.before))
+        script.exits("a", spend=whole - attempt.decision.before)
+        script.ask(lambda name: Feedback(name, BATCH, "a", "once more"))
+        script.exits("a", Category.KILLED)
+        last = whole
+    assert script.task("a").spent == Spend(0, 100)
+    assert script.batch().spent == Spend(0, 100)
+
+
+def test_another_session_begins_at_nothing() -> None:
+    script = Script("a", settings=Settings(agents=("codex",), verify="make"))
+    script.exits("a", spend=Spend(0, 30))
+    again = order(script.exits("a", Category.VERIFY))
+    assert (again.session, again.before) == (None, NO_SPEND)
+
+
+def test_whoever_asks_for_work_may_have_logged_in_so_that_it_is_tried_at_once() -> None:
+    script = Script("a", settings=SETTINGS)
+    script.exits("a", Category.AUTH)
+    script.exits("a", Category.AUTH)
+    assert script.status("a") == "failed"
+    decisions = script.ask(lambda name: Retry(name, BATCH, "a"))
+    assert [d.provider for d in decisions if isinstance(d, BreakerClosed)] == ["anthropic"]
+    assert starts(decisions) == [("a", "claude")]
+
+
+def test_another_batch_of_the_account_does_not_wait_for_hours_before_anybody_is_asked() -> None:
+    script = Script("a", settings=SETTINGS)
+    script.exits("a", Category.AUTH)
+    alone = Settings(agents=("claude",), providers=PROVIDERS)
+    assert starts(script.submit("z", settings=alone, batch="b2")) == [("z", "claude")]
+    script.exits("z", Category.AUTH, batch="b2")
+    assert script.status("z", "b2") == "failed"
+
+
+def test_a_rate_limit_is_not_over_because_somebody_asks() -> None:
+    script = Script("a", settings=SETTINGS)
+    script.exits("a", Category.RATE_LIMIT, retry_after=3600.0)
+    script.exits("a", Category.TASK)
+    assert starts(script.ask(lambda name: Retry(name, BATCH, "a"))) == [("a", "codex")]
+
+
+def test_who_rejects_again_after_somebody_asked_is_left_alone_for_longer() -> None:
+    script = Script("a", settings=SETTINGS)
+    for _ in range(2):
+        script.exits("a", Category.AUTH)
+        script.exits("a", Category.TASK)
+        script.ask(lambda name: Retry(name, BATCH, "a"))
+    opened = next(d for d in script.exits("a", Category.AUTH) if isinstance(d, BreakerOpened))
+    assert opened.until - script.now >= 0.9 * 4 * 3600
+
+
+def test_what_keeps_it_waiting_is_what_the_one_who_stands_in_may_cost() -> None:
+    paid = SETTINGS.patched(Settings(budget=Budget(1_000_000), reserve=Spend(300_000)), ("budget", "reserve"))
+    script = Script("a", "b", settings=paid)
+    script.state.experience["codex"] = Experience(spends=(Spend(900_000),) * 3)
+    script.exits("a", Category.RATE_LIMIT, retry_after=3600.0)
+    assert script.running() == ["b"]
+    assert script.why("a") == "a is waiting: it may cost $0.90, and $0.30 of $1.00 is spent or reserved"

@@ -1,0 +1,97 @@
+"""What one task may spend: it asks before it could be more, and the others go on."""
+
+from __future__ import annotations
+
+from plait.core.agenda.choose import reserve
+from plait.core.decisions import AnswerAwaited, AttemptStarted
+from plait.core.requests import ChangeSettings, Feedback, Retry
+from plait.core.settings import Backoff, Budget, Settings, Spend
+from plait.core.status import Category
+from plait.core.task import Task
+from plait.core.views import waits_for_person
+from plait.testing.script import BATCH, Script, started
+
+AT_ONCE = Backoff(base=0, jitter=0)
+OWN = Settings(task_budget=Budget(1_000_000), reserve=Spend(400_000), backoff=AT_ONCE, retries=9)
+QUESTION = "may it spend more? $0.70 of its $1.00 is spent, and another attempt may cost $0.70"
+
+
+def asking() -> Script:
+    """It has spent 0.70 of 1.00, and an attempt of its agent is known to take that much."""
+    script = Script("a", "b", settings=OWN)
+    script.exits("a", Category.TASK, spend=Spend(700_000))
+    return script
+
+
+def test_a_task_that_could_go_over_its_budget_asks_and_the_others_go_on() -> None:
+    script = asking()
+    assert script.running() == ["b"]
+    assert script.why("a") == f"a is waiting: it asked: {QUESTION} (answer with feedback)"
+    assert not waits_for_person(script.state, script.batch())
+    script.exits("b")
+    assert script.status("b") == "done"
+    assert waits_for_person(script.state, script.batch())
+
+
+def test_an_answer_pays_for_the_attempt_and_lets_its_budget_begin_anew() -> None:
+    script = asking()
+    assert started(script.ask(lambda name: Feedback(name, BATCH, "a", "go on"))) == ["a"]
+    assert started(script.exits("a", Category.TASK, spend=Spend(700_000))) == [
+        "a"
+    ]  # 0.70 of 1.00 was paid for
+    script.exits("a", Category.TASK, spend=Spend(700_000))
+    assert QUESTION in script.why("a")
+
+
+def test_a_larger_budget_answers_it_too() -> None:
+    script = asking()
+    more = Settings(task_budget=Budget(1_400_000))
+    assert started(script.ask(lambda name: ChangeSettings(name, BATCH, more, ("task_budget",)))) == ["a"]
+
+
+def test_a_budget_that_is_still_too_small_asks_again() -> None:
+    script = asking()
+    more = Settings(task_budget=Budget(1_300_000))
+    decisions = script.ask(lambda name: ChangeSettings(name, BATCH, more, ("task_budget",)))
+    assert any(isinstance(decision, AnswerAwaited) for decision in decisions)
+    assert script.status("a") == "waiting"
+
+
+def test_another_life_has_the_whole_budget() -> None:
+    script = Script("a", settings=Settings(task_budget=Budget(1_000_000), retries=0))
+    script.exits("a", Category.TASK, spend=Spend(300_000))
+    assert started(script.ask(lambda name: Retry(name, BATCH, "a"))) == ["a"]
+
+
+def test_an_agent_that_is_within_the_budget_is_asked_first() -> None:
+    dear = Settings(
+        agents=("dear", "cheap"), task_budget=Budget(1_000_000), reserve=Spend(100_000), max_parallel=9
+    )
+    script = Script(*"abcd", settings=dear)
+    costs = {"dear": Spend(900_000), "cheap": Spend(200_000)}
+    for name in "abcd":
+        attempt = script.task(name).last_write
+        assert attempt is not None
+        agent = attempt.agent
+        script.exits(name, spend=costs[agent])
+    script.submit(Task("z"), settings=dear, batch="b2")
+    script.exits("z", Category.TASK, batch="b2", spend=Spend(300_000))
+    again = next(d for d in script.wait(60) if isinstance(d, AttemptStarted))
+    assert again.agent == "cheap"
+
+
+def test_without_history_an_attempt_is_taken_to_cost_a_share_of_what_there_is() -> None:
+    def guess(**settings: object) -> Spend:
+        script = Script("a", settings=Settings(**settings))  # type: ignore[arg-type]  # a test's own words
+        return reserve(script.state, script.batch(), "shell")
+
+    assert guess() == Spend()
+    assert guess(budget=Budget(1000)) == Spend(100)
+    assert guess(task_budget=Budget(90, 60)) == Spend(30, 20)
+    assert guess(budget=Budget(1000), task_budget=Budget(90)) == Spend(30)
+    assert guess(budget=Budget(100, 500), task_budget=Budget(90)) == Spend(10, 50)
+
+
+def test_a_reserve_that_no_task_could_have_is_refused() -> None:
+    problem = Settings(task_budget=Budget(10), reserve=Spend(11)).problem()
+    assert problem == "a reserve must not be more than a task's budget: no task could start"

@@ -1,0 +1,41 @@
+"""What an attempt costs is counted by the model that it uses: the task's own, where it names one."""
+
+from __future__ import annotations
+
+import os
+from json import dumps
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plait.adapters import kits
+from plait.agents.model import AgentSpec, Price
+from plait.core.graph import build
+from plait.core.requests import Submit
+from plait.core.settings import Isolation, Settings, Spend
+from plait.core.task import Task
+from plait.kit import Kit
+
+if TYPE_CHECKING:
+    from tests.engine.conftest import House
+
+ENDED = {"type": "turn.completed", "usage": {"input_tokens": 100, "output_tokens": 10}}
+PRICES = (Price("dear*", 50, 50), Price("cheap*", 1, 1))
+
+
+@pytest.mark.parametrize(("model", "cost"), [("dear-1", 5500), (None, 110)])
+def test_a_task_is_paid_for_by_its_own_model(house: House, model: str | None, cost: int) -> None:
+    tool = house.place.top / "tool"
+    tool.write_text(f"#!/bin/sh\ncat > /dev/null\necho '{dumps(ENDED)}'\n")
+    tool.chmod(0o700)
+    spec = AgentSpec("codex", model="cheap-1", program=str(tool), prices=PRICES)
+    task = Task("one", "One", model=model)
+    plan = build([task]).plan
+    assert plan
+    kits.save(house.folder, "b", Kit(str(house.place.top), (task,), (spec,)), dict(os.environ))
+    house.ask(
+        Submit("s", "b", plan.brief(), Settings(agents=("codex",), isolation=Isolation.IN_PLACE, retries=0))
+    )
+    engine = house.engine()
+    assert engine.until(engine.ended)
+    assert engine.batch().spent == Spend(cost, 110)

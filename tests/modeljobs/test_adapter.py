@@ -1,0 +1,131 @@
+"""The `model` agent towards the engine: what it starts, and what it makes of what it hears."""
+
+from __future__ import annotations
+
+import sys
+from json import dumps
+from pathlib import Path
+
+import pytest
+from hypothesis import given, strategies as st
+
+from plait.agents.model import AgentSpec, Brief, Doing, Price, Reports, Used
+from plait.agents.table import load
+from plait.agents.tools.model import Model
+from plait.agents.tools.model_spec import ModelSettings, decode, options
+from plait.core.settings import Spend
+from plait.core.status import Category
+from plait.core.task import Attempt, Job, Step, Task
+from plait.site.modeljob.failure import JobError
+from plait.site.modeljob.server import Server
+from plait.site.modeljob.telling import Telling
+from plait.wiring.tools import missing
+
+SPEC = AgentSpec(
+    "model", model="coder", options=options({"base_url": "https://api.example.org/v1", "key": "K"})
+)
+
+
+def brief(task: Task, feedback: str = "") -> Brief:
+    attempt = Attempt("b", task.id, Step.WRITE, 1)
+    return Brief(attempt, task, "/work", "/f/task.md", "/f/prompt.md", "/f", feedback=feedback)
+
+
+def event(kind: str, **more: object) -> str:
+    return dumps({"type": kind, **more})
+
+
+def test_the_process_is_this_python_s_and_is_told_by_a_file() -> None:
+    agent = load(SPEC)
+    job = Job("a.py")
+    command = agent.command(brief(Task("j", "Title", "Body", job=job, touches=("a.py",))))
+    assert command.argv == (sys.executable, "-E", "-P", "-m", "plait.site.modeljob", "/f/job.json")
+    ((name, text),) = command.files
+    told = decode(text)
+    assert name == "job.json"
+    assert (told.job, told.instructions, told.model, told.workspace) == (job, "Body", "coder", "/work")
+    assert told.settings == ModelSettings(base_url="https://api.example.org/v1", key="K")
+    assert (command.stdin, command.env) == (None, ())
+
+
+def test_a_task_s_own_model_goes_first() -> None:
+    ((_, text),) = Model(SPEC).command(brief(Task("j", model="other"))).files
+    assert decode(text).model == "other"
+
+
+def test_what_was_said_of_the_attempt_before_comes_with_the_prompt() -> None:
+    assert Model(SPEC).command(brief(Task("j"), "better")).stdin == "/f/prompt.md"
+
+
+def test_its_limits_are_the_server_s() -> None:
+    assert Model(SPEC).provider == "api.example.org"
+    assert Model(AgentSpec("model")).provider == "localhost:11434"
+    assert Model(AgentSpec("model", account="mine")).provider == "mine"
+
+
+def test_tokens_that_have_a_price_are_money() -> None:
+    assert Model(SPEC).reports is Reports.TOKENS
+    priced = AgentSpec("model", model="coder", prices=(Price("cod*", 1, 2),))
+    assert Model(priced).reports is Reports.COST
+
+
+def test_several_models_are_counted_each_by_its_price() -> None:
+    listener = Model(AgentSpec("model", prices=(Price("a", 1, 1), Price("b", 10, 10)))).listen()
+    listener.hear(event("usage", model="a", input=100, output=10, cached=0))
+    assert listener.hear(event("usage", model="b", input=5, output=0, cached=0)) == (Used(Spend(160, 115)),)
+    listener.hear(event("result", status="passed"))
+    assert listener.end(0, "", 0).spend == Spend(160, 115)
+
+
+@pytest.mark.parametrize("category", [Category.AUTH, Category.CONTEXT, Category.VERIFY, Category.TASK])
+def test_a_failure_has_the_category_that_the_process_tells(category: Category) -> None:
+    listener = Model(SPEC).listen()
+    (signal,) = listener.hear(event("error", category=category.value, status=None, message="it broke"))
+    assert signal.doing is Doing.FAILS  # type: ignore[union-attr]
+    ended = listener.end(1, "", 0)
+    assert (ended.category, ended.detail) == (category, "it broke")
+
+
+def test_a_limit_is_told_with_its_wait() -> None:
+    listener = Model(SPEC).listen()
+    listener.hear(event("error", category="rate_limit", status=429, message="slow down", retry_after=12.5))
+    ended = listener.end(1, "", 0)
+    assert (ended.category, ended.retry_after) == (Category.RATE_LIMIT, 12.5)
+
+
+def test_a_process_that_says_nothing_has_not_done_it() -> None:
+    assert Model(SPEC).listen().end(0, "", 0).category is Category.TASK
+    assert Model(SPEC).listen().end(143, "", 0).category is Category.KILLED
+
+
+_ANY = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+)
+_NAMES = st.sampled_from(
+    ["type", "name", "text", "doing", "model", "input", "output", "category", "status", "retry_after"]
+)
+
+
+@given(st.sampled_from(["phase", "activity", "usage", "result", "error", "x"]), st.dictionaries(_NAMES, _ANY))
+def test_whatever_is_heard_does_no_harm(kind: str, more: dict[str, object]) -> None:
+    listener = Model(SPEC).listen()
+    listener.hear(dumps({**more, "type": kind}))
+    assert listener.end(1, "", 0).category is not Category.OK
+
+
+def test_without_the_client_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(sys.modules, "openai", None)
+    with pytest.raises(JobError, match=r"pip install 'plait\[model\]'") as caught:
+        Server(ModelSettings(), "", Telling(tmp_path))
+    assert caught.value.category is Category.USAGE
+
+
+def test_without_its_client_it_is_refused_before_anything_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert missing(AgentSpec("model")) is None
+    monkeypatch.setitem(sys.modules, "openai", None)
+    assert missing(AgentSpec("model")) == (
+        "the agent model needs the openai client, which is not installed here",
+        "Install it: pip install 'plait[model]'.",
+    )
+    assert missing(AgentSpec("shell")) is None

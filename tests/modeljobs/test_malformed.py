@@ -1,0 +1,167 @@
+"""Answers that can't be taken: contained, explained, and nothing written. The one retry is used first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from plait.core.status import Category
+from plait.core.task import Job, JobMode
+from plait.testing.modelbench import Done, Workbench, edit, whole
+from plait.testing.modelserver import Reply
+
+OLD = {"src/a.py": "one\ntwo\ntwo\n"}
+
+
+@pytest.fixture
+def old(bench: Workbench) -> Workbench:
+    for path, text in OLD.items():
+        bench.write(path, text)
+    return bench
+
+
+def refused(bench: Workbench, done: Done, *words: str) -> None:
+    """Nothing but what was there before is there now, and it is said why."""
+    assert done.outcome.category not in {Category.OK, Category.KILLED}, done.printed
+    assert done.outcome.exit_code == 1
+    assert bench.files() == OLD
+    assert done.result["status"] == "failed"
+    assert done.result["outputs"] == []
+    for word in words:
+        assert word in done.why
+
+
+EDIT = Job("src/a.py", JobMode.EDIT, targets=("src/a.py",))
+TWO = Job("src/a.py", outputs=("src/a.py", "src/b.py"))
+MALFORMED = {
+    "nothing": (EDIT, "", ""),
+    "only talk": (EDIT, "I would rather not.\n", "no edits"),
+    "no fence, where two files are asked for": (TWO, "def a(): ...\n", ""),
+    "a fence that is not closed": (TWO, whole("src/b.py", "b") + "~~~worksplit:src/a.py\nhalf a fi", ""),
+    "one of two files": (TWO, whole("src/a.py", "a"), "src/b.py"),
+    "another path": (TWO, whole("src/a.py", "a") + whole("src/c.py", "c"), "src/c.py"),
+    "a path that leads out": (TWO, whole("src/a.py", "a") + whole("../b.py", "b"), "../b.py"),
+    "an absolute path": (TWO, whole("src/a.py", "a") + whole("/tmp/b.py", "b"), "/tmp/b.py"),
+    "git's own folder": (EDIT, edit(".git/config", "[core]", "[evil]"), ".git/config"),
+    "an edit of another file": (EDIT, edit("src/b.py", "one", "1"), "src/b.py"),
+    "an edit that fits twice": (EDIT, edit("src/a.py", "two", "2"), "src/a.py"),
+    "an edit that fits nowhere": (EDIT, edit("src/a.py", "three", "3"), "src/a.py"),
+    "one edit of two fits": (EDIT, edit("src/a.py", "one", "1") + edit("src/a.py", "three", "3"), "src/a.py"),
+    "an edit without its end": (EDIT, "FILE: src/a.py\nFIND:\none\nREPLACE:\n1\n", ""),
+}
+
+
+@pytest.mark.parametrize("name", MALFORMED)
+def test_a_malformed_answer_is_explained_and_nothing_is_written(old: Workbench, name: str) -> None:
+    job, said, word = MALFORMED[name]
+    old.server.answer(Reply(said), Reply(said))
+    done = old.do(job)
+    refused(old, done, "can't be taken", word)
+    assert done.result["retry_used"] is True
+
+
+def test_the_second_answer_knows_what_was_wrong_with_the_first(old: Workbench) -> None:
+    old.server.answer(edit("src/a.py", "three", "3"), edit("src/a.py", "one", "1"))
+    done = old.do(EDIT)
+    assert done.outcome.category is Category.OK, done.why
+    assert old.read("src/a.py") == "1\ntwo\ntwo\n"
+    first, second = old.server.requests
+    assert [turn.role.value for turn in second.turns] == ["user", "model", "user"]
+    assert second.turns[0] == first.turns[0]
+    assert "not in the file" in second.said
+    assert done.result["retry_used"] is True
+
+
+def test_a_file_with_fences_in_it_is_taken_whole(old: Workbench) -> None:
+    text = "# Title\n\n```sh\nmake\n```\n\nEND"
+    old.server.answer(whole("src/a.py", text))
+    done = old.do(Job("src/a.py"))
+    assert done.outcome.category is Category.OK, done.why
+    assert old.read("src/a.py") == f"{text}\n"
+
+
+def test_more_lines_than_are_taken_are_refused(old: Workbench) -> None:
+    old.settings["output_lines"] = 10
+    long = whole("src/a.py", "\n".join(map(str, range(11))))
+    old.server.answer(long, long)
+    refused(old, old.do(Job("src/a.py")), "at most 10")
+
+
+def test_an_endless_answer_is_stopped_and_explained(old: Workbench) -> None:
+    old.settings["output_lines"] = 1
+    old.server.answer(Reply("x" * 39_000, endless=True))
+    refused(old, old.do(Job("src/a.py")), "had no end")
+    assert len(old.server.requests) == 1
+
+
+def test_a_stream_that_is_cut_off_is_the_network_s_fault(old: Workbench) -> None:
+    old.server.upset("cut")
+    old.server.answer(whole("src/a.py", "new"))
+    done = old.do(Job("src/a.py"))
+    refused(old, done, "was cut off")
+    assert done.outcome.category is Category.NETWORK
+
+
+def test_an_empty_answer_is_asked_for_again_once(old: Workbench) -> None:
+    old.server.upset("empty")
+    refused(old, old.do(EDIT), "can't be taken")
+    assert len(old.server.requests) == 2
+
+
+def test_a_link_that_leads_out_is_not_written_through(old: Workbench, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (old.workspace / "linked").symlink_to(outside)
+    said = "FILE: linked/b.py\n```\nx\n```\n"
+    old.server.answer(said, said)
+    done = old.do(None)
+    assert done.outcome.category is Category.TASK
+    assert "linked" in done.why
+    assert not [*outside.iterdir()]
+
+
+def test_a_job_that_names_a_link_is_not_begun(old: Workbench, tmp_path: Path) -> None:
+    """Its text would be told to a server."""
+    secret = tmp_path / "secret"
+    secret.write_text("mine\n")
+    (old.workspace / "alias").symlink_to(secret)
+    done = old.do(Job("alias", JobMode.EDIT, targets=("alias",)))
+    assert done.outcome.category is Category.USAGE
+    assert not old.server.requests
+    assert secret.read_text() == "mine\n"
+
+
+def test_a_link_in_the_context_is_not_read(old: Workbench, tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("mine alone\n")
+    (old.workspace / "alias").symlink_to(secret)
+    old.server.answer(whole("src/a.py", "x"))
+    old.do(Job("src/a.py", context=("alias", "../secret")))
+    assert "mine alone" not in old.server.requests[0].text
+
+
+@pytest.mark.parametrize("path", ["../b.py", "/tmp/b.py", ".git/hooks/post-checkout", "a/../../b.py"])
+def test_a_task_s_own_answer_stays_in_the_repository(old: Workbench, path: str) -> None:
+    said = f"FILE: {path}\n```\nx\n```\n"
+    old.server.answer(said, said)
+    refused(old, old.do(None), "can't be taken")
+
+
+def test_what_a_task_does_not_touch_is_refused(old: Workbench) -> None:
+    said = "FILE: src/b.py\n```\nx\n```\n"
+    old.server.answer(said, said)
+    refused(old, old.do(None, touches=("src/a.py",)), "src/b.py")
+
+
+def test_what_is_to_be_edited_must_be_there(old: Workbench) -> None:
+    done = old.do(Job("gone.py", JobMode.EDIT, targets=("gone.py",)))
+    refused(old, done, "gone.py", "not there")
+    assert done.outcome.category is Category.USAGE
+    assert not old.server.requests
+
+
+def test_a_later_file_that_can_t_be_taken_takes_the_earlier_ones_with_it(old: Workbench) -> None:
+    old.server.answer(whole("src/a.py", "new"), Reply(""), Reply(""))
+    job = Job("src/a.py", outputs=("src/a.py", "src/b.py"), sequential=True)
+    refused(old, old.do(job), "can't be taken")

@@ -1,0 +1,170 @@
+"""Ollama: looked for before a job, started where it is installed, and left alone afterwards."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+import psutil
+import pytest
+
+from plait.core.status import Category
+from plait.core.task import Job
+from plait.testing.modelbench import Workbench, whole
+from plait.testing.modelserver import ModelServer
+
+JOB = Job("a.py")
+FAKE = """#!{python} -P
+# It stands for the real one: what it is told, and a server where it is told to be one.
+import os, sys, time
+from pathlib import Path
+from plait.testing.modelserver import ModelServer
+told = {{name: value for name, value in os.environ.items() if name.startswith(("OLLAMA_", "PLAIT_MARK"))}}
+with Path({log!r}).open("a") as log:
+    log.write(f"{{os.getpid()}} {{sys.argv[1:]}} {{sorted(told.items())}}\\n")
+port = int(os.environ["OLLAMA_HOST"].rpartition(":")[2])
+with ModelServer(lambda request: {answer!r}, port=port) as server:
+    time.sleep(600)
+"""
+
+
+class Deaf(BaseHTTPRequestHandler):
+    """It understands nothing."""
+
+    def log_message(self, *words: object) -> None:
+        pass
+
+
+@pytest.fixture
+def port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        found: int = free.getsockname()[1]
+        return found
+
+
+@pytest.fixture
+def installed(bench: Workbench, tmp_path: Path, port: int) -> Iterator[Path]:
+    """A program called `ollama`; its log has a line for each time that it was started."""
+    log, program = tmp_path / "started", tmp_path / "bin" / "ollama"
+    program.parent.mkdir()
+    program.write_text(FAKE.format(python=sys.executable, log=str(log), answer=whole("a.py", "by ollama")))
+    program.chmod(0o755)
+    bench.settings |= {"base_url": f"http://127.0.0.1:{port}/v1", "key": None}
+    bench.env |= {
+        "PATH": f"{program.parent}:{os.environ['PATH']}",
+        "OLLAMA_HOST": f"127.0.0.1:{port}",
+        "XDG_CACHE_HOME": str(tmp_path / "cache"),
+        "PLAIT_MARK": "of-this-attempt",
+    }
+    yield log
+    for line in log.read_text().splitlines() if log.exists() else ():
+        psutil.Process(int(line.split()[0])).kill()
+
+
+def test_ollama_is_started_where_it_is_installed_and_outlives_the_job(
+    bench: Workbench, installed: Path, port: int
+) -> None:
+    done = bench.do(JOB)
+    assert done.outcome.category is Category.OK, done.why
+    assert bench.read("a.py") == "by ollama\n"
+    (line,) = installed.read_text().splitlines()
+    pid, _, told = line.partition(" ")
+    ollama = psutil.Process(int(pid))
+    assert ollama.is_running()
+    assert ollama.parent() != psutil.Process()
+    assert os.getsid(ollama.pid) != os.getsid(0)
+    assert "['serve']" in told
+    assert f"('OLLAMA_HOST', '127.0.0.1:{port}')" in told
+    assert "PLAIT_MARK" not in told
+
+
+def test_two_jobs_at_once_start_one(bench: Workbench, installed: Path, tmp_path: Path) -> None:
+    other = Workbench(
+        bench.server,
+        tmp_path / "elsewhere",
+        tmp_path / "other",
+        bench.stack,
+        bench.forks,
+        bench.settings,
+        bench.env,
+    )
+    other.workspace.mkdir()
+    other.git("init", "--quiet")
+    both = [bench.start(bench.task(JOB)), other.start(other.task(JOB))]
+    done = [bench.finish(both[0]), other.finish(both[1])]
+    assert [each.outcome.category for each in done] == [Category.OK, Category.OK], [each.why for each in done]
+    assert len(installed.read_text().splitlines()) == 1
+
+
+def test_an_ollama_that_ends_at_once_is_told_with_its_last_words(
+    bench: Workbench, installed: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "bin" / "ollama").write_text("#!/bin/sh\necho 'Error: no such disk' >&2\nexit 1\n")
+    done = bench.do(JOB)
+    assert done.outcome.category is Category.NETWORK
+    assert "Ollama was started and has ended: Error: no such disk" in done.why
+    assert not installed.exists()
+
+
+def test_another_server_in_its_place_is_asked_as_it_is(bench: Workbench, installed: Path, port: int) -> None:
+    """Whatever listens there is no reason to start a second one, which could not."""
+    with ThreadingHTTPServer(("127.0.0.1", port), Deaf) as other:
+        thread = Thread(target=other.serve_forever, args=(0.05,))
+        thread.start()
+        done = bench.do(JOB)
+        other.shutdown()
+        thread.join()
+    assert f"127.0.0.1:{port}/v1 answered 501" in done.why
+    assert not installed.exists()
+
+
+def test_ollama_is_not_started_where_that_is_not_wanted(bench: Workbench, installed: Path) -> None:
+    bench.settings["start_ollama"] = False
+    done = bench.do(JOB)
+    assert done.outcome.category is Category.NETWORK
+    assert "start it" in done.why
+    assert not installed.exists()
+
+
+def test_another_server_of_this_machine_is_not_taken_for_ollama(bench: Workbench, installed: Path) -> None:
+    bench.env["OLLAMA_HOST"] = "127.0.0.1:1"
+    done = bench.do(JOB)
+    assert done.outcome.category is Category.NETWORK
+    assert "can't be reached" in done.why
+    assert not installed.exists()
+
+
+def test_where_ollama_is_missing_it_is_said_what_to_do(bench: Workbench, installed: Path) -> None:
+    bench.env["PATH"] = "/nowhere"
+    done = bench.do(JOB)
+    assert done.outcome.category is Category.NETWORK
+    assert "Ollama is not installed" in done.why
+    assert not installed.exists()
+
+
+def test_an_ollama_that_runs_is_used_as_it_is(bench: Workbench) -> None:
+    bench.settings["key"] = None
+    bench.server.answer(whole("a.py", "x"))
+    done = bench.do(JOB)
+    assert done.outcome.category is Category.OK, done.why
+
+
+def test_an_ollama_without_any_model_is_told_which_to_get(bench: Workbench) -> None:
+    with ModelServer(models=()) as server:
+        bench.settings |= {"base_url": f"{server.url}/v1", "key": None}
+        done = bench.do(JOB)
+    assert done.outcome.category is Category.USAGE
+    assert "ollama pull scripted" in done.why
+
+
+def test_a_model_that_ollama_has_not_is_told_with_the_way_to_get_it(bench: Workbench) -> None:
+    done = bench.do(JOB, model="coder")
+    assert done.outcome.category is Category.USAGE
+    assert "ollama pull coder" in done.why
+    assert not bench.server.requests

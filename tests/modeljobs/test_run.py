@@ -1,0 +1,192 @@
+"""A folder of jobs, run for real: engine, worktrees, one branch, and a scripted server in the place of a model."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from plait.testing.estate import Estate, estate
+from plait.testing.modelbench import KEY, whole
+from plait.testing.modelserver import ModelServer, Reply, Request
+
+_WANTED = re.compile(r"~~~worksplit:(\S+)\nthe file, from its first line")
+
+
+def obliging(request: Request) -> Reply | str:
+    """Writes whatever is asked for, and finds it good."""
+    wanted = _WANTED.findall(request.said)
+    return whole(wanted[-1], f"made for {wanted[-1]}") if wanted else "PASS"
+
+
+@dataclass
+class Office:
+    estate: Estate
+    server: ModelServer
+
+    def job(self, name: str, output: str, text: str = "Write it.", **keys: object) -> None:
+        front = {"output_dir": ".", "output_file": output, **keys}
+        lines = "\n".join(f"{key}: {json.dumps(value)}" for key, value in front.items())
+        self.estate.write(f"jobs/{name}.md", f"---\n{lines}\n---\n# {name}\n\n{text}\n")
+
+    def statuses(self) -> dict[str, str]:
+        """As the jobs' own file tells them."""
+        listed = json.loads(self.estate.read("jobs/_jobstatus.json"))
+        return {one["id"]: one["status"] for one in listed}
+
+
+@pytest.fixture
+def office(tmp_path: Path) -> Iterator[Office]:
+    with ModelServer(obliging) as server, estate(tmp_path) as made:
+        made.env |= {
+            "PLAIT_MODEL_BASE_URL": f"{server.url}/v1",
+            "PLAIT_MODEL_NAME": "scripted",
+            "PLAIT_MODEL_KEY": "OFFICE_KEY",
+            "OFFICE_KEY": KEY,
+        }
+        yield Office(made, server)
+
+
+def test_jobs_become_one_branch_and_a_summary(office: Office) -> None:
+    estate = office.estate
+    estate.write("src/base.py", "base = 1")
+    office.job("01-one", "one.py", "Use `src/base.py`.")
+    office.job("02-two", "two.py", context_files=["one.py"])
+    office.job("03-out", "../three.py")
+    estate.begin()
+    answer = estate.plait("run", "jobs", "--retries", "0")
+    assert estate.statuses() == {"01-one": "done", "02-two": "done", "03-out": "failed"}, answer
+    assert answer.code == 1
+    merged = estate.merged()
+    assert (merged["one.py"], merged["two.py"]) == ("made for one.py", "made for two.py")
+    assert not (estate.top.parent / "three.py").exists()
+    assert "jobs  3 processed · 2 passed · 1 failed · 0 skipped" in answer.out
+    assert re.search(r"01-one  one\.py \(1 line\) · implicit context: .*src/base\.py", answer.out)
+    assert office.statuses() == {"01-one": "pass", "02-two": "pass", "03-out": "fail"}
+    second = next(request for request in office.server.requests if "# 02-two" in request.text)
+    assert "made for one.py" in second.text
+    assert KEY not in answer.out + answer.err
+
+
+def test_what_programs_see_of_jobs(office: Office) -> None:
+    office.job("01-one", "one.py")
+    office.estate.begin()
+    office.server.answer(Reply(""))
+    answer = office.estate.plait("run", "jobs", "--json")
+    assert answer.code == 0, answer
+    events = [json.loads(line) for line in answer.out.splitlines()]
+    (told,) = [event for event in events if event["type"] == "batch:jobs"]
+    assert (told["processed"], told["passed"], told["failed"], told["skipped"]) == (1, 1, 0, 0)
+    (job,) = told["jobs"]
+    assert job["outputs"] == [{"path": "one.py", "lines": 1}]
+    assert (job["taskId"], job["retryUsed"], job["verdict"]) == ("01-one", True, "PASS")
+    phases = [event["phase"] for event in events if event["type"] == "batch:task:phase"]
+    assert phases == ["preflight", "writing", "verification"]
+    assert KEY not in answer.out
+
+
+def test_stuck_jobs_are_taken_up_on_request_only(office: Office) -> None:
+    office.job("01-one", "one.py")
+    office.job("02-two", "two.py")
+    stuck = [{"id": "01-one", "status": "pending_verification", "ran": True}]
+    office.estate.write("jobs/_jobstatus.json", json.dumps(stuck))
+    office.estate.begin()
+    office.estate.plait("run", "jobs")
+    assert office.statuses() == {"01-one": "pending_verification", "02-two": "pass"}
+    answer = office.estate.plait("run", "jobs", "--resume", "--agent", "model", "--model", "scripted")
+    assert answer.code == 0, answer
+    assert office.statuses() == {"01-one": "pass", "02-two": "pass"}
+
+
+def test_a_failure_stops_the_rest_where_that_is_asked_for(office: Office) -> None:
+    office.job("01-one", "one.py")
+    office.job("02-two", "two.py", depends_on=["01-one"])
+    office.job("03-three", "three.py")
+    office.estate.begin()
+    office.server.answer(whole("one.py", "x"), "FAIL_HARD\nno", of=KEY)
+    words = ("--stop-on-fail", "--retries", "0", "--max-parallel", "1")
+    answer = office.estate.plait("run", "jobs", *words)
+    assert answer.code == 1
+    assert office.estate.statuses() == {"01-one": "failed", "02-two": "blocked", "03-three": "skipped"}
+    assert "jobs  1 processed · 0 passed · 1 failed · 2 skipped" in answer.out
+
+
+def test_without_a_limit_all_jobs_are_at_work_at_once(office: Office) -> None:
+    for number in range(6):
+        office.job(f"0{number}-job", f"{number}.py")
+    office.estate.begin()
+    office.server.upset("hang")
+    run = office.estate.start("run", "jobs", "--max-parallel", "0")
+    office.server.until(lambda: len(office.server.requests) == 6)
+    (batch,) = office.estate.state().batches
+    office.estate.plait("cancel", batch)
+    assert office.estate.answer(run).code == 1
+    office.estate.until_quiet()
+
+
+def test_cancelling_leaves_no_process(office: Office) -> None:
+    office.job("01-one", "one.py")
+    office.estate.begin()
+    office.server.upset("stall")
+    run = office.estate.start("run", "jobs")
+    office.server.until(lambda: len(office.server.requests) == 1)
+    (batch,) = office.estate.state().batches
+    assert office.estate.plait("cancel", batch).code == 0
+    office.estate.answer(run)
+    office.estate.until_quiet()
+    assert office.estate.statuses() == {"01-one": "cancelled"}
+
+
+def test_a_rate_limit_opens_the_breaker_and_uses_up_no_retry(office: Office) -> None:
+    office.job("01-one", "one.py")
+    office.estate.begin()
+    office.server.upset("429:1;after=1")
+    answer = office.estate.plait("run", "jobs", "--json", "--retries", "0")
+    assert answer.code == 0, answer
+    events = [json.loads(line) for line in answer.out.splitlines()]
+    (limit,) = [event for event in events if event["type"] == "limit:opened"]
+    assert limit["provider"] == office.server.url.removeprefix("http://")
+    assert [event["counted"] for event in events if event["type"] == "batch:task:retry"] == [False]
+
+
+def test_a_wrong_key_is_not_tried_again(office: Office) -> None:
+    office.job("01-one", "one.py")
+    office.estate.begin()
+    office.server.upset("401")
+    answer = office.estate.plait("run", "jobs")
+    assert answer.code == 1
+    assert len(office.server.requests) == 1
+    assert "[model] key" in answer.out
+
+
+def test_a_budget_in_tokens_holds(office: Office) -> None:
+    """Each job takes twice 1,280 of the 3,000; whoever would go over waits for a person."""
+    office.job("01-one", "one.py")
+    office.job("02-two", "two.py")
+    office.estate.begin()
+    answer = office.estate.plait("run", "jobs", "--budget", "3000tok", "--max-parallel", "1")
+    assert answer.code == 3, answer
+    done = [status for status in office.estate.statuses().values() if status == "done"]
+    assert len(done) == 1
+    assert office.estate.batch().spent.tokens == 2560
+    assert "2,560 tokens" in answer.out
+
+
+def test_a_failed_verification_goes_back_to_the_model_as_feedback(office: Office) -> None:
+    office.job("01-one", "one.py")
+    office.estate.begin()
+    answer = office.estate.plait(
+        "run",
+        "jobs",
+        "--verify",
+        "grep better one.py || { echo it must be better; exit 1; }",
+        "--retries",
+        "1",
+    )
+    assert answer.code == 1
+    again = [request for request in office.server.requests if "it must be better" in request.text]
+    assert again

@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from plait.testing.modelserver import ModelServer
+from plait.testing.workshop import KINDS, Workshop, workshop
+
+TOP = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with ModelServer() as made:
+        yield made
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Iterator[Callable[[str], Workshop]]:
+    """A workshop for the tool of this name. A tool that is not installed fails the test: it is no reason to skip it."""
+    with ExitStack() as stack:
+        yield lambda name: stack.enter_context(workshop(tmp_path, KINDS[name], TOP))

@@ -1,0 +1,183 @@
+"""A secret in the environment, in a task, or in what an agent says is seen by nobody but the agent."""
+
+from __future__ import annotations
+
+import json
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from plait.testing.estate import Estate, estate as make
+
+ENVIRONMENT = "zebra-of-the-environment-41"
+TASK_ENV = "zebra-of-a-task-42"
+IN_TITLE = "sk-ant-api03-ZebraOfTheTitle43"
+IN_BODY = "ghp_ZebraOfTheBody440123456789abcdef"
+IN_RUN = "zebra-of-the-script-45"
+SECRETS = (ENVIRONMENT, TASK_ENV, IN_TITLE, IN_BODY, IN_RUN)
+
+# Where the task's own texts lie, for its agent, beside what it prints.
+FOR_AGENTS = {"kit.json", "prompt.md", "script.sh", "02-fails.md", "transcript"}
+
+SAYS = """
+echo "═══ Phase 1: use $DEPLOY_TOKEN and $TASK_PASSWORD ═══"
+printf -- '-H "Authorization: Bearer %s"\\n' "$DEPLOY_TOKEN"
+cat; echo
+touch "$HOME/begun-$PLAIT_TASK_ID"; until [ -e "$HOME/go" ]; do sleep 0.02; done
+"""
+TALKING = f"""
+from plait.agents.model import Asked, Command, PhaseBegun, Reports
+from plait.core.reports import Outcome
+from plait.core.settings import NO_SPEND
+from plait.core.status import Category
+
+
+class Agent:
+    reports = Reports.FREE
+
+    def __init__(self, spec):
+        self.name = self.provider = spec.name
+
+    def command(self, brief):
+        text = {SAYS!r} + 'echo "ask: may I use $DEPLOY_TOKEN?"'
+        files = (("script.sh", text),)
+        return Command(("sh", f"{{brief.folder}}/script.sh"), brief.prompt_file, files=files)
+
+    def listen(self, before=NO_SPEND):
+        return Listener()
+
+
+class Listener:
+    question = ""
+
+    def hear(self, line):
+        if line.startswith("ask: "):
+            self.question = line
+            return (Asked(line),)
+        return (PhaseBegun(line),) if "Phase" in line else ()
+
+    def end(self, code, tail, said_at):
+        return Outcome(Category.QUESTION, code, tail[-100:], question=self.question)
+"""
+
+
+@pytest.fixture
+def estate(tmp_path: Path) -> Iterator[Estate]:
+    with make(tmp_path) as made:
+        made.begin()
+        modules = tmp_path / "modules"
+        modules.mkdir()
+        (modules / "talking.py").write_text(TALKING)
+        fails = f'{SAYS}\necho "Error: no access with $DEPLOY_TOKEN for {IN_BODY}" >&2; exit 1'
+        (tmp_path / "agent.sh").write_text(fails)
+        made.env |= {
+            "PYTHONPATH": str(modules),
+            "PLAIT_AGENT_COMMAND": f"sh {tmp_path}/agent.sh {{title}} {{task_id}}",
+        }
+        own = f"env: {{TASK_PASSWORD: {TASK_ENV}}}"
+        script = f"echo {IN_RUN} | wc -c > size\n{SAYS}".replace("\n", "\n  ")
+        write(made, "01-script", f"{own}\nrun: |\n  {script}")
+        write(made, "02-fails", f"{own}\nagent: command")
+        write(made, "03-asks", own)
+        yield made
+
+
+def write(estate: Estate, name: str, front: str) -> None:
+    body = f"# Use {IN_TITLE} in {name}\n\nThe key is {IN_BODY}."
+    estate.write(f"tasks/{name}.md", f"---\n{front}\n---\n{body}")
+
+
+def found(text: str | bytes) -> list[str]:
+    data = text.encode() if isinstance(text, str) else text
+    return [secret for secret in SECRETS if secret.encode() in data]
+
+
+def command_lines() -> Iterator[str]:
+    for process in psutil.process_iter():
+        try:
+            yield " ".join(process.cmdline())
+        except (psutil.Error, OSError):
+            continue
+
+
+def answers(estate: Estate) -> Iterator[tuple[str, str]]:
+    """Everything that people and programs can ask for. Whoever asks has no secret in their own environment."""
+    yield from ((verb, _answer(estate, *verb.split())) for verb in ("status", "status --json", "history"))
+    for task in ("01-script", "02-fails", "03-asks"):
+        for verb in ("explain", "explain --json", "logs", "logs --raw", "logs --json"):
+            name, *flags = verb.split()
+            yield f"{verb} {task}", _answer(estate, name, task, *flags)
+
+
+def _answer(estate: Estate, *words: str) -> str:
+    answer = estate.plait(*words)
+    assert answer.code == 0, answer
+    return answer.out + answer.err
+
+
+def test_a_secret_is_seen_by_nobody_but_the_agent(estate: Estate) -> None:
+    home = Path(estate.env["HOME"])
+    sources = {path: path.read_text() for path in (estate.top / "tasks").iterdir()}
+    words = ("run", "tasks", "--json", "--yes", "-a", "talking:Agent", "--retries", "0", "-p", "3")
+    front = estate.start(*words, env={"DEPLOY_TOKEN": ENVIRONMENT})
+    estate.until(lambda: len(list(home.glob("begun-*"))) == len(sources))
+
+    assert [line for line in command_lines() if found(line)] == []
+    told = dict(answers(estate))
+    assert {name: found(text) for name, text in told.items() if found(text)} == {}
+    assert "Authorization: Bearer ***" in told["logs --raw 02-fails"]
+    assert "use *** and ***" in told["logs 03-asks"]
+
+    (home / "go").touch()
+    answer = estate.answer(front)
+    assert answer.code in {1, 3}, answer
+    events = [json.loads(line) for line in answer.out.splitlines()]
+    assert {event["type"] for event in events} >= {
+        "execution:log",
+        "batch:task:failed",
+        "batch:task:phase",
+        "batch:task:needs_input",
+    }
+    assert (found(answer.out), found(answer.err)) == ([], [])
+    assert "no access with ***" in answer.out
+    told = dict(answers(estate))
+    kept = {name: found(text) for name, text in told.items() if found(text)}
+    assert kept == {}
+
+    assert estate.plait("cancel").code == 0
+    estate.until_quiet()
+    looked_at_the_disk(estate)
+    for path, before in sources.items():
+        assert sorted(found(path.read_text())) == sorted(found(before))
+        assert path.read_text().count("zebra") == before.count("zebra")
+    assert found(estate.git("log", "--all", "--patch")) == []
+    assert "Use *** in 01-script" in estate.git("log", "--format=%B", estate.branch)
+
+
+def looked_at_the_disk(estate: Estate) -> None:
+    """The journal knows nothing; what only agents read is only theirs to read, and the environment is gone."""
+    state = estate.top / ".git" / "plait"
+    files = [path for path in state.rglob("*") if path.is_file()]
+    assert {"journal.db", "inbox.db", "engine.log"} <= {path.name for path in files}
+    holders = {path: found(path.read_bytes()) for path in files if found(path.read_bytes())}
+    assert {path.name for path in holders} <= FOR_AGENTS
+    assert {path.name for path, secrets in holders.items() if ENVIRONMENT in secrets} == {"transcript"}
+    assert {stat.S_IMODE(path.stat().st_mode) for path in holders} == {0o600}
+    elsewhere = [
+        path
+        for path in estate.top.parent.rglob("*")
+        if path.is_file() and state not in path.parents and path.suffix not in {".sh", ".md"}
+    ]
+    assert [path for path in elsewhere if found(path.read_bytes())] == []
+
+
+def test_the_agent_itself_is_told_everything(estate: Estate) -> None:
+    (Path(estate.env["HOME"]) / "go").touch()
+    env = {"DEPLOY_TOKEN": ENVIRONMENT}
+    estate.plait("run", "tasks", "-s", "02-fails", "--retries", "0", env=env)
+    (transcript,) = (estate.top / ".git" / "plait").rglob("transcript")
+    assert found(transcript.read_bytes()) == [ENVIRONMENT, TASK_ENV, IN_TITLE, IN_BODY]
+    assert stat.S_IMODE(transcript.stat().st_mode) == 0o600

@@ -1,0 +1,107 @@
+"""A night with a provider that allows 20 requests in five hours: everything gets done, and next to no time is lost."""
+
+from __future__ import annotations
+
+from math import ceil
+
+import pytest
+
+from plait.core.decisions import AttemptStarted, BreakerClosed, BreakerOpened, RetryGranted, TaskEnded
+from plait.core.status import BatchStatus
+from plait.testing.night import Night, Terms
+
+MINUTE, HOUR = 60.0, 3600.0
+TASKS = 100
+
+
+def ideal(night: Night) -> float:
+    """Every window is used from its first moment, and the last tasks are worked as many at once as may be."""
+    windows = ceil(night.tasks / night.terms.requests)
+    last = night.tasks - (windows - 1) * night.terms.requests
+    return (windows - 1) * night.terms.window + ceil(last / night.parallel) * night.lasts
+
+
+def told(night: Night, kind: type) -> int:
+    return sum(isinstance(record.event, kind) for record in night.records)
+
+
+@pytest.mark.parametrize("anchored", [True, False], ids=["windows-begin-when-used", "windows-follow"])
+@pytest.mark.parametrize("says", [True, False], ids=["says-when", "does-not-say"])
+@pytest.mark.parametrize(
+    ("parallel", "lasts", "tells"),
+    [
+        (4, 10 * MINUTE, True),
+        (4, 10 * MINUTE, False),
+        (8, 3 * MINUTE, False),
+        (4, 40 * MINUTE, True),
+        (20, 30 * MINUTE, True),
+    ],
+)
+def test_a_night_of_a_hundred_tasks(
+    *, parallel: int, lasts: float, tells: bool, says: bool, anchored: bool
+) -> None:
+    night = Night(TASKS, parallel, lasts, Terms(says=says, anchored=anchored), tells=tells)
+    provider = night.run()
+    batch = night.state.batches["night"]
+    assert batch.ended is BatchStatus.COMPLETED
+    assert told(night, TaskEnded) == TASKS
+
+    # No retry is used up, whatever was refused.
+    assert all(task.tries == 0 for task in batch.tasks)
+    assert not any(
+        isinstance(record.event, RetryGranted) and record.event.counted for record in night.records
+    )
+
+    assert night.time.now <= 1.05 * ideal(night), night.time.now / ideal(night)
+
+    # Nobody goes round in circles: who is refused starts once more, and each start costs a handful of records.
+    openings = told(night, BreakerOpened)
+    starts = told(night, AttemptStarted)
+    assert starts == TASKS + provider.refused
+    assert (
+        provider.refused <= (openings + 4) * parallel if says else provider.refused <= openings + 4 * parallel
+    )
+    assert openings <= (2 * 4 if says else 45 * 4)
+    assert told(night, BreakerClosed) <= openings
+    assert len(night.records) <= 12 * starts + 2 * openings + 10
+    assert night.turns <= 8 * starts + 4 * openings + 10
+
+
+def test_nothing_is_started_before_a_window_opens_that_was_told() -> None:
+    night = Night(TASKS, 4, 10 * MINUTE, Terms())
+    night.run()
+    closed_until = 0.0
+    for record in night.records:
+        match record.event:
+            case BreakerOpened(until=until):
+                closed_until = until
+            case AttemptStarted():
+                assert record.at >= closed_until
+            case _:
+                pass
+
+
+def test_who_does_not_say_when_is_asked_one_at_a_time() -> None:
+    night = Night(TASKS, 20, 30 * MINUTE, Terms(says=False))
+    provider = night.run()
+    openings = told(night, BreakerOpened)
+    assert provider.refused < openings + 4 * 20
+
+
+def test_a_week_without_a_word_is_asked_less_and_less() -> None:
+    night = Night(40, 4, 10 * MINUTE, Terms(window=7 * 24 * HOUR, says=False))
+    provider = night.run()
+    assert provider.refused < 150
+    assert night.time.now <= 1.05 * ideal(night)
+
+
+@pytest.mark.parametrize("tells", [True, False], ids=["tells-of-tokens", "tells-nothing"])
+@pytest.mark.parametrize("says", [True, False], ids=["says-when", "does-not-say"])
+def test_far_more_at_work_than_a_window_allows(*, says: bool, tells: bool) -> None:
+    """Somebody is refused in every window, and somebody served: neither is anybody's failure, nor a refusal without end."""
+    night = Night(300, 20, 5 * MINUTE, Terms(requests=5, window=HOUR, says=says), tells=tells)
+    night.run()
+    batch = night.state.batches["night"]
+    assert batch.ended is BatchStatus.COMPLETED
+    assert all(task.tries == 0 for task in batch.tasks)
+    assert night.time.now <= 1.25 * ideal(night), night.time.now / ideal(night)
