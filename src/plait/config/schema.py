@@ -36,6 +36,11 @@ TABLES: Mapping[str, str] = MappingProxyType(
 )
 
 
+def _module(name: str) -> bool:
+    """A dotted path names a module to import, and importing runs it."""
+    return "." in name or ":" in name
+
+
 _BATCH = Settings()
 _ENGINE = EngineSettings()
 
@@ -46,8 +51,7 @@ KEYS: tuple[AnyKey, ...] = (
         (),
         "the agents for tasks that name none, who share the work; none: the first one available",
         flag="--agent",
-        # A dotted path names a module to import, and importing runs it.
-        runs=lambda names: any("." in name or ":" in name for name in names),
+        runs=lambda names: any(map(_module, names)),
     ),
     Key(
         "run.agent_command",
@@ -200,7 +204,7 @@ KEYS: tuple[AnyKey, ...] = (
         "run.model",
         kinds.text("a model's name"),
         None,
-        "the model of all agents that have none of their own under [agents.models]; tasks that name one keep it",
+        "the model of all agents; one of their own under [agents.models] counts before it, unless this was said by a stronger layer",
         flag="--model",
     ),
     Key(
@@ -209,7 +213,7 @@ KEYS: tuple[AnyKey, ...] = (
         (),
         "the agents that take over while the provider of a task's own refuses; none: its tasks wait",
         flag="--fallback",
-        runs=lambda names: any("." in name or ":" in name for name in names),
+        runs=lambda names: any(map(_module, names)),
     ),
     Key(
         "run.prompt",
@@ -223,7 +227,7 @@ KEYS: tuple[AnyKey, ...] = (
         None,
         "the agent that puts the results of a contest in order",
         flag="--judge",
-        runs=lambda name: name is not None and ("." in name or ":" in name),
+        runs=lambda name: name is not None and _module(name),
     ),
     Key(
         "run.score",

@@ -33,7 +33,7 @@ def _spec(config: Config, name: str) -> AgentSpec:
         plain.command,
         plain.shell,
         plain.prompt_by,
-        model=dict(own.models).get(name, (name == MODEL and config.model.name) or config.run.model or ""),
+        model=_model(config, name),
         args=dict(own.args).get(name, ()),
         permission=Permission(dict(own.permissions).get(name, Permission.FULL).value),
         program=dict(own.programs).get(name, ""),
@@ -42,6 +42,16 @@ def _spec(config: Config, name: str) -> AgentSpec:
         options=_options(config.model) if name == MODEL else (),
         replies=name in own.replies,
     )
+
+
+def _model(config: Config, name: str) -> str:
+    """Its own before everybody's, unless everybody's was said by a stronger layer: a flag counts over any file."""
+    own = [("agents.models", dict(config.agents.models).get(name))]
+    if name == MODEL:
+        own.append(("model.name", config.model.name))
+    all_of_them = config.given["run.model"].strength if config.run.model else -1
+    said = (value for key, value in own if value and config.given[key].strength >= all_of_them)
+    return next(said, config.run.model or "")
 
 
 def _options(model: ModelConfig) -> tuple[tuple[str, str], ...]:

@@ -46,9 +46,7 @@ def note_served(state: State, attempt: AttemptState) -> None:
     breaker = state.breakers.get(attempt.provider)
     if breaker is None:
         return
-    breaker.since = max(
-        breaker.since, attempt.started_at
-    )  # it took work then: that long it can't have refused
+    breaker.since = max(breaker.since, attempt.started_at)  # then it took work, so it did not refuse
     if not attempt.served and _began_since(state, attempt):
         attempt.served = True
         if breaker.limit is not None:
