@@ -135,25 +135,16 @@ class _Heard(Uses):
         message = sub(event, "message")
         self._tag = str(event.get("error") or "")
         for part in message.get("content") or ():
-            yield from self._part(sub(part))
+            yield from self.part(sub(part))
         usage = sub(message, "usage")
         if usage:
             tokens = self._asked.take(message.get("id"), _tokens(usage))
             yield from self.rising(self._tool.spend(tokens, str(message.get("model") or "")))
 
-    def _part(self, part: Json) -> Iterator[Signal]:
-        match part.get("type"):
-            case "text":
-                self.said = str(part.get("text") or "")
-                yield from doing(self.said, Doing.SAYS)
-            case "thinking":
-                yield from doing(part.get("thinking") or "thinking", Doing.THINKS)
-            case "tool_use":
-                if kind(part.get("name")) in {Doing.EDITS, Doing.RUNS}:
-                    self._uses.add(str(part.get("id")))
-                yield from self.use(part.get("name"), sub(part, "input"))
-            case _:
-                pass
+    def part(self, part: Json) -> Iterator[Signal]:
+        if part.get("type") == "tool_use" and kind(part.get("name")) in {Doing.EDITS, Doing.RUNS}:
+            self._uses.add(str(part.get("id")))
+        yield from super().part(part)
 
     def _deny(self, denial: Json) -> None:
         if asks(denial.get("tool_name")):  # nobody was there to be asked

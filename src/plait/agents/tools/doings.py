@@ -56,6 +56,19 @@ class Uses(Events):
         super().__init__(before, may)
         self.deeds = 0
 
+    def part(self, part: Json) -> Iterator[Signal]:
+        """A piece of a message, in the shape that several tools have in common."""
+        match part.get("type"):
+            case "text":
+                self.said = str(part.get("text") or "")
+                yield from doing(self.said, Doing.SAYS)
+            case "thinking":
+                yield from doing(part.get("thinking") or "thinking", Doing.THINKS)
+            case "tool_use":
+                yield from self.use(part.get("name"), sub(part, "input"))
+            case _:
+                pass
+
     def use(self, name: object, given: Json) -> Iterator[Signal]:
         if asks(name):
             self.question = question(given)

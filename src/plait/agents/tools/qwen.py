@@ -69,23 +69,11 @@ class _Heard(Uses):
 
     def _message(self, message: Json) -> Iterator[Signal]:
         for part in message.get("content") or ():
-            yield from self._part(sub(part))
+            yield from self.part(sub(part))
         asked = _tokens(sub(message, "usage"))
         self._silent = not asked.output
         whole = self._asked.take(message.get("id"), asked)
         yield from self.rising(self._tool.spend(whole, self._model))
-
-    def _part(self, part: Json) -> Iterator[Signal]:
-        match part.get("type"):
-            case "text":
-                self.said = str(part.get("text") or "")
-                yield from doing(self.said, Doing.SAYS)
-            case "thinking":
-                yield from doing(part.get("thinking") or "thinking", Doing.THINKS)
-            case "tool_use":
-                yield from self.use(part.get("name"), sub(part, "input"))
-            case _:
-                pass
 
     def _result(self, event: Json) -> Iterator[Signal]:
         self.finished, self.error = True, None
