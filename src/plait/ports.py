@@ -13,6 +13,7 @@ from plait.core.events import Record
 from plait.core.frozen import dataclass
 from plait.core.reports import MergeConflicted, MergeDone, PublishDone, PublishFailed, RebuildDone
 from plait.core.requests import Request
+from plait.core.state import State
 from plait.core.task import Attempt
 
 if TYPE_CHECKING:  # quick commands know ports, and have no use for kits
@@ -112,6 +113,22 @@ class Inbox(Protocol):
 
     def wait(self, timeout: float) -> bool:
         """Return True as soon as something is pending that can be read, False when the time is over."""
+
+    def close(self) -> None: ...
+
+
+class Onlooker(Protocol):
+    """Somebody who tells others what has become durable. It never holds the engine up, and never fails it."""
+
+    def replay(self, record: Record) -> None:
+        """History: what was durable before this engine took over."""
+
+    def hear(self, state: State, records: Sequence[Record]) -> None:
+        """These are durable, and the state has all of them."""
+
+    @property
+    def at_rest(self) -> bool:
+        """Nothing is on its way, or it was given up: the engine may leave."""
 
     def close(self) -> None: ...
 

@@ -59,6 +59,8 @@ def serve(place: Place) -> bool:
         bell = stack.enter_context(_doorbell(place))
         config = engine_config(place, log.say)
         parts = engine_parts(place, config, journal, engine, reactor)
+        for onlooker in parts.onlookers:
+            stack.callback(onlooker.close)
         for part in (parts.inbox, parts.commons, parts.executor, parts.settler, parts.hands):
             stack.callback(part.close)
         stack.callback(parts.awake.release)

@@ -16,7 +16,7 @@ from hypothesis import given, strategies as st
 
 from plait import wiring
 from plait.cli.logs_tell import amount
-from plait.cli.neutral import Neutral
+from plait.front.reading.neutral import Neutral
 from plait.core.settings import Backoff
 from plait.core.status import Category
 from plait.core.task import Attempt, Step, Task

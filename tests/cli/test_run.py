@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from plait.agents.model import AgentSpec, Price
-from plait.cli.planning import Outlook, look, machine_size
-from plait.cli.run_agents import staffed
+from plait.front.planning.outlook import Outlook, look, machine_size
+from plait.front.planning.staff import staffed
 from plait.cli.run_ask import terms
-from plait.cli.run_check import grounded, newest, refuse_twice
+from plait.front.planning.checks import grounded, newest, refuse_twice
 from plait.core.decisions import RequestGranted
 from plait.core.errors import UserError
 from plait.core.events import Record

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from plait.agents.model import Permission
 from plait.cli.say import OK, Page, console, write_json
+from plait.front.agents_shape import agent_json
 from plait.wiring.agency import Here, LoggedIn, agency
 from plait.wiring.sources import settings
 
@@ -16,33 +17,10 @@ _STYLES = {LoggedIn.YES: "green", LoggedIn.NO: "yellow", LoggedIn.UNKNOWN: "dim"
 def agents_command(where: Path, *, as_json: bool) -> int:
     found = agency(settings(where))
     if as_json:
-        write_json(list(map(_json, found)))
+        write_json(list(map(agent_json, found)))
     else:
         _show(found)
     return OK
-
-
-def _json(each: Here) -> dict[str, object]:
-    known, program, spec = each.known, each.program, each.spec
-    return {
-        "name": known.name,
-        "description": known.about,
-        "available": each.available,
-        "path": program.path if program else None,
-        "version": program.version if program else None,
-        "problem": (program.trouble or None) if program else None,
-        "tested": known.tested,
-        "install": known.install or None,
-        "login": {
-            "loggedIn": each.login.logged_in.value,
-            "by": each.login.by or None,
-            "how": each.login.how or None,
-        },
-        "default": each.default,
-        "model": spec.model or None,
-        "permission": spec.permission.value,
-        "account": spec.account or None,
-    }
 
 
 def _show(found: Sequence[Here]) -> None:

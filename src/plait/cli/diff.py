@@ -15,14 +15,12 @@ from plait.core.errors import UserError
 from plait.core.events import Record
 from plait.core.frozen import dataclass
 from plait.core.state import State
-from plait.core.task import Attempt
 from plait.front.comparison import Comparison, of_attempt, of_batch, of_task
 from plait.front.desk import open_desk
 from plait.front.difference import Changed, Difference, difference
+from plait.front.difference_shape import difference_json
 from plait.front.names import Meant, find
 from plait.wiring import Place, find_place
-
-JSON_MOST = 16 << 20  # bytes of text; a program that wants more asks without --json
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +40,9 @@ def diff_command(where: Path, words: Sequence[str], wish: DiffWish) -> int:
         wanted = _wanted(place, state, meant, wish.attempt)
     with difference(place, wanted) as found:
         if wish.as_json:
-            write_json(_json(meant.batch.id, wanted.attempt, found, brief=wish.stat or wish.name_only))
+            write_json(
+                difference_json(meant.batch.id, wanted.attempt, found, brief=wish.stat or wish.name_only)
+            )
         elif not found.files:
             _note(f"{found.about} changed nothing")
         elif wish.name_only or wish.stat:
@@ -108,35 +108,3 @@ def _lines(plus: int, minus: int) -> str:
 
 def _note(text: str) -> None:
     print(f"plait: {harmless(text)}", file=sys.stderr)  # noqa: T201 - beside the answer, never in it
-
-
-def _json(batch: str, attempt: Attempt | None, found: Difference, *, brief: bool) -> dict[str, object]:
-    told: dict[str, object] = {
-        "batchId": batch,
-        "taskId": attempt.task if attempt else None,
-        "attempt": attempt.n if attempt else None,
-        "base": found.base,
-        "tip": found.tip or None,
-        "plus": found.plus,
-        "minus": found.minus,
-        "files": [
-            {
-                "path": file.path,
-                "before": file.before or None,
-                "plus": file.plus,
-                "minus": file.minus,
-                "binary": file.binary,
-            }
-            for file in found.files
-        ],
-    }
-    return told if brief else told | _text_json(found)
-
-
-def _text_json(found: Difference) -> dict[str, object]:
-    said = bytearray()
-    for piece in found.text():
-        said += piece
-        if len(said) > JSON_MOST:
-            break
-    return {"diff": said[:JSON_MOST].decode("utf-8", "replace"), "cut": len(said) > JSON_MOST}

@@ -39,22 +39,3 @@ def _gate(gate: GateRun) -> str:
     why = f": {gate.detail}" if gate.detail else ""
     said = "passed" if gate.passed else f"failed{why}"
     return f"gate {order.n} ({order.command}), on {commit(order.commit)}, {said}"
-
-
-def result_json(found: Result | None) -> dict[str, object] | None:
-    if found is None:
-        return None
-    gate = found.gate
-    return {
-        "branch": found.branch if found.tip else None,
-        "tip": found.tip or None,
-        "ref": found.kept or None,
-        "worktreePath": found.workspace or None,
-        "files": found.files,
-        "commit": found.merged or None,
-        "place": found.place or None,
-        "gate": None
-        if gate is None
-        else {"gate": gate.order.n, "commit": gate.order.commit, "passed": gate.passed},
-        "published": found.published or None,
-    }

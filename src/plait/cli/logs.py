@@ -5,28 +5,25 @@ from __future__ import annotations
 import sys
 from collections import deque
 from collections.abc import Callable, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from plait import wiring
-from plait.agents.model import Listener
 from plait.cli.logs_tell import Teller, called, teller
 from plait.cli.say import OK, harmless
 from plait.core.decisions import AttemptStarted
-from plait.core.errors import UserError, WorldError
+from plait.core.errors import UserError
 from plait.core.events import Record
 from plait.core.explain import explain
 from plait.core.state import BatchState, TaskState
 from plait.core.task import Attempt, Step
-from plait.front.activity import listeners
 from plait.front.desk import Desk, open_desk
 from plait.front.names import find_one
 from plait.front.output import Output
-from plait.front.past import tries
-from plait.kit import KitError
-from plait.ports import InboxError, JournalMissingError
+from plait.front.reading.attempts import at_work, choose, listener_of
+from plait.ports import InboxError
 from plait.wiring import find_place
 from plait.wiring.secrets import discretion
 
@@ -61,7 +58,7 @@ def logs_command(where: Path, words: Sequence[str], wish: LogsWish) -> int:
         if wish.follow and wish.attempt is None:
             _Follower(desk, batch.id, task.task.id, step, tell).follow()
         else:
-            attempt = _choose(desk, batch, task, step or Step.WRITE, wish.attempt)
+            attempt = choose(desk.ahead(), batch, task, step or Step.WRITE, wish.attempt)
             _read(desk, attempt, tell, follow=wish.follow)
             _point_at_check(task, step)
             _point_at_all(tell)
@@ -80,21 +77,7 @@ def _read_gate(desk: Desk, words: Sequence[str], wish: LogsWish) -> None:
 
 def _teller(desk: Desk, batch: BatchState, wish: LogsWish) -> Teller:
     hide = discretion(wiring.state_folder(desk.place), batch.id)
-    return teller(hide, partial(_listener, desk), raw=wish.raw, as_json=wish.as_json)
-
-
-def _listener(desk: Desk, attempt: Attempt) -> Listener | None:
-    """That of the agent which made the attempt; of a check and a gate, nobody's."""
-    if not attempt.task or attempt.step is Step.VERIFY:
-        return None
-    try:
-        kit = wiring.load_kit(desk.place, attempt.batch)
-        with closing(wiring.journal_reader(desk.place)) as reader:
-            made = tries(reader.read(), attempt.batch, attempt.task)
-    except (KitError, JournalMissingError):
-        return None
-    agent = next((each.agent for each in made if each.attempt == attempt), None)
-    return None if agent is None else listeners(kit)(agent)
+    return teller(hide, partial(listener_of, desk.place), raw=wish.raw, as_json=wish.as_json)
 
 
 def _step(word: str | None) -> Step | None:
@@ -104,21 +87,6 @@ def _step(word: str | None) -> Step | None:
         names = " or ".join(step.value for step in STEPS)
         raise UserError(f"no attempts are made at a step called {word}", hint=f"--step is {names}.")
     return Step(word)
-
-
-def _choose(desk: Desk, batch: BatchState, task: TaskState, step: Step, number: int | None) -> Attempt:
-    newest = task.numbers.get(step, 0)
-    if not newest:
-        raise WorldError(
-            f"{task.task.id} has made no attempt to {step.value} yet: there is nothing to read",
-            hint=f"{explain(desk.ahead(), batch, task)}.",
-        )
-    if number is not None and not 1 <= number <= newest:
-        made = "one" if newest == 1 else f"{newest}"
-        raise UserError(
-            f"{task.task.id} has no attempt {number} to {step.value}", hint=f"It has made {made}."
-        )
-    return Attempt(batch.id, task.task.id, step, number or newest)
 
 
 def _point_at_check(task: TaskState, step: Step | None) -> None:
@@ -136,22 +104,15 @@ def _read(desk: Desk, attempt: Attempt, tell: Teller, *, follow: bool, hear: Hea
     tell.begin(attempt)
     while True:
         # Whether it is over is known before its last words are read.
-        over = not follow or not _at_work(desk, attempt)
+        over = not follow or not at_work(desk.state, attempt)
         tell.take(output.more())
         if over:
             break
         records = _news(desk)
         if hear is not None:
             hear(records)
-    if not tell.end() and not _at_work(desk, attempt):
+    if not tell.end() and not at_work(desk.state, attempt):
         _note(f"{called(attempt)} printed nothing")
-
-
-def _at_work(desk: Desk, attempt: Attempt) -> bool:
-    if attempt.task:
-        return desk.state.find(attempt) is not None
-    batch = desk.state.batches.get(attempt.batch)
-    return batch is not None and batch.gate is not None and batch.gate.n == attempt.n
 
 
 def _news(desk: Desk) -> Sequence[Record]:

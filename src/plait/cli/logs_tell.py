@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from plait.agents.discretion import Discretion, Lines, Stream
-from plait.cli.logs_heard import Heard, Listen, reading
 from plait.core.task import Attempt
 from plait.front.output import LeftOut, Printed
 from plait.front.past import label
+from plait.front.reading.heard import Heard, Listen, reading
 
 
 class Teller(Protocol):

@@ -8,12 +8,13 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 
-from plait.cli.planning import Outlook, look
-from plait.cli.say import OK, USAGE, console, exit_code, problems_of, tell_problems, trace, write_json
+from plait.cli.say import OK, USAGE, console, exit_code, tell_problems, trace, write_json
 from plait.cli.trust import Trust, on_terminal
 from plait.core.errors import PlaitError
 from plait.core.plan import Plan
 from plait.core.settings import Settings
+from plait.front.planning.outlook import Outlook, look
+from plait.front.problems import problems_of
 from plait.sources.planning import Planned, Wish
 
 
@@ -65,7 +66,7 @@ def _plan(  # noqa: PLR0913, PLR0917
 
 
 def show_json(found: Outlook) -> None:
-    from plait.cli.plan_json import plan_json  # noqa: PLC0415 - each shape brings its own
+    from plait.front.planning.shape import plan_json  # noqa: PLC0415 - each shape brings its own
 
     planned = found.planned
     write_json(plan_json(planned.plan, found.seen.pile.by_id, planned.problems, found.eta))
@@ -73,7 +74,7 @@ def show_json(found: Outlook) -> None:
 
 def _refuse(error: PlaitError) -> int:
     """A program that asked for JSON gets JSON."""
-    from plait.cli.plan_json import plan_json  # noqa: PLC0415
+    from plait.front.planning.shape import plan_json  # noqa: PLC0415
 
     trace(error)
     write_json(plan_json(None, {}, problems_of(error), None))

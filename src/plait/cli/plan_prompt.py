@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 from plait.agents.prompt import House, prompt
-from plait.cli.planning import Outlook
 from plait.cli.run_ask import SHELL
-from plait.cli.run_check import grounded
 from plait.cli.say import OK, write_json
 from plait.core.errors import UserError
 from plait.core.settings import Isolation
 from plait.core.task import Task
+from plait.front.planning.checks import grounded
+from plait.front.planning.outlook import Outlook
 from plait.wiring.prompts import prompt_template
 
 WORKSPACE = "<workspace>"  # a worktree has its name from its batch, and there is none yet

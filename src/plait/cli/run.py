@@ -6,25 +6,24 @@ from dataclasses import replace
 
 from plait.agents.model import AgentSpec
 from plait.cli.plan import show_json, show_text, tell_no_plan
-from plait.cli.planning import Outlook, outlook
-from plait.cli.run_agents import staffed
 from plait.cli.run_ask import confirm, terms
-from plait.cli.run_check import grounded
-from plait.cli.run_contest import contested, with_referee
 from plait.cli.run_leave import left_at_once
 from plait.cli.run_options import RunOptions
 from plait.cli.say import FAILED, INTERRUPTED, OK, USAGE, Page, console, tell_problems
 from plait.cli.show import listed
-from plait.cli.trust import AGENTS, FORMAT, Trust, asked, on_terminal
+from plait.cli.trust import Trust, asked, on_terminal
 from plait.config.choices import WhenDone
 from plait.core.plan import Plan
 from plait.core.settings import Publish
 from plait.core.state import BatchState, State
 from plait.front.desk import Desk
 from plait.front.feed import Feed
+from plait.front.planning.outlook import Outlook, outlook
+from plait.front.planning.prepared import agents_of, prepared
+from plait.front.trust import AGENTS, FORMAT
 from plait.wiring import find_place
 from plait.wiring.repository import has_remote
-from plait.wiring.sources import History, Survey, agent_specs, survey
+from plait.wiring.sources import History, Survey, survey
 
 
 def run_command(options: RunOptions) -> int:
@@ -42,7 +41,7 @@ def run_command(options: RunOptions) -> int:
         seen = survey(
             options.where, options.named, flags=options.flags, place=place, vet=trust.before_reading
         )
-        agents = with_referee(options, seen.config, agent_specs(seen.config))
+        agents = agents_of(seen, contest=options.contest)
         desk.refresh()
         if options.resume:
             from plait.cli.run_resume import resume, stuck  # noqa: PLC0415
@@ -112,13 +111,10 @@ def _mine(state: State, plan: Plan) -> BatchState | None:
 
 
 def _prepared(options: RunOptions, seen: Survey, past: History, agents: tuple[AgentSpec, ...]) -> Outlook:
-    found = staffed(outlook(seen, past, options.wish), agents)
-    if found.planned.plan is None:
-        return found
-    settings = grounded(found.settings, seen.config, seen.place)
+    found = prepared(outlook(seen, past, options.wish), agents, options.times if options.contest else None)
     if options.backoff is not None:
-        settings = replace(settings, backoff=options.backoff)
-    return contested(options, replace(found, settings=settings), agents)
+        return replace(found, settings=replace(found.settings, backoff=options.backoff))
+    return found
 
 
 def _refuse(options: RunOptions, found: Outlook) -> int:

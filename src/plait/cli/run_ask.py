@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from plait.cli.plan import at_once, show_text
-from plait.cli.planning import Outlook
 from plait.cli.say import Page, console
 from plait.cli.trust import asked, on_terminal
 from plait.config.model import Layer
 from plait.core.contest import REFEREE
 from plait.core.plan import Plan
 from plait.core.settings import Isolation, Mode
+from plait.front.planning.outlook import Outlook
 
 SHELL = "shell"
 __all__ = ["confirm", "on_terminal", "terms"]
@@ -42,7 +42,7 @@ def terms(found: Outlook, plan: Plan) -> str:
 def _contest(found: Outlook, plan: Plan) -> list[str]:
     if len(plan.tasks) == sum(task.entrant is None for task in plan.tasks):
         return []
-    from plait.cli.run_contest import terms_of  # noqa: PLC0415 - few batches have one
+    from plait.front.planning.contest import terms_of  # noqa: PLC0415 - few batches have one
 
     return [terms_of(found.seen.config, plan)]
 

@@ -8,19 +8,18 @@ import sys
 import time
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from signal import SIGPIPE
 from typing import assert_never
 
 from plait.agents.model import AgentSpec
-from plait.cli.planning import Outlook
 from plait.cli.run_ask import on_terminal, terms
 from plait.cli.run_calls import Calls
 from plait.cli.run_options import RunOptions
 from plait.cli.run_show import AsJson, AsLines, Show, tell
-from plait.cli.run_submit import submit
 from plait.cli.run_watch import Parting, Watch
-from plait.cli.say import ASKS, FAILED, INTERRUPTED, OK, Page, console, of_system, write_json
+from plait.cli.say import ASKS, FAILED, INTERRUPTED, OK, Page, console, of_system, tell_problems, write_json
 from plait.cli.summary import exit_code, summary
 from plait.core.plan import Plan
 from plait.core.views import BatchView, batch_view
@@ -30,6 +29,8 @@ from plait.front.desk import Desk
 from plait.front.event import line
 from plait.front.feed import Feed
 from plait.front.jobs import event, jobs_of
+from plait.front.planning.outlook import Outlook
+from plait.front.planning.submitting import submit
 from plait.kit import Kit
 from plait.wiring import state_folder
 
@@ -48,7 +49,7 @@ def run_and_follow(
 ) -> int:
     # From here on Ctrl+C is a request about a batch, even before there is one.
     with Calls() as calls:
-        batch = submit(desk, found, plan, agents)
+        batch = submit(desk, found, plan, agents, partial(tell_problems, console(stderr=True)))
         if options.detach:
             return detached(options, batch)
         headline = f"batch {batch} · {terms(found, plan)}"

@@ -8,14 +8,10 @@ from dataclasses import fields
 
 from plait import wiring
 from plait.agents.model import AgentSpec
-from plait.cli.planning import machine_size
 from plait.cli.run_calls import Calls
-from plait.cli.run_check import newest
 from plait.cli.run_follow import Followed, detached, follow
 from plait.cli.run_leave import left_at_once
-from plait.cli.run_limit import fitting
 from plait.cli.run_options import RunOptions
-from plait.cli.run_purse import unkept
 from plait.cli.run_show import tell
 from plait.cli.say import ASKS, OK, Page, console, write_json
 from plait.config.model import Config, Layer
@@ -27,6 +23,10 @@ from plait.core.state import BatchState, State
 from plait.core.views import batch_standing
 from plait.front.asking import request_id
 from plait.front.desk import Desk
+from plait.front.planning.checks import newest
+from plait.front.planning.fitting import fitting
+from plait.front.planning.outlook import machine_size
+from plait.front.planning.purse import unkept
 from plait.kit import KitError
 from plait.sources.model import Mark
 from plait.wiring.sources import Survey

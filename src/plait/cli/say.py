@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 
 from plait.core.errors import Bug, Fault, PlaitError
 from plait.core.plan import Problem, Severity
+from plait.front.problems import DEBUG, problem_json, problems_of, reported
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
-DEBUG = "PLAIT_DEBUG"
-_REPORT = f"Please report it, with `plait --version` and what {DEBUG}=1 shows."
 
 OK, FAILED, USAGE, ASKS, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
@@ -83,7 +82,7 @@ def tell_problems(out: Console, problems: Sequence[Problem]) -> None:
 def tell_error(error: PlaitError, *, as_json: bool = False, cause: BaseException | None = None) -> int:
     """An error on the way, and the exit code it stands for. A program that asked for JSON gets JSON."""
     trace(cause or error)
-    error = _reported(error)
+    error = reported(error)
     if as_json:
         write_json({"problems": list(map(problem_json, problems_of(error)))})
     else:
@@ -107,32 +106,9 @@ def bug(error: Exception) -> Bug:
     return Bug(said)
 
 
-def _reported(error: PlaitError) -> PlaitError:
-    """A bug says so, and how to report it, unless it says already where to."""
-    ours = error.fault is Fault.BUG and not error.hint
-    return Bug(f"this is a bug in plait: {error.message}", hint=_REPORT) if ours else error
-
-
 def of_system(error: OSError) -> str:
     said = error.strerror or str(error)
     return f"{error.filename}: {said}" if error.filename else said
-
-
-def problems_of(error: PlaitError) -> Sequence[Problem]:
-    """An error as problems: it may know of several, each with its place."""
-    known: Sequence[Problem] = getattr(error, "problems", ())
-    told = _reported(error)
-    return known or [Problem(Severity.ERROR, told.message, hint=told.hint)]
-
-
-def problem_json(problem: Problem) -> dict[str, object]:
-    return {
-        "severity": problem.severity.value,
-        "message": problem.message,
-        "file": problem.at.file if problem.at else None,
-        "line": (problem.at.line or None) if problem.at else None,
-        "hint": problem.hint or None,
-    }
 
 
 def exit_code(error: PlaitError) -> int:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from graphlib import TopologicalSorter
+from collections.abc import Sequence
 from pathlib import Path
 
 from plait.cli.say import FAILED, harmless
@@ -16,31 +14,22 @@ from plait.core.requests import (
     Approve,
     CancelBatch,
     CancelTask,
-    ChangeSettings,
     Drop,
     Feedback,
     Pause,
-    Request,
     Resume,
     Retry,
     Unpause,
 )
 from plait.core.settings import Mode
-from plait.core.state import BatchState, TaskState
-from plait.core.status import TaskStatus
+from plait.core.state import BatchState
 from plait.front.asking import request_id
 from plait.front.desk import Desk, open_desk
 from plait.front.names import Meant, find, find_one
+from plait.front.steering import OfBatch, OfTask, approve_all, check_agent, check_answer, in_order, lost
 from plait.wiring import find_place
 
-# What a retry without names takes up; what was blocked by it follows by itself.
-RETRIED = (TaskStatus.FAILED, TaskStatus.TIMED_OUT, TaskStatus.CONFLICTED, TaskStatus.CANCELLED)
-
-_NO = frozenset({"n", "no", "nope", "stop", "cancel", "don't", "never"})
-
 Words = Sequence[str]
-OfTask = Callable[[str, str, str], Request]  # a request's id, its batch, its task
-OfBatch = Callable[[str, str], Request]
 
 
 def cancel_command(where: Path, words: Words, *, yes: bool, as_json: bool) -> int:
@@ -73,7 +62,7 @@ def approve_command(where: Path, words: Words, *, everything: bool, as_json: boo
         if everything and meant.tasks:
             raise UserError("--all approves the whole batch: name no tasks beside it")
         if everything and meant.batch.settings.mode is Mode.QUEUE:
-            return _whole(desk, meant.batch, _approve_all(meant.batch), as_json=as_json)
+            return _whole(desk, meant.batch, approve_all(meant.batch), as_json=as_json)
         if meant.tasks:
             return _each(desk, meant, Approve, as_json=as_json)
         return _whole(desk, meant.batch, Approve, as_json=as_json)
@@ -84,11 +73,8 @@ def retry_command(where: Path, words: Words, *, agent: str | None, as_json: bool
     with open_desk(find_place(where)) as desk:
         meant = find(desk.ahead(), words)
         if agent is not None:
-            _check_agent(meant.batch, agent)
-        # A contest takes up its entrants itself.
-        asked = (task for task in meant.batch.tasks if task.task.entrant is None)
-        lost = tuple(task for task in asked if task.status in RETRIED)
-        tasks = _in_order(meant.batch, meant.tasks or lost)
+            check_agent(meant.batch, agent)
+        tasks = in_order(meant.batch, meant.tasks or lost(meant.batch))
         return _each(
             desk,
             Meant(meant.batch, tasks),
@@ -114,22 +100,12 @@ def feedback_command(where: Path, words: Words, *, as_json: bool) -> int:
     with open_desk(find_place(where)) as desk:
         batch, task = find_one(desk.ahead(), names)
         said = sys.stdin.buffer.read().decode("utf-8", "replace") if text == "-" else text
-        _check_answer(batch, task, said)
+        check_answer(batch, task, said)
         return _each(
             desk,
             Meant(batch, (task,)),
             lambda name, batch, task: Feedback(name, batch, task, said),
             as_json=as_json,
-        )
-
-
-def _check_answer(batch: BatchState, task: TaskState, said: str) -> None:
-    """Whether it may spend more is a question to which any words mean yes: who says no must not pay for it."""
-    if task.wants is not None and said.strip(" .!\n").lower() in _NO:
-        called = f"{batch.id} {task.task.id}"
-        raise UserError(
-            f"any feedback lets {task.task.id} spend more: nothing was answered",
-            hint=f"plait cancel {called} gives it up; plait feedback {called} 'go on' pays for one more attempt.",
         )
 
 
@@ -153,33 +129,6 @@ def _each(desk: Desk, meant: Meant, make: OfTask, *, as_json: bool) -> int:
     names = [task.task.id for task in meant.tasks]
     answers = desk.ask_all([make(request_id(), meant.batch.id, name) for name in names])
     return tell(desk.state, meant.batch.id, list(zip(names, answers, strict=True)), as_json=as_json)
-
-
-def _approve_all(batch: BatchState) -> OfBatch:
-    settings = replace(batch.settings, auto_approve=True)
-    return lambda name, batch: ChangeSettings(name, batch, settings, ("auto_approve",))
-
-
-def _in_order(batch: BatchState, tasks: Sequence[TaskState]) -> tuple[TaskState, ...]:
-    """What others need comes first: until it is taken up, they can't be. Else as in the plan."""
-    sorter = TopologicalSorter(dict(enumerate(batch.plan.needs)))
-    sorter.prepare()
-    waves: dict[int, int] = {}
-    while sorter.is_active():
-        ready = sorter.get_ready()
-        waves.update(dict.fromkeys(ready, len(waves)))
-        sorter.done(*ready)
-    return tuple(sorted(tasks, key=lambda task: (waves[task.place], task.place)))
-
-
-def _check_agent(batch: BatchState, agent: str) -> None:
-    """Raises ConfigError: an agent that nobody knows is told now, not when the attempt fails."""
-    used = {*batch.settings.agents, *(task.task.agent for task in batch.tasks)}
-    if agent not in used:
-        from plait.agents.model import AgentSpec  # noqa: PLC0415 - only for those who choose another one
-        from plait.agents.table import load  # noqa: PLC0415
-
-        load(AgentSpec(agent))
 
 
 def _confirmed(batch: BatchState) -> bool:

@@ -7,14 +7,12 @@ from collections.abc import Sequence
 
 from plait.cli.say import FAILED, OK, Page, harmless, write_json
 from plait.cli.show import listed, show
-from plait.core.explain import explain, standing
+from plait.core.explain import explain
 from plait.core.state import BatchState, State
 from plait.core.views import batch_standing
+from plait.front.answers import Result, answer_json
 from plait.front.asking import Answer
 from plait.front.desk import PATIENCE
-
-# The task that a request names (None: it is about the batch), and the answer.
-Result = tuple[str | None, Answer]
 
 _UNANSWERED = (
     f"it is accepted and safe, but no engine has answered within {PATIENCE:.0f} seconds; "
@@ -25,7 +23,9 @@ _UNANSWERED = (
 def tell(state: State, batch_id: str, results: Sequence[Result], *, as_json: bool) -> int:
     """The exit code: whether all was granted."""
     if as_json:
-        write_json({"batchId": batch_id, "results": [_json(state, batch_id, result) for result in results]})
+        write_json(
+            {"batchId": batch_id, "results": [answer_json(state, batch_id, result) for result in results]}
+        )
     else:
         _show(state, batch_id, results)
     return OK if all(answer.granted for _, answer in results) else FAILED
@@ -62,29 +62,3 @@ def _of_batch(batch: BatchState) -> str:
         return f"batch {batch.id} is being cancelled: {len(batch.alive)} at work are asked to end"
     status, reason = batch_standing(batch)
     return f"batch {batch.id} is {status.value}: {reason}"
-
-
-def _json(state: State, batch_id: str, result: Result) -> dict[str, object]:
-    """`status` and `reason` are what is so now; of a refusal, `reason` says why."""
-    name, answer = result
-    words = {True: "granted", False: "refused", None: "accepted"}
-    status, reason = _stands(state, batch_id, name or next(iter(answer.tasks), None))
-    return {
-        "taskId": name,
-        "result": words[answer.granted],
-        "reason": answer.why if answer.granted is False else reason,
-        "status": status,
-        "tasks": answer.tasks,
-    }
-
-
-def _stands(state: State, batch_id: str, name: str | None) -> tuple[str | None, str | None]:
-    batch = state.batches.get(batch_id)
-    task = batch.task(name) if batch is not None and name is not None else None
-    if batch is None:
-        return None, None
-    if task is None:
-        status, reason = batch_standing(batch)
-        return status.value, reason
-    stands = standing(state, batch, task)
-    return stands.status.value, stands.reason

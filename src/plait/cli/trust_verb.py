@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from plait.cli.say import ASKS, INTERRUPTED, OK, Page, console, write_json
 from plait.cli.show import date
-from plait.cli.trust import Wanted, asked, on_terminal, remember, show, verb, visible, wanted
+from plait.cli.trust import asked, on_terminal, show
 from plait.core.errors import UserError
 from plait.front.instant import iso
+from plait.front.trust import Wanted, remember, verb, visible, wanted
 from plait.wiring import Place, find_place
 from plait.wiring.sources import settings
 from plait.wiring.trust import all_trusted, trust_of

@@ -45,6 +45,7 @@ from plait.ports import (
     Journal,
     JournalFullError,
     JournalReadOnlyError,
+    Onlooker,
     Wakefulness,
 )
 
@@ -72,6 +73,7 @@ class Parts:
     hands: Hands
     grounds: Grounds
     foresight: Foresight
+    onlookers: tuple[Onlooker, ...] = ()
 
 
 class Engine:
@@ -129,6 +131,8 @@ class Engine:
         for record in parts.journal.read():
             evolve(self.state, record)
             parts.settler.take(record)
+            for onlooker in parts.onlookers:
+                onlooker.replay(record)
         self.hear(EngineTaken(self._pid, version=self._version))
         if self.state.settings.patched(wanted.settings, wanted.fields) != self.state.settings:
             self.hear(wanted)
@@ -214,7 +218,8 @@ class Engine:
     def _nothing_left(self) -> bool:
         if self._news or self._unwritten or self._rung or self.parts.watch.running:
             return False
-        return self.parts.settler.at_rest and self.parts.hands.idle and not needed(self.state)
+        told = all(onlooker.at_rest for onlooker in self.parts.onlookers)
+        return told and self.parts.settler.at_rest and self.parts.hands.idle and not needed(self.state)
 
     def _pressing(self) -> bool:
         """Whether a turn is worth a commit now."""
@@ -286,6 +291,8 @@ class Engine:
             self.parts.settler.take(record)
         for record in records:
             self.parts.performer.perform(record)
+        for onlooker in self.parts.onlookers:
+            onlooker.hear(self.state, records)
         self.parts.settler.poke()
         self._keep_awake()
 

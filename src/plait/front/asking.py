@@ -64,9 +64,8 @@ class Expected:
             )
             self._answers[event.request] = told
 
-    @property
-    def complete(self) -> bool:
-        return all(answer.granted is not None for answer in self._answers.values())
+    def complete(self, requests: Iterable[Request]) -> bool:
+        return all(self._answers[request.id].granted is not None for request in requests)
 
     def collect(self, requests: Iterable[Request]) -> list[Answer]:
         """In this order; nobody waits for them any more."""

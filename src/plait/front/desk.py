@@ -156,6 +156,13 @@ class Desk:
 
     def submit(self, submission: Submission) -> str:
         """The new batch's id, once it is in the journal. Raises WorldError if it is refused, or not answered in time."""
+        request = self.hand_in(submission)
+        self._await([request], LONG)
+        (told,) = self.answers([request])
+        return self.taken(request, told)
+
+    def hand_in(self, submission: Submission) -> Submit:
+        """The request for a new batch, once it is safe in the inbox: somebody will answer it."""
         from plait.front.handover import discreet, hand_over, take_back  # noqa: PLC0415 - most fronts only look
         from plait.site.refs import batch_branch  # noqa: PLC0415
 
@@ -172,25 +179,37 @@ class Desk:
             sources=submission.sources,
         )
         try:
-            (told,) = self.ask_all([request], patience=LONG)
+            self.put([request])
         except InboxError:
             take_back(self.place, batch)
             raise
+        return request
+
+    def taken(self, request: Submit, told: Answer) -> str:
+        """The new batch's id. Raises WorldError if it is refused, or was not answered in time."""
+        from plait.front.handover import take_back  # noqa: PLC0415
+
         if told.granted is False:
-            take_back(self.place, batch)
+            take_back(self.place, request.batch)
             raise WorldError(f"the batch was refused: {told.why}")
         if told.granted is None:
             raise WorldError(
-                f"batch {batch} is accepted, but no engine has taken it within {LONG:.0f} seconds",
+                f"batch {request.batch} is accepted, but no engine has taken it within {LONG:.0f} seconds",
                 hint=f"It starts as soon as one does. The engine's log is {self.place.state / wiring.LOG}.",
             )
-        return batch
+        return request.batch
 
     def ask(self, request: Request) -> Answer:
         return self.ask_all([request])[0]
 
     def ask_all(self, requests: Sequence[Request], *, patience: float | None = None) -> list[Answer]:
         """Durable first, then answered, as far as an engine does so in time; an answer for each, in their order."""
+        self.put(requests)
+        self._await(requests, PATIENCE if patience is None else patience)
+        return self.answers(requests)
+
+    def put(self, requests: Sequence[Request]) -> None:
+        """They are safe, and whoever answers them has been rung for. Nothing is waited for."""
         from plait.front.handover import hand_over_environment  # noqa: PLC0415 - most fronts only look
 
         hand_over_environment(self.place, self.state, requests)
@@ -198,13 +217,22 @@ class Desk:
         for request in requests:
             self._box().put(request)
         wiring.ring(self.place)
-        deadline = time.monotonic() + (PATIENCE if patience is None else patience)
+
+    def answered(self, requests: Sequence[Request]) -> bool:
+        """Whether all of them are, as far as has been read."""
+        return self._expected.complete(requests)
+
+    def answers(self, requests: Sequence[Request]) -> list[Answer]:
+        """As far as there are any: nobody waits for the others any more."""
+        return self._expected.collect(requests)
+
+    def _await(self, requests: Sequence[Request], patience: float) -> None:
+        deadline = time.monotonic() + patience
         self._catch_up()
-        while not self._expected.complete and time.monotonic() < deadline:
+        while not self.answered(requests) and time.monotonic() < deadline:
             self.tend()
             self._wait(min(GLANCE, deadline - time.monotonic()))
             self._catch_up()
-        return self._expected.collect(requests)
 
     def _catch_up(self) -> None:
         if self._reader is not None and self._replaced():

@@ -32,7 +32,11 @@ class Feed:
         task = batch.task(task_name or "") if batch is not None else None
         if batch is not None and batch.id not in self._books:
             self._books[batch.id] = Book(batch)
-        return tell(Moment(self.state, record, seen, batch, task, self._books.get(name or "")))
+        told = tell(Moment(self.state, record, seen, batch, task, self._books.get(name or "")))
+        if batch is not None and batch.ended is not None:
+            # What is told of a batch that is taken up again must not depend on who was listening before.
+            self._books.pop(batch.id, None)
+        return told
 
     def fold(self, record: Record) -> None:
         """History that nobody wants told."""

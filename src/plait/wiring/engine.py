@@ -31,6 +31,7 @@ from plait.engine.starting import Starter
 from plait.engine.watch import Watch
 from plait.ports import Journal
 from plait.wiring import JOURNAL, Place, commons_folder, inbox, state_folder
+from plait.wiring.onlookers import onlookers
 from plait.wiring.repository import integrator, publisher, setups_folder, workspaces, worktrees_folder
 from plait.wiring.writing import source_writer
 
@@ -116,6 +117,7 @@ def engine_parts(
         hands,
         grounds,
         foresight,
+        tuple(onlookers(place, config)),
     )
 
 

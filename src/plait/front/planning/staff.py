@@ -8,13 +8,13 @@ from dataclasses import replace
 from plait.agents import table
 from plait.agents.known import BY_NAME
 from plait.agents.model import AgentSpec
-from plait.cli.planning import Outlook
-from plait.cli.run_purse import unkept
 from plait.config.model import AgentsConfig
 from plait.core.errors import PlaitError
 from plait.core.plan import Problem, Severity
 from plait.core.settings import Settings
 from plait.core.task import Task
+from plait.front.planning.outlook import Outlook
+from plait.front.planning.purse import unkept
 from plait.wiring.tools import missing
 
 _SHELL = "shell"

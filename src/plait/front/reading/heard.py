@@ -9,8 +9,8 @@ from typing import Protocol
 from plait.agents.discretion import Discretion, Lines, Stream
 from plait.agents.model import Activity, Asked, Listener, PhaseBegun
 from plait.agents.tools.events import Events
-from plait.cli.neutral import Neutral
 from plait.core.task import Attempt
+from plait.front.reading.neutral import Neutral
 
 # Who hears an attempt; None: what it printed is read as it is.
 Listen = Callable[[Attempt], Listener | None]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from plait.cli.planning import Outlook
 from plait.config.model import Config, Layer
 from plait.core.errors import ConfigError, UserError
 from plait.core.plan import Plan
 from plait.core.settings import Isolation, Publish, Settings
 from plait.core.state import BatchState, State
 from plait.core.task import Task
+from plait.front.planning.outlook import Outlook
 from plait.sources.address import Address, names
 from plait.sources.pile import Pile
 from plait.wiring import Place

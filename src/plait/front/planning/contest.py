@@ -1,4 +1,4 @@
-"""`plait run --contest`: the same tasks by several agents, or several times, and who decides between them."""
+"""A contest: the same tasks by several agents, or several times, and who decides between them."""
 
 from __future__ import annotations
 
@@ -8,23 +8,20 @@ from dataclasses import replace
 from plait.agents import table
 from plait.agents.model import AgentSpec
 from plait.agents.tools.referee import refereeing
-from plait.cli.planning import Outlook, machine_size
-from plait.cli.run_options import RunOptions
-from plait.cli.run_purse import unkept
 from plait.config.model import Config
 from plait.core.contest import MOST, Contest, clashing, contested as can_be_contested, expand
 from plait.core.errors import UserError
 from plait.core.plan import Plan, Problem, Severity
 from plait.core.settings import Isolation
+from plait.front.planning.outlook import Outlook, machine_size
+from plait.front.planning.purse import unkept
 from plait.wiring.tools import missing
 
 _SHELL = "shell"
 
 
-def with_referee(options: RunOptions, config: Config, agents: tuple[AgentSpec, ...]) -> tuple[AgentSpec, ...]:
+def with_referee(config: Config, agents: tuple[AgentSpec, ...]) -> tuple[AgentSpec, ...]:
     """The agents of the batch, and who decides. Raises UserError or ConfigError if nobody can."""
-    if not options.contest:
-        return agents
     judge, score = _deciding(config)
     spec = refereeing(score=score, judge=_judge(judge, agents) if judge else None)
     table.load(spec)
@@ -58,12 +55,12 @@ def _judge(name: str, agents: Sequence[AgentSpec]) -> AgentSpec:
     return spec
 
 
-def contested(options: RunOptions, found: Outlook, agents: Sequence[AgentSpec]) -> Outlook:
-    """The plan with its entrants, where a contest is asked for. Raises UserError where there can be none."""
+def contested(found: Outlook, agents: Sequence[AgentSpec], times: int) -> Outlook:
+    """The plan with its entrants. Raises UserError where there can be no contest."""
     plan = found.planned.plan
-    if plan is None or not options.contest:
+    if plan is None:
         return found
-    contest = Contest(found.settings.agents, options.times)
+    contest = Contest(found.settings.agents, times)
     _refuse(contest, found, plan)
     grown = expand(plan, contest)
     clash = clashing(grown)

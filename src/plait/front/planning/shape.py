@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from plait.cli.say import problem_json
 from plait.core.plan import Plan, Problem
 from plait.core.shape import conflicts, critical_path, edges, waves
 from plait.core.task import Need, Phase, Task
+from plait.front.problems import problem_json
 from plait.sources.model import Entry
 
 Json = dict[str, object]

@@ -1,0 +1,37 @@
+"""What became of requests, as programs see it: granted, refused and why, or safe and not answered yet."""
+
+from __future__ import annotations
+
+from plait.core.explain import standing
+from plait.core.state import State
+from plait.core.views import batch_standing
+from plait.front.asking import Answer
+
+# The task that a request names (None: it is about the batch), and the answer.
+Result = tuple[str | None, Answer]
+
+
+def answer_json(state: State, batch_id: str, result: Result) -> dict[str, object]:
+    """`status` and `reason` are what is so now; of a refusal, `reason` says why."""
+    name, answer = result
+    words = {True: "granted", False: "refused", None: "accepted"}
+    status, reason = _stands(state, batch_id, name or next(iter(answer.tasks), None))
+    return {
+        "taskId": name,
+        "result": words[answer.granted],
+        "reason": answer.why if answer.granted is False else reason,
+        "status": status,
+        "tasks": answer.tasks,
+    }
+
+
+def _stands(state: State, batch_id: str, name: str | None) -> tuple[str | None, str | None]:
+    batch = state.batches.get(batch_id)
+    task = batch.task(name) if batch is not None and name is not None else None
+    if batch is None:
+        return None, None
+    if task is None:
+        status, reason = batch_standing(batch)
+        return status.value, reason
+    stands = standing(state, batch, task)
+    return stands.status.value, stands.reason

@@ -1,0 +1,34 @@
+"""Problems and errors as programs see them: what is wrong, where, and the way out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from plait.core.errors import Bug, Fault, PlaitError
+from plait.core.plan import Problem, Severity
+
+DEBUG = "PLAIT_DEBUG"
+REPORT = f"Please report it, with `plait --version` and what {DEBUG}=1 shows."
+
+
+def reported(error: PlaitError) -> PlaitError:
+    """A bug says so, and how to report it, unless it says already where to."""
+    ours = error.fault is Fault.BUG and not error.hint
+    return Bug(f"this is a bug in plait: {error.message}", hint=REPORT) if ours else error
+
+
+def problems_of(error: PlaitError) -> Sequence[Problem]:
+    """An error as problems: it may know of several, each with its place."""
+    known: Sequence[Problem] = getattr(error, "problems", ())
+    told = reported(error)
+    return known or [Problem(Severity.ERROR, told.message, hint=told.hint)]
+
+
+def problem_json(problem: Problem) -> dict[str, object]:
+    return {
+        "severity": problem.severity.value,
+        "message": problem.message,
+        "file": problem.at.file if problem.at else None,
+        "line": (problem.at.line or None) if problem.at else None,
+        "hint": problem.hint or None,
+    }
