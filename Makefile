@@ -16,7 +16,7 @@ SEEDS  ?=
 LONG   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-agents unit check format sim crash soak stress bench mutants lock clean
+.PHONY: help demo test test-agents unit check format sim crash soak stress fuzz bench mutants lock clean
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
@@ -81,6 +81,9 @@ soak: $(STAMP)  ## batches with worktrees, dropped from and added to, and many t
 
 stress: $(STAMP)  ## others write a source at the same time, and texts nobody wrote; LONG=1 for more
 	PLAIT_STRESS_LONG=$(LONG) PLAIT_HOSTILE_LONG=$(LONG) $(BIN)/pytest tests/writeback/test_stress.py tests/sources/test_hostile.py
+
+fuzz: $(STAMP)  ## the server asked for whatever its own OpenAPI allows, and for what it does not: some minutes
+	PLAIT_CONTRACT_LONG=1 $(BIN)/pytest tests/server/test_contract.py
 
 bench: $(STAMP)  ## ratios against a floor in the same run; a table and bench/results/*.json
 	$(BIN)/python -m bench

@@ -7,7 +7,19 @@ from importlib import import_module
 
 from bench.table import save, show
 
-ALL = ("graph", "core", "journal", "sources", "startup", "run", "makespan", "chatty", "merge", "workspaces")
+ALL = (
+    "graph",
+    "core",
+    "journal",
+    "sources",
+    "startup",
+    "run",
+    "makespan",
+    "chatty",
+    "merge",
+    "workspaces",
+    "events",
+)
 
 
 def main(words: list[str]) -> None:

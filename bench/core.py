@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections import deque
 from collections.abc import Callable, Iterable
 from statistics import median
 from time import perf_counter
 
 from bench.table import Row
 from plait import codec
-from plait.core.decisions import AttemptStarted, Decision, GateStarted, MergeStarted
 from plait.core.drive import decide, take
 from plait.core.estimate import forecast
 from plait.core.events import Record
 from plait.core.evolve import evolve
 from plait.core.graph import build
 from plait.core.plan import Plan
-from plait.core.reports import AttemptExited, GateDone, MergeDone, Outcome, Report
 from plait.core.requests import Submit
 from plait.core.settings import Order, Settings
 from plait.core.state import State
-from plait.core.status import Category
 from plait.core.task import Need, Phase, Task
 from plait.core.views import batch_view
+from plait.testing.worldless import records_of
 
 SMALL, LARGE = 100, 10_000
 
@@ -80,43 +77,13 @@ def rows(quick: bool) -> list[Row]:  # noqa: FBT001
 
 
 def run(plan: Plan, settings: Settings, records: list[Record] | None = None) -> tuple[int, float]:
-    """A whole batch without a world: every answer comes at once. Gives records and seconds."""
-    state, now = State(), 0.0
-    limitless = state.settings.patched(type(state.settings)(parallel_limit=0), ("parallel_limit",))
-    state.settings = limitless
+    """A whole batch without a world. Gives records and seconds."""
     begin = perf_counter()
-    made = take(state, [Submit("r", "b", plan, settings, base="0")], now)
-    coming: deque[Report] = deque()
-    while True:
-        decided, wake = decide(state, now)
-        made += decided
-        coming.extend(filter(None, map(_answer, (record.event for record in decided))))  # type: ignore[arg-type]
-        if not coming and wake is None:
-            break
-        now += 1.0
-        if coming:
-            made += take(state, [coming.popleft()], now)
-        elif wake is not None:
-            now = wake
+    made = records_of(plan, settings)
     took = perf_counter() - begin
     if records is not None:
         records += made
     return len(made), took
-
-
-def _answer(decision: Decision) -> Report | None:
-    match decision:
-        case AttemptStarted(attempt=attempt):
-            failed = attempt.task == "t0" and attempt.n == 1
-            return AttemptExited(
-                attempt, Outcome(Category.TASK if failed else Category.OK, tip=str(attempt.n))
-            )
-        case MergeStarted():
-            return MergeDone(decision.batch, decision.task, decision.n, decision.task)
-        case GateStarted():
-            return GateDone(decision.batch, decision.n, passed=True)
-        case _:
-            return None
 
 
 def _per_record(name: str, quick: bool) -> Row:  # noqa: FBT001

@@ -16,7 +16,7 @@ from plait.core import decisions, reports, requests
 from plait.core.errors import WorldError
 from plait.core.events import Event, Record
 
-VERSION = 5
+VERSION = 6
 
 # JSON as it was written by an older version: its shape is known to the upcaster alone, hence Any.
 Json = dict[str, Any]
@@ -33,6 +33,8 @@ UPCASTERS: Mapping[int, Upcaster] = {
     # Contests, fallbacks and budgets of tasks are new, and what their decisions say (AttemptStarted.before and .candidates,
     # RetryGranted.elsewhere, AnswerAwaited.wants, BreakerOpened.rejected); without them there are none of these.
     4: lambda kind, shape: (kind, shape),
+    # save-settings is new; without it nothing is saved.
+    5: lambda kind, shape: (kind, shape),
 }
 
 KINDS: Mapping[str, type[Event]] = {
@@ -50,6 +52,7 @@ KINDS: Mapping[str, type[Event]] = {
     "ship": requests.Ship,
     "change-settings": requests.ChangeSettings,
     "change-engine-settings": requests.ChangeEngineSettings,
+    "save-settings": requests.SaveSettings,
     "request-granted": decisions.RequestGranted,
     "request-refused": decisions.RequestRefused,
     "attempt-started": decisions.AttemptStarted,

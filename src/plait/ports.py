@@ -92,8 +92,8 @@ class Journal(JournalReader, Protocol):
     def append(self, records: Sequence[Record]) -> None:
         """All or nothing, and durable on return. One call is one commit: bring many records at once."""
 
-    def save_settings(self, changes: Mapping[str, str | None]) -> None:
-        """Set the named ones; None forgets one."""
+    def save_settings(self, changes: Mapping[str, str | None], records: Sequence[Record] = ()) -> None:
+        """Set the named ones; None forgets one. In one commit with the records that say so."""
 
 
 class Inbox(Protocol):

@@ -57,7 +57,7 @@ def serve(place: Place) -> bool:
         journal = stack.enter_context(closing(lease(place)))
         reactor = stack.enter_context(closing(SelectReactor()))
         bell = stack.enter_context(_doorbell(place))
-        config = engine_config(place, log.say)
+        config = engine_config(place, journal, log.say)
         parts = engine_parts(place, config, journal, engine, reactor)
         for onlooker in parts.onlookers:
             stack.callback(onlooker.close)

@@ -9,7 +9,7 @@ import pytest
 
 from plait.adapters.checkout.find import discover
 from plait.adapters.checkout.load import load
-from plait.adapters.checkout.place import _plain, find_place
+from plait.adapters.checkout.place import _plain, files, find_place
 from plait.core.errors import UserError
 
 
@@ -30,6 +30,18 @@ def test_a_linked_worktree_shares_the_state(top: Path, tmp_path: Path) -> None:
     git("-C", top, "worktree", "add", "-b", "other", tmp_path / "other")
     place = find_place(tmp_path / "other")
     assert (place.top, place.state) == (tmp_path / "other", top / ".git" / "plait")
+
+
+def test_looking_runs_nothing_that_the_repository_is_set_to_run(top: Path, tmp_path: Path) -> None:
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/sh\ntouch {tmp_path / 'ran'}\n")
+    program.chmod(0o755)
+    (top / "a.py").write_text("1\n")
+    git("-C", top, "add", "a.py")
+    git("-C", top, "config", "core.fsmonitor", program)
+    (top / "sub").mkdir()
+    assert files(find_place(top / "sub")) == ["a.py"]
+    assert not (tmp_path / "ran").exists()
 
 
 def test_a_bare_repository_is_no_folder_without_one(tmp_path: Path) -> None:

@@ -16,10 +16,10 @@ from hypothesis import given, strategies as st
 
 from plait import wiring
 from plait.cli.logs_tell import amount
-from plait.front.reading.neutral import Neutral
 from plait.core.settings import Backoff
 from plait.core.status import Category
 from plait.core.task import Attempt, Step, Task
+from plait.front.reading.neutral import Neutral
 from plait.kit import Kit
 from plait.site.folder import StateFolder
 from plait.testing.commands import Answer, ask

@@ -10,10 +10,7 @@ from pathlib import Path
 import pytest
 
 from plait.agents.model import AgentSpec, Price
-from plait.front.planning.outlook import Outlook, look, machine_size
-from plait.front.planning.staff import staffed
 from plait.cli.run_ask import terms
-from plait.front.planning.checks import grounded, newest, refuse_twice
 from plait.core.decisions import RequestGranted
 from plait.core.errors import UserError
 from plait.core.events import Record
@@ -22,6 +19,9 @@ from plait.core.plan import Plan
 from plait.core.requests import Submit
 from plait.core.settings import Isolation
 from plait.core.state import State
+from plait.front.planning.checks import grounded, newest, refuse_twice
+from plait.front.planning.outlook import Outlook, look, machine_size
+from plait.front.planning.staff import staffed
 from plait.sources.planning import Wish
 from plait.testing.commands import ask
 

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from plait.adapters.token import token
+from plait.adapters.token import TokenFiles, rotate, token
 from plait.cli.token import token_command
-from plait.core.errors import WorldError
+from plait.core.errors import UserError, WorldError
+from plait.server.keys import Access, Code, user_keys
 
 
 @pytest.fixture
@@ -85,13 +86,103 @@ def test_a_place_that_can_t_be_written_is_told(tmp_path: Path) -> None:
         token(tmp_path / "state" / "token")
 
 
-def test_the_verb_prints_it(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rotating_makes_another_one_for_its_owner_alone(file: Path) -> None:
+    first = token(file)
+    second = rotate(file)
+    assert first != second == token(file)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert [path.name for path in file.parent.iterdir()] == ["token"]
+
+
+def test_rotating_replaces_what_is_damaged_or_was_readable_by_others(file: Path) -> None:
+    file.parent.mkdir(parents=True)
+    file.write_text("damaged")
+    file.chmod(0o644)
+    assert rotate(file) == token(file)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_a_rotation_that_fails_is_told_and_leaves_nothing_behind(file: Path) -> None:
+    file.mkdir(parents=True)
+    with pytest.raises(WorldError, match="can't be kept"):
+        rotate(file)
+    assert [path.name for path in file.parent.iterdir()] == ["token"]
+
+
+def test_whoever_reads_while_others_rotate_finds_a_whole_one(file: Path) -> None:
+    first = token(file)
+    with ThreadPoolExecutor(3) as pool:
+        rotated = [pool.submit(rotate, file) for _ in range(100)]
+        read = {token(file) for _ in range(300)}
+    made = {each.result() for each in rotated}
+    assert read <= {first, *made}
+    assert token(file) in made
+
+
+def test_the_read_only_one_is_made_when_it_is_wanted_and_dies_with_the_other(tmp_path: Path) -> None:
+    files = TokenFiles(tmp_path)
+    assert files.now().read_only is None
+    made = token(files.read_only)
+    assert files.now().read_only == made != files.now().full
+    files.rotate()
+    assert files.now().read_only is None
+    assert token(files.read_only) != made
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert token_command(tmp_path, as_json=False) == 0
+    return tmp_path
+
+
+def test_the_verb_prints_it(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert token_command(home, as_json=False) == 0
     printed = capsys.readouterr().out
-    assert token_command(tmp_path, as_json=True) == 0
+    assert token_command(home, as_json=True) == 0
     told = json.loads(capsys.readouterr().out)
     assert printed == f"{told['token']}\n" == Path(told["file"]).read_text()
+
+
+def test_the_verb_rotates_one_or_both(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def said(*, read_only: bool = False, rotate: bool = False) -> str:
+        assert token_command(home, as_json=False, read_only=read_only, rotate=rotate) == 0
+        return capsys.readouterr().out
+
+    full, read = said(), said(read_only=True)
+    other = said(read_only=True, rotate=True)
+    assert (said(), said(read_only=True)) == (full, other)
+    assert other != read
+    fresh = said(rotate=True)
+    assert fresh == said() != full
+    assert said(read_only=True) != other
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_the_verb_prints_a_link_that_logs_in(
+    home: Path, capsys: pytest.CaptureFixture[str], *, read_only: bool
+) -> None:
+    assert token_command(home, as_json=True, link=True, read_only=read_only, url="http://[::1]:9/") == 0
+    told = json.loads(capsys.readouterr().out)
+    address, _, code = told["link"].partition("?code=")
+    assert (address, told["readOnly"]) == ("http://[::1]:9/login", read_only)
+    assert user_keys().redeem(code) is (Access.READ if read_only else Access.FULL)
+    assert user_keys().redeem(code) is Code.USED
+
+
+def test_by_default_the_link_leads_to_this_machine(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert token_command(home, as_json=False, link=True) == 0
+    assert capsys.readouterr().out.startswith("http://127.0.0.1:3001/login?code=")
+
+
+def test_nothing_is_rotated_for_a_link_that_leads_nowhere(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    token_command(home, as_json=False)
+    before = capsys.readouterr().out
+    with pytest.raises(UserError, match="not the address of a server"):
+        token_command(home, as_json=False, rotate=True, link=True, url="elsewhere")
+    with pytest.raises(UserError, match="--url says where a link leads to"):
+        token_command(home, as_json=False, rotate=True, url="http://localhost")
+    token_command(home, as_json=False)
+    assert capsys.readouterr().out == before

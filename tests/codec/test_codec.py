@@ -13,7 +13,7 @@ from plait.core.decisions import AttemptStarted, Change, PublishStarted, RetryGr
 from plait.core.events import Event, Record
 from plait.core.plan import Plan
 from plait.core.reports import AttemptExited, ConflictForeseen, Outcome, RoomChanged
-from plait.core.requests import Pause, Ship, Submit
+from plait.core.requests import Pause, SaveSettings, Ship, Submit
 from plait.core.settings import Backoff, Budget, Publish, Settings, Spend
 from plait.core.status import Category, TaskStatus, Waiting
 from plait.core.task import Attempt, Need, NeedKind, Origin, Phase, Step, Task
@@ -48,6 +48,7 @@ EVENTS: list[Event] = [
     ),
     AttemptExited(Attempt("b1", "a", Step.WRITE, 2), Outcome(Category.OK, tip="t", diffstat=(1, 20, 3))),
     ConflictForeseen("b1", "a", "", ("x.py",)),
+    SaveSettings("r", (("verify", '"make"'), ("gate", None))),
 ]
 
 

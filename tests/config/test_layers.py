@@ -86,7 +86,7 @@ def test_an_unknown_key_is_an_error_with_its_line_and_the_key_that_was_meant() -
             "[quux]",
             1,
             "there is no table called quux",
-            "The tables: run, agents, model, sources, workspace, merge, pr, engine.",
+            "The tables: run, agents, model, sources, workspace, merge, pr, engine, notify.",
         ),
         ("retries = 1", 1, "there is no setting called retries", "Did you mean run.retries?"),
         (

@@ -15,6 +15,7 @@ from plait.config.model import (
     EngineConfig,
     MergeConfig,
     ModelConfig,
+    NotifyConfig,
     PrConfig,
     RunConfig,
     SourcesConfig,
@@ -33,6 +34,7 @@ from plait.core.settings import (
     Settings,
     WriteBack,
 )
+from plait.core.tiding import TidingKind
 
 each_key = pytest.mark.parametrize("key", KEYS, ids=lambda key: key.name)
 
@@ -47,6 +49,7 @@ def test_every_key_has_a_field_and_every_field_a_key() -> None:
         "merge": MergeConfig,
         "pr": PrConfig,
         "engine": EngineConfig,
+        "notify": NotifyConfig,
     }
     named = [f"{table}.{one.name}" for table, of in tables.items() for one in fields(of)]
     assert named == [key.name for key in KEYS]
@@ -199,6 +202,16 @@ def test_auto_is_two_to_five_by_plan_and_machine(tasks: int, cores: int, paralle
         ("engine.keep_awake", "no", False),
         ("engine.transcript_cap", "1GB", 2**30),
         ("engine.transcript_cap", "65536", 2**16),
+        (
+            "notify.urls",
+            "slack://a/b, mailto://c?to=d,e\njson://f",
+            ("slack://a/b", "mailto://c?to=d,e", "json://f"),
+        ),
+        ("notify.urls", "", ()),
+        ("notify.on", "finished, limit,finished", (TidingKind.FINISHED, TidingKind.LIMIT)),
+        ("notify.on", "", ()),
+        ("notify.webhook", "https://a.example/b?c=d", "https://a.example/b?c=d"),
+        ("notify.secret_file", "~/secret", "~/secret"),
     ],
 )
 def test_a_variable_s_text_is_heard(name: str, said: str, value: object) -> None:
@@ -225,6 +238,14 @@ def test_a_variable_s_text_is_heard(name: str, said: str, value: object) -> None
         ("engine.transcript_cap", "1KB"),
         ("engine.transcript_cap", "9999999TB"),
         ("engine.transcript_cap", "many"),
+        ("notify.urls", "slack"),
+        ("notify.urls", "slack://\x1b[31m"),
+        ("notify.on", "finished,everything"),
+        ("notify.webhook", "ftp://a.example"),
+        ("notify.webhook", "https://"),
+        ("notify.webhook", "https://a.example:x/"),
+        ("notify.webhook", "https://a.example/b c"),
+        ("notify.secret_file", "secret"),
     ],
 )
 def test_a_variable_s_text_may_be_unfit(name: str, said: str) -> None:

@@ -15,6 +15,8 @@ from plait.config.schema import BY_NAME, KEYS
 from plait.config.template import template
 from plait.core.errors import UserError
 
+THEIRS = [key for key in KEYS if not key.private]  # those that a repository may set
+
 
 def loaded(text: str) -> Config:
     return merge([hear(Document("plait.toml", toml.parse(text, "plait.toml")), Layer.REPOSITORY)])
@@ -54,18 +56,22 @@ def test_what_is_set_is_read_back_and_the_rest_is_default(values: dict[str, obje
 def test_what_is_commented_out_is_the_default() -> None:
     text, count = re.subn(r"(?m)^#(?=\w+ = )", "", template({}))
     config = loaded(text)
-    assert count == len(KEYS)
-    for key in KEYS:
+    assert count == len(THEIRS)
+    for key in THEIRS:
         assert (key.name, config.value(key)) == (key.name, key.default)
         assert config.given[key.name].layer is Layer.REPOSITORY
 
 
 def test_every_key_is_explained_and_choices_are_listed() -> None:
     text = template({"run.verify": "make test"})
-    for key in KEYS:
+    for key in THEIRS:
         assert f"{key.about[1:]}." in text
     assert "One of skip, fail or repair.\n#on_conflict = " in text
     assert '\nverify = "make test"\n' in text
+
+
+def test_what_is_a_person_s_own_is_not_offered_to_a_repository() -> None:
+    assert "notify" not in template({})
 
 
 @pytest.mark.parametrize(("name", "said"), [("run.nope", 1), ("run.retries", "many"), ("run.mode", None)])

@@ -57,6 +57,7 @@ def strategy(event: type[Event]) -> st.SearchStrategy[Event]:
             reports.Outcome, st.sampled_from(Category), tip=st.none() | st.just("t"), peak=SMALL
         ),
         "line": st.lists(st.builds(reports.Merged, IDS, IDS), max_size=3).map(tuple),
+        "changes": st.lists(st.tuples(IDS, st.none() | IDS), max_size=3).map(tuple),
         "clashes": st.lists(st.builds(reports.Clash, IDS, st.just(("x",))), max_size=2).map(tuple),
     }
     plain: dict[object, st.SearchStrategy[object]] = {str: IDS, int: SMALL, float: st.floats(0, 1000)}

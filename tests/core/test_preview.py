@@ -3,7 +3,7 @@ from __future__ import annotations
 from plait.core import preview
 from plait.core.graph import build
 from plait.core.plan import Plan
-from plait.core.settings import Mode, Settings
+from plait.core.settings import Mode, Settings, Spend
 from plait.core.state import State
 from plait.core.task import Need, Origin, Phase, Task
 from plait.testing.script import Script
@@ -62,3 +62,18 @@ def test_a_task_takes_as_long_as_it_took_before() -> None:
     assert preview.duration(script.state, Settings(), Task("b")) == 301
     assert preview.duration(script.state, Settings(), Task("b", estimate=7)) == 7
     assert preview.duration(script.state, Settings(), Task("b", origin=Origin("another.md"))) != 301
+
+
+def test_history_sets_the_cost_of_what_comes() -> None:
+    script = Script("a", "b", "c", settings=Settings(agents=("claude",)))
+    for name, dollars in (("a", 1), ("b", 2), ("c", 9)):
+        script.exits(name, spend=Spend(dollars * 1_000_000, 100 * dollars))
+    new = plan(Task("x"), Task("y", agent="claude"), Task("z"))
+    assert preview.cost(script.state, new, Settings(agents=("claude",))) == Spend(6_000_000, 600)
+    assert preview.cost(script.state, new, Settings(agents=("codex",))) is None, "one of them is a stranger"
+
+
+def test_who_never_told_of_a_cost_is_not_said_to_cost_nothing() -> None:
+    script = Script("a")
+    script.exits("a")
+    assert preview.cost(script.state, plan(Task("x")), Settings()) is None

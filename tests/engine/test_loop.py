@@ -8,7 +8,7 @@ from plait.adapters.memory import MemoryJournal
 from plait.core.decisions import AttemptStarted
 from plait.core.events import Record
 from plait.core.reports import AttemptExited, AttemptLaunched, ClockJumped
-from plait.core.requests import CancelTask, Stop
+from plait.core.requests import CancelTask, SaveSettings, Stop
 from plait.core.settings import Backoff, Isolation, Settings
 from plait.core.status import BatchStatus, Category, TaskStatus
 from plait.core.task import Need, Task
@@ -77,6 +77,16 @@ def test_a_disk_that_fills_up_while_an_attempt_runs_loses_nothing(house: House) 
     assert next_one.until(next_one.ended)
     assert next_one.statuses() == {"one": TaskStatus.DONE, "two": TaskStatus.DONE}
     assert house.wrote("told") == ["one"]
+
+
+def test_on_a_full_disk_settings_are_not_saved_and_then_they_are(house: House) -> None:
+    house.journal = disk = FullDisk()
+    tenure = house.engine()
+    house.ask(SaveSettings("save", (("retries", "1"),)))
+    assert tenure.until(lambda: disk.refused >= 2)
+    assert (house.journal.last(), house.journal.settings()) == (0, {})
+    disk.full = False
+    assert tenure.until(lambda: house.journal.settings() == {"retries": "1"})
 
 
 def test_another_engine_adopts_what_runs(house: House) -> None:

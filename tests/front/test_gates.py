@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from plait.core.events import Record
 from plait.core.reports import MergeDone
 from plait.core.requests import Drop
 from plait.core.settings import Settings
-from plait.front.gates import deciding, gates
+from plait.front.gates import GateRun, Gates, deciding
 from plait.testing.script import BATCH, Script
 
 GATED = Settings(gate="make test", max_parallel=0, retries=0)
+
+
+def gates(records: Iterable[Record], batch: str) -> list[GateRun]:
+    found = Gates(batch)
+    for record in records:
+        found.take(record)
+    return found.runs
 
 
 def gated(*names: str) -> Script:

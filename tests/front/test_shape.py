@@ -11,8 +11,8 @@ import pytest
 
 from plait import codec
 from plait.core.reports import AttemptLaunched, AttemptPhase, AttemptSession, ConflictForeseen
-from plait.core.requests import Ship
-from plait.core.settings import Budget, Isolation, Publish, Settings, Spend
+from plait.core.requests import Pause, Ship
+from plait.core.settings import Budget, Isolation, Mode, Publish, Settings, Spend
 from plait.core.status import Category
 from plait.core.task import Task
 from plait.front.feed import Feed
@@ -24,7 +24,7 @@ from plait.wiring import EngineInfo
 HISTORIES = Path(__file__).parents[1] / "histories"
 BATCH_KEYS = "id projectId status mode branch base prUrl shipped unshipped settings createdAt startedAt completedAt eta cost progress tasks"
 TASK_KEYS = (
-    "taskId title status reason category agent attempt phase branch worktreePath sessionId error startedAt "
+    "taskId title status reason waiting needsYou category agent attempt phase branch worktreePath sessionId error startedAt "
     "completedAt cost diffstat commit foreseen entrantOf winner"
 )
 PROGRESS_KEYS = (
@@ -183,3 +183,18 @@ def test_the_status_of_everything() -> None:
     told = status_json(EngineInfo(42, 0.0), [{"id": "new"}, {"id": "old"}])
     assert told["engine"] == {"pid": 42, "since": "1970-01-01T00:00:00.000Z"}
     assert told["batches"] == [{"id": "new"}, {"id": "old"}]
+
+
+def test_a_person_is_needed_for_what_only_a_person_can_decide() -> None:
+    queue = Script("a", settings=Settings(mode=Mode.QUEUE))
+    assert _waits(queue) == ("approval", True)
+    short = Script("a", settings=Settings(agents=("claude",), budget=Budget(10), reserve=Spend(20)))
+    assert _waits(short) == ("pause", True)
+    paused = Script("a", "b", settings=Settings(max_parallel=1))
+    paused.happen(Pause("p", paused.batch().id))
+    assert _waits(paused, 1) == ("pause", False), "whoever paused it knows"
+
+
+def _waits(script: Script, task: int = 0) -> tuple[object, object]:
+    told = seen(script)["tasks"][task]
+    return told["waiting"], told["needsYou"]

@@ -32,6 +32,10 @@ def test_this_version_writes_what_it_wrote(name: str) -> None:
     assert [codec.dump(codec.load(line)) for line in lines(name)] == lines(name)
 
 
+def test_what_was_saved_is_saved() -> None:
+    assert replay(lines("v6-storm-395")).saved == {"agent": '"make"'}
+
+
 def test_the_histories_hold_every_kind_of_event() -> None:
     seen = {codec.kind_of(codec.load(line).event) for name in NAMES for line in lines(name)}
     assert seen == set(codec.KINDS)

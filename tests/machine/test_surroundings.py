@@ -71,6 +71,15 @@ def test_what_an_attempt_around_it_was_told_is_not_passed_on() -> None:
     assert inner["PLAIT_MARK"] == "outer", "the site sees to that"
 
 
+def test_where_news_of_its_work_goes_is_not_told_to_an_agent() -> None:
+    secrets = {
+        "PLAIT_NOTIFY_URLS": "ntfy://x",
+        "PLAIT_NOTIFY_WEBHOOK": "https://h/x",
+        "PLAIT_NOTIFY_SECRET": "s",
+    }
+    assert secrets.keys().isdisjoint(around({**secrets, "PATH": "/bin"}))
+
+
 def test_a_front_that_names_its_compose_project_keeps_it() -> None:
     assert around({"COMPOSE_PROJECT_NAME": "mine"})["COMPOSE_PROJECT_NAME"] == "mine"
 

@@ -55,6 +55,15 @@ def test_refused_without_a_word() -> None:
     History()(q.Pause("p", "B"), d.RequestRefused("p", ""))
 
 
+def test_saved_settings_are_nobody_s_batch() -> None:
+    History().grants(q.SaveSettings("v", (("verify", '"make"'), ("gate", None))))
+
+
+@breaks("request")
+def test_saved_what_no_setting_is_like() -> None:
+    History().grants(q.SaveSettings("v", (("", "1"),)))
+
+
 @breaks("request")
 def test_granted_to_nobody() -> None:
     History()(q.Retry("x", "B", "a"), d.RequestGranted("x", ("a",)))

@@ -223,6 +223,17 @@ class TestFrontMatter:
         ]
         assert told(reading)[0].startswith("tasks/a.md:2: the front matter can't be read")
 
+    @pytest.mark.parametrize("deep", ["[", "{a: ", "- ", "? ", "- [", "&a [", "!a ["])
+    def test_front_matter_without_a_floor_takes_nobody_down_with_it(self, deep: str) -> None:
+        text = f"---\ntitle: A\nx:\n {deep * 100_000}\n---\n# A\n"
+        (entry,) = read({"a.md": text}).entries
+        assert (entry.task.id, entry.mark) == ("a", Mark.UNREADABLE)
+
+    def test_many_lists_are_not_deep(self) -> None:
+        lists = "".join(f"k{n}: [a, [b, {{c: [d]}}]]\n" for n in range(1000))
+        (entry,) = read({"a.md": f"---\n{lists}title: Wide\n---\n# A\n"}).entries
+        assert entry.task.title == "Wide"
+
 
 NAMED = dict.fromkeys(("01-x.md", "02-y.md", "08-a.md", "08-b.md", "task-9-z.md"), "# X\n")
 

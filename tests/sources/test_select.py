@@ -7,7 +7,7 @@ from plait.core.plan import Severity
 from plait.core.task import Need, Origin, Phase, Task
 from plait.sources.model import Entry, Mark, Reading
 from plait.sources.pile import Pile, gather
-from plait.sources.select import Selection, select, with_needs
+from plait.sources.select import Selection, named, select, with_needs
 
 
 def entry(name: str, title: str = "", mark: Mark = Mark.TODO, *needs: str, phase: str | None = None) -> Entry:
@@ -190,3 +190,20 @@ def test_no_text_raises_and_nothing_is_selected_in_silence(text: str, where: Pil
     selection = select(where, text)
     assert selection.ids or selection.failed or selection.complete
     assert set(selection.ids) <= where.by_id.keys()
+
+
+def test_programs_name_tasks_by_their_exact_ids() -> None:
+    assert named(TODO, ["66", "63"]).ids == ("63", "66")
+    assert named(FOLDER, ["01-pyproject"]).ids == ("01-pyproject",)
+
+
+@pytest.mark.parametrize("name", ["6", "63-65", "all", "*", "01", "Task", "", "63,64"])
+def test_an_id_that_is_not_there_is_an_error_that_names_it(name: str) -> None:
+    found = named(TODO, ["63", name])
+    assert told(found, Severity.ERROR) == [f"there is no task {name}"]
+
+
+def test_a_named_task_that_is_finished_is_said_and_left_out() -> None:
+    found = named(TODO, ["63", "90"])
+    assert (found.ids, told(found, Severity.INFO)) == (("63",), ["90 is complete already: skipped"])
+    assert named(TODO, ["90"]).complete

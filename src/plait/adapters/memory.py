@@ -53,8 +53,9 @@ class MemoryJournal:
         with self._grown:
             return dict(self._settings)
 
-    def save_settings(self, changes: Mapping[str, str | None]) -> None:
+    def save_settings(self, changes: Mapping[str, str | None], records: Sequence[Record] = ()) -> None:
         with self._grown:
+            self.append(records)
             merged = {**self._settings, **changes}
             self._settings = {name: value for name, value in merged.items() if value is not None}
 

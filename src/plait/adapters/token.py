@@ -1,4 +1,6 @@
-"""The token that the server asks for: random, made once, for its owner's eyes alone."""
+"""The tokens that the server asks for: random, made once, for their owner's eyes alone. One opens everything, the other,
+which is made when somebody wants it, lets look.
+"""
 
 from __future__ import annotations
 
@@ -10,24 +12,79 @@ from pathlib import Path
 from secrets import token_hex
 
 from plait.core.errors import WorldError
+from plait.core.frozen import dataclass
 
 _BYTES = 32
 _SOUND = re.compile(r"[0-9a-f]{64}")
 _ANYBODY = stat.S_IRWXG | stat.S_IRWXO
 
 
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """What opens the server, as of now. `read_only` is None where nobody ever wanted one."""
+
+    full: str
+    read_only: str | None = None
+
+
+class TokenFiles:
+    """Both tokens of one user, in the folder that is his own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.full = folder / "token"
+        self.read_only = folder / "token-read-only"
+
+    def now(self) -> Tokens:
+        """Read anew each time: what was rotated is dead at once, also for a server that runs."""
+        return Tokens(token(self.full), _found(self.read_only))
+
+    def rotate(self) -> str:
+        """A new token; both old ones are dead. Whoever dies in between leaves one dead, and may rotate again."""
+        try:
+            self.read_only.unlink(missing_ok=True)
+        except OSError as error:
+            raise _unkept(self.read_only, error) from error
+        return rotate(self.full)
+
+
 def token(path: Path) -> str:
     """The token in this file, which is made where there is none. Of two who make it at once, both get the same one."""
+    found = _found(path)
+    if found is not None:
+        return found
+    try:
+        _make(path)
+    except OSError as error:
+        raise _unkept(path, error) from error
+    found = _found(path)
+    if found is None:
+        raise WorldError(f"{path} is gone as soon as it is made", hint="See who removes it.")
+    return found
+
+
+def rotate(path: Path) -> str:
+    """Another token takes this one's place, whatever is there now; whole, or not at all."""
+    fresh, made = _beside(path), token_hex(_BYTES)
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            _write(fresh, f"{made}\n")
+            fresh.replace(path)
+        finally:
+            fresh.unlink(missing_ok=True)
+        _sync(path.parent)
+    except OSError as error:
+        raise _unkept(path, error) from error
+    return made
+
+
+def _found(path: Path) -> str | None:
+    """None where there is no file; one that holds no token, or is not the owner's alone, is refused."""
     try:
         found = _read(path)
-        if found is None:
-            _make(path)
-            found = _read(path)
     except OSError as error:
-        raise WorldError(
-            f"the token {path} can't be kept: {error.strerror}", hint="See who may write there: ls -ld."
-        ) from error
-    if found is None or not _SOUND.fullmatch(found):
+        raise _unkept(path, error) from error
+    if found is not None and not _SOUND.fullmatch(found):
         raise WorldError(f"{path} holds no token", hint="Remove it: a new one is made the next time.")
     return found
 
@@ -52,7 +109,7 @@ def _read(path: Path) -> str | None:
 def _make(path: Path) -> None:
     """Whole under another name first: whoever reads it meanwhile finds all of it, or nothing."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    fresh, text = path.with_name(f".{path.name}.{token_hex(4)}"), f"{token_hex(_BYTES)}\n"
+    fresh, text = _beside(path), f"{token_hex(_BYTES)}\n"
     _write(fresh, text)
     try:
         with suppress(FileExistsError):  # somebody was quicker: then theirs holds
@@ -70,6 +127,10 @@ def _claim(fresh: Path, path: Path, text: str) -> None:
         _write(path, text)
 
 
+def _beside(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{token_hex(4)}")
+
+
 def _write(path: Path, text: str) -> None:
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
@@ -80,3 +141,18 @@ def _write(path: Path, text: str) -> None:
     except BaseException:
         path.unlink(missing_ok=True)
         raise
+
+
+def _sync(folder: Path) -> None:
+    """A power cut must not bring the old one back."""
+    fd = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def _unkept(path: Path, error: OSError) -> WorldError:
+    return WorldError(
+        f"the token {path} can't be kept: {error.strerror}", hint="See who may write there: ls -ld."
+    )

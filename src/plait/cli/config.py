@@ -66,7 +66,7 @@ def row(config: Config, key: AnyKey) -> dict[str, object]:
     at = given.at
     return {
         "key": key.name,
-        "value": key.kind.plain(config.value(key)),
+        "value": key.shown(config.value(key)),
         "default": key.kind.plain(key.default),
         "source": given.layer.value,
         "file": at.file if at and given.in_file else None,
@@ -77,7 +77,7 @@ def row(config: Config, key: AnyKey) -> dict[str, object]:
 
 def lines(config: Config, key: AnyKey) -> list[str]:
     """One value for scripts: without quotes, an item a line, nothing where nothing is set."""
-    value = key.kind.spelt(config.value(key))
+    value = key.kind.spelt(key.veiled(config.value(key)))
     match value:
         case list():
             return [_visible(item) for item in value]
@@ -107,7 +107,7 @@ def listing(config: Config, width: int = 80) -> RenderableType:
 def _entry(config: Config, key: AnyKey) -> RenderableType:
     from rich.text import Text  # noqa: PLC0415
 
-    value = key.kind.spelt(config.value(key))
+    value = key.kind.spelt(key.veiled(config.value(key)))
     changed = config.value(key) != key.default
     said = "none" if value in ("", [], {}) else write(value)
     line = Text(f"{CHANGED if changed else '':<{_INDENT}}{key.field:<{_FIELD_WIDTH}}  ")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -12,7 +12,6 @@ from plait.cli.diff_show import page_through, tinted
 from plait.cli.say import OK, Page, harmless, write_json
 from plait.cli.show import on_terminal, show
 from plait.core.errors import UserError
-from plait.core.events import Record
 from plait.core.frozen import dataclass
 from plait.core.state import State
 from plait.front.comparison import Comparison, of_attempt, of_batch, of_task
@@ -20,6 +19,7 @@ from plait.front.desk import open_desk
 from plait.front.difference import Changed, Difference, difference
 from plait.front.difference_shape import difference_json
 from plait.front.names import Meant, find
+from plait.front.past import Try, tries
 from plait.wiring import Place, find_place
 
 
@@ -59,15 +59,15 @@ def _wanted(place: Place, state: State, meant: Meant, attempt: int | None) -> Co
         batch, (task,) = meant.batch, meant.tasks
         if attempt is None:
             return of_task(state, batch, task)
-        return of_attempt(state, batch, task, attempt, lambda: _records(place))
+        return of_attempt(state, batch, task, attempt, lambda: _past(place, batch.id, task.task.id))
     if attempt is not None:
         raise UserError("--attempt is about a task", hint=f"plait diff {meant.batch.id} TASK --attempt N")
     return of_batch(meant.batch)
 
 
-def _records(place: Place) -> Iterable[Record]:
+def _past(place: Place, batch: str, task: str) -> list[Try]:
     with closing(wiring.journal_reader(place)) as reader:
-        yield from reader.read()
+        return tries(reader.read(), batch, task)
 
 
 def _show_text(found: Difference, place: Place, *, pager: bool) -> None:

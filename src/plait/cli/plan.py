@@ -69,7 +69,7 @@ def show_json(found: Outlook) -> None:
     from plait.front.planning.shape import plan_json  # noqa: PLC0415 - each shape brings its own
 
     planned = found.planned
-    write_json(plan_json(planned.plan, found.seen.pile.by_id, planned.problems, found.eta))
+    write_json(plan_json(planned.plan, found.seen.pile.by_id, planned.problems, found.eta, found.cost))
 
 
 def _refuse(error: PlaitError) -> int:
@@ -77,7 +77,7 @@ def _refuse(error: PlaitError) -> int:
     from plait.front.planning.shape import plan_json  # noqa: PLC0415
 
     trace(error)
-    write_json(plan_json(None, {}, problems_of(error), None))
+    write_json(plan_json(None, {}, problems_of(error)))
     return exit_code(error)
 
 

@@ -37,11 +37,12 @@ from plait.wiring import state_folder
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """A batch. `agents` are those whose words have to be known to be understood."""
+    """A batch. `agents` are those whose words have to be known to be understood; `bell` is as the settings say."""
 
     batch: str
     headline: str
     agents: tuple[AgentSpec, ...] = ()
+    bell: bool = True
 
 
 def run_and_follow(
@@ -53,7 +54,8 @@ def run_and_follow(
         if options.detach:
             return detached(options, batch)
         headline = f"batch {batch} · {terms(found, plan)}"
-        return follow(options, desk, Followed(batch, headline, agents), calls)
+        bell = found.seen.config.notify.bell
+        return follow(options, desk, Followed(batch, headline, agents, bell), calls)
 
 
 def detached(options: RunOptions, batch: str) -> int:
@@ -76,7 +78,8 @@ def follow(options: RunOptions, desk: Desk, followed: Followed, calls: Calls) ->
             _say(followed.headline)
         with _show(options, desk, followed, feed) as show:
             someone = on_terminal() and not options.as_json
-            parting = Watch(desk, batch, show, calls, someone=someone).follow()
+            bell = followed.bell and not options.as_json
+            parting = Watch(desk, batch, show, calls, someone=someone, bell=bell).follow()
             view = batch_view(desk.state, desk.state.batches[batch])
             now = time.time()
             jobs = jobs_of(state_folder(desk.place), view)

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from plait.cli.run_options import RunOptions
 from plait.cli.run_show import tell
-from plait.core.errors import PlaitError, UserError
-from plait.wiring import Place, load_kit
-from plait.wiring.mirror import open_mirror, tidy_checkouts
-from plait.wiring.sources import history
+from plait.core.errors import UserError
+from plait.front.mirroring import mirrored as mirror, terms
 
-_ISOLATION, _BASE, _WRITE_BACK = "run.isolation", "run.base", "sources.write_back"
+_ISOLATION, _BASE = "run.isolation", "run.base"
 
 
 def mirrored(options: RunOptions) -> RunOptions:
@@ -26,27 +21,16 @@ def mirrored(options: RunOptions) -> RunOptions:
             "--repo works in worktrees: nobody would see what is done in the mirror's own checkout",
             hint="Leave --isolation in-place out.",
         )
-    mirror = open_mirror(options.repo, environment=os.environ, tell=tell)
-    in_use = list(_tops(Place(mirror.git_dir, mirror.git_dir / "plait", repository=True)))
-    tidy_checkouts(mirror, in_use)
-    where = mirror.checkout(mirror.resolve(str(options.flags.get(_BASE) or "")), in_use)
-    tell(f"{mirror.name} is mirrored; look at its batches with: plait -C {where} status")
-    # The checkout is the base. Nobody reads statuses there, so they go to the branch.
+    found = mirror(options.repo, base=str(options.flags.get(_BASE) or ""), tell=tell)
+    where = found.place.top
+    tell(f"{found.name} is mirrored; look at its batches with: plait -C {where} status")
+    # The checkout is the base.
     flags = {name: value for name, value in options.flags.items() if name != _BASE}
-    flags = {_WRITE_BACK: "branch", **flags, _ISOLATION: "worktree"}
     named = tuple(_named(word, where) for word in options.named)
-    return replace(options, where=where, named=named, flags=flags, repo=None)
+    return replace(options, where=where, named=named, flags={**terms(found.place), **flags}, repo=None)
 
 
 def _named(word: str, where: Path) -> str:
     """A source of that repository, or else one that lies here."""
     here = Path(word)
     return str(here.resolve()) if not (where / word).exists() and here.exists() else word
-
-
-def _tops(place: Place) -> Iterator[Path]:
-    """The checkouts that open batches were submitted from."""
-    state = history(place).state
-    for batch in state.open if state else ():
-        with suppress(PlaitError):
-            yield Path(load_kit(place, batch).top)

@@ -67,7 +67,8 @@ def _go_on(options: RunOptions, seen: Survey, desk: Desk, name: str, calls: Call
     if options.detach:
         return detached(options, batch.id)
     headline = f"batch {batch.id} · {batch.unsettled} of {len(batch.tasks)} tasks to go"
-    return follow(options, desk, Followed(batch.id, headline, _agents(desk, batch.id)), calls)
+    followed = Followed(batch.id, headline, _agents(desk, batch.id), seen.config.notify.bell)
+    return follow(options, desk, followed, calls)
 
 
 def _agents(desk: Desk, batch: str) -> tuple[AgentSpec, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from enum import Enum, auto
 
+from plait.cli.bell import Bell
 from plait.cli.run_calls import Calls
 from plait.cli.run_show import Show
 from plait.core.decisions import TaskEnded
@@ -38,10 +39,13 @@ class Parting(Enum):
 
 
 class Watch:
-    """`someone`: a person is here to answer what a batch may wait for."""
+    """`someone`: a person is here to answer what a batch may wait for; `bell`: and may have looked away."""
 
-    def __init__(self, desk: Desk, batch: str, show: Show, calls: Calls, *, someone: bool) -> None:
+    def __init__(  # noqa: PLR0913 - each is a thing of its own, and named where it is given
+        self, desk: Desk, batch: str, show: Show, calls: Calls, *, someone: bool, bell: bool = False
+    ) -> None:
         self._desk, self._id, self._show, self._calls = desk, batch, show, calls
+        self._bell = Bell(batch, wanted=bell)
         self._someone = someone
         self._stopped = 0  # how often a stop was asked for
         self._detached = False
@@ -86,6 +90,7 @@ class Watch:
             elif isinstance(event, SourcesWritten) and event.batch == self._id:
                 self._settled = max(self._settled, event.upto)
         self._show.take(told)
+        self._bell.hear(self._desk.state, [each.record for each in told])
 
     def _await_sources(self) -> None:
         """Whoever reads a source after this has returned finds in it what was done; a source that can't be written is

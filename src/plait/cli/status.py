@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import gc
-import sys
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from plait.cli.say import OK, Page
@@ -20,11 +18,9 @@ from plait.core.views import BatchView, TaskView, batch_view
 from plait.front.desk import Desk, open_desk
 from plait.front.names import find_batch
 from plait.ports import InboxError
-from plait.wiring import EngineInfo, find_place
+from plait.wiring import EngineInfo, Place, find_place
 
 ENDED_SHOWN = 10  # batches that have ended; `plait history` has them all
-OTHER_LINES = 7  # of a batch's page, beside its tasks
-GLANCE = 1.0  # seconds: how long something takes is shown while nothing else happens
 _AT_WORK = (TaskStatus.RUNNING, TaskStatus.VERIFYING, TaskStatus.MERGING)
 _NEWS = (
     TaskStatus.FAILED,
@@ -41,48 +37,19 @@ def status_command(where: Path, batch: str | None, *, watch: bool, as_json: bool
     gc.disable()  # a process that ends when it has answered: looking for garbage costs more than it frees
     with open_desk(find_place(where)) as desk:
         if watch:
+            from plait.cli.status_watch import watched  # noqa: PLC0415 - most look once
+
             gc.enable()
-            return _watch(desk, batch, as_json=as_json)
-        _tell(desk, batch, as_json=as_json)
+            return watched(desk, batch, as_json=as_json)
+        tell(desk, batch, as_json=as_json)
     return OK
 
 
-def _watch(desk: Desk, word: str | None, *, as_json: bool) -> int:
-    """A page for each change; with a BATCH until it has ended, else until somebody has seen enough."""
-    batch = find_batch(desk.ahead(), word).id if word is not None else None
-    screen = sys.stdout.isatty() and not as_json
-    while True:
-        if screen:
-            sys.stdout.write("\x1b[H\x1b[2J")
-        _tell(desk, batch, as_json=as_json, rows=_rows() if screen else None)
-        sys.stdout.flush()
-        if batch is not None and batch in desk.state.batches and batch not in desk.state.open:
-            return OK
-        _await_news(desk, screen=screen)
-
-
-def _await_news(desk: Desk, *, screen: bool) -> None:
-    while True:
-        with suppress(InboxError):  # who may only read can watch all the same
-            desk.tend()
-        news = desk.wait(GLANCE)
-        desk.refresh()
-        if news or screen:
-            return
-
-
-def _rows() -> int:
-    """How many tasks fit beside the other lines; what is on the screen already must not scroll away."""
-    from shutil import get_terminal_size  # noqa: PLC0415 - only for terminals
-
-    return max(1, get_terminal_size().lines - OTHER_LINES)
-
-
-def _tell(desk: Desk, word: str | None, *, as_json: bool, rows: int | None = None) -> None:
+def tell(desk: Desk, word: str | None, *, as_json: bool, rows: int | None = None) -> None:
     state, engine = _known(desk), desk.engine()
     chosen = newest_first(state) if word is None else [find_batch(state, word)]
     if as_json:
-        _write_json(state, chosen, engine)
+        _write_json(desk.place, state, chosen, engine)
     elif word is None:
         _show_all(state, chosen, engine)
     else:
@@ -100,11 +67,13 @@ def newest_first(state: State) -> list[BatchState]:
     return sorted(state.batches.values(), key=lambda batch: -batch.order)
 
 
-def _write_json(state: State, batches: Sequence[BatchState], engine: EngineInfo | None) -> None:
+def _write_json(place: Place, state: State, batches: Sequence[BatchState], engine: EngineInfo | None) -> None:
     from plait.cli.say import write_json  # noqa: PLC0415 - people are told in words
     from plait.front.shape import batch_json, status_json  # noqa: PLC0415
+    from plait.wiring.projects import project_id  # noqa: PLC0415
 
-    told = [batch_json(state, batch, eta=_eta(state, batch), project_id=None) for batch in batches]
+    name = project_id(place)
+    told = [batch_json(state, batch, eta=_eta(state, batch), project_id=name) for batch in batches]
     write_json(status_json(engine, told))
 
 

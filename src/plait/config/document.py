@@ -62,6 +62,10 @@ def _setting(heard: Heard, document: Document, path: tuple[str, str], said: obje
         table, field = path
         message = f"there is no setting called {table}.{bare(field)}"
         heard.refuse(message, document.at(*path), meant(table, field))
+    elif key.private and heard.layer is Layer.REPOSITORY:
+        message = f"{key.name} is a person's own setting: no repository may say it for those who work in it"
+        hint = f"Put it into your own config.toml (in ~/.config/plait/ on Linux), or into {key.variable}."
+        heard.refuse(message, document.at(*path), hint)
     else:
         heard.take(key, said, document.at(*path))
 

@@ -18,6 +18,7 @@ from plait.config.model import (
     Layer,
     MergeConfig,
     ModelConfig,
+    NotifyConfig,
     PrConfig,
     RunConfig,
     SourcesConfig,
@@ -39,6 +40,7 @@ Table = (
     | MergeConfig
     | PrConfig
     | EngineConfig
+    | NotifyConfig
 )
 
 
@@ -69,7 +71,8 @@ class Heard:
         try:
             value = key.kind.read(key.kind.hear(said) if aloud and isinstance(said, str) else said)
         except Unfit as unfit:
-            self.refuse(f"{key.name} must be {key.kind.allowed}, not {shown(said)}", at, str(unfit))
+            found = "what stands there" if key.secret else shown(said)
+            self.refuse(f"{key.name} must be {key.kind.allowed}, not {found}", at, str(unfit))
         else:
             self.values[key.name] = (value, Given(self.layer, at))
 
@@ -109,6 +112,7 @@ def _typed(values: dict[str, tuple[object, Given]]) -> Config:
         MergeConfig(**table("merge", MergeConfig)),
         PrConfig(**table("pr", PrConfig)),
         EngineConfig(**table("engine", EngineConfig)),
+        NotifyConfig(**table("notify", NotifyConfig)),
         MappingProxyType({name: given for name, (_, given) in values.items()}),
     )
 

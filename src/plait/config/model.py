@@ -25,6 +25,7 @@ from plait.core.settings import (
     WriteBack,
 )
 from plait.core.task import Origin
+from plait.core.tiding import TidingKind
 
 COMMAND = "command"  # the agent that is whatever command was given
 
@@ -172,6 +173,17 @@ class EngineConfig:
     agent_limits: tuple[tuple[str, int], ...]
     keep_awake: bool
     transcript_cap: int
+    traces: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class NotifyConfig:
+    urls: tuple[str, ...]
+    webhook: str | None
+    secret_file: str | None
+    secret: str | None
+    on: tuple[TidingKind, ...]
+    bell: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +198,7 @@ class Config:
     merge: MergeConfig
     pr: PrConfig
     engine: EngineConfig
+    notify: NotifyConfig
     given: Mapping[str, Given]
     warnings: tuple[Problem, ...] = ()
 

@@ -28,7 +28,7 @@ def saved(settings: Mapping[str, str]) -> Heard:
     import msgspec  # noqa: PLC0415 - only those who have saved something need it
 
     for name, text in settings.items():
-        at = Origin(f"saved setting {name}")
+        at = saved_at(name)
         if name not in BY_SAVED:
             heard.warn("this version has no such setting; it is passed over", at, _meant(name, BY_SAVED))
             continue
@@ -39,6 +39,11 @@ def saved(settings: Mapping[str, str]) -> Heard:
         else:
             heard.take(BY_SAVED[name], said, at)
     return heard
+
+
+def saved_at(name: str) -> Origin:
+    """Where a saved setting was said."""
+    return Origin(f"saved setting {name}")
 
 
 def environment(variables: Mapping[str, str]) -> Heard:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from types import MappingProxyType
 
-from plait.config import keys_agents, keys_git, keys_model, kinds
+from plait.config import keys_agents, keys_git, keys_model, keys_notify, kinds
 from plait.config.choices import PromptBy
 from plait.config.key import AnyKey, Key
 from plait.core.needs import UnknownNeeds
@@ -32,6 +32,7 @@ TABLES: Mapping[str, str] = MappingProxyType(
         "merge": "How files are merged that many tasks change.",
         "pr": "Where a batch branch goes.",
         "engine": "Over all batches of this repository.",
+        "notify": "What you are told of, and where. It counts in your own file, and not in a repository's.",
     }
 )
 
@@ -315,6 +316,15 @@ KEYS: tuple[AnyKey, ...] = (
         2**26,
         "the most that is kept of what one attempt prints: of a longer transcript, the beginning and the end",
     ),
+    Key(
+        "engine.traces",
+        keys_notify.webhook(),
+        None,
+        "the OTLP/HTTP address that gets traces of what the engine does; none: that of OTEL_EXPORTER_OTLP_ENDPOINT",
+        private=True,
+        hide=lambda url: url and keys_notify.host_of(url),
+    ),
+    *keys_notify.NOTIFY,
 )
 
 BY_NAME: Mapping[str, AnyKey] = MappingProxyType({key.name: key for key in KEYS})

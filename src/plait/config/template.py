@@ -18,16 +18,21 @@ def template(values: Mapping[str, object]) -> str:
     for name in values:
         if name not in BY_NAME:
             raise UserError(f"there is no setting called {name}")
-    tables = (_table(table, about, values) for table, about in TABLES.items())
+    tables = (_table(table, about, values) for table, about in TABLES.items() if _keys(table))
     return "\n".join([_HEAD, *tables, ""])
 
 
 def _table(table: str, about: str, values: Mapping[str, object]) -> str:
     lines = ["", f"# {about}", f"[{table}]"]
-    for key in of_table(table):
+    for key in _keys(table):
         mark = "" if key.name in values else "#"
         lines += [f"# {_meaning(key)}", f"{mark}{key.field} = {_spelt(key, values)}"]
     return "\n".join(lines)
+
+
+def _keys(table: str) -> list[AnyKey]:
+    """Those that a repository may set."""
+    return [key for key in of_table(table) if not key.private]
 
 
 def _spelt(key: AnyKey, values: Mapping[str, object]) -> str:

@@ -1,8 +1,9 @@
-"""A plan before it is submitted: what would start at once, and when it would be over."""
+"""A plan before it is submitted: what would start at once, when it would be over, and what it would cost."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from statistics import mean, median
 
 from plait.core.decisions import AttemptStarted
 from plait.core.drive import decide, take
@@ -10,7 +11,7 @@ from plait.core.estimate import forecast, guess
 from plait.core.fork import fork
 from plait.core.plan import Plan
 from plait.core.requests import ChangeEngineSettings, Submit
-from plait.core.settings import EngineSettings, Mode, Settings
+from plait.core.settings import EngineSettings, Mode, Settings, Spend
 from plait.core.state import State
 from plait.core.task import Task
 
@@ -47,3 +48,23 @@ def length(state: State, plan: Plan, settings: Settings) -> float | None:
         return None
     end = forecast(twin, _NAME, state.now).end
     return None if end is None else end - state.now
+
+
+def cost(state: State, plan: Plan, settings: Settings) -> Spend | None:
+    """What an attempt at each task would cost, as those of its agents did lately; None where somebody has no history, or
+    nobody has ever told of any cost.
+    """
+    crews = [(task.agent,) if task.agent else settings.agents for task in plan.tasks]
+    usual = {agent: _usual(state, agent) for crew in crews for agent in crew}
+    if None in usual.values():
+        return None
+    shares = [[said for agent in crew if (said := usual[agent]) is not None] for crew in crews]
+    dollars, tokens = (sum(mean(each[side] for each in share) for share in shares) for side in (0, 1))
+    return Spend(round(dollars), round(tokens)) or None
+
+
+def _usual(state: State, agent: str) -> tuple[float, float] | None:
+    known = state.experience.get(agent)
+    if known is None or not known.spends:
+        return None
+    return median(spend.microusd for spend in known.spends), median(spend.tokens for spend in known.spends)

@@ -132,6 +132,14 @@ class ChangeEngineSettings:
     fields: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class SaveSettings:
+    """Keep these JSON texts by their names for whoever reads settings; None forgets one, and the others stay."""
+
+    id: str
+    changes: tuple[tuple[str, str | None], ...]
+
+
 TaskRequest = CancelTask | Retry | Drop | Feedback
 BatchRequest = CancelBatch | Pause | Unpause | Approve | Stop | Resume | Ship | ChangeSettings
-Request = Submit | BatchRequest | TaskRequest | ChangeEngineSettings
+Request = Submit | BatchRequest | TaskRequest | ChangeEngineSettings | SaveSettings

@@ -305,6 +305,7 @@ class State:
     seq: int = 0
     now: float = 0.0  # of the newest record
     settings: EngineSettings = field(default_factory=EngineSettings)
+    saved: dict[str, str] = field(default_factory=dict)  # settings, as JSON; replaced as a whole
     engine: EngineTaken | None = None
     engine_since: float = 0.0
     batches: dict[str, BatchState] = field(default_factory=dict)

@@ -127,9 +127,9 @@ def task_view(state: State, batch: BatchState, task: TaskState) -> TaskView:
     )
 
 
-def batch_view(state: State, batch: BatchState) -> BatchView:
+def batch_view(state: State, batch: BatchState, *, brief: bool = False) -> BatchView:
+    """`brief`: without its tasks."""
     status, reason = batch_standing(batch)
-    tasks = tuple(task_view(state, batch, task) for task in batch.tasks)
     return BatchView(
         id=batch.id,
         status=status,
@@ -144,8 +144,8 @@ def batch_view(state: State, batch: BatchState) -> BatchView:
         started_at=batch.started_at,
         ended_at=batch.ended_at,
         cost=batch.spent,
-        progress=_progress(tasks),
-        tasks=tasks,
+        progress=_progress(state, batch),
+        tasks=() if brief else tuple(task_view(state, batch, task) for task in batch.tasks),
         waits_for_person=waits_for_person(state, batch),
         pr_url=batch.published.url if batch.published else "",
         shipped=batch.published.commit if batch.published else "",
@@ -207,9 +207,9 @@ def batch_standing(batch: BatchState) -> tuple[BatchStatus, str]:
     return BatchStatus.RUNNING, f"{len(batch.alive)} at work, {batch.unsettled} of {len(batch.tasks)} to go"
 
 
-def _progress(tasks: tuple[TaskView, ...]) -> Progress:
+def _progress(state: State, batch: BatchState) -> Progress:
     counts = dict.fromkeys(TaskStatus, 0)
-    asked = [task for task in tasks if task.entrant is None]
+    asked = [task for task in batch.tasks if task.task.entrant is None]
     for task in asked:
-        counts[task.status] += 1
+        counts[task.status or standing(state, batch, task).status] += 1
     return Progress(len(asked), tuple(counts.items()))

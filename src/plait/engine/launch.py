@@ -110,11 +110,10 @@ class Launcher:
     def forget(self, batch: str) -> None:
         """It has ended: nobody needs its secrets on disk any more.
 
-        Who asks for more at this instant has seen them there, and hands over none: they are known until this engine leaves.
+        Who asks for more at this instant may have handed over theirs: what is there is known until this engine leaves.
         """
         self._known.pop(batch, None)
-        with suppress(KitError):
-            self._environment(batch)
+        self.refresh(batch)
         try:
             self._kits.forget_environment(batch)
         except OSError as error:

@@ -6,7 +6,7 @@ Everything happens in one thread. A turn takes all that came since the last one,
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 
 from plait.core.agenda.slots import room_in_batch
@@ -92,6 +92,7 @@ class Engine:
         self._glanced = 0.0
         self._ticked = 0.0
         self._unwritten: list[Record] = []
+        self._saved: Mapping[str, str] = {}  # the journal's settings
         self._wake: float | None = None
         self._leaving = False
         self._told: set[str] = set()
@@ -128,6 +129,7 @@ class Engine:
     def open(self, parts: Parts, wanted: ChangeEngineSettings) -> None:
         """Replay, probe, report: what an earlier engine left is found again. `wanted` is what the settings say now."""
         self._parts = parts
+        self._saved = parts.journal.settings()
         for record in parts.journal.read():
             evolve(self.state, record)
             parts.settler.take(record)
@@ -278,7 +280,7 @@ class Engine:
     def _write(self, records: list[Record]) -> None:
         """Nothing is performed before it is on disk. A full disk is waited for; meanwhile nothing is decided."""
         try:
-            self.parts.journal.append(records)
+            self.parts.journal.save_settings(self._unsaved(), records)
         except (JournalFullError, JournalReadOnlyError) as error:
             if not self._unwritten:
                 log.say(f"warning: {error.message}; {len(records)} records wait ({error.hint})")
@@ -287,6 +289,7 @@ class Engine:
         if self._unwritten:
             log.say("the journal can be written again")
             self._unwritten = []
+        self._saved = self.state.saved
         for record in records:
             self.parts.settler.take(record)
         for record in records:
@@ -295,6 +298,12 @@ class Engine:
             onlooker.hear(self.state, records)
         self.parts.settler.poke()
         self._keep_awake()
+
+    def _unsaved(self) -> dict[str, str | None]:
+        """What makes the journal's settings those that the records say."""
+        if self.state.saved == self._saved:
+            return {}
+        return {**dict.fromkeys(self._saved), **self.state.saved}
 
     def _keep_awake(self) -> None:
         """While something runs, and not while all wait for a person or for a provider."""

@@ -8,18 +8,24 @@ from collections.abc import Iterable, Mapping
 from pathlib import PurePath
 
 from plait.config.outside import TOLD
+from plait.config.schema import KEYS
 from plait.core.task import Attempt, Task
 
 # The mark is the site's to set; asking plait to be talkative is meant for whoever is inside, too.
 _INHERITED = frozenset({"PLAIT_MARK", "PLAIT_DEBUG"})
 _OURS = TOLD - _INHERITED
+# Where news of a person's work goes, and with which secret, is nothing that an agent needs.
+_SECRET = frozenset(key.variable for key in KEYS if key.secret)
+_KEPT_BACK = _OURS | _SECRET
 # Where git would look instead of around itself (`git rev-parse --local-env-vars`), as a hook leaves them. Settings that
 # came by the environment (GIT_CONFIG_COUNT and its like) stay: they are a person's, such as credentials or safe folders.
+# And by what Claude Code would believe that it runs inside of itself, where an agent has started the front.
 _ASTRAY = frozenset(
     """
     GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_COMMON_DIR GIT_CONFIG GIT_DIR GIT_GRAFT_FILE GIT_IMPLICIT_WORK_TREE GIT_INDEX_FILE
     GIT_INTERNAL_SUPER_PREFIX GIT_NO_REPLACE_OBJECTS GIT_OBJECT_DIRECTORY GIT_PREFIX GIT_QUARANTINE_PATH
     GIT_REPLACE_REF_BASE GIT_SHALLOW_FILE GIT_WORK_TREE OLDPWD
+    CLAUDECODE CLAUDE_CODE_ENTRYPOINT
     """.split()  # noqa: SIM905 - words read better in lines
 )
 # Nobody sits there. Agents give their tools terminals of their own, on which these would wait for a key for ever.
@@ -55,7 +61,7 @@ def surroundings(  # noqa: PLR0913 - each is a thing of its own, and named where
         # A Python tool that writes to a file would speak every few kilobytes only, and silence is taken for a hang.
         "PYTHONUNBUFFERED": "1",
         "COMPOSE_PROJECT_NAME": name,
-        **{key: value for key, value in base.items() if key not in _OURS and key not in _ASTRAY},
+        **{key: value for key, value in base.items() if key not in _KEPT_BACK and key not in _ASTRAY},
         **_UNATTENDED,
         "PWD": str(workspace),
         **_possible(extra),

@@ -1,1 +1,1 @@
-"""What every front does: submit, ask, follow. The command line is one, the server will be another."""
+"""What every front does: submit, ask, follow. The command line is one, the server is another."""

@@ -12,14 +12,14 @@ Result = tuple[str | None, Answer]
 
 
 def answer_json(state: State, batch_id: str, result: Result) -> dict[str, object]:
-    """`status` and `reason` are what is so now; of a refusal, `reason` says why."""
+    """`status` and `reason` are what is so now; of a refusal, `reason` says why, and of what no engine can answer, too."""
     name, answer = result
     words = {True: "granted", False: "refused", None: "accepted"}
     status, reason = _stands(state, batch_id, name or next(iter(answer.tasks), None))
     return {
         "taskId": name,
         "result": words[answer.granted],
-        "reason": answer.why if answer.granted is False else reason,
+        "reason": answer.why or reason,
         "status": status,
         "tasks": answer.tasks,
     }

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from plait.core.decisions import AttemptStarted
 from plait.core.errors import UserError, WorldError
-from plait.core.events import Record
 from plait.core.explain import explain
 from plait.core.frozen import dataclass
-from plait.core.reports import AttemptExited
 from plait.core.settings import Isolation
 from plait.core.state import BatchState, State, TaskState
 from plait.core.task import Attempt, Step
+from plait.front.past import Try
 from plait.site.refs import attempt_ref
-
-Records = Callable[[], Iterable[Record]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +54,10 @@ def of_task(state: State, batch: BatchState, task: TaskState) -> Comparison:
     return Comparison(_called(last.name), last.decision.base, made or attempt_ref(last.name), "", last.name)
 
 
-def of_attempt(state: State, batch: BatchState, task: TaskState, n: int, records: Records) -> Comparison:
-    """What one attempt made; the state has forgotten where older ones began, the journal has not."""
+def of_attempt(
+    state: State, batch: BatchState, task: TaskState, n: int, past: Callable[[], Iterable[Try]]
+) -> Comparison:
+    """What one attempt made; the state has forgotten where older ones began, their `past` has not."""
     _refuse_in_place(batch)
     newest = task.numbers.get(Step.WRITE, 0)
     if not newest:
@@ -70,21 +68,10 @@ def of_attempt(state: State, batch: BatchState, task: TaskState, n: int, records
     attempt = Attempt(batch.id, task.task.id, Step.WRITE, n)
     if attempt in task.alive:
         return _running(task, attempt)
-    base, tip = _ends(records(), attempt)
+    known = next((each for each in past() if each.attempt == attempt), None)
+    tip = known.outcome.tip if known is not None and known.outcome is not None else None
+    base = known.base if known is not None else ""
     return Comparison(_called(attempt), base, tip or attempt_ref(attempt), "", attempt)
-
-
-def _ends(records: Iterable[Record], attempt: Attempt) -> tuple[str, str]:
-    base, tip = "", ""
-    for record in records:
-        match record.event:
-            case AttemptStarted(attempt=name, base=said) if name == attempt:
-                base = base or said
-            case AttemptExited(attempt=name, outcome=outcome) if name == attempt:
-                tip = tip or outcome.tip or ""
-            case _:
-                pass
-    return base, tip
 
 
 def _running(task: TaskState, attempt: Attempt) -> Comparison:

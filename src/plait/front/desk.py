@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -54,7 +54,8 @@ class Told:
 class Desk:
     """Belongs to the thread that opened it. What is asked for here is in the state as soon as `ask` returns.
 
-    With a `feed`, it is the feed that folds, and from `listen` on also tells: `heard` gives what it told.
+    With a `feed`, it is the feed that folds, and from `listen` on also tells: `heard` gives what it told, or whoever
+    listens is called with each record as it is folded.
     """
 
     def __init__(self, place: Place, feed: Feed | None = None) -> None:
@@ -63,6 +64,7 @@ class Desk:
         self._feed = feed
         self._listening = False
         self._told: list[Told] = []
+        self._hear: Callable[[Record, Sequence[Event]], None] | None = None
         self._looked = 0.0
         self._reader: JournalReader | None = None
         self._inbox: Inbox | None = None
@@ -85,6 +87,12 @@ class Desk:
             self._inbox.close()
             self._inbox = None
 
+    def move(self, place: Place) -> None:
+        """The same repository, in another checkout: what is started from now on is started there."""
+        assert place.state == self.place.state
+        self.place = place
+        self._tender.move(place)
+
     @property
     def journal_id(self) -> str | None:
         """Another one than before: the journal was replaced, and the state begins anew."""
@@ -102,9 +110,9 @@ class Desk:
         assert self._feed is not None
         return self._feed
 
-    def listen(self) -> None:
-        """What happens from now on is to be told."""
-        self._listening = True
+    def listen(self, hear: Callable[[Record, Sequence[Event]], None] | None = None) -> None:
+        """What happens from now on is to be told; to `hear` if it is given, and then nothing is kept here."""
+        self._listening, self._hear = True, hear
 
     def heard(self) -> Sequence[Told]:
         """Read what is new; everything that was told since the last time."""
@@ -161,15 +169,15 @@ class Desk:
         (told,) = self.answers([request])
         return self.taken(request, told)
 
-    def hand_in(self, submission: Submission) -> Submit:
-        """The request for a new batch, once it is safe in the inbox: somebody will answer it."""
+    def hand_in(self, submission: Submission, name: str = "") -> Submit:
+        """The request for a new batch, once it is safe in the inbox: somebody will answer it. `name`: its id, if not any."""
         from plait.front.handover import discreet, hand_over, take_back  # noqa: PLC0415 - most fronts only look
         from plait.site.refs import batch_branch  # noqa: PLC0415
 
         submission = discreet(submission)
         batch = hand_over(self.place, self.state, submission)
         request = Submit(
-            request_id(),
+            name or request_id(),
             batch,
             submission.plan.brief(),
             submission.settings,
@@ -244,11 +252,14 @@ class Desk:
             self._fold(record)
             self._expected.hear(record)
             self._tender.hear(record)
-            self._unread.append(record)
+            if self._hear is None:
+                self._unread.append(record)
 
     def _fold(self, record: Record) -> None:
         if self._feed is None:
             evolve(self.state, record)
+        elif self._hear is not None:
+            self._hear(record, self._feed.take(record))
         elif self._listening:
             self._told.append(Told(record, self._feed.take(record)))
         else:

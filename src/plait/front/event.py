@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from plait.core.frozen import dataclass
 from plait.front.instant import iso
+from plait.front.spelling import spelt
 
 
 class EventType(StrEnum):
@@ -79,12 +80,4 @@ class Event:
 
 def line(event: Event) -> str:
     """One line of JSON, whatever texts are in it."""
-    import msgspec  # noqa: PLC0415 - only where JSON is asked for
-
-    told = event.json()
-    try:
-        return msgspec.json.encode(told).decode()
-    except UnicodeEncodeError:  # a name that is not UTF-8
-        import json  # noqa: PLC0415
-
-        return json.dumps(told)
+    return spelt(event.json()).decode()

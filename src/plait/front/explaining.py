@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import replace
 
 from plait import wiring
 from plait.core.explain import Standing, standing
@@ -11,10 +12,10 @@ from plait.core.frozen import dataclass
 from plait.core.state import BatchState, State, TaskState
 from plait.core.task import Need
 from plait.front.contests import ContestView, contest_json, contest_of
-from plait.front.gates import GateRun, deciding
+from plait.front.gates import GateRun, Gates
 from plait.front.instant import iso, iso_or_none
-from plait.front.past import Try, tries
-from plait.front.results import Result, result
+from plait.front.past import Past, Try
+from plait.front.results import Result, confirmed, expected
 from plait.front.way import way
 from plait.ports import JournalMissingError
 from plait.wiring import Place
@@ -31,19 +32,30 @@ class Explained:
 
 
 def explained(place: Place, state: State, batch: BatchState, task: TaskState) -> Explained:
-    past, gate = _past(place, batch.id, task.task.id)
-    found = result(place, batch, task, _files(past), gate)
+    """By what the journal tells of its past."""
+    known = explained_by(place, state, (batch, task), *_past(place, batch.id, task.task.id))
+    return replace(known, result=confirmed(place, known.result))
+
+
+def explained_by(
+    place: Place, state: State, of: tuple[BatchState, TaskState], past: Sequence[Try], gate: GateRun | None
+) -> Explained:
+    """Its `result` is the one that is expected: git has not been asked for it."""
+    batch, task = of
     contest = contest_of(wiring.state_folder(place), batch, task) if task.entrants else None
-    return Explained(state, batch, task, past, found, contest)
+    return Explained(state, batch, task, past, expected(batch, task, _files(past), gate), contest)
 
 
-def _past(place: Place, batch: str, task: str) -> tuple[list[Try], GateRun | None]:
+def _past(place: Place, batch: str, task: str) -> tuple[Sequence[Try], GateRun | None]:
+    past, gates = Past(batch), Gates(batch)
     try:
         with closing(wiring.journal_reader(place)) as reader:
-            records = list(reader.read())
+            for record in reader.read():
+                past.take(record)
+                gates.take(record)
     except JournalMissingError:
-        return [], None
-    return tries(records, batch, task), deciding(records, batch, task)
+        return (), None
+    return past.of(task), gates.deciding(task)
 
 
 def _files(past: Sequence[Try]) -> Sequence[str]:
@@ -54,7 +66,7 @@ def explained_json(known: Explained) -> dict[str, object]:
     contest = known.contest
     return {
         **_json(known.state, known.batch, known.task, known.past),
-        "result": _result_json(known.result),
+        "result": result_json(known.result),
         "contest": None if contest is None else contest_json(contest),
     }
 
@@ -102,22 +114,22 @@ def _try_json(each: Try) -> dict[str, object]:
     }
 
 
-def _result_json(found: Result | None) -> dict[str, object] | None:
-    if found is None:
+def result_json(known: Result | None) -> dict[str, object] | None:
+    if known is None:
         return None
-    gate = found.gate
+    gate = known.gate
     return {
-        "branch": found.branch if found.tip else None,
-        "tip": found.tip or None,
-        "ref": found.kept or None,
-        "worktreePath": found.workspace or None,
-        "files": found.files,
-        "commit": found.merged or None,
-        "place": found.place or None,
+        "branch": known.branch if known.tip else None,
+        "tip": known.tip or None,
+        "ref": known.kept or None,
+        "worktreePath": known.workspace or None,
+        "files": known.files,
+        "commit": known.merged or None,
+        "place": known.place or None,
         "gate": None
         if gate is None
         else {"gate": gate.order.n, "commit": gate.order.commit, "passed": gate.passed},
-        "published": found.published or None,
+        "published": known.published or None,
     }
 
 

@@ -30,53 +30,61 @@ def gate_attempt(batch: str, n: int) -> Attempt:
     return Attempt(batch, "", Step.VERIFY, n)
 
 
-def gates(records: Iterable[Record], batch: str) -> list[GateRun]:
-    found: dict[int, GateRun] = {}
-    for record in records:
-        _fold(found, record, batch)
-    return list(found.values())
+class Gates:
+    """Those of one batch; records of others pass by."""
+
+    def __init__(self, batch: str) -> None:
+        self._batch = batch
+        self._runs: dict[int, GateRun] = {}
+        self._decided: dict[str, GateRun] = {}
+
+    @property
+    def runs(self) -> list[GateRun]:
+        return list(self._runs.values())
+
+    def deciding(self, task: str) -> GateRun | None:
+        """The gate by which a task ended last: the one that failed with it, or the one that it passed."""
+        return self._decided.get(task)
+
+    def take(self, record: Record) -> None:
+        runs = self._runs
+        match record.event:
+            case GateStarted(batch=self._batch) as order:
+                runs[order.n] = GateRun(order, record.at)
+            case GateEnding(batch=self._batch, n=n, why=why) if n in runs:
+                runs[n] = replace(runs[n], dropped=why is EndWhy.DROP)
+            case GateDone(batch=self._batch, n=n) as done if self._open(n):
+                passed = None if runs[n].dropped else done.passed
+                runs[n] = replace(runs[n], ended_at=record.at, passed=passed, detail=done.detail)
+            case GateLost(batch=self._batch, n=n, why=why) if self._open(n):
+                runs[n] = replace(runs[n], ended_at=record.at, detail=why)
+            case TaskEnded(batch=self._batch) as end:
+                self._end(end)
+            case _:
+                pass
+
+    def _open(self, n: int) -> bool:
+        """A report may come twice; the first one counted."""
+        return n in self._runs and self._runs[n].ended_at is None
+
+    def _end(self, end: TaskEnded) -> None:
+        passed = _verdict(end)
+        fitting = (run for run in reversed(self._runs.values()) if run.passed is passed)
+        decided = None if passed is None else next(fitting, None)
+        if decided is not None:
+            self._decided[end.task] = decided
+        else:
+            self._decided.pop(end.task, None)
 
 
 def deciding(records: Iterable[Record], batch: str, task: str) -> GateRun | None:
-    """The gate by which a task ended last: the one that failed with it, or the one that it passed."""
-    found: dict[int, GateRun] = {}
-    decided: GateRun | None = None
+    found = Gates(batch)
     for record in records:
-        _fold(found, record, batch)
-        match record.event:
-            case TaskEnded(batch=of, task=name) as end if (of, name) == (batch, task):
-                decided = _last(found, _verdict(end))
-            case _:
-                pass
-    return decided
+        found.take(record)
+    return found.deciding(task)
 
 
 def _verdict(end: TaskEnded) -> bool | None:
     if end.status is TaskStatus.DONE:
         return True
     return False if end.category is Category.GATE else None
-
-
-def _last(found: dict[int, GateRun], passed: bool | None) -> GateRun | None:  # noqa: FBT001 - as in a run
-    fitting = (run for run in reversed(found.values()) if passed is not None and run.passed is passed)
-    return next(fitting, None)
-
-
-def _fold(found: dict[int, GateRun], record: Record, batch: str) -> None:
-    match record.event:
-        case GateStarted(batch=of) as order if of == batch:
-            found[order.n] = GateRun(order, record.at)
-        case GateEnding(batch=of, n=n, why=why) if of == batch and n in found:
-            found[n] = replace(found[n], dropped=why is EndWhy.DROP)
-        case GateDone(batch=of, n=n) as done if of == batch and _open(found, n):
-            passed = None if found[n].dropped else done.passed
-            found[n] = replace(found[n], ended_at=record.at, passed=passed, detail=done.detail)
-        case GateLost(batch=of, n=n, why=why) if of == batch and _open(found, n):
-            found[n] = replace(found[n], ended_at=record.at, detail=why)
-        case _:
-            pass
-
-
-def _open(found: dict[int, GateRun], n: int) -> bool:
-    """A report may come twice; the first one counted."""
-    return n in found and found[n].ended_at is None

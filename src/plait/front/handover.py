@@ -90,7 +90,8 @@ def hand_over_environment(place: Place, state: State, requests: Sequence[Request
                 f"batch {batch.id} was forgotten: what it was submitted with is gone",
                 hint="Its tasks can be run anew: plait run.",
             )
-        if not there or (isinstance(request, Resume) and batch.paused is not None):
+        over = batch.ended is not None  # what is there still is about to go
+        if not there or over or (isinstance(request, Resume) and batch.paused is not None):
             with _told(place):
                 wiring.save_environment(place, batch.id, os.environ)
 

@@ -1,4 +1,4 @@
-"""What a task has been through: its attempts, in order, as the journal tells them."""
+"""What tasks have been through: their attempts, in order, as the journal tells them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from plait.core.task import Attempt
 
 @dataclass(frozen=True, slots=True)
 class Try:
-    """`outcome` None: it is at work. `then` says why the task went again after it."""
+    """`base` is the commit it began from. `outcome` None: it is at work. `then` says why the task went again after it."""
 
     attempt: Attempt
     agent: str
@@ -24,32 +24,50 @@ class Try:
     outcome: Outcome | None = None
     ending: EndWhy | None = None
     then: str = ""
+    base: str = ""
+
+
+class Past:
+    """The attempts of one batch; records of others pass by."""
+
+    def __init__(self, batch: str) -> None:
+        self._batch = batch
+        self._tries: dict[Attempt, Try] = {}
+        self._names: dict[str, list[Attempt]] = {}
+
+    def of(self, task: str) -> list[Try]:
+        return [self._tries[name] for name in self._names.get(task, ())]
+
+    def take(self, record: Record) -> None:
+        tries = self._tries
+        match record.event:
+            case AttemptStarted(attempt=name) as event if name.batch == self._batch and name not in tries:
+                tries[name] = Try(name, event.agent, record.at, base=event.base)
+                self._names.setdefault(name.task, []).append(name)
+            case AttemptEnding(attempt=name, why=why) if name in tries:
+                tries[name] = replace(tries[name], ending=tries[name].ending or why)
+            case AttemptExited(attempt=name, outcome=outcome) if name in tries:
+                self._end(record.at, name, outcome)
+            case AttemptLost(attempt=name, why=why) if name in tries:
+                self._end(record.at, name, Outcome(Category.LOST, detail=why))
+            case RetryGranted(batch=self._batch, task=task, why=why) if task in self._names:
+                last = self._names[task][-1]
+                tries[last] = replace(tries[last], then=why)
+            case _:
+                pass
+
+    def _end(self, at: float, name: Attempt, outcome: Outcome) -> None:
+        """A report may come twice; the first one counted."""
+        known = self._tries[name]
+        if known.outcome is None:
+            self._tries[name] = replace(known, ended_at=at, outcome=outcome)
 
 
 def tries(records: Iterable[Record], batch: str, task: str) -> list[Try]:
-    found: dict[Attempt, Try] = {}
+    past = Past(batch)
     for record in records:
-        match record.event:
-            case AttemptStarted(attempt=name) as event if (name.batch, name.task) == (batch, task):
-                found.setdefault(name, Try(name, event.agent, record.at))
-            case AttemptEnding(attempt=name, why=why) if name in found:
-                found[name] = replace(found[name], ending=found[name].ending or why)
-            case AttemptExited(attempt=name, outcome=outcome) if name in found:
-                _end(found, record.at, name, outcome)
-            case AttemptLost(attempt=name, why=why) if name in found:
-                _end(found, record.at, name, Outcome(Category.LOST, detail=why))
-            case RetryGranted(batch=of, task=name, why=why) if (of, name) == (batch, task) and found:
-                last = next(reversed(found))
-                found[last] = replace(found[last], then=why)
-            case _:
-                pass
-    return list(found.values())
-
-
-def _end(found: dict[Attempt, Try], at: float, name: Attempt, outcome: Outcome) -> None:
-    """A report may come twice; the first one counted."""
-    if found[name].outcome is None:
-        found[name] = replace(found[name], ended_at=at, outcome=outcome)
+        past.take(record)
+    return past.of(task)
 
 
 def label(attempt: Attempt) -> str:

@@ -31,15 +31,17 @@ class Result:
     published: str = ""
 
 
-def result(
-    place: Place, batch: BatchState, task: TaskState, files: Sequence[str], gate: GateRun | None
-) -> Result | None:
-    """None: it has none, or not one of its own. `files` are those that its last good attempt changed."""
-    if batch.settings.isolation is Isolation.IN_PLACE or not task.numbers or not place.repository:
+def expected(batch: BatchState, task: TaskState, files: Sequence[str], gate: GateRun | None) -> Result | None:
+    """As far as the state tells it: `kept` is where its work should lie. None: it has none, or not one of its own.
+
+    `files` are those that its last good attempt changed.
+    """
+    if batch.settings.isolation is Isolation.IN_PLACE or not task.numbers:
         return None
     leased = task.status is None and task.last is not None
-    known = Result(
+    return Result(
         refs.task_branch(batch.id, task.task.id),
+        kept=refs.attempt_ref(task.last_write.name) if task.last_write is not None else "",
         workspace=task.last.workspace if leased and task.last is not None else "",
         files=tuple(files),
         diffstat=task.diffstat,
@@ -48,26 +50,26 @@ def result(
         gate=gate,
         published=_published(batch) if task.merged else "",
     )
-    return _found(place, task, known)
+
+
+def confirmed(place: Place, known: Result | None) -> Result | None:
+    """Branches are git's: only git knows whether they are still there."""
+    from plait.site.git import Git, GitError  # noqa: PLC0415 - only for whoever looks at one task
+
+    if known is None or not place.repository:
+        return None
+    branch = f"refs/heads/{known.branch}"
+    words = ("for-each-ref", "--format=%(refname) %(objectname)", "--", *filter(None, (branch, known.kept)))
+    try:
+        told = Git(place.state.parent).text(*words)
+    except GitError:
+        return replace(known, kept="")
+    there = dict(line.split(" ", 1) for line in told.splitlines())
+    tip = there.get(branch, "")
+    return replace(known, tip=tip, kept=known.kept if not tip and known.kept in there else "")
 
 
 def _published(batch: BatchState) -> str:
     """The commit that was pushed, if that is the branch as it is now."""
     known = batch.published
     return known.commit if known is not None and known.commit == batch.head else ""
-
-
-def _found(place: Place, task: TaskState, known: Result) -> Result:
-    """Branches are git's: only git knows whether they are still there."""
-    from plait.site.git import Git, GitError  # noqa: PLC0415 - only for whoever looks at one task
-
-    attempt = refs.attempt_ref(task.last_write.name) if task.last_write is not None else ""
-    wanted = [f"refs/heads/{known.branch}", attempt]
-    words = ("for-each-ref", "--format=%(refname) %(objectname)", "--", *filter(None, wanted))
-    try:
-        told = Git(place.state.parent).text(*words)
-    except GitError:
-        return known
-    there = dict(line.split(" ", 1) for line in told.splitlines())
-    tip = there.get(wanted[0], "")
-    return replace(known, tip=tip, kept=attempt if not tip and attempt in there else "")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from plait.core.settings import Budget, Isolation, Settings, Spend
 from plait.core.state import BatchState, State
+from plait.core.status import PauseCause, Waiting
 from plait.core.views import BatchView, TaskView, batch_view
 from plait.front.book import progress_json
 from plait.front.instant import iso, iso_or_none
@@ -23,6 +24,16 @@ def status_json(engine: EngineInfo | None, batches: Sequence[Json]) -> Json:
 def batch_json(state: State, batch: BatchState, *, eta: float | None, project_id: str | None) -> Json:
     """`eta` is the instant at which the batch is expected to end."""
     view = batch_view(state, batch)
+    tasks = [_task(view, batch, task) for task in view.tasks]
+    return {**_batch_json(view, eta, project_id), "tasks": tasks}
+
+
+def brief_json(state: State, batch: BatchState, *, eta: float | None, project_id: str | None) -> Json:
+    """BATCH without its tasks, at the price of counting them."""
+    return _batch_json(batch_view(state, batch, brief=True), eta, project_id)
+
+
+def _batch_json(view: BatchView, eta: float | None, project_id: str | None) -> Json:
     return {
         "id": view.id,
         "projectId": project_id,
@@ -40,28 +51,40 @@ def batch_json(state: State, batch: BatchState, *, eta: float | None, project_id
         "eta": iso_or_none(eta),
         "cost": cost_json(view.cost),
         "progress": progress_json(view.progress.total, dict(view.progress.counts)),
-        "tasks": [_task(view, task) for task in view.tasks],
     }
 
 
-def _task(batch: BatchView, task: TaskView) -> Json:
+def standing_json(batch: BatchState, task: TaskView) -> Json:
+    """What it waits on, and whether that is a person: a question, an approval, or a batch that was not paused by one."""
+    waiting, paused = task.waiting, batch.paused
+    own = waiting is Waiting.PAUSE and (
+        paused is None or paused.cause in {PauseCause.PERSON, PauseCause.STOP}
+    )
+    return {
+        "waiting": waiting.value if waiting else None,
+        "needsYou": waiting is not None and waiting.on_person and not own,
+    }
+
+
+def _task(view: BatchView, batch: BatchState, task: TaskView) -> Json:
     return {
         "taskId": task.id,
         "title": task.title,
         "status": task.status.value,
         "reason": task.reason,
+        **standing_json(batch, task),
         "category": task.category.value if task.category else None,
         "agent": task.agent,
         "attempt": task.attempt,
         "phase": task.phase,
-        "branch": _branch(batch, task),
+        "branch": _branch(view, task),
         "worktreePath": task.workspace or None,
         "sessionId": task.session,
         "error": task.error,
         "startedAt": iso_or_none(task.started_at),
         "completedAt": iso_or_none(task.ended_at),
         "cost": cost_json(task.cost),
-        "diffstat": _diffstat(task.diffstat),
+        "diffstat": diffstat_json(task.diffstat),
         "commit": task.commit,
         "foreseen": [{"taskId": other or None, "files": files} for other, files in task.foreseen],
         "entrantOf": task.entrant,
@@ -76,7 +99,7 @@ def _branch(batch: BatchView, task: TaskView) -> str | None:
     return refs.task_branch(batch.id, task.id)
 
 
-def _diffstat(stat: tuple[int, int, int] | None) -> Json | None:
+def diffstat_json(stat: tuple[int, int, int] | None) -> Json | None:
     return None if stat is None else dict(zip(("files", "added", "removed"), stat, strict=True))
 
 

@@ -38,6 +38,10 @@ class Tender:
         self._deaths: list[float] = []
         self._held: Held | None = None
 
+    def move(self, place: Place) -> None:
+        """Engines are started there from now on."""
+        self._place = place
+
     def warm(self) -> None:
         """There will be work: let one get ready meanwhile."""
         if self._held is None and wiring.engine_of(self._place) is None:

@@ -14,6 +14,8 @@ from plait.sources.model import Document
 from plait.sources.text import BOM, printable
 
 _LOADER: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_DEEPER = "[{-?:"  # no level begins without one of these
+_DEEPEST = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ def front(document: Document) -> Front:
     text = printable(document.markdown.source(*lines)).removeprefix(BOM)
     first = document.markdown.lines.starts[lines[1]] - len(text)
     try:
-        node = yaml.compose(text, Loader=_LOADER)
+        node = compose(text)
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         return Front(problems=(_unreadable(document, first, error),), broken=True, present=True)
     if node is None:
@@ -65,6 +67,20 @@ def front(document: Document) -> Front:
         )
         return Front(problems=(problem,), broken=True, present=True)
     return _pairs(node, document, first)
+
+
+def compose(text: str) -> yaml.Node | None:
+    """YAML as nodes. Raises YAMLError or ValueError, and RecursionError for what is nested too deep: libyaml's own reader
+    would take the whole process down with it.
+    """
+    if sum(map(text.count, _DEEPER)) > _DEEPEST:
+        depth = 0
+        for event in yaml.parse(text, Loader=_LOADER):
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > _DEEPEST:
+                raise RecursionError
+    node: yaml.Node | None = yaml.compose(text, Loader=_LOADER)
+    return node
 
 
 def _line(document: Document, place: int) -> int:

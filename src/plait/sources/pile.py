@@ -44,12 +44,16 @@ class Pile:
     same: Same
 
     def task(self, entry: Entry) -> Task:
-        """The entry's task with all the files that keep it apart from others, each by its whole path."""
+        """The entry's task with all the files that keep it apart from others."""
+        whole = self.touches(entry)
+        return entry.task if whole == entry.task.touches else replace(entry.task, touches=whole)
+
+    def touches(self, entry: Entry) -> tuple[str, ...]:
+        """The files that keep its task apart from others, each by its whole path."""
         touches: Sequence[str] = () if self.conflicts is FileConflicts.OFF else entry.task.touches
         if self.conflicts is FileConflicts.INFERRED:
             touches = (*touches, *entry.mentions)
-        whole = tuple(dict.fromkeys(map(self.same.file, touches)))
-        return entry.task if whole == entry.task.touches else replace(entry.task, touches=whole)
+        return tuple(dict.fromkeys(map(self.same.file, touches)))
 
     @cached_property
     def by_id(self) -> dict[str, Entry]:

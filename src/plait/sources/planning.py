@@ -9,18 +9,22 @@ from plait.core.graph import Checked, UnknownNeeds, build
 from plait.core.plan import Plan, Problem, Severity
 from plait.core.task import Task
 from plait.sources.pile import Pile
-from plait.sources.select import Selection, select, with_needs
+from plait.sources.select import Selection, named, select, with_needs
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What a person asked for: which tasks, and what to do about needs that the selection does not meet."""
+    """What a person asked for: which tasks, and what to do about needs that the selection does not meet.
+
+    `ids` are exact: a program names tasks by them, where a person selects.
+    """
 
     select: str | None = None
     with_needs: bool = False
     ignore_needs: bool = False
     resume: bool = False
     unknown: UnknownNeeds = UnknownNeeds.DONE
+    ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +47,11 @@ class Planned:
 def plan(pile: Pile, wish: Wish, durations: Callable[[Task], float] | None = None) -> Planned:
     if any(problem.severity is Severity.ERROR for problem in pile.problems) and not pile.entries:
         return Planned(None, pile.problems)
-    selection = select(pile, wish.select, resume=wish.resume)
+    selection = (
+        named(pile, wish.ids, resume=wish.resume)
+        if wish.ids
+        else select(pile, wish.select, resume=wish.resume)
+    )
     problems = pile.problems + selection.problems
     if selection.failed or not selection.ids:
         return Planned(None, problems, complete=selection.complete and not selection.failed)

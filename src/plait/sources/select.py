@@ -51,6 +51,13 @@ def select(pile: Pile, text: str | None = None, *, resume: bool = False) -> Sele
     return chosen.result(resume=resume, named=text is not None and not chosen.all)
 
 
+def named(pile: Pile, ids: Iterable[str], *, resume: bool = False) -> Selection:
+    """These, by their exact ids. One that is not there is an error."""
+    chosen = _Chosen(pile)
+    chosen.exactly(ids)
+    return chosen.result(resume=resume, named=True)
+
+
 def with_needs(pile: Pile, ids: Sequence[str]) -> tuple[str, ...]:
     """These and, however far back, the unfinished tasks that they need."""
     wanted = set(ids)
@@ -82,6 +89,13 @@ class _Chosen:
     def everything(self) -> None:
         self.all = True
         self.ids = dict.fromkeys(entry.task.id for entry in self.pile.entries if not entry.parts)
+
+    def exactly(self, ids: Iterable[str]) -> None:
+        for name in dict.fromkeys(ids):
+            if name in self.pile.by_id:
+                self._add([name])
+            else:
+                self._error(f"there is no task {name}", self._near(name))
 
     def by(self, text: str) -> None:
         tokens = [token for token in _SPLIT.split(_DASHES.sub("-", text.strip())) if token]

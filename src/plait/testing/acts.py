@@ -20,6 +20,7 @@ from plait.core.requests import (
     Request,
     Resume,
     Retry,
+    SaveSettings,
     Ship,
     Stop,
     Submit,
@@ -106,6 +107,11 @@ def _change_limits(rng: Random, name: str, _batch: str, _sight: Sight, _task: st
     return ChangeEngineSettings(name, settings, ("parallel_limit", "agent_limits"))
 
 
+def _save(rng: Random, name: str, _batch: str, _sight: Sight, _task: str) -> Request:
+    named = rng.choice(("parallelLimit", "verify", "agent", ""))
+    return SaveSettings(name, ((named, rng.choice((None, "2", '"make"'))), ("gate", None)))
+
+
 def _submit_nonsense(rng: Random, name: str, _batch: str, sight: Sight, _task: str) -> Request:
     """A batch that is there already, a plan without tasks or with a circle, settings that can't be meant."""
     good = Plan((Task("a"), Task("b")), ((), (0,)), ((), ()), (2.0, 1.0))
@@ -133,6 +139,7 @@ _WEIGHTS: tuple[tuple[Act, float], ...] = (
     (_withdraw, 1),
     (_stop, 1),
     (_change_limits, 1),
+    (_save, 0.5),
     (_cancel_all, 0.15),
     (_submit_nonsense, 0.3),
 )

@@ -48,7 +48,8 @@ class Scribe:
         self.now += 1
         with closing(open_writer(self._place.state / JOURNAL)) as journal:
             records = take(self.state, events, self.now)
-            journal.append([*records, *decide(self.state, self.now)[0]])
+            records += decide(self.state, self.now)[0]
+            journal.save_settings({**dict.fromkeys(journal.settings()), **self.state.saved}, records)
 
     def submit(self, batch: str, *tasks: Task | str, **settings: object) -> None:
         chosen = replace(SETTINGS, **settings)  # type: ignore[arg-type]  # a test's own words

@@ -1,4 +1,4 @@
-"""Looking after things: what `plait doctor`, `plait agents` and `plait token` ask for."""
+"""Looking after things: what `plait doctor` and `plait agents` ask for."""
 
 from __future__ import annotations
 
@@ -41,16 +41,6 @@ def programs(names: Sequence[str]) -> Mapping[str, Program]:
     from plait.adapters.checkup.programs import ask  # noqa: PLC0415 - only for those who ask
 
     return ask(names)
-
-
-def token() -> tuple[str, Path]:
-    """What the server asks for, and where it is kept."""
-    from platformdirs import user_state_path  # noqa: PLC0415
-
-    from plait.adapters.token import token as read  # noqa: PLC0415
-
-    path = user_state_path("plait") / "token"
-    return read(path), path
 
 
 def checkup(where: Path) -> list[Check]:

@@ -43,10 +43,10 @@ def lease(place: Place) -> Journal:
     return open_writer(place.state / JOURNAL)
 
 
-def engine_config(place: Place, say: Callable[[str], None]) -> Config:
+def engine_config(place: Place, journal: Journal, say: Callable[[str], None]) -> Config:
     """The settings that an engine goes by: a mistake in a file is the fronts' to tell, and no reason not to work."""
     try:
-        return load_config(place.top)
+        return load_config(place.top, saved=journal.settings())
     except ConfigError as error:
         say(f"warning: the settings can't be read, the defaults hold: {error.message}")
         return merge(())
@@ -117,7 +117,7 @@ def engine_parts(
         hands,
         grounds,
         foresight,
-        tuple(onlookers(place, config)),
+        tuple(onlookers(place, config, journal.id)),
     )
 
 

@@ -19,7 +19,7 @@ from plait.config.model import Config
 from plait.core.errors import UserError
 from plait.core.frozen import dataclass
 from plait.core.plan import Plan, Problem, Severity
-from plait.core.settings import FileConflicts, Settings
+from plait.core.settings import FileConflicts, Settings, Spend
 from plait.core.task import Task
 from plait.sources.model import Entry, Options
 from plait.sources.pile import Pile, gather
@@ -33,6 +33,10 @@ if TYPE_CHECKING:  # the rest is for those who have a journal, or write the firs
     from plait.ports import JournalError
 
 __all__ = ["Findings", "Seen"]
+
+
+class SourcesMissingError(UserError):
+    """Nobody named a source, and none was found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +66,27 @@ def survey(
     config = load_config(place.top, flags=flags, saved=saved)
     if vet is not None:
         vet(config)
-    base, names = _named(place, where, named, config)
+    seen = read_sources(place, config, named, where=where)
+    return replace(seen, problems=(*unsaved, *_unread(place, where), *config.warnings, *seen.problems))
+
+
+def read_sources(
+    place: Place,
+    config: Config,
+    named: Sequence[str] = (),
+    *,
+    where: Path | None = None,
+    instead: Mapping[str, str] | None = None,
+) -> Survey:
+    """Read the sources by settings that are known, and trusted as far as they name code.
+
+    `instead` has the texts that some files are taken to have, by their paths: what would be, if they had them.
+    """
+    base, names = _named(place, where or place.top, named, config)
     options = Options(config.sources.tag, config.sources.exclude)
-    found, problems = load(place, names, where=base, format_name=config.sources.format, options=options)
+    found, problems = load(
+        place, names, where=base, format_name=config.sources.format, options=options, instead=instead
+    )
     readings = [(source.format, source.path, source.reading) for source in found]
     pile = gather(
         readings,
@@ -72,7 +94,7 @@ def survey(
         same=_same(place, [entry for source in found for entry in source.reading.entries], config),
         tag=config.sources.tag,
     )
-    return Survey(place, config, pile, (*unsaved, *_unread(place, where), *config.warnings, *problems))
+    return Survey(place, config, pile, tuple(problems))
 
 
 def _unread(place: Place, where: Path) -> Iterator[Problem]:
@@ -90,7 +112,7 @@ def _named(place: Place, where: Path, named: Sequence[str], config: Config) -> t
         return place.top, config.sources.paths
     found = [place.spell(path) for path in discover(place.top)]
     if not found:
-        raise UserError(
+        raise SourcesMissingError(
             f"no source was named, and none was found in {place.top}",
             hint="Name a folder of task files, a plan, a TODO.md or a tasks.md; or set [sources] paths in plait.toml.",
         )
@@ -185,6 +207,14 @@ class History:
 
         known = preview.experienced(self.state, plan, settings)
         return preview.length(self.state, plan, settings) if known else None
+
+    def cost(self, plan: Plan, settings: Settings) -> Spend | None:
+        """What it would cost, as far as agents told of earlier ones; None where that is not known."""
+        if self.state is None:
+            return None
+        from plait.core import preview  # noqa: PLC0415
+
+        return preview.cost(self.state, plan, settings)
 
 
 def history(place: Place) -> History:

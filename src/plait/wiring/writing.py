@@ -1,8 +1,11 @@
-"""How statuses reach the files of a checkout."""
+"""How statuses and people's edits reach the files of a checkout."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,3 +37,38 @@ def _top(place: Place, batch: str) -> Path:
         return Path(load_kit(place, batch).top)
     except WorldError:
         return place.top
+
+
+def real_path(place: Place, path: Path) -> Path | None:
+    """Where a path of the checkout really leads; None: out of it, or to what is git's or plait's own."""
+    real, top = (Path(os.path.realpath(each)) for each in (path, place.top))
+    if not real.is_relative_to(top) or real.is_relative_to(os.path.realpath(place.state)):
+        return None
+    own = any(part.casefold() == ".git" for part in real.relative_to(top).parts)
+    return None if own else real
+
+
+def text_of(path: Path) -> str:
+    """Every byte of a regular file, be it UTF-8 or not (`sources.text.encode` has them back). Raises OSError."""
+    from plait.adapters.sourcefiles import files  # noqa: PLC0415
+
+    return files.read(path).text
+
+
+def replace_text(place: Place, path: Path, before: str, after: str) -> bool:
+    """Edit a file that others may be saving now; `path` is a real one. False: it does not say `before` any more.
+
+    Raises SourceWriteError.
+    """
+    from plait.adapters.sourcefiles import replace  # noqa: PLC0415
+
+    return replace(path, before, after, locks=place.state / LOCKS)
+
+
+@contextmanager
+def naming(place: Place, folder: Path) -> Iterator[None]:
+    """Between the look at a folder's names and the file that gets the next one, no other plait makes one there."""
+    from plait.adapters.sourcefiles.lock import held  # noqa: PLC0415
+
+    with held(place.state / LOCKS / "naming.lock", folder, time.sleep, "no file was made"):
+        yield

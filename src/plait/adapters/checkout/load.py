@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -37,16 +37,20 @@ class Found:
     reading: Reading
 
 
-def load(
+def load(  # noqa: PLR0913 - what was named, and how it is to be read
     place: Place,
     named: Sequence[str],
     *,
     where: Path,
     format_name: str | None = None,
     options: Options | None = None,
+    instead: Mapping[str, str] | None = None,
 ) -> tuple[list[Found], list[Problem]]:
-    """Read the named sources; a missing one is a warning, all of them missing an error. Names are seen from `where`."""
-    loader = _Loader(place, options or Options(), format_name)
+    """Read the named sources; a missing one is a warning, all of them missing an error. Names are seen from `where`.
+
+    `instead` has texts of files, by path, that count and not what the files say.
+    """
+    loader = _Loader(place, options or Options(), format_name, instead or {})
     problems: list[Problem] = []
     met: set[Path] = set()  # what is named twice, be it through a link, is read once
     materials: list[Material] = []
@@ -119,8 +123,11 @@ def _folder(path: str) -> str:
 
 
 class _Loader:
-    def __init__(self, place: Place, options: Options, format_name: str | None) -> None:
+    def __init__(
+        self, place: Place, options: Options, format_name: str | None, instead: Mapping[str, str]
+    ) -> None:
         self._place = place
+        self._instead = instead
         self._options = options
         self._format = format_name
         self._wrong: dict[str, list[Problem]] = {}  # with the texts of files, by path
@@ -227,7 +234,7 @@ class _Loader:
             if about.st_size > LARGEST:
                 message = f"{name} is {about.st_size / 1e6:.0f} MB long: too long for a list of tasks"
                 raise UserError(message, hint="Name another file.")
-            text = decode(path.read_bytes())
+            text = self._instead[name] if name in self._instead else decode(path.read_bytes())
         self._wrong[name] = of_text(Document(name, text))
         return Document(name, printable(text))
 

@@ -20,6 +20,8 @@ _MISLEADING = (
 )
 # What a configuration may say that makes a repository another one than it looks like.
 _UNUSUAL = ("worktree", "bare = true", "bare=true", "[include", "extensions")
+# What a repository's own configuration would have git run: looking never runs anything.
+_LOOKING = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}")
 _NO_REPOSITORY = "not a git repository"
 
 
@@ -115,7 +117,7 @@ def _git(where: Path, *command: str) -> tuple[str, str]:
 
     try:
         told = subprocess.run(  # noqa: S603 - fixed words and a folder
-            ["git", "-C", str(where), *command],  # noqa: S607 - git as the person has it
+            ["git", "-C", str(where), *_LOOKING, *command],  # noqa: S607 - git as the person has it
             capture_output=True,
             check=False,
             timeout=_PATIENCE,

@@ -1,5 +1,5 @@
-"""Statuses written back to the files that tasks came from: `write_back`."""
+"""Statuses written back to the files that tasks came from (`write_back`), and edits of such files (`replace`)."""
 
-from plait.adapters.sourcefiles.write import Written, write_back
+from plait.adapters.sourcefiles.write import Written, replace, write_back
 
-__all__ = ["Written", "write_back"]
+__all__ = ["Written", "replace", "write_back"]

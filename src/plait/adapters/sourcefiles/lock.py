@@ -16,13 +16,15 @@ _STEP = 0.05
 
 
 @contextmanager
-def held(lock: Path, path: Path, pause: Callable[[float], None]) -> Iterator[None]:
+def held(
+    lock: Path, path: Path, pause: Callable[[float], None], lost: str = "no status was written"
+) -> Iterator[None]:
     """Raise SourceWriteError if it can't be had in half a minute."""
     lock.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     fd = _take(lock, pause)
     if fd is None:
         raise SourceWriteError(
-            f"another plait has been writing {path} for {_TRIES * _STEP:.0f} seconds: no status was written",
+            f"another plait has been writing {path} for {_TRIES * _STEP:.0f} seconds: {lost}",
             hint=f"look for a plait that hangs; the lock is {lock}",
         )
     try:

@@ -71,6 +71,23 @@ def write_back(
         raise faults.of_writing(spot.path, error) from error
 
 
+def replace(
+    path: Path, before: str, after: str, *, locks: Path, pause: Callable[[float], None] = time.sleep
+) -> bool:
+    """Put one text in place of another. False, and nothing is written, if the file does not say `before` any more.
+
+    What somebody saves in the very instant of the exchange is merged with it, by lines, as for a status. `path` is real.
+    Raise SourceWriteError when nothing can be written.
+    """
+    spot = Spot(path, Path(os.path.realpath(locks)))
+    writing = _Writing(Writer(str(path), lambda text, _: Rewrite(text)), Settling(spot, Rewrite, pause))
+    try:
+        return writing.swap(before, after)
+    except OSError as error:
+        writing.tidy()
+        raise faults.of_editing(path, error) from error
+
+
 @dataclass(slots=True)
 class _Writing:
     """One write, in as many tries as it takes. A try that fails leaves what a crash would leave; the next one takes it up."""
@@ -88,6 +105,19 @@ class _Writing:
             if not self.writer.creates or self.spot.path.parent.is_dir():
                 self._write()
         return Written(self.settling.changed, self.settling.problems + self.notes)
+
+    def swap(self, before: str, after: str) -> bool:
+        """Whether `before` was there to be replaced."""
+        with held(self.spot.lock, self.spot.path, self.settling.pause, "nothing was written"):
+            if (
+                rescue(self.spot) is not None
+            ):  # the file lacks what a dead plait had of it: somebody should see that
+                self._write()
+                return False
+            seen = files.read(self.spot.path)
+            done = seen.whole and seen.text == before and self._rewrite(seen, Rewrite(after), None)
+            withdraw(self.spot)
+            return done
 
     def tidy(self) -> None:
         """Nothing stays beside the file but what somebody would miss."""

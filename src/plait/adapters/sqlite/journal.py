@@ -119,14 +119,17 @@ class SqliteJournal(SqliteReader):
         with self._transaction(end):
             self._db.executemany(ADD_RECORD, rows)
 
-    def save_settings(self, changes: Mapping[str, str | None]) -> None:
+    def save_settings(self, changes: Mapping[str, str | None], records: Sequence[Record] = ()) -> None:
         if not changes:
+            self.append(records)
             return
         merged = {**self.settings(), **changes}
         kept = {name: value for name, value in merged.items() if value is not None}
         with faults.of_writing(self._path):
-            end = replace(self._end, settings=chain.digest_of_settings(kept))
+            rows, end = self._follow(records)
+            end = replace(end, settings=chain.digest_of_settings(kept))
         with self._transaction(end):
+            self._db.executemany(ADD_RECORD, rows)
             for name, value in changes.items():
                 if value is None:
                     self._db.execute(UNSET, (name,))

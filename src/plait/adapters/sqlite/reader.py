@@ -10,7 +10,7 @@ from plait import codec
 from plait.adapters.sqlite import chain, examine, faults, files, lock, tail
 from plait.adapters.sqlite.schema import CHECK_OF, RECORDS_AFTER
 from plait.core.events import Record
-from plait.ports import JournalCorruptError, JournalMissingError
+from plait.ports import JournalCorruptError, JournalError, JournalMissingError
 
 # Records in memory at a time. A checkpoint waits for readers, so a page is over in milliseconds.
 PAGE = 256
@@ -70,8 +70,12 @@ class SqliteReader:
         return self._walk(after, head) if after < head.last else iter(())
 
     def wait(self, after: int, timeout: float) -> bool:
-        with faults.of_reading(self._path):
-            found = tail.wait(self._db, lambda: self.last() > after, timeout)
+        try:
+            with faults.of_reading(self._path):
+                found = tail.wait(self._db, lambda: self.last() > after, timeout)
+        except JournalError:
+            self._look()  # what can't be read any more may have been replaced
+            raise
         if not found:
             self._look()
         return found

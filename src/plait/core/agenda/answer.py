@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import assert_never
 
+from plait.core import saved
 from plait.core.agenda.answer_submit import why_not_submit
 from plait.core.agenda.answer_task import answer_for_task
 from plait.core.agenda.budget import short
@@ -23,6 +24,7 @@ from plait.core.requests import (
     Request,
     Resume,
     Retry,
+    SaveSettings,
     Ship,
     Stop,
     Submit,
@@ -47,6 +49,8 @@ def _answer(state: State, request: Request) -> AboutRequest:
     if isinstance(request, ChangeEngineSettings):
         why = _why_not_change(state.settings, request.settings, request.fields)
         return _granted_unless(request, why)
+    if isinstance(request, SaveSettings):
+        return _granted_unless(request, saved.why_not(state.saved, request.changes))
     batch = state.batches.get(request.batch)
     if batch is None:
         return RequestRefused(request.id, f"there is no batch {request.batch}")

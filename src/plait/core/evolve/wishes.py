@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from plait.core import saved
 from plait.core.decisions import AboutRequest, RequestGranted
 from plait.core.evolve.index import place, relane
 from plait.core.evolve.limits import mend
@@ -24,6 +25,7 @@ from plait.core.requests import (
     Request,
     Resume,
     Retry,
+    SaveSettings,
     Ship,
     Stop,
     Submit,
@@ -58,6 +60,9 @@ def answer(state: State, at: float, decision: AboutRequest) -> None:
         return
     if isinstance(request, ChangeEngineSettings):
         state.settings = state.settings.patched(request.settings, request.fields)
+        return
+    if isinstance(request, SaveSettings):
+        state.saved = saved.after(state.saved, request.changes)
         return
     batch = state.batches.get(request.batch)
     if batch is None:

@@ -11,7 +11,9 @@ from plait.core.plan import Plan
 from plait.core.settings import Isolation, Publish, Settings
 from plait.core.state import BatchState, State
 from plait.core.task import Task
+from plait.core.views import batch_standing
 from plait.front.planning.outlook import Outlook
+from plait.front.refusals import StateError
 from plait.sources.address import Address, names
 from plait.sources.pile import Pile
 from plait.wiring import Place
@@ -65,8 +67,9 @@ def refuse_twice(state: State, found: Outlook, plan: Plan) -> None:
         if both:
             shown = ", ".join(both[:_MOST_NAMES])
             more = f" and {len(both) - _MOST_NAMES} more" if len(both) > _MOST_NAMES else ""
-            raise UserError(
+            raise StateError(
                 f"batch {batch.id} has not finished with {shown}{more}",
+                state=batch_standing(batch)[0].value,
                 hint=f"Go on with it: plait run --resume. Or give it up first: plait cancel {batch.id}.",
             )
 

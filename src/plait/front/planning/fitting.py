@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from plait.config.model import Config, Layer
 from plait.core.requests import ChangeEngineSettings
 from plait.core.settings import EngineSettings
@@ -20,8 +22,13 @@ def fitting(config: Config, state: State, own: int, *, batch: str = "") -> Chang
     if config.given[f"engine.{_FIELD}"].layer is not Layer.DEFAULT:
         return None
     others = (each.settings.max_parallel for name, each in state.open.items() if name != batch)
-    wanted = (EngineSettings().parallel_limit, own, *others)
-    limit = 0 if 0 in wanted else max(wanted)
+    limit = following((own, *others))
     if limit == state.settings.parallel_limit:
         return None
     return ChangeEngineSettings(request_id(), EngineSettings(parallel_limit=limit), (_FIELD,))
+
+
+def following(widths: Iterable[int]) -> int:
+    """The limit that nobody has set, where batches want so many at once."""
+    wanted = (EngineSettings().parallel_limit, *widths)
+    return 0 if 0 in wanted else max(wanted)

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from plait.config.model import Config
-from plait.core.settings import Settings
+from plait.core.settings import Settings, Spend
 from plait.sources.planning import Planned, Wish, plan
 from plait.wiring.sources import History, Survey, history, survey
 from plait.wiring.tools import first_here
@@ -30,6 +30,11 @@ class Outlook:
     def eta(self) -> float | None:
         """Seconds to the end of the batch, where history knows; it costs as much as the batch has tasks."""
         return self.past.length(self.planned.plan, self.settings) if self.planned.plan else None
+
+    @property
+    def cost(self) -> Spend | None:
+        """What the batch would cost, where history knows."""
+        return self.past.cost(self.planned.plan, self.settings) if self.planned.plan else None
 
 
 def look(

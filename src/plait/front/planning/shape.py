@@ -5,16 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from plait.core.plan import Plan, Problem
+from plait.core.settings import Spend
 from plait.core.shape import conflicts, critical_path, edges, waves
 from plait.core.task import Need, Phase, Task
 from plait.front.problems import problem_json
+from plait.front.shape import cost_json
 from plait.sources.model import Entry
 
 Json = dict[str, object]
 
 
 def plan_json(
-    plan: Plan | None, entries: Mapping[str, Entry], problems: Sequence[Problem], eta: float | None
+    plan: Plan | None,
+    entries: Mapping[str, Entry],
+    problems: Sequence[Problem],
+    eta: float | None = None,
+    cost: Spend | None = None,
 ) -> Json:
     """Without a plan there are no tasks, and the problems say why."""
     levels = waves(plan) if plan else []
@@ -34,6 +40,7 @@ def plan_json(
         "criticalPath": critical_path(plan) if plan else [],
         "phases": [_phase(phase) for phase in (plan.phases if plan else ())],
         "eta": eta,
+        "cost": None if cost is None else cost_json(cost),
         "problems": [problem_json(problem) for problem in problems],
     }
 

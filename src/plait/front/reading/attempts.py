@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import closing
 
 from plait import wiring
@@ -11,7 +12,7 @@ from plait.core.explain import explain
 from plait.core.state import BatchState, State, TaskState
 from plait.core.task import Attempt, Step
 from plait.front.activity import listeners
-from plait.front.past import tries
+from plait.front.past import Try, tries
 from plait.kit import KitError
 from plait.ports import JournalMissingError
 from plait.wiring import Place
@@ -41,14 +42,21 @@ def at_work(state: State, attempt: Attempt) -> bool:
 
 
 def listener_of(place: Place, attempt: Attempt) -> Listener | None:
-    """That of the agent which made the attempt; of a check and a gate, nobody's."""
-    if not attempt.task or attempt.step is Step.VERIFY:
-        return None
+    """That of the agent which made the attempt, by what the journal tells."""
     try:
-        kit = wiring.load_kit(place, attempt.batch)
         with closing(wiring.journal_reader(place)) as reader:
             made = tries(reader.read(), attempt.batch, attempt.task)
-    except (KitError, JournalMissingError):
+    except JournalMissingError:
         return None
-    agent = next((each.agent for each in made if each.attempt == attempt), None)
-    return None if agent is None else listeners(kit)(agent)
+    return listener_by(place, attempt, made)
+
+
+def listener_by(place: Place, attempt: Attempt, past: Sequence[Try]) -> Listener | None:
+    """That of the agent which made the attempt; of a check and a gate, nobody's."""
+    agent = next((each.agent for each in past if each.attempt == attempt), None)
+    if agent is None or not attempt.task or attempt.step is Step.VERIFY:
+        return None
+    try:
+        return listeners(wiring.load_kit(place, attempt.batch))(agent)
+    except KitError:
+        return None

@@ -10,7 +10,7 @@ from plait.agents.discretion import Discretion, Lines, Stream
 from plait.agents.model import Activity, Asked, Listener, PhaseBegun
 from plait.agents.tools.events import Events
 from plait.core.task import Attempt
-from plait.front.reading.neutral import Neutral
+from plait.front.reading.neutral import Neutral, neutral
 
 # Who hears an attempt; None: what it printed is read as it is.
 Listen = Callable[[Attempt], Listener | None]
@@ -66,7 +66,7 @@ class Heard:
         self._begun = b""
         error = self._listener.error
         for words in (self._listener.said, error.said if error is not None else ""):
-            whole = _neutral(words)
+            whole = neutral(words).strip()
             if whole and self._is_new(whole):
                 told.append(f"\n{whole}\n")
         return "".join(told)
@@ -75,14 +75,14 @@ class Heard:
         for signal in self._listener.hear(self._hide(line.decode("utf-8", "replace"))):
             match signal:
                 case Activity():
-                    said = _neutral(signal.text)
+                    said = neutral(signal.text).strip()
                     if not self._shown or said != self._shown[-1]:
                         self._shown.append(said)
                         yield f"{said}\n"
                 case PhaseBegun():
-                    yield f"── {_neutral(signal.name)}\n"
+                    yield f"── {neutral(signal.name).strip()}\n"
                 case Asked():
-                    yield f"asks: {_neutral(signal.question)}\n"
+                    yield f"asks: {neutral(signal.question).strip()}\n"
                 case _:
                     pass
 
@@ -91,8 +91,3 @@ class Heard:
         known = whole in self._shown
         self._shown.append(whole)
         return not known
-
-
-def _neutral(text: str) -> str:
-    neutral = Neutral()
-    return (neutral.feed(text.encode("utf-8", "replace")) + neutral.end()).strip()

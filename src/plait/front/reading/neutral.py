@@ -37,6 +37,12 @@ class Neutral:
         return _clean(text)
 
 
+def neutral(text: str) -> str:
+    """The same of a text that is whole."""
+    whole = Neutral()
+    return whole.feed(text.encode("utf-8", "replace")) + whole.end()
+
+
 def _clean(text: str) -> str:
     """A line that draws itself anew (a progress bar) is a line each time."""
     if text.isascii() and text.isprintable():

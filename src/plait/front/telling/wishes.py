@@ -18,6 +18,7 @@ from plait.core.requests import (
     Request,
     Resume,
     Retry,
+    SaveSettings,
     Ship,
     Stop,
     Submit,
@@ -59,7 +60,9 @@ def _granted(moment: Moment, batch: BatchState, request: Request, names: tuple[s
             yield from moment.next_in_queue()
         case Approve() | Retry() | Feedback():
             yield from moment.stand(batch.index[name] for name in names if name in batch.index)
-        case CancelBatch() | CancelTask() | Drop() | Ship() | ChangeSettings() | ChangeEngineSettings():
+        case CancelBatch() | CancelTask() | Drop() | Ship():
+            return  # what comes of it is told when it comes
+        case ChangeSettings() | ChangeEngineSettings() | SaveSettings():
             return  # what comes of it is told when it comes
         case _:
             assert_never(request)

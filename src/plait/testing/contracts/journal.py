@@ -132,6 +132,17 @@ class JournalContract:
             assert each.settings() == {"slots": "5", "left": "0"}
             assert list(each.read()) == records(1, 1)
 
+    def test_settings_are_saved_with_the_records_that_say_so_or_not_at_all(
+        self, journal: Journal, reader: JournalReader
+    ) -> None:
+        journal.save_settings({"slots": "4"}, records(1, 2))
+        with pytest.raises(JournalGapError):
+            journal.save_settings({"slots": "5"}, records(4, 4))
+        journal.save_settings({}, records(3, 3))
+        for each in (journal, reader):
+            assert each.settings() == {"slots": "4"}
+            assert list(each.read()) == records(1, 3)
+
     def test_closing_twice_is_closing(self, journal: Journal, reader: JournalReader) -> None:
         reader.close()
         reader.close()
@@ -161,9 +172,14 @@ class JournalContract:
                 with pytest.raises(JournalGapError):
                     self.journal.append(records(place, place))
 
-            @rule(changes=st.dictionaries(st.text(max_size=3), st.none() | st.text(max_size=9), max_size=3))
-            def save(self, changes: Mapping[str, str | None]) -> None:
-                self.journal.save_settings(changes)
+            @rule(
+                changes=st.dictionaries(st.text(max_size=3), st.none() | st.text(max_size=9), max_size=3),
+                new=st.lists(facts, max_size=2),
+            )
+            def save(self, changes: Mapping[str, str | None], new: list[tuple[float, Event]]) -> None:
+                added = placed(new, after=len(self.list))
+                self.journal.save_settings(changes, added)
+                self.list += added
                 merged = {**self.dict, **changes}
                 self.dict = {name: value for name, value in merged.items() if value is not None}
 

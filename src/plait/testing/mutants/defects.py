@@ -560,4 +560,10 @@ DEFECTS = (
         "before=going_on.decision.before + going_on.used",
         "before=going_on.used",
     ),
+    Defect(
+        "anything can be saved as a setting",
+        "agenda.answer",
+        "_granted_unless(request, saved.why_not(state.saved, request.changes))",
+        "_granted_unless(request, None)",
+    ),
 )

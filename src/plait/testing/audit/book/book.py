@@ -38,6 +38,7 @@ class Book:
     contents: Contents
     batches: dict[str, BatchPage] = field(default_factory=dict)
     settings: EngineSettings = field(default_factory=EngineSettings)
+    saved: dict[str, str] = field(default_factory=dict)
     requests: dict[str, Request] = field(default_factory=dict)  # not answered yet
     seen: set[str] = field(default_factory=set)
     alive: dict[Attempt, AttemptPage] = field(default_factory=dict)

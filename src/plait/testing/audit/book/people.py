@@ -15,6 +15,7 @@ from plait.core.requests import (
     Request,
     Resume,
     Retry,
+    SaveSettings,
     Ship,
     Stop,
     Submit,
@@ -47,6 +48,10 @@ def granted(book: Book, answer: RequestGranted) -> None:
             book.batches[request.batch] = _open(book, request)
         case ChangeEngineSettings():
             book.settings = book.settings.patched(request.settings, request.fields)
+        case SaveSettings():
+            for name, text in request.changes:
+                book.saved.pop(name, None)
+                book.saved |= {name: text} if text is not None else {}
         case CancelTask() | Retry() | Drop() | Feedback():
             _about_task(book.batch(request.batch), request, answer.tasks)
         case _:

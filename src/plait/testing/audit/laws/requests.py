@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from plait.core import saved
 from plait.core.contest import REFEREE
 from plait.core.decisions import RequestGranted, RequestRefused
 from plait.core.requests import (
@@ -12,6 +13,7 @@ from plait.core.requests import (
     Feedback,
     Request,
     Retry,
+    SaveSettings,
     Ship,
     Submit,
 )
@@ -28,9 +30,8 @@ def granted(book: Book, _at: float, answer: RequestGranted) -> None:
     request = _waiting(book, answer)
     if isinstance(request, ChangeEngineSettings):
         return
-    if isinstance(request, Submit):
-        if request.batch in book.batches:
-            raise book.violation("request", f"batch {request.batch} was opened twice")
+    if isinstance(request, Submit | SaveSettings):
+        _about_no_batch(book, request)
         return
     batch = book.batch(request.batch)
     unknown = [task for task in answer.tasks if task not in batch.tasks]
@@ -46,6 +47,14 @@ def granted(book: Book, _at: float, answer: RequestGranted) -> None:
             raise book.violation("request", f"{batch.id} was given settings that can't be meant", batch)
     elif batch.ended and not isinstance(request, Ship):
         raise book.violation("request", f"request {request.id} was granted for a batch that has ended", batch)
+
+
+def _about_no_batch(book: Book, request: Submit | SaveSettings) -> None:
+    if isinstance(request, Submit):
+        if request.batch in book.batches:
+            raise book.violation("request", f"batch {request.batch} was opened twice")
+    elif saved.why_not(book.saved, request.changes):
+        raise book.violation("request", f"request {request.id} saves what no setting is like")
 
 
 def _about_task(book: Book, request: CancelTask | Retry | Drop | Feedback, answer: RequestGranted) -> None:

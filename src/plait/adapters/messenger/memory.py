@@ -1,0 +1,70 @@
+"""What was told already, in a small file: no engine tells again what an earlier one has told."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from pathlib import Path
+from secrets import token_hex
+
+from plait.core.frozen import dataclass
+
+FILE = "told.json"
+_MOST = 1 << 20  # bytes; a larger one is not ours
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """All tidings of the records up to `upto`, and of later ones `also`, by their ids."""
+
+    upto: int
+    also: frozenset[tuple[int, str]] = frozenset()
+
+    def has(self, tiding: tuple[int, str]) -> bool:
+        return tiding[0] <= self.upto or tiding in self.also
+
+
+class Memory:
+    """Of one journal: where that was replaced, nothing was told. A file that says nothing sensible says nothing."""
+
+    def __init__(self, folder: Path, journal: str) -> None:
+        self._path, self._journal = folder / FILE, journal
+        self._marks = _read(self._path, journal)
+
+    def of(self, addressee: str) -> Mark | None:
+        """None: nobody has told this one anything yet."""
+        return self._marks.get(addressee)
+
+    def note(self, addressee: str, mark: Mark) -> None:
+        """Raises OSError where it can't be kept; then it is known here all the same."""
+        if self._marks.get(addressee) != mark:
+            self._marks[addressee] = mark
+            self._write()
+
+    def _write(self) -> None:
+        marks = {name: {"upto": mark.upto, "also": sorted(mark.also)} for name, mark in self._marks.items()}
+        fresh = self._path.with_name(f".{self._path.name}.{token_hex(4)}")
+        try:
+            fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            with open(fd, "w", encoding="ascii") as file:  # noqa: PTH123 - a descriptor, for its mode
+                json.dump({"journal": self._journal, "told": marks}, file)
+            fresh.replace(self._path)
+        except BaseException:
+            with suppress(OSError):
+                fresh.unlink(missing_ok=True)
+            raise
+
+
+def _read(path: Path, journal: str) -> dict[str, Mark]:
+    try:
+        with path.open("rb") as file:
+            said = json.loads(file.read(_MOST))
+        if said["journal"] != journal:
+            return {}
+        return {
+            str(name): Mark(int(mark["upto"]), frozenset((int(seq), str(kind)) for seq, kind in mark["also"]))
+            for name, mark in said["told"].items()
+        }
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return {}

@@ -1,0 +1,119 @@
+"""`plait serve`: the server, and what a person has to know to use it."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+from threading import Thread
+from typing import TYPE_CHECKING
+
+from plait.cli.say import harmless
+from plait.core.errors import UserError
+from plait.core.frozen import dataclass
+
+if TYPE_CHECKING:  # the server takes a while to import
+    from plait.server.main import Ready, ServeOptions
+
+
+@dataclass(frozen=True, slots=True)
+class ServeWish:
+    host: str
+    port: int
+    certfile: Path | None = None
+    keyfile: Path | None = None
+    names: tuple[str, ...] = ()
+    browser: bool = False
+    rotate: bool = False
+    as_json: bool = False
+
+
+def serve_command(where: Path, wish: ServeWish) -> int:
+    from plait.server.main import serve  # noqa: PLC0415 - only now: it takes a while
+
+    return serve(_options(where, wish), lambda ready: _greet(ready, wish), _tell)
+
+
+def _options(where: Path, wish: ServeWish) -> ServeOptions:
+    from plait.server.guard.listening import Tls  # noqa: PLC0415
+    from plait.server.main import ServeOptions as Options  # noqa: PLC0415
+
+    if wish.keyfile is not None and wish.certfile is None:
+        raise UserError("--keyfile is the key of a certificate", hint="Name that too: --certfile FILE.")
+    tls = None if wish.certfile is None else Tls(wish.certfile, wish.keyfile)
+    return Options(where, wish.host.strip("[]"), wish.port, tls, wish.names, wish.rotate)
+
+
+def _greet(ready: Ready, wish: ServeWish) -> None:
+    """The link is for whoever sits there: what is not a terminal may be kept, and read by others."""
+    with suppress(OSError):  # nobody listens any more: the server is none the worse
+        if wish.as_json:
+            told = {"url": ready.url, "link": ready.link, "pid": os.getpid()}
+            sys.stdout.write(json.dumps(told) + "\n")
+        else:
+            sys.stdout.write("".join(f"{line}\n" for line in _greeting(ready, wish)))
+        sys.stdout.flush()
+    if not ready.private:
+        _warn(ready)
+    if wish.browser:
+        Thread(target=_open, args=(ready.link,), daemon=True).start()
+
+
+def _greeting(ready: Ready, wish: ServeWish) -> list[str]:
+    lines = [f"plait serves {_what(ready)} at {ready.url}"]
+    if wish.rotate:
+        lines += ["  The token is new: older ones, links and logins are dead."]
+    if sys.stdout.isatty():
+        return [
+            *lines,
+            "  Open this link to log in, once and within ten minutes:",
+            f"  {ready.link}",
+            "  Ctrl+C ends the server; batches go on without it.",
+        ]
+    default = ready.url == "http://127.0.0.1:3001"
+    where = "" if default else f" --url {ready.url}"
+    return [*lines, f"  A link that logs a browser in: plait token --link{where}"]
+
+
+def _what(ready: Ready) -> str:
+    more = f"{ready.more} {'more ' if ready.project else ''}project{'s' if ready.more > 1 else ''}"
+    if ready.project is None:
+        return more if ready.more else "no project yet"
+    return harmless(ready.project.path) + (f" and {more}" if ready.more else "")
+
+
+def _warn(ready: Ready) -> None:
+    port = ready.url.rpartition(":")[2]
+    _tell(
+        "whoever reaches this machine reaches the server, and is let in with the token",
+        "It answers to addresses, and to a name only after --allow-host NAME. "
+        f"A link for there: plait token --link --url {'https' if ready.tls else 'http'}://ADDRESS:{port}",
+    )
+    if not ready.tls:
+        _tell(
+            "there is no TLS: whoever is on the way can read the token and everything else",
+            "Use --certfile and --keyfile, or leave --host out and come by a tunnel: "
+            f"ssh -L {port}:127.0.0.1:{port} MACHINE",
+        )
+
+
+def _open(link: str) -> None:
+    """A browser that would take the terminal is none, unless it is the one that the person has chosen."""
+    import webbrowser  # noqa: PLC0415 - only where it is wished for
+
+    try:
+        browser = webbrowser.get()
+        takes = type(browser) is webbrowser.GenericBrowser and "BROWSER" not in os.environ
+        opened = not takes and browser.open(link)
+    except Exception:  # noqa: BLE001 - whatever it is, the server goes on
+        opened = False
+    if not opened:
+        _tell("no browser could be opened here: open the link yourself")
+
+
+def _tell(text: str, hint: str = "") -> None:
+    with suppress(OSError):
+        sys.stderr.write(f"plait: {harmless(text)}\n" + (f"  {hint}\n" if hint else ""))
+        sys.stderr.flush()

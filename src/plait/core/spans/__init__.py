@@ -1,0 +1,1 @@
+"""What happened, as stretches of time that tracers show."""

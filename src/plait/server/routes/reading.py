@@ -1,0 +1,153 @@
+"""Logs, diffs, and why a task is where it is."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query, Response
+
+from plait.core.task import Step
+from plait.server.acts import reading
+from plait.server.difftext import DiffText
+from plait.server.office import Office
+from plait.server.replies import reply
+from plait.server.routes.common import BatchId, InOffice, TaskName
+from plait.server.shapes.errors import Responses, answers
+from plait.server.shapes.reading import DiffShape, Explanation
+
+router = APIRouter(tags=["reading"])
+
+_BATCH = "/api/batches/{batch_id}"
+_TASK = "/api/batches/{batch_id}/tasks/{task_id:path}"
+_FARTHEST = 1 << 53
+PLAIN = "text/plain; charset=utf-8"
+LINES = "application/x-ndjson"
+
+
+class LogFormat(StrEnum):
+    TEXT = "text"
+    EVENTS = "events"
+
+
+class DiffFormat(StrEnum):
+    TEXT = "text"
+    JSON = "json"
+
+
+From = Annotated[
+    int,
+    Query(
+        alias="from",
+        ge=-_FARTHEST,
+        le=_FARTHEST,
+        description="A byte's offset; below 0: so many before the end",
+    ),
+]
+Attempt = Annotated[int | None, Query(ge=1, le=1_000_000, description="None: the newest")]
+Steps = Annotated[Literal["write", "verify"], Query(description="What was written, or its verification")]
+Most = Annotated[int, Query(ge=64 << 10, le=8 << 20, description="Bytes at a time")]
+
+
+def _number(about: str) -> dict[str, object]:
+    return {"description": about, "schema": {"type": "integer"}}
+
+
+_LOG: Responses = {
+    200: {
+        "description": "A part of the transcript in whole lines, without secrets",
+        "content": {PLAIN: {"schema": {"type": "string"}}, LINES: {"schema": {"type": "string"}}},
+        "headers": {
+            "Plait-Offset": _number(
+                "Where this part starts: later than asked for, where something was left out"
+            ),
+            "Plait-Next": _number("Where the next part starts"),
+            "Plait-Ended": {"description": "Nothing comes after it", "schema": {"type": "boolean"}},
+            "Plait-Attempt": {"description": "Whose it is, as `write-2`", "schema": {"type": "string"}},
+        },
+    }
+}
+_DIFF: Responses = {
+    200: {
+        "model": DiffShape,
+        "description": "As `git diff` tells it, or as JSON",
+        "content": {PLAIN: {"schema": {"type": "string"}}},
+    }
+}
+
+
+@router.get(
+    f"{_TASK}/log", operation_id="getLog", response_class=Response, responses=answers(None, 409, also=_LOG)
+)
+async def log(  # noqa: PLR0913, PLR0917 - what can be asked of a transcript
+    office: InOffice,
+    batch_id: BatchId,
+    task_id: TaskName,
+    start: From = 0,
+    attempt: Attempt = None,
+    step: Steps = "write",
+    limit: Most = reading.MOST,
+    format: LogFormat = LogFormat.TEXT,  # noqa: A002 - as it is called in the query
+) -> Response:
+    """What an attempt printed, from an offset on. `format=events`: what it said and did, an `execution:log` event a line."""
+    events = format is LogFormat.EVENTS
+    found = await reading.log(
+        office, batch_id, task_id, start=start, most=limit, attempt=attempt, step=Step(step), events=events
+    )
+    headers = {
+        "Plait-Offset": str(found.offset),
+        "Plait-Next": str(found.next),
+        "Plait-Ended": "true" if found.ended else "false",
+        "Plait-Attempt": f"{found.attempt.step.value}-{found.attempt.n}",
+    }
+    data = found.text.encode("utf-8", "replace")
+    return Response(data, headers=headers, media_type=LINES if events else PLAIN)
+
+
+@router.get(
+    f"{_TASK}/diff",
+    operation_id="getTaskDiff",
+    response_class=Response,
+    responses=answers(None, 409, also=_DIFF),
+)
+async def diff(  # noqa: PLR0913, PLR0917
+    office: InOffice,
+    batch_id: BatchId,
+    task_id: TaskName,
+    start: Annotated[int, Query(alias="from", ge=0, le=_FARTHEST)] = 0,
+    attempt: Attempt = None,
+    format: DiffFormat = DiffFormat.TEXT,  # noqa: A002
+) -> Response:
+    """What it changed, also while it is at it."""
+    if format is DiffFormat.JSON:
+        return reply(await reading.diff(office, batch_id, task_id, attempt=attempt))
+    return await _text(office, batch_id, task_id, attempt, start)
+
+
+@router.get(
+    f"{_BATCH}/diff",
+    operation_id="getBatchDiff",
+    response_class=Response,
+    responses=answers(None, 409, also=_DIFF),
+)
+async def batch_diff(
+    office: InOffice,
+    batch_id: BatchId,
+    start: Annotated[int, Query(alias="from", ge=0, le=_FARTHEST)] = 0,
+    format: DiffFormat = DiffFormat.TEXT,  # noqa: A002
+) -> Response:
+    """All that the batch branch has and its base has not."""
+    if format is DiffFormat.JSON:
+        return reply(await reading.diff(office, batch_id, None))
+    return await _text(office, batch_id, None, None, start)
+
+
+@router.get(f"{_TASK}/explain", operation_id="explainTask", responses=answers(Explanation, 409))
+async def explain(office: InOffice, batch_id: BatchId, task_id: TaskName) -> Response:
+    """Why it is where it is, what it has been through, and what would make it go on."""
+    return reply(await reading.explain(office, batch_id, task_id))
+
+
+async def _text(office: Office, batch: str, task: str | None, attempt: int | None, start: int) -> Response:
+    _, wanted, state = await reading.compared(office, batch, task, attempt=attempt)
+    return await DiffText.of(office.place, wanted, state, start)

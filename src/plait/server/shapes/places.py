@@ -1,0 +1,65 @@
+"""Projects, agents, and the server itself."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from plait.agents.model import Permission
+from plait.server.shapes.shape import Body, Shape
+from plait.wiring.agency import LoggedIn
+
+Where = Annotated[str, Field(min_length=1, max_length=4096)]
+
+
+class Health(Shape):
+    status: Literal["ok"]
+    version: str
+
+
+class ProjectShape(Shape):
+    """`url` null: a checkout on the server's machine. `default`: the one that is meant where none is named."""
+
+    id: str
+    name: str
+    path: str
+    url: str | None
+    default: bool
+
+
+class Projects(Shape):
+    projects: list[ProjectShape]
+
+
+class ProjectBody(Body):
+    """Either of them: a checkout on the server's machine by its whole path, or a repository by its URL."""
+
+    path: Where | None = None
+    url: Where | None = None
+
+
+class Login(Shape):
+    logged_in: LoggedIn
+    by: str | None
+    how: str | None
+
+
+class AgentShape(Shape):
+    name: str
+    description: str
+    available: bool
+    path: str | None
+    version: str | None
+    problem: str | None
+    tested: bool
+    install: str | None
+    login: Login
+    default: bool
+    model: str | None
+    permission: Permission
+    account: str | None
+
+
+class Agents(Shape):
+    agents: list[AgentShape]

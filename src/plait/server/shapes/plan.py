@@ -1,0 +1,128 @@
+"""Orders, and the plan that would come of one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from pydantic import Field, JsonValue
+
+from plait.core.contest import MOST as MOST_ENTRANTS, Contest
+from plait.core.settings import Mode
+from plait.core.task import NeedKind
+from plait.server.acts.order import Order
+from plait.server.shapes.batch import Cost
+from plait.server.shapes.errors import Problem
+from plait.server.shapes.shape import Body, Shape
+from plait.sources.model import Mark
+
+MOST = 10_000  # tasks
+
+TaskId = Annotated[str, Field(min_length=1, max_length=10_000)]
+AgentName = Annotated[str, Field(min_length=1, max_length=200)]
+TaskIds = Annotated[list[TaskId], Field(min_length=1, max_length=MOST)]
+SettingsGiven = Annotated[
+    dict[str, JsonValue],
+    Field(description="By the names of GET /api/settings; null: not given", max_length=100),
+]
+
+
+class ContestBody(Body):
+    """Every task by each of these agents, each so often: the best result is merged. `agents` left out: those of the settings."""
+
+    agents: Annotated[list[AgentName], Field(min_length=1, max_length=MOST_ENTRANTS)] | None = None
+    times: Annotated[int, Field(ge=1, le=MOST_ENTRANTS)] = 1
+
+
+class OrderBody(Body):
+    """`withNeeds`: and whatever they need; `ignoreNeeds`: without it. `settings` are by the names of GET /api/settings."""
+
+    mode: Mode | None = Field(default=None, strict=False)
+    settings: SettingsGiven | None = None
+    with_needs: bool = False
+    ignore_needs: bool = False
+    contest: ContestBody | None = None
+
+    def ordered(self, task_ids: Sequence[str]) -> Order:
+        contest = self.contest
+        return Order(
+            tuple(task_ids),
+            self.mode,
+            self.settings or {},
+            self.with_needs,
+            self.ignore_needs,
+            None if contest is None else Contest(tuple(contest.agents or ()), contest.times),
+        )
+
+
+class PlanBody(OrderBody):
+    """`taskIds` left out: every task that is not complete. All else as for a new batch."""
+
+    task_ids: TaskIds | None = None
+
+    def order(self) -> Order:
+        return self.ordered(self.task_ids or ())
+
+
+class BatchBody(OrderBody):
+    """`taskIds` are exact; `withNeeds`: and whatever they need, `ignoreNeeds`: without it."""
+
+    task_ids: TaskIds
+
+    def order(self) -> Order:
+        return self.ordered(self.task_ids)
+
+
+class NeedShape(Shape):
+    """`at` is where it was said: `file:line`."""
+
+    id: str
+    kind: NeedKind
+    reason: str
+    at: str | None
+
+
+class PlanTask(Shape):
+    id: str
+    title: str
+    status: Mark
+    source: str | None
+    needs: list[NeedShape]
+    touches: list[str]
+    phase: str | None
+    wave: int
+    weight: float
+    agent: str | None
+    entrant_of: str | None
+
+
+class SharedFile(Shape):
+    """Its tasks run one after another."""
+
+    file: str
+    tasks: list[str]
+
+
+class PhaseShape(Shape):
+    id: str
+    title: str
+    after: list[str]
+    total: int
+    settled: int
+    gate: float | None
+    opens_with: str | None
+
+
+class PlanShape(Shape):
+    """As `plan --json`. Without a plan there are no tasks, and the problems say why; with one and an error, it can't be
+    started now. `eta` (in seconds) and `cost` are told where history knows them.
+    """
+
+    tasks: list[PlanTask]
+    waves: list[list[str]]
+    conflicts: list[SharedFile]
+    critical_path: list[str]
+    phases: list[PhaseShape]
+    eta: float | None
+    cost: Cost | None
+    problems: list[Problem]

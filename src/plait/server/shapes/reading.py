@@ -1,0 +1,113 @@
+"""Why tasks are where they are, and what they changed."""
+
+from __future__ import annotations
+
+from plait.core.status import Category, EndWhy, TaskStatus, Waiting
+from plait.core.task import NeedKind, Step
+from plait.server.shapes.batch import Cost, Diffstat
+from plait.server.shapes.shape import Shape
+
+
+class NeedStanding(Shape):
+    """`status` null: it is not in this batch."""
+
+    id: str
+    kind: NeedKind
+    reason: str
+    at: str | None
+    status: TaskStatus | None
+
+
+class Try(Shape):
+    """`completedAt` null: it is at work."""
+
+    step: Step
+    attempt: int
+    agent: str
+    started_at: str
+    completed_at: str | None
+    category: Category | None
+    exit_code: int | None
+    detail: str | None
+    ended_for: EndWhy | None
+    retried_for: str | None
+
+
+class GateSeen(Shape):
+    """`passed` null: it is at work, or its end is not known."""
+
+    gate: int
+    commit: str
+    passed: bool | None
+
+
+class ResultShape(Shape):
+    branch: str | None
+    tip: str | None
+    ref: str | None
+    worktree_path: str | None
+    files: list[str]
+    commit: str | None
+    place: int | None
+    gate: GateSeen | None
+    published: str | None
+
+
+class Entrant(Shape):
+    entrant: str
+    agent: str
+    status: TaskStatus | None
+    verdict: str
+    seconds: float | None
+    cost: Cost
+    diffstat: Diffstat | None
+    rank: int | None
+    score: float | None
+    branch: str | None
+
+
+class ContestShape(Shape):
+    why: str | None
+    entrants: list[Entrant]
+
+
+class Explanation(Shape):
+    """`way`: what would make it go on, in words."""
+
+    batch_id: str
+    task_id: str
+    title: str
+    source: str | None
+    status: TaskStatus
+    reason: str
+    waiting: Waiting | None
+    needs: list[NeedStanding]
+    attempts: list[Try]
+    way: str
+    result: ResultShape | None
+    contest: ContestShape | None
+
+
+class ChangedFile(Shape):
+    """`before` is the name it had, if it had another; lines of binary files are not counted."""
+
+    path: str
+    before: str | None
+    plus: int
+    minus: int
+    binary: bool
+
+
+class DiffShape(Shape):
+    """`cut`: the text is longer than this; it can be had whole as text. `tip` null: files that are being written."""
+
+    batch_id: str
+    task_id: str | None
+    attempt: int | None
+    base: str
+    tip: str | None
+    plus: int
+    minus: int
+    files: list[ChangedFile]
+    diff: str
+    cut: bool

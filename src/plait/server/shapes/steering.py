@@ -1,0 +1,106 @@
+"""What people ask for, and what became of it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from plait.core.status import BatchStatus, TaskStatus
+from plait.server.acts.steer import TaskAction
+from plait.server.shapes.plan import AgentName, TaskId
+from plait.server.shapes.shape import Body, Shape
+
+Words = Annotated[str, Field(min_length=1, max_length=100_000)]
+BULK = 1_000  # tasks
+
+
+class Outcome(StrEnum):
+    """`accepted`: it is safe, and no engine has answered yet."""
+
+    GRANTED = "granted"
+    REFUSED = "refused"
+    ACCEPTED = "accepted"
+
+
+class BulkOutcome(StrEnum):
+    GRANTED = "granted"
+    REFUSED = "refused"
+    ACCEPTED = "accepted"
+    UNKNOWN = "unknown"
+
+
+class ApproveBody(Body):
+    """`all`: of this batch nothing is to be approved any more."""
+
+    all: bool = False
+
+
+class RetryBody(Body):
+    """`agent`: another one is to try."""
+
+    agent: AgentName | None = None
+
+
+class FeedbackBody(Body):
+    text: Words
+
+
+class ShipBody(Body):
+    """A pull request, a draft of one, or only a push."""
+
+    publish: Literal["pr", "draft", "push"] = "pr"
+
+
+class BulkBody(Body):
+    """Without `batchId`: of each task the newest batch that has it. `agent` is for a retry, `text` for feedback."""
+
+    action: TaskAction = Field(strict=False)
+    task_ids: Annotated[list[TaskId], Field(min_length=1, max_length=BULK)]
+    batch_id: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    agent: AgentName | None = None
+    text: Words | None = None
+
+
+class Result(Shape):
+    """`status` and `reason` are what is so now; of a refusal, `reason` says why. `tasks` are all that were taken up."""
+
+    task_id: str | None
+    result: Outcome
+    reason: str | None
+    status: TaskStatus | BatchStatus | None
+    tasks: list[str]
+
+
+class Answered(Shape):
+    batch_id: str
+    results: list[Result]
+
+
+class Shipped(Answered):
+    """`underWay`: BATCH has `prUrl` when it is over."""
+
+    under_way: bool
+    branch: str | None
+    commit: str | None
+    pr_url: str | None
+    unshipped: str | None
+
+
+class BulkResult(Shape):
+    """`batchId` null: no batch has it."""
+
+    task_id: str
+    batch_id: str | None
+    result: BulkOutcome
+    reason: str | None
+    status: TaskStatus | BatchStatus | None
+    tasks: list[str]
+
+
+class BulkAnswered(Shape):
+    """In the order of `taskIds`."""
+
+    action: TaskAction
+    results: list[BulkResult]

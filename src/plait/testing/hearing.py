@@ -1,0 +1,41 @@
+"""Hearing live events as a client does: what was heard, and how far."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from plait.core.events import Record
+from plait.front.feed import Feed
+from plait.server.mark import Mark
+from plait.server.story import pieces
+
+
+@dataclass
+class Reader:
+    """Whole events count, of what was cut off in the middle nothing does. What agents say is not kept."""
+
+    mark: str = ""
+    events: list[bytes] = field(default_factory=list)
+    _begun: bytes = b""
+
+    def take(self, data: bytes) -> None:
+        *whole, self._begun = (self._begun + data).split(b"\n\n")
+        for frame in whole:
+            fields = dict(line.split(b": ", 1) for line in frame.split(b"\n") if b": " in line)
+            self.mark = fields.get(b"id", self.mark.encode()).decode()
+            if b"data" in fields and b"execution:log" not in fields[b"event"]:
+                self.events.append(frame + b"\n\n")
+
+    def cut(self) -> None:
+        self._begun = b""
+
+    @property
+    def heard(self) -> Mark | None:
+        return Mark.of(self.mark)
+
+
+def told(journal: str, records: Sequence[Record]) -> list[bytes]:
+    """What somebody hears who was there from the beginning and never cut off."""
+    feed = Feed()
+    return [piece.data for record in records for piece in pieces(journal, record.seq, feed.take(record))]

@@ -1,0 +1,102 @@
+"""A receiver of webhooks: a web server on this machine that keeps what it gets, and can be down, slow or unwilling."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Condition, Event, Thread
+from typing import Any
+
+PATIENCE = 60.0  # seconds: no test waits that long for something that comes
+
+
+@dataclass(frozen=True)
+class Letter:
+    path: str
+    headers: dict[str, str]
+    body: bytes
+
+
+@dataclass
+class Receiver:
+    """It answers `status` once `open` is set. Up again, it is where it was."""
+
+    port: int = 0
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    letters: list[Letter] = field(default_factory=list)
+    open: Event = field(default_factory=Event)
+    _changed: Condition = field(default_factory=Condition)
+    _server: _Server | None = None
+
+    def __post_init__(self) -> None:
+        self.open.set()
+        self.up()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/hook"
+
+    def up(self) -> None:
+        self._server = _Server(("127.0.0.1", self.port), _Handler)
+        self._server.receiver = self
+        self.port = self._server.server_address[1]
+        Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
+
+    def down(self) -> None:
+        if self._server is not None:
+            self._server.shutdown()
+            self._server.server_close()
+            self._server = None
+
+    def close(self) -> None:
+        self.open.set()
+        self.down()
+
+    def keep(self, letter: Letter) -> None:
+        with self._changed:
+            self.letters.append(letter)
+            self._changed.notify_all()
+
+    def until(self, found: Callable[[list[Letter]], bool]) -> list[Letter]:
+        with self._changed:
+            assert self._changed.wait_for(lambda: found(self.letters), PATIENCE), self.letters
+            return list(self.letters)
+
+    def until_count(self, count: int) -> list[Letter]:
+        return self.until(lambda letters: len(letters) >= count)
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    receiver: Receiver
+
+    # Any: whatever the standard library gives.
+    def handle_error(self, *_: Any) -> None:
+        """Whoever sent it did not wait for the answer."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    def do_POST(self) -> None:
+        assert isinstance(self.server, _Server)
+        receiver, length = self.server.receiver, int(self.headers["Content-Length"])
+        receiver.keep(Letter(self.path, dict(self.headers.items()), self.rfile.read(length)))
+        receiver.open.wait(PATIENCE)
+        self.send_response(receiver.status)
+        for name, value in receiver.headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_: Any) -> None: ...
+
+
+@contextmanager
+def receiving() -> Iterator[Receiver]:
+    made = Receiver()
+    try:
+        yield made
+    finally:
+        made.close()

@@ -1,0 +1,68 @@
+"""A checkout with tasks in files, and somebody who makes and edits them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from plait.config.load import load
+from plait.core.state import State
+from plait.front.taskfiles import Draft, Saved, create, edit
+from plait.front.taskfiles.saved import version_of
+from plait.front.tasks_shape import task_json, tasks_json
+from plait.sources.text import decode
+from plait.wiring import Place
+from plait.wiring.sources import Survey, read_sources
+
+
+@dataclass(slots=True)
+class Checkout:
+    place: Place
+
+    @classmethod
+    def at(cls, top: Path) -> Checkout:
+        real = top.resolve()
+        return cls(Place(real, real / ".plait", repository=False))
+
+    @property
+    def top(self) -> Path:
+        return self.place.top
+
+    def put(self, file: str, text: str | bytes) -> Path:
+        path = self.top / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode() if isinstance(text, str) else text)
+        return path
+
+    def text(self, file: str) -> str:
+        return (self.top / file).read_bytes().decode()
+
+    @property
+    def files(self) -> list[str]:
+        """All but plait's own."""
+        found = (path.relative_to(self.top).as_posix() for path in self.top.rglob("*") if not path.is_dir())
+        return sorted(name for name in found if not name.startswith((".plait/", "plait.toml")))
+
+    def seen(self) -> Survey:
+        return read_sources(self.place, load(self.top))
+
+    def create(self, title: str | None = None, **said: object) -> Saved:
+        draft = Draft(title, **said)  # type: ignore[arg-type]  # a test's own words
+        return create(self.place, load(self.top), draft)
+
+    def edit(self, name: str, version: str | None = None, **said: object) -> Saved:
+        """By default somebody has seen the file as it is now."""
+        if version is None:
+            told = task_json(self.seen(), name, None)
+            version = str(told["version"])
+        draft = Draft(**said)  # type: ignore[arg-type]  # a test's own words
+        return edit(self.place, load(self.top), name, draft, version=version)
+
+    def version(self, file: str) -> str:
+        return version_of(decode((self.top / file).read_bytes()))
+
+    def tasks(self, state: State | None = None) -> list[dict[str, object]]:
+        return tasks_json(self.seen(), state)
+
+    def task(self, name: str, state: State | None = None) -> dict[str, object]:
+        return task_json(self.seen(), name, state)

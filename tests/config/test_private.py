@@ -1,0 +1,124 @@
+"""Settings that are a person's own: no repository may say them, and what is secret in them is not shown."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from plait.cli.config import config_command, lines, listing, rows
+from plait.config.key import AnyKey
+from plait.config.layers import SettingsError
+from plait.config.load import load
+from plait.config.model import Config, Layer
+from plait.config.schema import BY_NAME, KEYS, of_table
+
+PRIVATE = [key for key in KEYS if key.private]
+SECRET = "hunter2-hunter2"
+SAID = f"""
+[notify]
+urls = ["slack://{SECRET}/{SECRET}", "mailto://me:{SECRET}@mail.example"]
+webhook = "https://me:{SECRET}@hooks.example:8443/{SECRET}?key={SECRET}"
+secret = "{SECRET}"
+"""
+
+
+@pytest.fixture
+def top(tmp_path: Path) -> Path:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    return folder
+
+
+def of_user(top: Path, text: str) -> Config:
+    user = top.parent / "config.toml"
+    user.write_text(text)
+    return load(top, user=user, environment={})
+
+
+@pytest.mark.parametrize("key", PRIVATE, ids=lambda key: key.name)
+def test_a_repository_can_t_choose_where_news_of_a_person_s_work_goes(top: Path, key: AnyKey) -> None:
+    said = f'[run]\nretries = 1\n\n[{key.table}]\n{key.field} = "https://evil.example"\n'
+    (top / "plait.toml").write_text(said)
+    with pytest.raises(SettingsError) as caught:
+        load(top, user=top.parent / "none.toml", environment={})
+    (problem,) = caught.value.problems
+    assert str(problem.at) == "plait.toml:5"
+    assert f"{key.name} is a person's own setting" in problem.message
+    assert key.variable in problem.hint
+
+
+def test_all_of_a_table_about_a_person_is_theirs() -> None:
+    assert set(of_table("notify")) <= set(PRIVATE)
+
+
+def test_nor_can_it_in_pyproject(top: Path) -> None:
+    (top / "pyproject.toml").write_text('[tool.plait.notify]\nwebhook = "https://evil.example"\n')
+    with pytest.raises(SettingsError, match="a person's own setting"):
+        load(top, user=top.parent / "none.toml", environment={})
+
+
+def test_a_person_can_in_every_other_layer(top: Path) -> None:
+    user = top.parent / "config.toml"
+    user.write_text('[notify]\nurls = "json://a"\nbell = false\n')
+    config = load(
+        top,
+        user=user,
+        saved={"notifyOn": '["finished"]'},
+        environment={"PLAIT_NOTIFY_WEBHOOK": "https://hooks.example/a"},
+        flags={"notify.bell": True},
+    )
+    given = {key.name: config.given[key.name].layer for key in of_table("notify")}
+    assert given == {
+        "notify.urls": Layer.USER,
+        "notify.webhook": Layer.ENVIRONMENT,
+        "notify.secret_file": Layer.DEFAULT,
+        "notify.secret": Layer.DEFAULT,
+        "notify.on": Layer.SAVED,
+        "notify.bell": Layer.FLAG,
+    }
+    assert config.notify.urls == ("json://a",)
+
+
+def test_no_listing_shows_a_secret(top: Path) -> None:
+    config = of_user(top, SAID)
+    assert config.notify.secret == SECRET
+    out = io.StringIO()
+    Console(file=out, width=200).print(listing(config, 200))
+    told = [out.getvalue(), json.dumps(rows(config), ensure_ascii=False)]
+    told += [line for key in KEYS for line in lines(config, key)]
+    assert not [each for each in told if SECRET in each or SECRET[:7] in each]
+    assert lines(config, BY_NAME["notify.urls"]) == ["slack://…", "mailto://…"]
+    assert lines(config, BY_NAME["notify.webhook"]) == ["https://hooks.example:8443/…"]
+    assert lines(config, BY_NAME["notify.secret"]) == ["…"]
+
+
+def test_what_is_not_set_is_shown_as_such(top: Path) -> None:
+    config = of_user(top, "")
+    shown = {key.name: key.shown(config.value(key)) for key in of_table("notify") if key.secret}
+    assert shown == {"notify.urls": [], "notify.webhook": None, "notify.secret": None}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [f'urls = "{SECRET}"', f'webhook = "{SECRET}"', f'secret = [["{SECRET}"]]'],
+)
+def test_what_is_wrong_with_a_secret_is_told_without_it(top: Path, said: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        of_user(top, f"[notify]\n{said}\n")
+    assert "not what stands there" in str(caught.value)
+    assert SECRET not in str(caught.value)
+
+
+def test_the_verb_shows_none_either(
+    top: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PLAIT_NOTIFY_URLS", f"slack://{SECRET}/x")
+    for as_json in (True, False):
+        config_command(top, None, as_json, Console())
+    told = capsys.readouterr()
+    assert "slack://…" in told.out
+    assert SECRET not in told.out + told.err

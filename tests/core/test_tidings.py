@@ -1,0 +1,447 @@
+"""Tidings: what of all that happens people are told, once for each cause, and not any more when it has passed."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+
+from plait.core.contest import Contest, expand
+from plait.core.decisions import AttemptStarted, BatchEnded, BatchPaused, BatchUnpaused, BreakerOpened
+from plait.core.events import Record
+from plait.core.evolve import evolve
+from plait.core.explain import standing
+from plait.core.graph import build
+from plait.core.reports import AttemptActive, AttemptAsked, PublishFailed, RateLimited
+from plait.core.requests import (
+    Approve,
+    CancelBatch,
+    ChangeSettings,
+    Drop,
+    Feedback,
+    Pause,
+    Retry,
+    Ship,
+    Submit,
+    Unpause,
+)
+from plait.core.settings import Budget, Isolation, Mode, Publish, Settings, Spend
+from plait.core.state import BatchState, State
+from plait.core.status import BatchStatus, Category, PauseCause, Waiting
+from plait.core.task import Task
+from plait.core.tiding import Tiding, TidingKind, plain
+from plait.core.tidings import TELLING, Tidings, tidings
+from plait.core.tidings_words import NAMED, SHOWN, bundles, lasts, together
+from plait.testing.run import run
+from plait.testing.scenario import stormy
+from plait.testing.script import BATCH, Script, needs
+
+K = TidingKind
+ALONE = Settings(isolation=Isolation.IN_PLACE, retries=0)
+QUEUE = Settings(isolation=Isolation.IN_PLACE, mode=Mode.QUEUE, retries=0)
+
+
+class Ear:
+    """Somebody who is told after each moment of a script."""
+
+    def __init__(self, script: Script) -> None:
+        self.script, self._tidings, self._heard = script, Tidings(), 0
+
+    def news(self) -> list[Tiding]:
+        fresh, self._heard = self.script.records[self._heard :], len(self.script.records)
+        return self._tidings.take(self.script.state, fresh)
+
+    def words(self) -> list[tuple[TidingKind, str]]:
+        return [(tiding.kind, tiding.title) for tiding in self.news()]
+
+
+def test_a_batch_that_is_done_is_told_once_with_its_counts() -> None:
+    script = Script("a", needs("b", "a"), settings=ALONE)
+    ear = Ear(script)
+    script.exits("a")
+    assert ear.news() == []
+    script.exits("b")
+    (tiding,) = ear.news()
+    record = script.records[-1]
+    assert tiding == Tiding(K.FINISHED, BATCH, None, "batch b1 is done", "2 done", record.at, record.seq)
+    assert ear.news() == []
+
+
+def test_a_batch_that_failed_says_how_many_and_which() -> None:
+    script = Script("a", "b", needs("c", "a"), settings=ALONE)
+    ear = Ear(script)
+    script.exits("a", Category.TASK, detail="it broke")
+    assert ear.words() == [(K.TASK_FAILED, "a has failed")]
+    script.exits("b")
+    (tiding,) = ear.news()
+    assert (tiding.kind, tiding.title) == (K.FAILED, "batch b1 has ended, 2 of 3 tasks not done")
+    first, second = tiding.text.splitlines()
+    assert "1 failed" in first
+    assert "1 blocked" in first
+    assert second.startswith("a failed: ")
+    assert "it broke" in second
+
+
+def test_a_task_is_named_by_its_id_and_what_it_is_called() -> None:
+    script = Script(Task("03-split", title="Split the parser"), settings=ALONE)
+    ear = Ear(script)
+    script.exits("03-split", Category.TASK)
+    assert ear.words()[0] == (K.TASK_FAILED, "03-split (Split the parser) has failed")
+
+
+def test_what_a_failure_blocks_is_no_news_of_its_own() -> None:
+    script = Script("a", *(needs(f"b{n}", "a") for n in range(9)), "z", settings=ALONE)
+    ear = Ear(script)
+    script.exits("a", Category.TASK)
+    assert ear.words() == [(K.TASK_FAILED, "a has failed")]
+
+
+def test_of_many_failures_a_few_are_named() -> None:
+    names = [f"t{n}" for n in range(NAMED + 3)]
+    script = Script(*names, settings=Settings(isolation=Isolation.IN_PLACE, retries=0, max_parallel=0))
+    for name in names:
+        script.exits(name, Category.TASK)
+    (end,) = [tiding for tiding in tidings(script.state, script.records) if tiding.kind is K.FAILED]
+    assert len(end.text.splitlines()) == 1 + NAMED + 1
+    assert end.text.endswith("\nand 3 more")
+
+
+def test_a_retry_that_is_granted_by_itself_is_no_failure() -> None:
+    script = Script("a", settings=Settings(isolation=Isolation.IN_PLACE, retries=1))
+    ear = Ear(script)
+    script.exits("a", Category.TASK)
+    assert ear.news() == []
+
+
+def test_who_cancels_is_told_only_if_they_ask_for_it() -> None:
+    script = Script("a", settings=ALONE)
+    ear = Ear(script)
+    script.ask(lambda name: CancelBatch(name, BATCH))
+    script.exits("a", Category.KILLED)
+    assert ear.words() == [(K.CANCELLED, "batch b1 was cancelled")]
+
+
+def test_a_batch_that_was_opened_again_is_not_told_to_have_ended() -> None:
+    script = Script("a", settings=ALONE)
+    script.exits("a", Category.TASK)
+    script.ask(lambda name: Retry(name, BATCH, "a"))
+    assert tidings(script.state, script.records) == []
+    script.exits("a")
+    assert [tiding.kind for tiding in tidings(script.state, script.records)] == [K.FINISHED]
+
+
+def test_a_question_is_told_when_it_is_asked_and_not_again_when_nobody_answers() -> None:
+    script = Script("a", settings=ALONE)
+    ear = Ear(script)
+    (attempt,) = script.task("a").alive
+    script.happen(AttemptAsked(attempt, "red or\nblue?"))
+    (tiding,) = ear.news()
+    assert (tiding.kind, tiding.task, tiding.title) == (K.NEEDS_PERSON, "a", "a asks you")
+    assert tiding.text == "red or blue?\nplait feedback b1 a TEXT"
+    script.happen(AttemptAsked(attempt, "red or\nblue?"))
+    script.wait(script.batch().settings.idle_timeout + 1)
+    script.exits("a", Category.KILLED)
+    assert script.task("a").question == "red or\nblue?"
+    assert ear.news() == []
+    assert [each.seq for each in tidings(script.state, script.records)] == [tiding.seq]
+
+
+def test_an_answered_question_has_passed_and_the_next_one_is_news() -> None:
+    script = Script("a", settings=ALONE)
+    script.exits("a", Category.QUESTION, question="red?")
+    ear = Ear(script)
+    assert [tiding.text.splitlines()[0] for tiding in ear.news()] == ["red?"]
+    script.ask(lambda name: Feedback(name, BATCH, "a", "yes"))
+    assert ear.news() == []
+    assert tidings(script.state, script.records) == []
+    script.exits("a", Category.QUESTION, question="red?")
+    assert [tiding.text.splitlines()[0] for tiding in ear.news()] == ["red?"]
+
+
+def test_an_agent_that_goes_on_by_itself_asks_no_more() -> None:
+    script = Script("a", settings=ALONE)
+    (attempt,) = script.task("a").alive
+    script.happen(AttemptAsked(attempt, "red?"))
+    script.happen(AttemptActive(attempt))
+    assert tidings(script.state, script.records) == []
+
+
+def test_in_a_queue_each_turn_is_told_once() -> None:
+    script = Script(Task("a", title="Walls"), "b", "c", settings=QUEUE)
+    ear = Ear(script)
+    (first,) = ear.news()
+    assert (first.title, first.text) == ("a waits for your approval", "Walls\nplait approve b1")
+    script.ask(lambda name: Drop(name, BATCH, "c"))
+    assert ear.news() == []
+    script.ask(lambda name: Approve(name, BATCH))
+    assert ear.news() == []
+    script.exits("a")
+    assert ear.words() == [(K.NEEDS_PERSON, "b waits for your approval")]
+
+
+def test_what_needs_no_approval_waits_for_nobody() -> None:
+    script = Script("a", "b", settings=QUEUE)
+    ear = Ear(script)
+    ear.news()
+    auto = Settings(mode=Mode.QUEUE, auto_approve=True)
+    script.ask(lambda name: ChangeSettings(name, BATCH, auto, ("auto_approve",)))
+    script.exits("a")
+    assert ear.news() == []
+
+
+def test_a_turn_that_another_batch_held_up_is_told_when_that_lets_go() -> None:
+    script = Script(Task("a", touches=("x",)), settings=ALONE)
+    script.submit(Task("b", touches=("x",)), settings=QUEUE, batch="b2")
+    ear = Ear(script)
+    assert ear.news() == []
+    script.exits("a")
+    assert sorted(ear.words()) == [
+        (K.FINISHED, "batch b1 is done"),
+        (K.NEEDS_PERSON, "b waits for your approval"),
+    ]
+
+
+def test_a_pause_by_a_person_is_no_news_and_one_by_the_budget_is() -> None:
+    script = Script(
+        "a", "b", settings=Settings(isolation=Isolation.IN_PLACE, max_parallel=1, budget=Budget(1_000_000))
+    )
+    ear = Ear(script)
+    script.ask(lambda name: Pause(name, BATCH))
+    script.ask(lambda name: Unpause(name, BATCH))
+    assert ear.news() == []
+    script.exits("a", spend=Spend(900_000))
+    (tiding,) = ear.news()
+    assert (tiding.kind, tiding.title) == (K.NEEDS_PERSON, "batch b1 is paused and needs you")
+    assert "raise the budget" in tiding.text
+
+
+def test_each_pause_is_told_though_its_words_are_the_same() -> None:
+    script = Script("a", settings=ALONE)
+    ear = Ear(script)
+    for _ in range(2):
+        seq = script.state.seq + 1
+        record = Record(seq, script.now, BatchPaused(BATCH, PauseCause.GATE, "the gate was lost"))
+        evolve(script.state, record)
+        script.records.append(record)
+        assert ear.words() == [(K.NEEDS_PERSON, "batch b1 is paused and needs you")]
+        script.ask(lambda name: Unpause(name, BATCH))
+        assert ear.news() == []
+
+
+def test_a_limit_is_told_when_it_opens_and_again_only_when_it_lasts_much_longer() -> None:
+    script = Script("a", settings=Settings(isolation=Isolation.IN_PLACE, providers=(("shell", "north"),)))
+    ear = Ear(script)
+    script.happen(RateLimited("north", script.now + 601))
+    (tiding,) = ear.news()
+    assert (tiding.kind, tiding.batch, tiding.title) == (K.LIMIT, None, "north takes no work for now")
+    assert tiding.text.endswith("nothing is started there for 10 min")
+    assert tiding.until == script.state.breakers["north"].until
+    script.happen(RateLimited("north", script.now + 900))
+    assert ear.news() == []
+    script.happen(RateLimited("north", script.now + 9000))
+    assert ear.words() == [(K.LIMIT, "north takes no work for now")]
+
+
+def test_a_limit_that_is_over_is_not_told_afterwards() -> None:
+    script = Script("a", settings=Settings(isolation=Isolation.IN_PLACE, providers=(("shell", "north"),)))
+    script.happen(RateLimited("north", script.now + 60))
+    script.wait(100)
+    assert script.state.breakers["north"].until is None
+    assert tidings(script.state, script.records) == []
+
+
+def test_a_provider_that_rejects_somebody_needs_them() -> None:
+    script = Script("a", settings=ALONE)
+    ear = Ear(script)
+    record = Record(
+        script.state.seq + 1, script.now, BreakerOpened("north", script.now + 60, 1, "no", rejected=True)
+    )
+    evolve(script.state, record)
+    script.records.append(record)
+    assert ear.words() == [(K.NEEDS_PERSON, "north rejects you: log in there, or pay")]
+
+
+def test_the_end_of_a_batch_says_that_it_was_not_published() -> None:
+    script = Script("a", settings=Settings(publish=Publish.PR))
+    ear = Ear(script)
+    script.exits("a")
+    script.unpublished("no remote", "add one")
+    (tiding,) = ear.news()
+    assert (tiding.kind, tiding.title) == (K.FAILED, "batch b1 is done and not published")
+    assert "no remote" in tiding.text
+
+
+def test_publishing_that_fails_later_is_told_once() -> None:
+    script = Script("a")
+    script.exits("a")
+    ear = Ear(script)
+    ear.news()
+    script.ask(lambda name: Ship(name, BATCH))
+    order = script.batch().publishing
+    assert order is not None
+    script.unpublished("no remote", "add one")
+    (tiding,) = ear.news()
+    assert (tiding.kind, tiding.title) == (K.UNPUBLISHED, "batch b1 could not be published")
+    assert tiding.text == "no remote\nadd one"
+    script.happen(PublishFailed(BATCH, order.n, "no remote", "add one"))
+    assert ear.news() == []
+
+
+def test_a_pull_request_is_told_with_its_address() -> None:
+    script = Script("a", settings=Settings(publish=Publish.PR))
+    ear = Ear(script)
+    script.exits("a")
+    script.published("https://forge.example/pull/7")
+    (tiding,) = ear.news()
+    assert (tiding.kind, tiding.text) == (K.FINISHED, "1 done\nhttps://forge.example/pull/7")
+
+
+def test_the_entrants_of_a_contest_are_not_told_one_by_one() -> None:
+    plan = build([Task("a")]).plan
+    assert plan is not None
+    whole = expand(plan, Contest(("amber", "birch")))
+    script = Script(start=False)
+    script.ask(
+        lambda name: Submit(name, BATCH, whole, Settings(retries=0, agents=("amber", "birch")), base="base")
+    )
+    ear = Ear(script)
+    script.exits("a@amber", Category.TASK)
+    assert ear.news() == []
+    script.exits("a@birch", Category.TASK)
+    assert [(tiding.kind, tiding.task) for tiding in ear.news()] == [(K.TASK_FAILED, "a"), (K.FAILED, None)]
+
+
+def test_whatever_tasks_and_agents_say_no_message_steers_a_terminal() -> None:
+    script = Script(Task("a\x1b[31m\udcff", title="\u202eevil\a"), settings=ALONE)
+    (attempt,) = script.task("a\x1b[31m\udcff").alive
+    script.happen(AttemptAsked(attempt, "\x1b]0;x\x07 " + "long " * 1000))
+    script.exits("a\x1b[31m\udcff", Category.TASK, detail="one\r\ntwo\x9b\u2028three")
+    ear = Tidings()
+    told = [tiding for record in script.records for tiding in ear.take(script.state, [record])]
+    assert {tiding.kind for tiding in told} == {K.TASK_FAILED, K.FAILED}
+    for tiding in told:
+        _sound(tiding)
+
+
+def _sound(tiding: Tiding) -> None:
+    assert tiding.title
+    assert "\n" not in tiding.title
+    for line in (tiding.title, *tiding.text.split("\n")):
+        assert len(line) <= 400
+        assert not [char for char in line if unicodedata.category(char) in {"Cc", "Cs", "Zl", "Zp"}]
+        assert line.encode()
+
+
+def test_a_long_line_is_cut() -> None:
+    assert plain("a" * 400) == "a" * 299 + "…"
+    assert plain("  a \t\n b ") == "a b"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [(0.1, "1 s"), (119, "119 s"), (120, "2 min"), (7199, "120 min"), (7200, "2 h"), (200_000, "2 days")],
+)
+def test_lengths_of_time_are_told_in_the_words_of_people(seconds: float, said: str) -> None:
+    assert lasts(seconds) == said
+
+
+def _told(kind: TidingKind, seq: int, batch: str = "b1", task: str | None = None) -> Tiding:
+    return Tiding(kind, batch, task, f"t{seq}", f"x{seq}\nmore", float(seq), seq)
+
+
+def test_many_are_told_in_one_message_of_their_kind() -> None:
+    many = [_told(K.TASK_FAILED, seq, task=f"t{seq}") for seq in range(1, 101)]
+    one = _told(K.LIMIT, 50)
+    found = bundles([*many[:50], one, *many[50:]])
+    assert found == [(one,), tuple(many)]
+    message = together(found[1])
+    assert (message.title, message.task, message.seq) == ("100 tasks have failed in batch b1", None, 100)
+    lines = message.text.splitlines()
+    assert lines[0] == "t1: x1"
+    assert lines[-1] == f"and {100 - SHOWN} more"
+    assert len(lines) == SHOWN + 1
+    assert together(found[0]) is one
+
+
+def test_what_concerns_several_batches_concerns_no_single_one() -> None:
+    message = together([_told(K.FINISHED, 1), _told(K.FINISHED, 2, "b2")])
+    assert (message.title, message.batch) == ("2 batches are done", None)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_over_a_stormy_history_every_end_is_told_once_and_every_need_of_a_person(seed: int) -> None:
+    journal = run(stormy(seed)).journal
+    told: list[Tiding] = []
+    ends = Counter[tuple[str, BatchStatus]]()
+    state, ear = State(), Tidings()
+    for record in journal:
+        evolve(state, record)
+        found = ear.take(state, [record])
+        told += found
+        for tiding in found:
+            _sound(tiding)
+        if isinstance(record.event, BatchEnded):
+            ends[record.event.batch, record.event.status] += 1
+    kinds = Counter(tiding.batch for tiding in told if tiding.kind in {K.FINISHED, K.FAILED, K.CANCELLED})
+    counted = Counter[str]()
+    for (batch, _), count in ends.items():
+        counted[batch] += count
+    assert kinds == counted
+    assert len({(tiding.kind, tiding.seq, tiding.batch, tiding.task) for tiding in told}) == len(told)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_over_a_stormy_history_nothing_waits_for_a_person_who_was_not_told(seed: int) -> None:
+    state, ear = State(), Tidings()
+    told: set[tuple[str | None, str | None]] = set()
+    for record in run(stormy(seed)).journal:
+        evolve(state, record)
+        if isinstance(record.event, AttemptStarted):
+            told.discard((record.event.attempt.batch, record.event.attempt.task))
+        elif isinstance(record.event, BatchUnpaused):
+            told.discard((record.event.batch, None))
+        found = ear.take(state, [record])
+        told |= {(tiding.batch, tiding.task) for tiding in found if tiding.kind is K.NEEDS_PERSON}
+        for batch in state.open.values():
+            assert set(_needs(state, batch)) <= told, record
+
+
+def _needs(state: State, batch: BatchState) -> Iterator[tuple[str, str | None]]:
+    """What waits for a person, other than by a person's own doing."""
+    if batch.paused is not None:
+        if batch.paused.cause not in {PauseCause.PERSON, PauseCause.STOP}:
+            yield batch.id, None
+        return
+    for task in batch.tasks:
+        if standing(state, batch, task).on in {Waiting.ANSWER, Waiting.APPROVAL}:
+            yield batch.id, task.task.id
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_records_that_nothing_follows_from_may_be_left_out(seed: int) -> None:
+    journal = run(stormy(seed)).journal
+    state, all_of_it, some = State(), Tidings(), Tidings()
+    for record in journal:
+        evolve(state, record)
+        heard = [record] if isinstance(record.event, TELLING) else []
+        assert all_of_it.take(state, [record]) == some.take(state, heard)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_whoever_looks_back_finds_only_what_is_still_so(seed: int) -> None:
+    journal = run(stormy(seed)).journal
+    state = State()
+    for record in journal:
+        evolve(state, record)
+    for tiding in tidings(state, journal):
+        batch = state.batches.get(tiding.batch or "")
+        match tiding.kind:
+            case K.FINISHED | K.FAILED | K.CANCELLED:
+                assert batch is not None
+                assert batch.ended_at == tiding.at
+            case K.NEEDS_PERSON:
+                assert batch is None or batch.ended is None
+            case _:
+                pass

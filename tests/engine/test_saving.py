@@ -1,0 +1,110 @@
+"""What the records say of saved settings is what the journal's settings are, whoever dies when."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import closing, suppress
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plait.adapters.sqlite import open_reader
+from plait.core.evolve import evolve
+from plait.core.requests import Request, SaveSettings
+from plait.core.state import State
+from plait.front.asking import request_id
+from plait.front.desk import Desk, open_desk
+from plait.testing.household import Household, household
+from plait.testing.surroundings import surroundings
+from plait.wiring import JOURNAL
+
+if TYPE_CHECKING:
+    from tests.engine.conftest import House
+
+PATIENCE = 60.0
+
+
+def save(**changes: str | None) -> Request:
+    return SaveSettings(request_id(), tuple(changes.items()))
+
+
+def test_they_are_there_for_whoever_reads_settings(house: House) -> None:
+    tenure = house.engine()
+    house.ask(save(retries="1", verify='"make"'))
+    assert tenure.until(lambda: house.journal.settings() == {"retries": "1", "verify": '"make"'})
+    house.ask(save(verify=None, gate='"make all"'))
+    assert tenure.until(lambda: house.journal.settings() == {"retries": "1", "gate": '"make all"'})
+
+
+def test_what_is_refused_is_not_saved(house: House) -> None:
+    tenure = house.engine()
+    house.ask(SaveSettings("bad", (("retries", "1"), ("", "2"))))
+    house.ask(save(repairs="3"))
+    assert tenure.until(lambda: house.journal.settings() != {})
+    assert house.journal.settings() == {"repairs": "3"}
+
+
+def test_an_engine_that_takes_over_makes_them_what_the_records_say(house: House) -> None:
+    first = house.engine()
+    house.ask(save(retries="1", verify='"make"'))
+    assert first.until(lambda: house.journal.settings() != {})
+    first.dies()
+    house.journal.save_settings({"retries": None, "verify": '"true"', "nobody": "1"})
+    second = house.engine()
+    assert second.until(lambda: house.journal.settings() == {"retries": "1", "verify": '"make"'})
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Household]:
+    with household(tmp_path / "household", repository=False) as made, surroundings(made.env):
+        yield made
+
+
+def test_an_engine_killed_at_any_instant_leaves_settings_and_records_that_agree(home: Household) -> None:
+    chance, wanted = Random(6), dict[str, str]()
+    for number in range(8):
+        wanted[f"s{number}"] = str(number)
+        with open_desk(home.place) as desk:  # another one each time: none that has seen too many die
+            desk.put([save(**{f"s{number}": str(number)})])
+            _kill(desk, chance)
+        told, kept = _told_and_kept(home)
+        assert kept == told
+    with open_desk(home.place) as desk:
+        assert desk.ask(save(last="1")).granted
+    told, kept = _told_and_kept(home)
+    assert kept == told == wanted | {"last": "1"}
+    assert home.settle() == []
+
+
+def _kill(desk: Desk, chance: Random) -> None:
+    """Some time after one is there: it may not have begun, or be in the midst of a commit, or done."""
+    deadline, at = time.monotonic() + PATIENCE, chance.uniform(0.0, 0.15)
+    while desk.engine() is None:
+        assert time.monotonic() < deadline, "nobody comes"
+        desk.tend()
+        desk.wait(0.01)
+    desk.wait(at)
+    engine = desk.engine()
+    if engine is not None and engine.pid:
+        with suppress(ProcessLookupError):
+            os.kill(engine.pid, signal.SIGKILL)
+    while desk.engine() is not None:
+        assert time.monotonic() < deadline, "it does not go"
+        desk.wait(0.01)
+    desk.refresh()
+
+
+def _told_and_kept(home: Household) -> tuple[Mapping[str, str], Mapping[str, str]]:
+    path = home.place.state / JOURNAL
+    if not path.exists():
+        return {}, {}
+    state = State()
+    with closing(open_reader(path)) as reader:
+        for record in reader.read():
+            evolve(state, record)
+        return state.saved, reader.settings()

@@ -1,0 +1,69 @@
+"""The chronicle of all batches says of each what its records alone say."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from plait.core.events import Record
+from plait.core.evolve import evolve
+from plait.core.requests import Pause
+from plait.core.state import State
+from plait.core.task import Step
+from plait.front.chronicle import Chronicle
+from plait.front.gates import deciding
+from plait.front.past import tries
+from plait.front.timeline import timeline
+from plait.front.timeline_shape import timeline_json
+from plait.testing.run import run
+from plait.testing.scenario import stormy
+from plait.testing.script import BATCH, Script
+
+
+@cache
+def told(seed: int) -> tuple[Chronicle, State, tuple[Record, ...]]:
+    chronicle, state, records = Chronicle(), State(), tuple(run(stormy(seed)).journal)
+    for record in records:
+        chronicle.take(record)
+        evolve(state, record)
+    return chronicle, state, records
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_it_says_of_each_batch_what_its_records_say(seed: int) -> None:
+    chronicle, state, records = told(seed)
+    assert state.batches
+    for batch in state.batches.values():
+        found = chronicle.of(batch.id)
+        assert timeline_json(found.line) == timeline_json(timeline(records, batch.id))
+        for task in batch.index:
+            assert found.past.of(task) == tries(records, batch.id, task)
+            assert found.gates.deciding(task) == deciding(records, batch.id, task)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_each_attempt_has_its_outcome_and_where_it_began(seed: int) -> None:
+    chronicle, state, _ = told(seed)
+    for batch in state.batches.values():
+        for task in batch.tasks:
+            made = chronicle.of(batch.id).past.of(task.task.id)
+            assert len(made) == sum(task.numbers.get(step, 0) for step in (Step.WRITE, Step.VERIFY))
+            assert [each.attempt for each in made if each.outcome is None] == list(task.alive)
+            if task.last is not None:
+                assert (made[-1].attempt, made[-1].base) == (task.last.name, task.last.decision.base)
+
+
+def test_what_was_answered_is_not_kept() -> None:
+    chronicle, script = Chronicle(), Script("a")
+    script.ask(lambda name: Pause(name, BATCH))
+    script.ask(lambda name: Pause(name, "nobody"))
+    for record in script.records:
+        chronicle.take(record)
+    assert not chronicle._asked
+    assert not any(chronicle.of(batch).line._requests for batch in (BATCH, "nobody"))
+
+
+def test_of_a_batch_that_nobody_knows_nothing_is_told() -> None:
+    found = Chronicle().of("nobody")
+    assert (found.past.of("a"), found.gates.deciding("a"), found.line.courses) == ([], None, {})

@@ -1,0 +1,288 @@
+"""Settings as the page and the API have them: shown with who gave them, judged as a whole, saved by name."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from plait.config.model import Layer, commands
+from plait.config.schema import BY_NAME, BY_SAVED, KEYS
+from plait.core.errors import ConfigError, Fault
+from plait.core.settings import OnConflict
+from plait.front.preferences import (
+    UnfitSettingsError,
+    changes,
+    in_force,
+    preferences_json,
+    preferences_schema,
+)
+from plait.front.preferences.shape import GIVEN
+from plait.wiring import Place
+
+
+@pytest.fixture(autouse=True)
+def _at_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in os.environ:
+        if name.startswith(("PLAIT_", "XDG_")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+
+
+def shown(place: Place, **saved: str) -> dict[str, object]:
+    return dict(json.loads(msgspec.json.encode(preferences_json(in_force(place, saved), saved))))
+
+
+def given(place: Place, name: str, **saved: str) -> dict[str, object]:
+    told = shown(place, **saved)[GIVEN]
+    assert isinstance(told, dict)
+    return dict(told[name])
+
+
+def refused(place: Place, patch: dict[str, object], **saved: str) -> UnfitSettingsError:
+    with pytest.raises(UnfitSettingsError) as caught:
+        changes(place, saved, patch)
+    return caught.value
+
+
+def test_the_names_that_were_promised(place: Place) -> None:
+    told = shown(place)
+    promised = {
+        "parallelLimit": 4,
+        "maxBatchSize": 4,
+        "queueAutoApprove": False,
+        "stopOnFailure": False,
+        "conflictBehavior": "skip",
+        "agent": [],
+        "verify": None,
+        "gate": None,
+        "budget": None,
+    }
+    assert promised.items() <= told.items()
+    assert told.keys() == {*BY_SAVED, GIVEN}
+    assert len(told) == len(KEYS) + 1
+
+
+def test_each_value_has_who_gave_it(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    (place.top / "plait.toml").write_text("[run]\nretries = 5\nrepairs = 5\n")
+    monkeypatch.setenv("PLAIT_TIMEOUT", "5m")
+    saved = {"repairs": "6", "timeout": "60"}
+    nothing = {"layer": "default", "at": None, "saved": False, "hidden": False, "problem": None}
+    assert given(place, "mode", **saved) == nothing
+    assert given(place, "retries", **saved) == nothing | {"layer": "repository", "at": "plait.toml:2"}
+    by_hand = {"layer": "saved", "at": "saved setting repairs", "saved": True}
+    assert given(place, "repairs", **saved) == nothing | by_hand
+    hidden = {"layer": "environment", "at": "PLAIT_TIMEOUT", "saved": True, "hidden": True}
+    assert given(place, "timeout", **saved) == nothing | hidden
+    told = shown(place, **saved)
+    assert [told[name] for name in ("retries", "repairs", "timeout")] == [5, 6, 300.0]
+
+
+def test_a_secret_is_not_shown(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLAIT_NOTIFY_URLS", "slack://hunter2/x")
+    assert "hunter2" not in json.dumps(shown(place))
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("parallelLimit", "number"),
+        ("maxBatchSize", "number"),
+        ("phaseGate", "number"),
+        ("temperature", "number"),
+        ("queueAutoApprove", "switch"),
+        ("conflictBehavior", "choice"),
+        ("notifyOn", "choices"),
+        ("agent", "list"),
+        ("agentLimits", "table"),
+        ("permissions", "table"),
+        ("verify", "text"),
+        ("baseUrl", "text"),
+        ("timeout", "duration"),
+        ("diskCap", "size"),
+        ("budget", "amount"),
+    ],
+)
+def test_what_a_page_needs_to_know_of_a_setting(name: str, kind: str) -> None:
+    settings = preferences_schema()["settings"]
+    assert isinstance(settings, list)
+    [described] = [each for each in settings if each["name"] == name]
+    key = BY_SAVED[name]
+    assert (described["kind"], described["key"]) == (kind, key.name)
+    assert described["choices"] == list(key.kind.choices)
+    assert described["about"] == key.about
+    assert key.kind.read(json.loads(msgspec.json.encode(described["default"]))) == key.default
+
+
+def test_the_description_names_every_table_and_every_setting_once() -> None:
+    told = json.loads(msgspec.json.encode(preferences_schema()))
+    assert [each["name"] for each in told["settings"]] == list(BY_SAVED)
+    assert {each["table"] for each in told["settings"]} <= told["tables"].keys()
+    assert {each["name"] for each in told["settings"] if not each["canBeSaved"]} >= {"notifyUrls"}
+
+
+def test_what_is_changed_counts_and_is_kept_as_json(place: Place) -> None:
+    made = changes(
+        place,
+        {"retries": "7"},
+        {"conflictBehavior": "repair", "timeout": "90m", "budget": "20usd", "agentLimits": {"claude": 2}},
+    )
+    assert dict(made.texts) == {
+        "conflictBehavior": '"repair"',
+        "timeout": "5400.0",
+        "budget": '"20usd"',
+        "agentLimits": '{"claude":2}',
+    }
+    assert (made.before.run.on_conflict, made.after.run.on_conflict) == (OnConflict.SKIP, OnConflict.REPAIR)
+    assert (made.after.run.timeout, made.after.run.retries) == (5400.0, 7)
+
+
+@pytest.mark.parametrize("key", [key for key in KEYS if not key.secret], ids=lambda key: key.name)
+def test_what_is_shown_can_be_saved_and_means_the_same(place: Place, key: object) -> None:
+    name = getattr(key, "saved", "")
+    value = shown(place)[name]
+    made = changes(place, {}, {name: value})
+    assert in_force(place, {name: text for name, text in made.texts if text}).value(BY_SAVED[name]) == (
+        BY_SAVED[name].default
+    )
+
+
+def test_null_forgets_what_was_saved_and_an_empty_text_is_none(place: Place) -> None:
+    (place.top / "plait.toml").write_text('[run]\nverify = "make"\n')
+    saved = {"verify": '"true"', "ofAnotherVersion": "1"}
+    made = changes(place, saved, {"verify": None, "ofAnotherVersion": None})
+    assert made.texts == (("verify", None), ("ofAnotherVersion", None))
+    assert (made.before.run.verify, made.after.run.verify) == ("true", "make")
+    made = changes(place, saved, {"verify": ""})
+    assert (made.texts, made.after.run.verify) == ((("verify", "null"),), None)
+
+
+def test_a_command_that_was_saved_is_the_person_s_own(place: Place) -> None:
+    (place.top / "plait.toml").write_text('[run]\nverify = "make"\n')
+    made = changes(place, {}, {"verify": "true", "gate": "make all", "agentCommand": "tool {task_file}"})
+    assert [each.key for each in commands(made.before)] == ["run.verify"]
+    assert commands(made.after) == []
+    assert made.untrusted == frozenset()
+    assert made.after.given["run.verify"].layer is Layer.SAVED
+
+
+def test_a_command_that_only_the_repository_says_is_nobody_s_word(place: Place) -> None:
+    (place.top / "plait.toml").write_text('[run]\nverify = "make"\n')
+    assert changes(place, {"verify": '"true"'}, {"verify": None}).untrusted == {"run.verify"}
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "message", "hint"),
+    [
+        ("paralelLimit", 3, "there is no setting called paralelLimit", "Did you mean parallelLimit?"),
+        ("run.max_parallel", 3, "there is no setting called run.max_parallel", "Did you mean maxBatchSize?"),
+        ("stop_on_fail", True, "there is no setting called stop_on_fail", "Did you mean stopOnFailure?"),
+        ("\x1b[31m", 3, "there is no setting called \\u001b[31m", "GET /api/settings lists them all."),
+        (GIVEN, {}, "given tells who gave each setting, and can't be set", "Name settings alone."),
+        ("zzzzzz", None, "there is no setting called zzzzzz", "GET /api/settings lists them all."),
+        ("conflictBehavior", "repiar", 'conflictBehavior must be skip, fail or repair, not "repiar"', "Did you mean repair?"),
+        ("parallelLimit", -1, "parallelLimit must be a whole number from 0 to 1000000, not -1", ""),
+        ("parallelLimit", True, "parallelLimit must be a whole number from 0 to 1000000, not true", ""),
+        ("parallelLimit", "4", 'parallelLimit must be a whole number from 0 to 1000000, not "4"', ""),
+        ("stopOnFailure", "yes", 'stopOnFailure must be true or false, not "yes"', ""),
+        ("agent", "claud", "there is no agent called claud", "Did you mean claude? `plait agents` lists them; --agent-command runs any command."),
+        ("fallback", ["shell", "nobody"], "there is no agent called nobody", "`plait agents` lists them; --agent-command runs any command."),
+        ("judge", "nobody", "there is no agent called nobody", "`plait agents` lists them; --agent-command runs any command."),
+        ("permissions", {"nobody": "full"}, "there is no agent called nobody", "`plait agents` lists them; --agent-command runs any command."),
+        ("agent", "referee", "referee decides contests, and is given nothing else", ""),
+        ("agentCommand", "tool 'x", "the agent's command can't be split into words: no closing quotation", "Look at its quotes: tool 'x"),
+    ],
+)  # fmt: skip
+def test_what_can_not_be_is_told_with_its_field(
+    place: Place, name: str, said: object, message: str, hint: str
+) -> None:
+    error = refused(place, {name: said})
+    assert (error.message, error.hint, error.field, error.fields) == (message, hint, name, (name,))
+    assert error.fault is Fault.USER
+
+
+def test_all_that_is_wrong_is_told_at_once(place: Place) -> None:
+    error = refused(place, {"retries": "x", "verify": "make", "mode": "fast"})
+    assert error.fields == ("retries", "mode")
+    assert [problem.message.partition(" ")[0] for problem in error.problems] == ["retries", "mode"]
+
+
+@pytest.mark.parametrize("name", [key.saved for key in KEYS if key.secret])
+def test_a_secret_is_not_saved_and_not_repeated(place: Place, name: str) -> None:
+    error = refused(place, {name: "slack://hunter2/x"})
+    assert error.fields == (name,)
+    assert "stays in the journal" in error.message
+    assert "hunter2" not in str(error)
+    assert changes(place, {}, {name: None}).texts == ((name, None),)
+
+
+def test_hostile_values_are_refused_like_any_other(place: Place) -> None:
+    deep: object = "x"
+    for _ in range(100_000):
+        deep = [deep]
+    for name, said in (
+        ("agent", deep),
+        ("verify", "\0"),
+        ("verify", "\ud800"),
+        ("verify", "x" * 20_000),
+        ("prices", {"m": [float("nan"), 1.0]}),
+        ("prices", {"m": [float("inf"), 1.0]}),
+        ("phaseGate", float("nan")),
+        ("agentLimits", {f"a{number}": 1 for number in range(5_000)}),
+        ("n" * 100_000, 1),
+    ):
+        error = refused(place, {name: said})
+        assert error.fields == (name,)
+        assert len(error.message) < 500
+
+
+@pytest.mark.parametrize(
+    ("saved", "patch"),
+    [
+        ({}, {"gate": "make", "isolation": "in-place"}),
+        ({"gate": '"make"'}, {"isolation": "in-place"}),
+        ({"isolation": '"in-place"'}, {"gate": "make"}),
+    ],
+)
+def test_what_is_wrong_together_is_told_of_what_was_named(
+    place: Place, saved: dict[str, str], patch: dict[str, object]
+) -> None:
+    error = refused(place, patch, **saved)
+    assert error.message.startswith("a gate runs on the merged result")
+    assert set(error.fields) <= patch.keys()
+
+
+def test_what_is_wrong_with_a_variable_is_told_too(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLAIT_ISOLATION", "in-place")
+    assert refused(place, {"gate": "make"}).fields == ("gate",)
+    in_force(place, {"gate": '"make"'})  # and yet it can be taken back
+    assert changes(place, {"gate": '"make"'}, {"gate": None}).after.run.gate is None
+
+
+def test_a_saved_setting_that_can_not_be_read_keeps_nobody_from_saving_another(place: Place) -> None:
+    saved = {"mode": '"fast"', "retries": "no JSON", "repairs": "3"}
+    told = shown(place, **saved)
+    assert (told["mode"], told["retries"], told["repairs"]) == ("parallel", 2, 3)
+    broken = given(place, "mode", **saved)
+    assert (broken["layer"], broken["saved"], broken["hidden"]) == ("default", True, False)
+    assert str(broken["problem"]).startswith("run.mode must be parallel or queue")
+    made = changes(place, saved, {"repairs": 4})
+    assert made.after.run.repairs == 4
+    mended = changes(place, saved, {"mode": None, "retries": 1})
+    assert dict(mended.texts) == {"mode": None, "retries": "1"}
+
+
+def test_a_file_that_is_wrong_is_told_as_it_is(place: Place) -> None:
+    (place.top / "plait.toml").write_text("[run]\nretries = 'x'\n")
+    with pytest.raises(ConfigError, match=r"plait.toml:2: run.retries must be"):
+        in_force(place, {"repairs": "3"})
+    with pytest.raises(ConfigError, match=r"plait.toml:2: run.retries must be"):
+        changes(place, {}, {"repairs": 3})
+
+
+def test_no_setting_is_called_as_the_page_calls_something_else() -> None:
+    assert GIVEN not in BY_SAVED
+    assert len(BY_SAVED) == len(BY_NAME) == len(KEYS)

@@ -1,0 +1,231 @@
+"""Changed settings count at once: for the engine, and for open batches that have no value of their own."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from plait.core.requests import ChangeEngineSettings, ChangeSettings, Request, SaveSettings
+from plait.core.settings import Budget, EngineSettings, Isolation, Mode, OnConflict, Settings
+from plait.core.state import State
+from plait.front.desk import open_desk
+from plait.front.preferences import Course, changes, course, in_force
+from plait.front.trust import remember, wanted
+from plait.testing.household import Household, household
+from plait.testing.script import Script
+from plait.wiring import Place
+
+PLAIN = Settings(agents=("claude",), max_parallel=4)
+PATIENCE = 60.0
+
+
+@pytest.fixture(autouse=True)
+def _at_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in os.environ:
+        if name.startswith(("PLAIT_", "XDG_")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+
+
+def asked(
+    place: Place, state: State, patch: Mapping[str, object], saved: Mapping[str, str] | None = None
+) -> Course:
+    return course(place, state, changes(place, saved or {}, patch))
+
+
+def of_batch(found: Course) -> dict[str, object]:
+    """What is asked for the one batch."""
+    wishes = [each for each in found.requests if isinstance(each, ChangeSettings)]
+    return {name: getattr(each.settings, name) for each in wishes for name in each.fields}
+
+
+def of_engine(found: Course) -> dict[str, object]:
+    wishes = [each for each in found.requests if isinstance(each, ChangeEngineSettings)]
+    return {name: getattr(each.settings, name) for each in wishes for name in each.fields}
+
+
+def kinds(found: Course) -> list[type[Request]]:
+    return [type(each) for each in found.requests]
+
+
+def test_nothing_changed_is_nothing_asked(place: Place) -> None:
+    assert asked(place, State(), {}) == Course(())
+
+
+def test_without_a_batch_they_are_saved_and_no_more(place: Place) -> None:
+    [save] = asked(place, State(), {"verify": "make", "gate": None}).requests
+    assert isinstance(save, SaveSettings)
+    assert save.changes == (("verify", '"make"'), ("gate", None))
+
+
+def test_a_batch_that_went_by_the_old_value_goes_by_the_new_one(place: Place) -> None:
+    script = Script("a", settings=PLAIN)
+    patch = {"verify": "make", "conflictBehavior": "repair", "timeout": 60, "mode": "queue", "budget": "5usd"}
+    assert of_batch(asked(place, script.state, patch)) == {
+        "verify": "make",
+        "on_conflict": OnConflict.REPAIR,
+        "timeout": 60.0,
+        "mode": Mode.QUEUE,
+        "budget": Budget(5_000_000),
+    }
+
+
+def test_a_batch_with_a_value_of_its_own_keeps_it(place: Place) -> None:
+    script = Script("a", settings=replace(PLAIN, verify="true", retries=0))
+    patch = {"verify": "make", "retries": 5, "repairs": 1}
+    assert of_batch(asked(place, script.state, patch)) == {"repairs": 1}
+
+
+def test_what_is_hidden_by_a_stronger_layer_changes_nothing(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PLAIT_RETRIES", "2")
+    monkeypatch.setenv("PLAIT_ENGINE_PARALLEL_LIMIT", "4")
+    found = asked(place, Script("a", settings=PLAIN).state, {"retries": 5, "parallelLimit": 9})
+    assert kinds(found) == [SaveSettings]
+
+
+def test_what_is_settled_when_a_batch_is_submitted_stays(place: Place) -> None:
+    patch = {"isolation": "in-place", "agent": "codex", "whenDone": "pr", "sourcesWriteBack": "off"}
+    found = asked(place, Script("a", settings=PLAIN).state, patch)
+    assert kinds(found) == [SaveSettings]
+
+
+def test_forgetting_brings_back_what_was_below(place: Place) -> None:
+    (place.top / "plait.toml").write_text("[run]\nretries = 7\n")
+    script = Script("a", settings=replace(PLAIN, retries=1))
+    assert of_batch(asked(place, script.state, {"retries": None}, {"retries": "1"})) == {"retries": 7}
+
+
+def test_a_batch_that_has_ended_is_left_alone(place: Place) -> None:
+    script = Script("a", settings=PLAIN)
+    script.exits("a")
+    assert not script.state.open
+    assert kinds(asked(place, script.state, {"retries": 5})) == [SaveSettings]
+
+
+def test_a_command_of_the_repository_needs_trust_before_an_open_batch_gets_it(place: Place) -> None:
+    (place.top / "plait.toml").write_text('[run]\nverify = "make"\nretries = 7\n')
+    script = Script("a", settings=replace(PLAIN, verify="true", retries=1))
+    saved, patch = {"verify": '"true"', "retries": "1"}, {"verify": None, "retries": None}
+    found = asked(place, script.state, patch, saved)
+    assert of_batch(found) == {"retries": 7}
+    [note] = found.notes
+    assert note.message == (
+        "batch b1 goes on with the verify that it has: only the repository's own settings say the new one, "
+        "and nobody has trusted it"
+    )
+    remember(place, wanted(in_force(place, {}), place))
+    assert of_batch(asked(place, script.state, patch, saved)) == {"verify": "make", "retries": 7}
+
+
+def test_a_gate_is_nothing_for_a_batch_that_merges_nothing(place: Place) -> None:
+    script = Script("a", settings=replace(PLAIN, isolation=Isolation.IN_PLACE))
+    found = asked(place, script.state, {"gate": "make", "verify": "make"})
+    assert of_batch(found) == {"verify": "make"}
+    assert [note.message for note in found.notes] == [
+        "batch b1 goes on with the gate that it has: it merges nothing that a gate could run on"
+    ]
+
+
+def test_a_budget_that_a_batch_can_not_keep_is_not_its_budget(place: Place) -> None:
+    script = Script("a", settings=replace(PLAIN, agents=("cube",)))
+    found = asked(place, script.state, {"budget": "5usd", "retries": 5})
+    assert of_batch(found) == {"retries": 5}
+    [note] = found.notes
+    assert note.message.startswith("batch b1 goes on with the budget that it has: a budget can't be kept")
+
+
+def test_limits_of_the_engine_hold_at_once_and_before_what_they_make_room_for(place: Place) -> None:
+    script = Script("a", settings=PLAIN)
+    patch = {"parallelLimit": 9, "agentLimits": {"claude": 2}, "maxBatchSize": 8}
+    found = asked(place, script.state, patch)
+    assert kinds(found) == [SaveSettings, ChangeEngineSettings, ChangeSettings]
+    assert of_engine(found) == {"parallel_limit": 9, "agent_limits": (("claude", 2),)}
+    assert of_batch(found) == {"max_parallel": 8}
+
+
+def test_what_holds_already_is_not_asked_for(place: Place) -> None:
+    script = Script("a", settings=PLAIN)
+    script.state.settings = EngineSettings(parallel_limit=9)
+    assert kinds(asked(place, script.state, {"parallelLimit": 9})) == [SaveSettings]
+
+
+def test_a_limit_that_nobody_has_set_follows_the_batches(place: Place) -> None:
+    script = Script("a", settings=PLAIN)
+    assert of_engine(asked(place, script.state, {"maxBatchSize": 8})) == {"parallel_limit": 8}
+    assert of_engine(asked(place, script.state, {"maxBatchSize": 0})) == {"parallel_limit": 0}
+    assert of_engine(asked(place, script.state, {"maxBatchSize": 2})) == {}
+    own = Script("a", settings=replace(PLAIN, max_parallel=6))
+    own.state.settings = EngineSettings(parallel_limit=2)
+    saved = {"parallelLimit": "2"}
+    assert of_engine(asked(place, own.state, {"maxBatchSize": 8}, saved)) == {}
+    assert of_engine(asked(place, own.state, {"parallelLimit": None}, saved)) == {"parallel_limit": 6}
+    assert of_engine(asked(place, own.state, {"retries": 1})) == {}, "that is nobody's business here"
+
+
+def test_a_width_by_plan_and_machine_is_known_as_such(place: Place) -> None:
+    config = in_force(place, {"maxBatchSize": '"auto"'})
+    script = Script("a", settings=config.settings(tasks=1, cores=2, agents=("claude",)))
+    assert of_batch(asked(place, script.state, {"maxBatchSize": 3}, {"maxBatchSize": '"auto"'})) == {
+        "max_parallel": 3
+    }
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Household]:
+    """With its surroundings as this process's own: what is started from here is at home there."""
+    with household(tmp_path / "household", repository=False) as made:
+        for name in os.environ.keys() - made.env.keys():
+            monkeypatch.delenv(name)
+        for name, value in made.env.items():
+            monkeypatch.setenv(name, value)
+        yield made
+
+
+def test_what_is_saved_widens_a_real_batch_and_is_there_for_the_next_one(home: Household) -> None:
+    (home.top / "plait.toml").write_text("[run]\nmax_parallel = 1\n")
+    for name in ("a", "b", "c"):
+        home.task(name, f"echo > {name}.begun; until [ -e go ]; do sleep 0.02; done")
+    assert home.ask("run", "tasks", "--detach", "--yes")[0] == 0
+    with open_desk(home.place) as desk:
+        _until(lambda: _begun(home) == 1)
+        desk.refresh()
+        made = changes(home.place, desk.state.saved, {"maxBatchSize": 3, "retries": 6})
+        assert all(answer.granted for answer in desk.ask_all(course(home.place, desk.state, made).requests))
+        assert desk.state.saved == {"maxBatchSize": "3", "retries": "6"}
+        _until(lambda: _begun(home) == 3)
+        (home.top / "go").touch()
+    code, told = home.ask("config", "retries", "--json")
+    assert (code, '"source": "saved"' in told, '"value": 6' in told) == (0, True, True)
+    assert home.settle() == []
+
+
+def test_an_engine_goes_by_the_limit_that_was_saved(home: Household) -> None:
+    """Also one that has just come, to a batch that asks for more."""
+    with open_desk(home.place) as desk:
+        made = changes(home.place, {}, {"parallelLimit": 1})
+        assert desk.ask_all(course(home.place, desk.state, made).requests)[0].granted
+    assert home.settle() == []
+    (home.top / "plait.toml").write_text("[engine]\nparallel_limit = 3\n")
+    home.task("a", "true")
+    assert home.ask("run", "tasks", "--yes")[0] == 0
+    with open_desk(home.place) as desk:
+        desk.refresh()
+        assert desk.state.settings.parallel_limit == 1
+
+
+def _begun(home: Household) -> int:
+    return len(list(home.top.glob("*.begun")))
+
+
+def _until(reached: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not reached():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)

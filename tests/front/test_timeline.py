@@ -1,0 +1,114 @@
+"""The timeline: spans, waits and lives, from records alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from plait import codec
+from plait.core.requests import CancelTask, Pause, Retry, Unpause
+from plait.core.settings import Isolation, Settings
+from plait.core.status import Category
+from plait.front.graph_shape import graph_json
+from plait.front.timeline import Course, Span, Timeline, timeline
+from plait.front.timeline_shape import timeline_json
+from plait.testing.script import BATCH, Script, needs
+
+HISTORIES = Path(__file__).parents[1] / "histories"
+ALONE = Settings(isolation=Isolation.IN_PLACE, retries=0)
+
+
+def of(script: Script) -> Timeline:
+    return timeline(script.records, BATCH)
+
+
+def kinds(course: Course) -> list[tuple[str, int | None, str | None]]:
+    return [(span.kind, span.n, span.result) for span in course.spans]
+
+
+def test_attempts_checks_and_merges_are_spans_of_their_task() -> None:
+    script = Script("a", settings=Settings(verify="check"))
+    script.exits("a")
+    script.exits("a")
+    course = of(script).courses["a"]
+    assert kinds(course) == [("write", 1, "ok"), ("verify", 1, "ok"), ("merge", 1, "merged")]
+    assert all(span.end is not None for span in course.spans)
+
+
+def test_what_is_at_work_has_no_end() -> None:
+    found = of(Script("a", settings=ALONE))
+    (span,) = found.courses["a"].spans
+    assert (span.end, span.result, found.end) == (None, None, None)
+    assert found.courses["a"].waits() == []
+
+
+def test_whoever_needs_another_waits_for_it() -> None:
+    script = Script("a", needs("b", "a"), settings=ALONE)
+    script.wait(60)
+    script.exits("a")
+    first, second = of(script).courses.values()
+    ((start, end),) = second.waits()
+    assert (start, end) == (of(script).start, second.spans[0].start)
+    assert end == first.spans[0].end
+
+
+def test_a_retry_by_a_person_is_another_life() -> None:
+    script = Script("a", settings=ALONE)
+    script.exits("a", Category.TASK)
+    ended = of(script)
+    assert (ended.courses["a"].status, ended.end) == ("failed", script.now)
+    script.wait(100)
+    script.ask(lambda name: Retry(name, BATCH, "a"))
+    again = of(script)
+    assert [life.end is None for life in again.courses["a"].lives] == [False, True]
+    assert (again.courses["a"].status, again.end) == (None, None)
+    script.exits("a")
+    assert sum(1 for _ in of(script).courses["a"].waits()) == 0
+
+
+def test_a_retry_that_the_settings_grant_is_told() -> None:
+    script = Script("a", settings=Settings(isolation=Isolation.IN_PLACE, retries=1))
+    script.exits("a", Category.TASK)
+    (again,) = of(script).courses["a"].retries
+    assert (again.category, again.counted, again.retry_at >= again.at) == (Category.TASK, True, True)
+
+
+def test_pauses_are_spans_of_the_batch() -> None:
+    script = Script("a", settings=ALONE)
+    script.ask(lambda name: Pause(name, BATCH))
+    (pause,) = of(script).spans
+    assert (pause.kind, pause.end) == ("pause", None)
+    script.ask(lambda name: Unpause(name, BATCH))
+    assert [span.end is None for span in of(script).spans] == [False]
+
+
+def test_another_batch_is_not_in_it() -> None:
+    script = Script("a", settings=ALONE)
+    script.ask(lambda name: CancelTask(name, BATCH, "a"))
+    assert timeline(script.records, "another") == Timeline("another")
+
+
+def test_waits_are_what_work_leaves_of_a_life() -> None:
+    course = Course(
+        "a", "", [Span("life", 0, 10), Span("life", 20)], [Span("write", 2, 4), Span("merge", 5, 6)]
+    )
+    assert course.waits() == [(0, 2), (4, 5), (6, 10), (20, None)]
+
+
+@pytest.mark.parametrize("path", sorted(HISTORIES.glob("*.jsonl")), ids=lambda path: path.stem)
+def test_old_histories_have_timelines(path: Path) -> None:
+    records = [codec.load(line) for line in path.read_bytes().splitlines()]
+    batches = {name for record in records if isinstance(name := getattr(record.event, "batch", None), str)}
+    for batch in batches:
+        told = timeline_json(timeline(records, batch))
+        for task in told["tasks"]:  # type: ignore[attr-defined]
+            for span in (*task["spans"], *task["waits"]):
+                assert span["completedAt"] is None or span["startedAt"] <= span["completedAt"]
+
+
+def test_a_graph_leads_from_what_is_needed() -> None:
+    script = Script("a", needs("b", "a"), settings=ALONE)
+    told = graph_json(script.state, script.state.batches[BATCH])
+    assert [(edge["from"], edge["to"]) for edge in told["edges"]] == [("a", "b")]  # type: ignore[attr-defined]
+    assert told["waves"] == [["a"], ["b"]]

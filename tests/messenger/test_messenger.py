@@ -1,0 +1,217 @@
+"""The messenger as an engine sees it: it is told what is durable, never fails, and lets the engine leave."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from plait.adapters.messenger import Errand, Memory, Message, Messenger, Webhook, messenger as module
+from plait.core.events import Record
+from plait.core.settings import Isolation, Settings
+from plait.core.state import State
+from plait.core.status import Category
+from plait.core.tiding import USUAL, TidingKind
+from plait.testing.receiver import PATIENCE, Receiver
+from plait.testing.script import Script
+
+ALONE = Settings(isolation=Isolation.IN_PLACE, retries=0, max_parallel=0)
+JOURNAL = "j"
+
+
+class Office:
+    """Messengers one after another, as engines would make them."""
+
+    def __init__(self, folder: Path, receiver: Receiver) -> None:
+        self.folder, self.receiver = folder, receiver
+        self.log: list[str] = []
+        self._made: list[Messenger] = []
+
+    def messenger(self, *, on: tuple[TidingKind, ...] = USUAL, patience: float = 10.0) -> Messenger:
+        hook = Webhook(self.receiver.url, lambda: None, patience=patience)
+        errand = Errand(on, "app", JOURNAL)
+        made = Messenger(errand, [hook], Memory(self.folder, JOURNAL), self.log.append, gather=0.05)
+        self._made.append(made)
+        return made
+
+    def close(self) -> None:
+        for made in self._made:
+            made.close()
+
+    def titles(self, count: int) -> list[str]:
+        return [json.loads(letter.body)["title"] for letter in self.receiver.until_count(count)]
+
+
+@pytest.fixture
+def office(tmp_path: Path, receiver: Receiver) -> Iterator[Office]:
+    made = Office(tmp_path, receiver)
+    yield made
+    receiver.open.set()
+    made.close()
+
+
+def a_script(*names: str, began: float | None = None) -> Script:
+    """It happens now."""
+    script = Script(start=False)
+    script.now = began or time.time()
+    script.submit(*names, settings=ALONE)
+    return script
+
+
+def rest(messenger: Messenger) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not messenger.at_rest:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def replay(messenger: Messenger, records: list[Record]) -> None:
+    for record in records:
+        messenger.replay(record)
+
+
+def test_what_became_durable_is_told(office: Office) -> None:
+    script, messenger = a_script("a"), office.messenger()
+    messenger.hear(script.state, script.records)
+    assert messenger.at_rest
+    seen = len(script.records)
+    script.exits("a")
+    messenger.hear(script.state, script.records[seen:])
+    assert office.titles(1) == ["batch b1 is done"]
+    rest(messenger)
+    (letter,) = office.receiver.letters
+    assert letter.headers["Plait-Delivery"] == f"j:{script.records[-1].seq}:finished"
+
+
+def test_without_news_there_is_no_thread(office: Office) -> None:
+    script, messenger = a_script("a"), office.messenger()
+    messenger.hear(script.state, script.records)
+    assert messenger._thread is None
+
+
+def test_only_what_was_asked_for_is_told(office: Office) -> None:
+    script, messenger = a_script("a"), office.messenger(on=(TidingKind.FAILED,))
+    script.exits("a")
+    messenger.hear(script.state, script.records)
+    assert messenger.at_rest
+    assert messenger._thread is None
+
+
+def test_a_hundred_failures_at_once_are_one_message(office: Office) -> None:
+    names = [f"t{n:03}" for n in range(100)]
+    script, messenger = a_script(*names), office.messenger(on=(TidingKind.TASK_FAILED,))
+    messenger.hear(script.state, script.records)
+    for name in names:
+        seen = len(script.records)
+        script.exits(name, Category.TASK)
+        messenger.hear(script.state, script.records[seen:])
+    office.receiver.until(lambda letters: sum(_count(letter.body) for letter in letters) == 100)
+    rest(messenger)
+    assert len(office.receiver.letters) <= 2
+
+
+def _count(body: bytes) -> int:
+    first = json.loads(body)["title"].split()[0]
+    return int(first) if first.isdigit() else 1
+
+
+def test_an_engine_that_left_before_it_told_leaves_it_to_the_next(office: Office) -> None:
+    script, first = a_script("a"), office.messenger()
+    office.receiver.down()
+    first.hear(script.state, script.records)
+    script.exits("a")
+    died = len(script.records)
+    first.hear(script.state, script.records[-1:])
+    first.close()
+    office.receiver.up()
+    second = office.messenger()
+    replay(second, script.records[:died])
+    script.submit("b", settings=ALONE, batch="b2")
+    second.hear(script.state, script.records[died:])
+    assert office.titles(1)[:1] == ["batch b1 is done"]
+
+
+def test_what_was_told_is_not_told_by_the_next(office: Office) -> None:
+    script, first = a_script("a"), office.messenger()
+    script.exits("a")
+    first.hear(script.state, script.records)
+    office.titles(1)
+    rest(first)
+    second, died = office.messenger(), len(script.records)
+    replay(second, script.records)
+    script.submit("b", settings=ALONE, batch="b2")
+    script.exits("b", batch="b2")
+    second.hear(script.state, script.records[died:])
+    assert office.titles(2) == ["batch b1 is done", "batch b2 is done"]
+    rest(second)
+    assert len(office.receiver.letters) == 2
+
+
+def test_nothing_that_is_long_past_is_told_by_the_next(office: Office) -> None:
+    script, first = a_script("a", began=time.time() - 3700), office.messenger()
+    first.hear(script.state, script.records)
+    script.exits("a")
+    second = office.messenger()
+    replay(second, script.records)
+    seen = len(script.records)
+    script.now = time.time()
+    script.submit("b", settings=ALONE, batch="b2")
+    second.hear(script.state, script.records[seen:])
+    assert second.at_rest
+    assert second._thread is None
+
+
+def test_who_has_just_been_named_is_told_nothing_of_before(office: Office) -> None:
+    script = a_script("a")
+    script.exits("a")
+    seen, messenger = len(script.records), office.messenger()
+    replay(messenger, script.records)
+    script.submit("b", settings=ALONE, batch="b2")
+    messenger.hear(script.state, script.records[seen:])
+    rest(messenger)
+    script.exits("b", batch="b2")
+    messenger.hear(script.state, script.records[-1:])
+    assert office.titles(1) == ["batch b2 is done"]
+
+
+def test_a_receiver_that_says_nothing_holds_nobody_up(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "PATIENCE", 0.2)
+    office.receiver.open.clear()
+    script, messenger = a_script("a"), office.messenger(patience=PATIENCE)
+    script.exits("a")
+    began = time.monotonic()
+    messenger.hear(script.state, script.records)
+    assert not messenger.at_rest
+    office.receiver.until_count(1)
+    rest(messenger)
+    messenger.close()
+    assert time.monotonic() - began < PATIENCE  # it would still be waiting for the answer
+
+
+def test_what_goes_wrong_inside_is_told_to_the_log_and_to_nobody_else(office: Office) -> None:
+    messenger = office.messenger()
+    messenger.hear(State(), [object()])  # type: ignore[list-item]  # something that nobody thought of
+    assert office.log[0].startswith("warning: messages are not sent: AttributeError")
+
+
+def test_a_thread_that_meets_the_unforeseen_goes_on(office: Office) -> None:
+    class Odd:
+        name, mark = "odd://…", "odd"
+
+        def send(self, _: Message) -> None:
+            raise ZeroDivisionError
+
+    script = a_script("a")
+    messenger = Messenger(
+        Errand(USUAL, "app", JOURNAL), [Odd()], Memory(office.folder, JOURNAL), office.log.append, gather=0.0
+    )
+    script.exits("a")
+    messenger.hear(script.state, script.records)
+    rest(messenger)
+    assert office.log == ["warning: a message was not sent: ZeroDivisionError"]
+    messenger.close()

@@ -1,0 +1,116 @@
+"""What the documents say of metrics is so: the page lists all of them, and the dashboard asks for no other."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from plait.core.settings import NO_SPEND
+from plait.core.status import Category
+from plait.core.task import Step
+from plait.front.tally import BOUNDS
+from plait.server.figures import Figures, Now, SoFar, Took
+from plait.server.metrics import COUNTERS, GAUGES, exposition
+
+DOCS = Path(__file__).parents[2] / "docs"
+DASHBOARD = json.loads((DOCS / "grafana-dashboard.json").read_text())
+METRIC = re.compile(r"\b(?:plait|process)_[a-z0-9_]+")
+QUERY = re.compile(r"(\b(?:plait|process)_[a-z0-9_]+)(?:\{([^}]*)\})?")
+LABEL = re.compile(r"([a-z_]+)\s*(?:=~|!~|!=|=)")
+
+WRITE = ("shell", Step.WRITE)
+EVERYTHING = Figures(
+    "p",
+    Now({}, {}, {}, {WRITE: 1}, {"north": 1.0}),
+    SoFar(
+        {(*WRITE, Category.OK): 1},
+        {WRITE: Took((1, *[0] * len(BOUNDS)), 1.0)},
+        {"shell": NO_SPEND},
+        {Category.TASK: 1},
+        {},
+        {},
+        {},
+        {"north": 1},
+        {},
+    ),
+)
+
+
+def samples() -> dict[str, set[str]]:
+    """The names that can be asked for, each with its labels."""
+    found = dict[str, set[str]]()
+    for line in exposition([EVERYTHING])[0].decode().splitlines():
+        if line and line[0] != "#":
+            name = re.split(r"[{ ]", line, maxsplit=1)[0]
+            found.setdefault(name, set()).update(re.findall(r'([a-z_]+)="', line))
+    return found
+
+
+def panels() -> Iterator[dict[str, object]]:
+    yield from (panel for panel in DASHBOARD["panels"] if panel["type"] != "row")
+
+
+def queries() -> list[str]:
+    asked = [target["expr"] for panel in DASHBOARD["panels"] for target in panel.get("targets", ())]
+    variables = (each for each in DASHBOARD["templating"]["list"] if each["type"] == "query")
+    return [*asked, *(each["definition"].removeprefix("label_values(") for each in variables)]
+
+
+@pytest.mark.parametrize("query", queries())
+def test_every_query_is_about_a_metric_and_labels_that_there_are(query: str) -> None:
+    known, found = samples(), QUERY.findall(query)
+    assert found
+    for name, chosen in found:
+        if name.startswith("process_"):  # told where the system tells it
+            continue
+        assert name in known
+        assert set(LABEL.findall(chosen)) <= known[name] | {"le"}
+
+
+@pytest.mark.parametrize("query", queries())
+def test_what_a_query_groups_by_is_a_label_of_its_metric(query: str) -> None:
+    known = samples()
+    for grouped, name in re.findall(r"by \(([^)]*)\) \(?(?:[a-z_]+\()*((?:plait)_[a-z0-9_]+)", query):
+        assert {each.strip() for each in grouped.split(",")} <= known[name]
+
+
+def test_the_dashboard_can_be_imported() -> None:
+    numbers = [panel["id"] for panel in DASHBOARD["panels"]]
+    assert len(set(numbers)) == len(numbers)
+    assert {"title", "uid", "schemaVersion", "templating", "panels"} <= DASHBOARD.keys()
+    for panel in DASHBOARD["panels"]:
+        place = panel["gridPos"]
+        assert 0 <= place["x"] < place["x"] + place["w"] <= 24
+    for panel in panels():
+        assert panel["datasource"] == {"type": "prometheus", "uid": "${datasource}"}
+
+
+def test_no_two_panels_lie_over_each_other() -> None:
+    cells = [
+        (place["x"] + x, place["y"] + y)
+        for place in (panel["gridPos"] for panel in DASHBOARD["panels"])
+        for x in range(place["w"])
+        for y in range(place["h"])
+    ]
+    assert len(set(cells)) == len(cells)
+
+
+def test_the_page_lists_every_metric_with_its_labels() -> None:
+    rows = re.findall(
+        r"^\| `(plait_[a-z0-9_]+)` \|([^|]*)\|", (DOCS / "observability.md").read_text(), re.MULTILINE
+    )
+    listed = {name: set(re.findall(r"`([a-z]+)`", labels)) for name, labels in rows}
+    gauges = {each.name: {*each.labels} for each in GAUGES}
+    counters = {f"{each.name}_total": {*each.labels} for each in COUNTERS}
+    histogram = {"plait_attempt_duration_seconds": {"agent", "step"}}
+    assert listed == {**gauges, **counters, **histogram, "plait_project_up": set()}
+
+
+def test_the_page_names_no_metric_that_there_is_not() -> None:
+    known = {re.sub(r"_(bucket|sum|count)$", "", name) for name in samples()} | samples().keys()
+    named = METRIC.findall((DOCS / "observability.md").read_text())
+    assert {name for name in named if not name.startswith("process_")} <= known

@@ -1,0 +1,196 @@
+"""The tally: what is counted, and that it follows from the records alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from functools import cache
+from typing import Any
+
+from hypothesis import given, settings, strategies as st
+
+from plait.core import reports as r
+from plait.core.decisions import BatchEnded, TaskEnded
+from plait.core.events import Record
+from plait.core.evolve import evolve
+from plait.core.requests import Drop, Pause, Retry
+from plait.core.settings import NO_SPEND, Isolation, Settings, Spend
+from plait.core.state import State
+from plait.core.status import BatchStatus, Category, TaskStatus
+from plait.core.task import Step, Task
+from plait.front.tally import BOUNDS, NAMES_MOST, OTHERS, Durations, Names, Tally
+from plait.testing.run import run
+from plait.testing.scenario import stormy
+from plait.testing.script import BATCH, Script
+
+ALONE = Settings(agents=("amber",), isolation=Isolation.IN_PLACE)
+STORMS = st.integers(0, 60).map(cache(lambda seed: run(stormy(seed)).journal))
+FEW = settings(max_examples=20)
+
+
+def counted(records: Iterable[Record]) -> tuple[State, Tally]:
+    state, tally = State(), Tally()
+    for record in records:
+        evolve(state, record)
+        tally.take(state, record)
+    return state, tally
+
+
+def contents(tally: Tally) -> dict[str, object]:
+    durations = {key: (took.counts, took.seconds) for key, took in tally.durations.items()}
+    return {**{name: value for name, value in vars(tally).items() if name[0] != "_"}, "durations": durations}
+
+
+def test_attempts_are_counted_by_agent_step_and_how_they_ended() -> None:
+    script = Script(
+        "a", "b", settings=Settings(agents=("amber",), verify="check", isolation=Isolation.IN_PLACE)
+    )
+    script.exits("a")
+    script.exits("b", Category.USAGE)
+    _, tally = counted(script.records)
+    assert tally.attempts == {("amber", Step.WRITE, Category.OK): 1, ("amber", Step.WRITE, Category.USAGE): 1}
+    assert tally.running == {("verify", Step.VERIFY): 1}
+    assert tally.tasks == {TaskStatus.FAILED: 1}
+
+
+def test_an_exit_that_is_told_twice_is_counted_once() -> None:
+    script = Script("a", settings=ALONE)
+    script.exits("a")
+    again = next(each.event for each in script.records if isinstance(each.event, r.AttemptExited))
+    script.happen(again)
+    _, tally = counted(script.records)
+    assert tally.attempts.total() == 1
+    assert sum(sum(took.counts) for took in tally.durations.values()) == 1
+
+
+def test_a_batch_that_is_taken_up_again_stands_as_open_and_ends_twice() -> None:
+    script = Script("a", "b", settings=ALONE)
+    script.exits("a", Category.USAGE)
+    script.exits("b")
+    state, tally = counted(script.records)
+    assert tally.ended(state).batches == {BatchStatus.FAILED: 1}
+    assert tally.ended(state).tasks == {TaskStatus.FAILED: 1, TaskStatus.DONE: 1}
+    script.ask(lambda name: Retry(name, BATCH, "a"))
+    state, tally = counted(script.records)
+    assert (tally.ended(state).batches.total(), tally.ended(state).tasks.total()) == (0, 0)
+    script.exits("a")
+    state, tally = counted(script.records)
+    assert tally.ended(state).batches == {BatchStatus.COMPLETED: 1}
+    assert tally.ended(state).tasks == {TaskStatus.DONE: 2}
+    assert tally.batches == {BatchStatus.FAILED: 1, BatchStatus.COMPLETED: 1}
+    assert tally.tasks == {TaskStatus.FAILED: 1, TaskStatus.DONE: 2}
+
+
+def test_money_counts_while_it_is_spent_and_only_once() -> None:
+    script = Script("a", settings=ALONE)
+    attempt = next(iter(script.state.batches[BATCH].alive))
+    script.happen(r.AttemptUsed(attempt, Spend(200, 20)))
+    assert counted(script.records)[1].spent == {"amber": Spend(200, 20)}
+    script.happen(r.AttemptUsed(attempt, Spend(300, 20)))
+    script.happen(r.AttemptExited(attempt, r.Outcome(Category.OK, 0, spend=Spend(350, 30))))
+    assert counted(script.records)[1].spent == {"amber": Spend(350, 30)}
+
+
+def test_requests_and_what_became_of_them() -> None:
+    script = Script("a", settings=ALONE)
+    script.ask(lambda name: Pause(name, BATCH))
+    script.ask(lambda name: Drop(name, BATCH, "nobody"))
+    assert counted(script.records)[1].requests == {"granted": 2, "refused": 1}
+
+
+def test_a_duration_is_counted_up_to_the_bound_that_it_does_not_exceed() -> None:
+    took = Durations()
+    for seconds in (0.0, BOUNDS[0], BOUNDS[0] + 0.1, BOUNDS[-1] + 1):
+        took.add(seconds)
+    assert took.counts == [2, 1, *[0] * (len(BOUNDS) - 2), 1]
+
+
+def test_names_without_number_become_others() -> None:
+    names = Names()
+    for number in range(NAMES_MOST + 1):
+        names.come(f"n{number}")
+    names.come("x" * 1000)
+    assert [names(f"n{number}") for number in range(NAMES_MOST)] == [f"n{n}" for n in range(NAMES_MOST)]
+    assert {names(f"n{NAMES_MOST}"), names("x" * 1000)} == {OTHERS}
+
+
+def test_whoever_looks_makes_no_name_known() -> None:
+    names = Names()
+    for number in range(NAMES_MOST):
+        assert names(f"looked at {number}") == OTHERS
+    names.come("at work")
+    assert names("at work") == "at work"
+
+
+@FEW
+@given(STORMS)
+def test_whoever_counts_again_comes_to_the_same(journal: tuple[Record, ...]) -> None:
+    assert contents(counted(journal)[1]) == contents(counted(journal)[1])
+
+
+@FEW
+@given(STORMS, st.floats(0, 1))
+def test_the_tally_agrees_with_the_state_wherever_the_journal_ends(
+    journal: tuple[Record, ...], share: float
+) -> None:
+    state, tally = counted(journal[: round(len(journal) * share)])
+    alive = [attempt for batch in state.batches.values() for attempt in batch.alive.values()]
+    assert tally.running.total() == len(alive)
+    used = sum((attempt.used for attempt in alive), NO_SPEND)
+    spent = sum((batch.spent for batch in state.batches.values()), NO_SPEND)
+    assert sum(tally.spent.values(), NO_SPEND) == spent + used
+    over = [batch for batch in state.batches.values() if batch.ended is not None]
+    ended = tally.ended(state)
+    assert ended.batches == Counter(batch.ended for batch in over)
+    statuses = (task.status for batch in over for task in batch.tasks if task.task.entrant is None)
+    assert ended.tasks == Counter(statuses)
+
+
+@FEW
+@given(STORMS)
+def test_no_counter_ever_goes_back(journal: tuple[Record, ...]) -> None:
+    state, tally, before = State(), Tally(), Counter[object]()
+    for record in journal:
+        evolve(state, record)
+        tally.take(state, record)
+        now = _numbers(tally)
+        assert all(now[key] >= count for key, count in before.items())
+        before = now
+    ends = [each.event for each in journal if isinstance(each.event, BatchEnded)]
+    assert tally.batches.total() == len(ends)
+    entrants = {
+        (batch.id, task.task.id)
+        for batch in state.batches.values()
+        for task in batch.tasks
+        if task.task.entrant is not None
+    }
+    tasks = [each.event for each in journal if isinstance(each.event, TaskEnded)]
+    assert tally.tasks.total() == len([end for end in tasks if (end.batch, end.task) not in entrants])
+
+
+# Any: keys of several kinds.
+def _numbers(tally: Tally) -> Counter[object]:
+    counters: tuple[Counter[Any], ...] = (
+        tally.attempts,
+        tally.retries,
+        tally.tasks,
+        tally.batches,
+        tally.line,
+        tally.openings,
+    )
+    found = Counter[object](
+        {(n, key): value for n, each in enumerate(counters) for key, value in each.items()}
+    )
+    for key, took in tally.durations.items():
+        found.update({(key, n): count for n, count in enumerate(took.counts)})
+    for agent, spend in tally.spent.items():
+        found.update({(agent, "usd"): spend.microusd, (agent, "tokens"): spend.tokens})
+    return found
+
+
+def test_merges_gates_and_publishes_are_counted_by_how_they_ended() -> None:
+    script = Script(Task("a"), settings=Settings(agents=("amber",), gate="make gate"))
+    script.exits("a")
+    script.gate(True)  # noqa: FBT003 - as it is said
+    _, tally = counted(script.records)
+    assert tally.line == {("merge", "done"): 1, ("gate", "passed"): 1}

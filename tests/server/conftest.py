@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from plait.testing.estate import Estate, estate as make_estate
+from plait.testing.served import Served, served as serve
+from plait.testing.yard import Yard, yard as make_yard
+
+
+@pytest.fixture
+def yard(tmp_path: Path) -> Iterator[Yard]:
+    with make_yard(tmp_path) as made:
+        yield made
+
+
+@pytest.fixture
+def estate(tmp_path: Path) -> Iterator[Estate]:
+    with make_estate(tmp_path) as made:
+        yield made
+
+
+@pytest.fixture
+def served(yard: Yard, tmp_path: Path) -> Iterator[Served]:
+    """Tasks work in the checkout; the yard is `served.yard`."""
+    with serve(yard, tmp_path / "projects.json") as made:
+        yield made
+
+
+@pytest.fixture
+def served_estate(estate: Estate, tmp_path: Path) -> Iterator[Served]:
+    """Tasks have worktrees, and there is a remote. Nothing is committed before `estate.begin()`."""
+    with serve(estate, tmp_path / "projects.json") as made:
+        yield made

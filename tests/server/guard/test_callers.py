@@ -1,0 +1,234 @@
+"""Nobody gets further without being told: by a token, or by the cookie of a login."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+from starlette.types import Message, Receive, Scope, Send
+
+from plait.adapters.token import TokenFiles, token
+from plait.server.guard import guarded
+from plait.server.guard.callers import Callers, ReadOnly
+from plait.server.guard.rules import Rules
+from plait.server.guard.strikes import Strikes
+from plait.server.keys import COOKIE, COOKIE_SECONDS, Access, By, Caller, Keys
+
+if TYPE_CHECKING:
+    from tests.server.guard.conftest import Clock, TinyApp, Visitor
+
+
+@pytest.fixture
+def door(tiny: TinyApp, keys: Keys, clock: Clock) -> Callers:
+    rules = Rules()
+    return Callers(ReadOnly(tiny), keys, Strikes(rules, clock), rules, clock)
+
+
+@pytest.fixture
+def full(files: TokenFiles) -> dict[str, str]:
+    return {"authorization": f"Bearer {token(files.full)}"}
+
+
+@pytest.fixture
+def read(files: TokenFiles) -> dict[str, str]:
+    return {"authorization": f"bearer {token(files.read_only)}"}
+
+
+def caller(tiny: TinyApp) -> Caller:
+    found = tiny.reached[-1]["state"]["caller"]
+    assert isinstance(found, Caller)
+    return found
+
+
+@pytest.mark.parametrize(
+    "target", ["/", "/api/batches", "/health/", "/metrics", "/api/docs", "/app.js", "/logout"]
+)
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PATCH", "OPTIONS", "TRACE"])
+def test_no_route_is_open(door: Callers, tiny: TinyApp, visitor: Visitor, method: str, target: str) -> None:
+    said = visitor.ask(door, method, target)
+    assert said.status == 401
+    assert said.header("www-authenticate") == "Bearer"
+    assert said.json()["error"] == "this needs a token"
+    assert tiny.reached == []
+
+
+def test_everybody_may_ask_whether_the_server_lives(door: Callers, tiny: TinyApp, visitor: Visitor) -> None:
+    assert visitor.ask(door, "GET", "/health").status == 200
+    assert visitor.ask(door, "HEAD", "/health").status == 200
+    assert visitor.ask(door, "POST", "/health").status == 401
+    assert len(tiny.reached) == 2
+
+
+def test_the_token_lets_in(door: Callers, tiny: TinyApp, visitor: Visitor, full: dict[str, str]) -> None:
+    assert visitor.ask(door, "POST", "/api/batches", full).status == 200
+    assert caller(tiny) == Caller(Access.FULL, By.TOKEN)
+
+
+def test_the_cookie_lets_in_among_others(door: Callers, tiny: TinyApp, visitor: Visitor, keys: Keys) -> None:
+    cookies = {"cookie": f"theme=dark; {COOKIE}=forged; {COOKIE}={keys.cookie(Access.FULL)}; x"}
+    assert visitor.ask(door, "GET", "/", cookies).status == 200
+    assert caller(tiny) == Caller(Access.FULL, By.COOKIE)
+
+
+def test_a_cookie_that_has_ended_does_not(door: Callers, visitor: Visitor, keys: Keys, clock: Clock) -> None:
+    cookies = {"cookie": f"{COOKIE}={keys.cookie(Access.FULL)}"}
+    clock.now += COOKIE_SECONDS
+    assert visitor.ask(door, "GET", "/", cookies).status == 401
+
+
+def test_who_may_look_may_not_change(
+    door: Callers, tiny: TinyApp, visitor: Visitor, read: dict[str, str]
+) -> None:
+    assert visitor.ask(door, "GET", "/api/batches", read).status == 200
+    assert caller(tiny) == Caller(Access.READ, By.TOKEN)
+    for method in ("POST", "PATCH", "PUT", "DELETE", "OPTIONS", "get"):
+        said = visitor.ask(door, method, "/api/batches", read)
+        assert (said.status, said.json()["error"]) == (403, "this token lets you look, and change nothing")
+    assert len(tiny.reached) == 1
+
+
+@pytest.mark.parametrize("name", ["token", "access_token", "code", "authorization"])
+def test_a_token_in_the_address_is_no_token(
+    door: Callers, visitor: Visitor, files: TokenFiles, name: str
+) -> None:
+    assert visitor.ask(door, "GET", f"/api/batches?{name}={token(files.full)}").status == 401
+
+
+def test_a_wrong_token_is_not_mended_by_a_right_cookie(door: Callers, visitor: Visitor, keys: Keys) -> None:
+    both = {"authorization": "Bearer wrong", "cookie": f"{COOKIE}={keys.cookie(Access.FULL)}"}
+    assert visitor.ask(door, "GET", "/", both).status == 401
+
+
+def test_two_tokens_are_none(door: Callers, visitor: Visitor, full: dict[str, str]) -> None:
+    assert visitor.ask(door, "GET", "/", [*full.items(), *full.items()]).status == 401
+
+
+@pytest.mark.parametrize(
+    "said", ["", "Bearer", "Bearer ", "Basic {}", "{}", "Bearer {} x", "Bearer \xff", "Bearer {}0"]
+)
+def test_what_is_no_bearer_token(door: Callers, visitor: Visitor, files: TokenFiles, said: str) -> None:
+    presented = {"authorization": said.format(token(files.full))}
+    assert visitor.ask(door, "GET", "/", presented).status == 401
+
+
+def test_after_ten_wrong_ones_in_a_minute_the_address_waits_and_the_right_one_passes(
+    door: Callers, visitor: Visitor, full: dict[str, str], clock: Clock
+) -> None:
+    wrong = {"authorization": "Bearer wrong"}
+    assert [visitor.ask(door, "GET", "/", wrong).status for _ in range(10)] == [401] * 10
+    clock.now += 20
+    said = visitor.ask(door, "GET", "/", wrong)
+    assert (said.status, said.header("retry-after")) == (429, "40")
+    assert visitor.ask(door, "GET", "/", full).status == 200
+    visitor.client = "10.0.0.9"
+    assert visitor.ask(door, "GET", "/", wrong).status == 401
+    visitor.client = "127.0.0.1"
+    clock.now += 40
+    assert visitor.ask(door, "GET", "/", wrong).status == 401
+
+
+def test_who_shows_none_or_a_stale_cookie_is_not_counted(door: Callers, visitor: Visitor) -> None:
+    for headers in ({}, {"cookie": f"{COOKIE}=stale"}) * 20:
+        assert visitor.ask(door, "GET", "/", headers).status == 401
+
+
+def test_however_many_addresses_are_wrong_few_are_remembered(visitor: Visitor, clock: Clock) -> None:
+    strikes = Strikes(Rules(), clock)
+    for n in range(5000):
+        visitor.client = f"10.{n // 256}.{n % 256}.1"
+        assert strikes.strike(visitor.scope("GET", "/")) is None
+    assert len(strikes) == 1024
+
+
+def test_a_running_server_knows_of_a_rotation_at_once(
+    door: Callers, visitor: Visitor, files: TokenFiles, full: dict[str, str]
+) -> None:
+    assert visitor.ask(door, "GET", "/", full).status == 200
+    fresh = files.rotate()
+    assert visitor.ask(door, "GET", "/", full).status == 401
+    assert visitor.ask(door, "GET", "/", {"authorization": f"Bearer {fresh}"}).status == 200
+
+
+def test_when_its_token_can_t_be_read_nobody_is_let_in(
+    door: Callers, visitor: Visitor, files: TokenFiles, full: dict[str, str]
+) -> None:
+    files.full.chmod(0o644)
+    said = visitor.ask(door, "GET", "/", full)
+    assert said.status == 503
+    assert str(files.full) not in said.body.decode()
+    assert visitor.ask(door, "GET", "/health").status == 200
+
+
+def test_a_person_who_opens_a_page_is_told_in_words(door: Callers, visitor: Visitor) -> None:
+    said = visitor.ask(door, "GET", "/", {"sec-fetch-mode": "navigate"})
+    assert said.status == 401
+    assert said.header("content-type") == "text/plain; charset=utf-8"
+    assert b"plait token --link" in said.body
+
+
+def test_a_stream_ends_with_the_token_that_opened_it(
+    keys: Keys, files: TokenFiles, clock: Clock, visitor: Visitor, full: dict[str, str]
+) -> None:
+    async def app(_scope: Scope, _receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"one ", "more_body": True})
+        files.rotate()
+        await send({"type": "http.response.body", "body": b"two ", "more_body": True})  # within the second
+        clock.now += 1
+        for _ in range(3):
+            await send({"type": "http.response.body", "body": b"three", "more_body": True})
+
+    rules = Rules()
+    got: list[Message] = []
+
+    async def send(message: Message) -> None:
+        got.append(message)
+
+    async def receive() -> Message:
+        return {"type": "http.request"}
+
+    door = Callers(app, keys, Strikes(rules), rules, clock)
+    asyncio.run(door(visitor.scope("GET", "/api/events", full), receive, send))
+    assert [each["body"] for each in got[1:]] == [b"one ", b"two ", b""]
+    assert got[-1]["more_body"] is False
+
+
+def test_a_response_of_known_length_is_sent_whole(
+    keys: Keys, files: TokenFiles, clock: Clock, visitor: Visitor, full: dict[str, str]
+) -> None:
+    async def app(_scope: Scope, _receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"6")]})
+        files.rotate()
+        clock.now += 60
+        await send({"type": "http.response.body", "body": b"a file"})
+
+    door = Callers(app, keys, Strikes(Rules()), Rules(), clock)
+    assert visitor.ask(door, "GET", "/", full).body == b"a file"
+
+
+def test_all_together_let_the_right_one_through(
+    tiny: TinyApp, keys: Keys, visitor: Visitor, full: dict[str, str]
+) -> None:
+    app = guarded(tiny, keys, Rules())
+    said = visitor.ask(app, "POST", "/api/batches", {**full, "content-length": "2"}, [b"{}"])
+    assert (said.status, tiny.bodies) == (200, [b"{}"])
+    assert said.header("cache-control") == "no-store"
+    assert visitor.ask(app, "POST", "/api/batches", full | {"host": "evil.example"}).status == 421
+    assert visitor.ask(app, "POST", "/api/batches", full | {"origin": "null"}).status == 403
+    for refused in (visitor.ask(app, "GET", "/"), visitor.ask(app, "GET", "/" * 9000)):
+        assert refused.header("x-frame-options") == "DENY"
+
+
+def test_what_is_no_request_of_http_passes(tiny: TinyApp, keys: Keys) -> None:
+    async def receive() -> Message:
+        return {"type": "lifespan.startup"}
+
+    async def send(_message: Message) -> None:
+        return
+
+    async def start() -> None:
+        await guarded(tiny, keys, Rules())({"type": "lifespan"}, receive, send)
+
+    asyncio.run(start())
+    assert [scope["type"] for scope in tiny.reached] == ["lifespan"]

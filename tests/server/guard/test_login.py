@@ -1,0 +1,166 @@
+"""A browser is logged in by a link that is good once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plait.adapters.token import TokenFiles, token
+from plait.server.guard import guarded
+from plait.server.guard.rules import Rules, rules_for
+from plait.server.keys import CODE_SECONDS, COOKIE, Access, By, Caller, Keys, login_link
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+    from tests.server.guard.conftest import Clock, Reply, TinyApp, Visitor
+
+OWN = "http://127.0.0.1:3001"
+ANOTHER = b"Get another one, where plait runs: plait token --link\n"
+
+
+@pytest.fixture
+def door(tiny: TinyApp, keys: Keys) -> ASGIApp:
+    return guarded(tiny, keys, Rules())
+
+
+@pytest.fixture
+def link(keys: Keys) -> str:
+    return login_link(keys, OWN).removeprefix(OWN)
+
+
+def cookie_of(said: Reply) -> dict[str, str]:
+    return {"cookie": (said.header("set-cookie") or "").partition(";")[0]}
+
+
+def test_the_link_gives_a_cookie_and_leads_to_the_page(
+    door: ASGIApp, tiny: TinyApp, visitor: Visitor, link: str
+) -> None:
+    said = visitor.ask(door, "GET", link)
+    assert (said.status, said.header("location")) == (303, "/")
+    assert (said.header("set-cookie") or "").endswith("; Path=/; Max-Age=2592000; HttpOnly; SameSite=Strict")
+    assert visitor.ask(door, "GET", "/", cookie_of(said)).status == 200
+    assert tiny.reached[-1]["state"]["caller"] == Caller(Access.FULL, By.COOKIE)
+
+
+def test_the_code_goes_nowhere(door: ASGIApp, visitor: Visitor, link: str) -> None:
+    code = link.partition("=")[2]
+    first, second = visitor.ask(door, "GET", link), visitor.ask(door, "GET", link)
+    for said in (first, second):
+        assert said.header("referrer-policy") == "no-referrer"
+        assert said.header("cache-control") == "no-store"
+        assert code not in repr(said)
+
+
+def test_a_used_link_says_how_to_get_another(door: ASGIApp, visitor: Visitor, link: str) -> None:
+    visitor.ask(door, "GET", link)
+    said = visitor.ask(door, "GET", link)
+    assert (said.status, said.header("set-cookie")) == (410, None)
+    assert said.body == b"This link was used already: links are good once.\n" + ANOTHER
+    assert said.header("content-type") == "text/plain; charset=utf-8"
+    assert (said.header("content-security-policy") or "").startswith("default-src 'none'")
+
+
+def test_an_expired_link_does_too(door: ASGIApp, visitor: Visitor, link: str, clock: Clock) -> None:
+    clock.now += CODE_SECONDS
+    said = visitor.ask(door, "GET", link)
+    assert said.status == 410
+    assert said.body.endswith(b"ten minutes.\n" + ANOTHER)
+
+
+def test_the_link_again_in_the_browser_that_it_let_in_leads_to_the_page(
+    door: ASGIApp, visitor: Visitor, link: str
+) -> None:
+    cookie = cookie_of(visitor.ask(door, "GET", link))
+    said = visitor.ask(door, "GET", link, cookie)
+    assert (said.status, said.header("location"), said.header("set-cookie")) == (303, "/", None)
+
+
+@pytest.mark.parametrize(
+    "ahead",
+    [
+        {"sec-purpose": "prefetch"},
+        {"sec-purpose": "prefetch;prerender"},
+        {"Purpose": "prefetch"},
+        {"X-Moz": "prefetch"},
+    ],
+)
+def test_a_browser_that_fetches_ahead_does_not_use_it_up(
+    door: ASGIApp, visitor: Visitor, link: str, ahead: dict[str, str]
+) -> None:
+    assert visitor.ask(door, "GET", link, ahead).status == 403
+    assert visitor.ask(door, "GET", link).status == 303
+
+
+@pytest.mark.parametrize("method", ["HEAD", "POST", "OPTIONS"])
+def test_nor_does_anything_but_opening_it(door: ASGIApp, visitor: Visitor, link: str, method: str) -> None:
+    said = visitor.ask(door, method, link)
+    assert (said.status, said.header("allow")) == (405, "GET")
+    assert visitor.ask(door, "GET", link).status == 303
+
+
+@pytest.mark.parametrize("query", ["", "?code=", "?code=1.2.3", "?code=%ff", "?a&b&c&d&e&f", "?code=\xe9"])
+def test_a_forged_link_is_refused(door: ASGIApp, tiny: TinyApp, visitor: Visitor, query: str) -> None:
+    said = visitor.ask(door, "GET", f"/login{query}")
+    assert (said.status, said.header("set-cookie"), tiny.reached) == (403, None, [])
+    assert said.body.endswith(ANOTHER)
+
+
+def test_two_codes_are_none(door: ASGIApp, visitor: Visitor, link: str, keys: Keys) -> None:
+    assert visitor.ask(door, "GET", f"{link}&code={keys.code()}").status == 403
+
+
+def test_wrong_codes_are_counted_and_a_right_one_passes(door: ASGIApp, visitor: Visitor, link: str) -> None:
+    forged = [visitor.ask(door, "GET", "/login?code=forged").status for _ in range(11)]
+    assert forged == [403] * 10 + [429]
+    assert visitor.ask(door, "GET", link).status == 303
+
+
+def test_a_link_from_before_a_rotation_is_dead(
+    door: ASGIApp, visitor: Visitor, link: str, files: TokenFiles
+) -> None:
+    files.rotate()
+    assert visitor.ask(door, "GET", link).status == 403
+
+
+def test_a_read_only_link_lets_look(
+    door: ASGIApp, tiny: TinyApp, visitor: Visitor, keys: Keys, files: TokenFiles
+) -> None:
+    token(files.read_only)
+    link = login_link(keys, OWN, Access.READ).removeprefix(OWN)
+    cookie = cookie_of(visitor.ask(door, "GET", link))
+    assert visitor.ask(door, "GET", "/", cookie).status == 200
+    assert tiny.reached[-1]["state"]["caller"] == Caller(Access.READ, By.COOKIE)
+    assert visitor.ask(door, "POST", "/api/batches", {**cookie, "origin": OWN}).status == 403
+    assert visitor.ask(door, "POST", "/logout", {**cookie, "origin": OWN}).status == 204
+
+
+def test_a_code_that_can_t_be_remembered_is_not_used(
+    door: ASGIApp, visitor: Visitor, link: str, tmp_path: Path
+) -> None:
+    (tmp_path / "state" / "spent-codes").touch()
+    said = visitor.ask(door, "GET", link)
+    assert (said.status, said.header("set-cookie")) == (503, None)
+
+
+def test_over_tls_the_cookie_is_for_tls_alone(door: ASGIApp, visitor: Visitor, link: str) -> None:
+    visitor.scheme = "https"
+    assert (visitor.ask(door, "GET", link).header("set-cookie") or "").endswith("; Secure")
+
+
+def test_so_it_is_where_somebody_before_the_server_speaks_tls(
+    tiny: TinyApp, keys: Keys, visitor: Visitor, link: str
+) -> None:
+    door = guarded(tiny, keys, rules_for(allowed=["https://plait.example.org"]))
+    said = visitor.ask(door, "GET", link, {"host": "plait.example.org"})
+    assert (said.header("set-cookie") or "").endswith("; Secure")
+
+
+def test_logging_out_takes_the_cookie_back(door: ASGIApp, visitor: Visitor, link: str) -> None:
+    cookie = cookie_of(visitor.ask(door, "GET", link))
+    assert visitor.ask(door, "POST", "/logout", cookie).status == 403  # whose page asks?
+    assert visitor.ask(door, "GET", "/logout", cookie).status == 405
+    said = visitor.ask(door, "POST", "/logout", {**cookie, "origin": OWN})
+    assert said.status == 204
+    assert said.header("set-cookie") == f"{COOKIE}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict"

@@ -1,0 +1,80 @@
+"""Whether a certificate and its key will do is told before anything listens."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from plait.server.guard.tls import tls_problem
+
+
+def made(folder: Path, name: str, *more: str) -> tuple[Path, Path]:
+    cert, key = folder / f"{name}.pem", folder / f"{name}.key"
+    words = [
+        "openssl",
+        "req",
+        "-x509",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:P-256",
+        "-subj",
+        "/CN=localhost",
+    ]
+    subprocess.run(
+        [*words, "-keyout", str(key), "-out", str(cert), *(more or ["-nodes"])],
+        check=True,
+        capture_output=True,
+        timeout=60,
+    )
+    key.chmod(0o600)
+    return cert, key
+
+
+def problem(cert: Path, key: Path | None = None) -> str:
+    found = tls_problem(cert, key)
+    assert found is not None
+    assert found.hint
+    return found.message
+
+
+def test_two_that_belong_together_will_do(tmp_path: Path) -> None:
+    cert, key = made(tmp_path, "one")
+    assert tls_problem(cert, key) is None
+    both = tmp_path / "both.pem"
+    both.touch(0o600)
+    both.write_text(cert.read_text() + key.read_text())
+    assert tls_problem(both) is None
+
+
+def test_two_that_do_not_belong_together(tmp_path: Path) -> None:
+    cert, key = made(tmp_path, "one")[0], made(tmp_path, "two")[1]
+    assert problem(cert, key) == f"the key {key} does not belong to the certificate {cert}"
+
+
+def test_a_key_that_others_could_read(tmp_path: Path) -> None:
+    cert, key = made(tmp_path, "one")
+    key.chmod(0o644)
+    assert problem(cert, key) == f"the key {key} could be read by others"
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    cert, key = made(tmp_path, "one")
+    gone = tmp_path / "gone"
+    assert problem(gone, key) == f"--certfile {gone} can't be read: No such file or directory"
+    assert problem(cert, gone) == f"--keyfile {gone} can't be read: No such file or directory"
+    assert problem(tmp_path, key) == f"--certfile {tmp_path} is no file"
+
+
+def test_a_key_with_a_passphrase_is_not_asked_for_on_a_terminal(tmp_path: Path) -> None:
+    cert, key = made(tmp_path, "one", "-passout", "pass:secret")
+    assert problem(cert, key) == f"the key {key} is protected by a passphrase"
+
+
+@pytest.mark.parametrize("text", ["", "no PEM at all"])
+def test_what_is_no_certificate(tmp_path: Path, text: str) -> None:
+    cert, key = made(tmp_path, "one")
+    cert.write_text(text)
+    assert problem(cert, key).startswith(f"{cert} and {key} can't be used")

@@ -1,0 +1,21 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from plait.testing.household import Household, household
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[Household]:
+    """A repository whose tasks work in worktrees of their own, and are tried once."""
+    with household(tmp_path) as made:
+        made.env |= {"PLAIT_ISOLATION": "worktree", "PLAIT_RETRIES": "0"}
+        yield made

@@ -1,0 +1,205 @@
+"""The same tools at `/mcp` of the server: with a token, as far as it reaches, of the project that is asked for."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import httpx2
+import pytest
+import uvicorn
+from starlette.types import Message
+
+from plait.adapters.spent import SpentCodes
+from plait.adapters.token import TokenFiles, token
+from plait.server.app import create_app
+from plait.server.guard import Rules, guarded
+from plait.server.guard.listening import listening
+from plait.server.keys import Keys
+from plait.server.listener import bound
+from plait.server.mcp.http import OverHttp, add_mcp
+from plait.server.mcp.table import TOOLS
+from plait.server.offices import Offices
+from plait.server.register import Register
+from plait.server.visits import Visitors
+from plait.testing.household import Household
+from plait.testing.mcphost import PATIENCE, Host, over_http
+
+pytestmark = pytest.mark.anyio
+
+
+class Server:
+    """Its address, and the tokens that open it."""
+
+    def __init__(self, port: int, full: str, read_only: str) -> None:
+        self.url, self.full, self.read_only = f"http://127.0.0.1:{port}/mcp", full, read_only
+
+    @asynccontextmanager
+    async def host(self, key: str, query: str = "") -> AsyncIterator[Host]:
+        async with over_http(f"{self.url}{query}", key) as host:
+            yield host
+
+
+@asynccontextmanager
+async def serving(house: Household, folder: Path) -> AsyncIterator[Server]:
+    """Behind all of the guard."""
+    files, rules = TokenFiles(folder), Rules()
+    full, read_only = token(files.full), token(files.read_only)
+    keys = Keys(files.now, SpentCodes(folder / "spent").spend)
+    offices = Offices(Register(folder / "projects.json"), house.place)
+    app = create_app(offices)
+    add_mcp(app, offices)
+    server = uvicorn.Server(listening(guarded(Visitors(app, offices.visit), keys, rules), rules))
+    socket = bound("127.0.0.1", 0)
+    task = asyncio.create_task(server.serve([socket]))
+    async with asyncio.timeout(PATIENCE):
+        while not server.started:  # noqa: ASYNC110 - it tells nobody
+            await asyncio.sleep(0.01)
+        try:
+            yield Server(socket.getsockname()[1], full, read_only)
+        finally:
+            server.should_exit = True
+            await task
+            await offices.close()
+
+
+@pytest.fixture
+def house(house: Household, monkeypatch: pytest.MonkeyPatch) -> Household:
+    """The server is in this process: it is at home there."""
+    for name, value in house.env.items():
+        monkeypatch.setenv(name, value)
+    return house
+
+
+async def test_a_batch_is_run_over_http(house: Household, tmp_path: Path) -> None:
+    house.task("01-one", "echo hello; touch one")
+    async with serving(house, tmp_path / "keys") as server, server.host(server.full) as host:
+        assert "run" in await host.names()
+        await host.told("run")
+        assert (await host.told("wait"))["batch"]["status"] == "completed"
+        assert (await host.told("logs", task="01"))["text"] == "hello\n"
+        assert "task:" in await host.refused("cancel", task="01")
+
+
+async def test_a_token_that_may_only_read_gets_the_tools_that_change_nothing(
+    house: Household, tmp_path: Path
+) -> None:
+    house.task("01-one", "touch one")
+    async with serving(house, tmp_path / "keys") as server, server.host(server.read_only) as host:
+        assert set(await host.names()) == {tool.name for tool in TOOLS if tool.reads}
+        for tool in TOOLS:
+            if not tool.reads:
+                assert "may only read" in await host.refused(tool.name)
+        assert (await host.told("history"))["batches"] == []
+        assert len((await host.told("list"))["tasks"]) == 1
+
+
+def call(name: str) -> dict[str, object]:
+    return {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": {}}}
+
+
+@pytest.mark.parametrize(
+    ("method", "body", "status"),
+    [
+        ("POST", [call("run"), call("run")], 400),
+        ("POST", {**call("run"), "params": []}, 400),
+        ("POST", {"jsonrpc": "2.0", "method": "tools/call", "params": call("run")["params"]}, 202),
+        ("POST", call("run"), 200),
+        ("PUT", call("run"), 405),
+        ("GET", None, 405),
+        ("DELETE", None, 405),
+    ],
+    ids=[
+        "several at once",
+        "no params",
+        "nobody wants the answer",
+        "as it should be",
+        "PUT",
+        "GET",
+        "DELETE",
+    ],
+)
+async def test_however_it_is_asked_nothing_is_changed_with_such_a_token(
+    house: Household, tmp_path: Path, method: str, body: object, status: int
+) -> None:
+    house.task("01-one", "touch one")
+    async with serving(house, tmp_path / "keys") as server, httpx2.AsyncClient(trust_env=False) as http:
+        told = {
+            "Accept": "application/json, text/event-stream",
+            "Authorization": f"Bearer {server.read_only}",
+            "Mcp-Session-Id": "that-of-somebody-else",
+        }
+        answer = await http.request(method, server.url, json=body, headers=told)
+        assert answer.status_code == status, answer.text
+        async with server.host(server.full) as host:
+            assert (await host.told("history"))["batches"] == []
+
+
+async def test_another_project_is_asked_for_by_its_id(house: Household, tmp_path: Path) -> None:
+    async with serving(house, tmp_path / "keys") as server, server.host(server.full, "?project=nope") as host:
+        assert "nope" in await host.refused("list")
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 401),
+        ({"Authorization": "Bearer wrong"}, 401),
+        ({"Host": "evil.example"}, 421),
+        ({"Origin": "https://evil.example"}, 403),
+    ],
+)
+async def test_it_is_behind_the_guard(
+    house: Household, tmp_path: Path, headers: dict[str, str], status: int
+) -> None:
+    async with serving(house, tmp_path / "keys") as server, httpx2.AsyncClient(trust_env=False) as http:
+        told = {"Accept": "application/json, text/event-stream", **headers}
+        if "Authorization" not in told and headers:
+            told["Authorization"] = f"Bearer {server.full}"
+        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+        answer = await http.post(server.url, json=body, headers=told)
+        assert answer.status_code == status
+
+
+async def test_an_sdk_that_can_t_be_used_fails_each_request_and_keeps_nobody_waiting(
+    house: Household, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "mcp.server.streamable_http_manager", None)
+    over_http = OverHttp(Offices(Register(tmp_path / "projects.json"), house.place))
+    for _ in range(2):
+        async with asyncio.timeout(PATIENCE):
+            with pytest.raises(ImportError):
+                await over_http({"type": "http"}, _hear, _say)
+
+
+async def test_a_mirror_is_fetched_for_whoever_plans_or_runs(house: Household, tmp_path: Path) -> None:
+    house.task("01-one", "touch one")
+    git(house, "add", "--all")
+    git(house, "commit", "--quiet", "--message", "one")
+    async with serving(house, tmp_path / "keys") as server, httpx2.AsyncClient(trust_env=False) as http:
+        address, key = server.url.replace("/mcp", "/api/projects"), {"Authorization": f"Bearer {server.full}"}
+        made = await http.post(address, json={"url": house.top.as_uri()}, headers=key, timeout=PATIENCE)
+        query = f"?project={made.json()['id']}"
+        house.task("02-two", "touch two")
+        git(house, "add", "--all")
+        git(house, "commit", "--quiet", "--message", "two")
+        async with server.host(server.read_only, query) as host:
+            assert len((await host.told("plan"))["tasks"]) == 1  # it would change the mirror
+        async with server.host(server.full, query) as host:
+            assert len((await host.told("plan"))["tasks"]) == 2
+
+
+def git(house: Household, *words: str) -> None:
+    subprocess.run(["git", *words], cwd=house.top, env=house.env, check=True)
+
+
+async def _hear() -> Message:
+    raise AssertionError
+
+
+async def _say(_: Message) -> None:
+    raise AssertionError

@@ -1,0 +1,154 @@
+"""`plait mcp` as a process: its output is the protocol's alone, it ends when its input does, and batches outlive it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import Timer
+
+import psutil
+import pytest
+
+from plait.testing.household import Household
+from plait.testing.mcphost import PATIENCE, hosting
+
+HELLO = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    },
+}
+READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+
+
+def call(number: int, name: str, **words: object) -> dict[str, object]:
+    params = {"name": name, "arguments": words}
+    return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
+
+
+@contextmanager
+def started(house: Household) -> Iterator[subprocess.Popen[str]]:
+    """It is dead at the end, and when the test has waited too long for a word of it."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "plait", "mcp"],
+        cwd=house.top,
+        env=house.env,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    patience = Timer(PATIENCE, process.kill)
+    patience.start()
+    try:
+        yield process
+    finally:
+        patience.cancel()
+        process.kill()
+        for pipe in (process.stdin, process.stdout, process.stderr):
+            assert pipe is not None
+            with suppress(BrokenPipeError):
+                pipe.close()
+        process.wait()
+
+
+def say(process: subprocess.Popen[str], *messages: object) -> None:
+    assert process.stdin is not None
+    for message in messages:
+        process.stdin.write(f"{message if isinstance(message, str) else json.dumps(message)}\n")
+    process.stdin.flush()
+
+
+def hear(process: subprocess.Popen[str], number: int) -> dict[str, object]:
+    """The answer to this request; whatever is on the output is the protocol's."""
+    assert process.stdout is not None
+    while True:
+        told = json.loads(process.stdout.readline())
+        assert told["jsonrpc"] == "2.0"
+        if told.get("id") == number:
+            return dict(told)
+
+
+def test_nothing_but_the_protocol_is_on_its_output_and_it_ends_with_its_input(house: Household) -> None:
+    house.task("01-one", "echo loud; echo louder >&2; touch one")
+    with started(house) as process:
+        say(process, HELLO, READY, "this is no JSON", call(2, "run"))
+        assert "result" in hear(process, 2)
+        say(process, call(3, "wait"))
+        assert "ended" in json.dumps(hear(process, 3))
+        out, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0
+    assert all(json.loads(line)["jsonrpc"] == "2.0" for line in out.splitlines())
+    assert "Traceback" not in err
+
+
+def test_a_host_that_dies_leaves_no_server_behind(house: Household) -> None:
+    with started(house) as process:
+        say(process, HELLO)
+        hear(process, 1)
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdout.close()
+        say(process, READY, call(2, "list"))
+        process.stdin.close()
+        assert process.wait(timeout=PATIENCE) == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it_at_once_while_it_reads(house: Household, number: signal.Signals) -> None:
+    with started(house) as process:
+        say(process, HELLO)
+        hear(process, 1)
+        process.send_signal(number)
+        assert process.wait(timeout=PATIENCE) == -number
+
+
+@pytest.mark.anyio
+async def test_a_batch_goes_on_when_its_server_is_killed_and_the_next_one_sees_it(
+    house: Household, tmp_path: Path
+) -> None:
+    go = tmp_path / "go"
+    house.task("01-one", f"while ! test -e '{go}'; do sleep 0.05; done; touch one")
+    with started(house) as process:
+        say(process, HELLO, READY, call(2, "run"))
+        made = hear(process, 2)
+        say(process, call(3, "wait"))
+        os.killpg(process.pid, signal.SIGKILL)
+    engine = house.engine()
+    assert engine is not None
+    assert psutil.pid_exists(engine)
+    async with hosting(house) as host:
+        (seen,) = (await host.told("history"))["batches"]
+        assert seen["id"] in json.dumps(made)
+        assert seen["completedAt"] is None
+        go.touch()
+        assert (await host.told("wait"))["batch"]["status"] == "completed"
+
+
+def test_without_the_extra_it_says_what_to_install(house: Household) -> None:
+    told = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import sys; sys.modules['mcp'] = None; from plait.cli.main import run; sys.exit(run(['mcp']))",
+        ],
+        cwd=house.top,
+        env=house.env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert told.returncode == 2
+    assert "pip install 'plait[mcp]'" in told.stderr
+    assert told.stdout == ""

@@ -1,0 +1,40 @@
+"""The table of tools: what hosts are told of them is true, and short enough to be read."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from plait.server.mcp.table import BY_NAME, TOOLS
+from plait.server.mcp.tool import Tool
+
+GIVES_UP = {"cancel", "drop"}
+LISTED = 20_000  # characters of all that a model is given to read: names, descriptions, what is taken
+
+
+def test_everything_that_was_promised_is_there() -> None:
+    promised = {"list", "plan", "run", "status", "logs", "explain", "cancel", "approve", "retry", "diff"}
+    assert promised <= set(BY_NAME)
+    assert len(BY_NAME) == len(TOOLS)
+
+
+def test_what_a_model_reads_of_them_is_short() -> None:
+    told = [(tool.name, tool.listed.description, tool.listed.input_schema) for tool in TOOLS]
+    assert len(json.dumps(told)) < LISTED
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_a_tool_says_what_it_takes_tells_and_does(tool: Tool) -> None:
+    listed, hints = tool.listed, tool.listed.annotations
+    assert hints is not None
+    assert listed.description
+    assert listed.output_schema is not None
+    for schema in (listed.input_schema, listed.output_schema):
+        Draft202012Validator.check_schema(schema)
+        assert schema["type"] == "object"
+    assert listed.input_schema["additionalProperties"] is False
+    assert all("description" in field for field in listed.input_schema.get("properties", {}).values())
+    assert hints.destructive_hint is (tool.name in GIVES_UP)
+    assert not (hints.read_only_hint and hints.destructive_hint)

@@ -1,0 +1,30 @@
+"""A contest over HTTP: two agents try, and the smallest change is merged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from plait.testing.arena import AMBER, BIRCH, arena as make
+from plait.testing.served import served as serve
+
+
+def test_two_agents_enter_and_one_wins(tmp_path: Path) -> None:
+    with make(tmp_path) as arena, serve(arena.estate, tmp_path / "projects.json") as served:
+        arena.agent("birch", "echo spent 250000 1200\nprintf 'birch\\nbirch\\n' >a.txt")
+        arena.agent("amber", "echo spent 750000 800\necho amber >a.txt")
+        arena.estate.begin()
+        order = {"taskIds": ["a"], "contest": {"agents": [AMBER, BIRCH]}}
+        plan = served.post("/api/plan", order)
+        assert plan["waves"] == [["a@Amber", "a@Birch"], ["a"]]
+        assert plan["cost"] is None
+        batch = served.post("/api/batches", order, 201)["id"]
+        a = next(task for task in served.until_over(batch)["tasks"] if task["taskId"] == "a")
+        assert (a["status"], a["winner"]) == ("done", "a@Amber")
+        contest = served.get(f"/api/batches/{batch}/tasks/a/explain")["contest"]
+        assert {each["entrant"]: each["verdict"] for each in contest["entrants"]} == {
+            "a@Amber": "won",
+            "a@Birch": "passed",
+        }
+        (board,) = served.get("/api/tasks")["tasks"]
+        assert (board["batch"]["review"], board["batch"]["diffstat"]["added"]) == (True, 1)
+        assert served.post("/api/plan", order)["cost"] == {"usd": 1.0, "tokens": 2000}

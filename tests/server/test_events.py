@@ -1,0 +1,214 @@
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import aclosing, asynccontextmanager, closing
+from functools import cache
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from plait.adapters.sqlite import open_writer
+from plait.core.events import Record
+from plait.core.settings import Settings
+from plait.ports import Journal
+from plait.server.events import Stream
+from plait.server.mark import Mark
+from plait.server.office import Office
+from plait.testing.hearing import Reader, told
+from plait.testing.worldless import batch_of, records_of
+from plait.wiring import JOURNAL, Place
+
+CUTS = 40
+PATIENCE = 60.0
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    state = tmp_path / ".plait"
+    state.mkdir()
+    return Place(tmp_path, state, repository=False)
+
+
+@pytest.fixture
+def journal(place: Place) -> Iterator[Journal]:
+    """Whoever writes it holds the lease: no engine is started beside it."""
+    with closing(open_writer(place.state / JOURNAL)) as writer:
+        yield writer
+
+
+@cache
+def history(tasks: int) -> Sequence[Record]:
+    return tuple(records_of(batch_of(tasks), Settings()))
+
+
+@asynccontextmanager
+async def opened(place: Place) -> AsyncIterator[Office]:
+    office = Office("r", place)
+    await office.open()
+    try:
+        yield office
+    finally:
+        await office.close()
+
+
+async def listen(office: Office, reader: Reader, until: int, **wish: object) -> None:
+    async with aclosing(aiter(Stream(office, reader.heard, **wish))) as stream:  # type: ignore[arg-type]
+        async for data in stream:
+            reader.take(data)
+            if len(reader.events) >= until:
+                return
+
+
+async def test_who_is_cut_off_again_and_again_hears_also_what_the_server_has_forgotten_exactly_once(
+    place: Place, journal: Journal
+) -> None:
+    records, chance, reader = history(300), Random(7), Reader(str(Mark(journal.id, 0)))
+    wanted = told(journal.id, records)
+    journal.append(records[:1])
+    async with opened(place) as office:
+        office.story._most = 60_000
+        writing = asyncio.create_task(write(journal, records[1:]))
+        for _ in range(CUTS):
+            await cut_off_somewhere(office, reader, chance)
+        await asyncio.wait_for(listen(office, reader, len(wanted)), PATIENCE)
+        await writing
+        assert office.story.since > 0
+    assert reader.events == wanted
+
+
+async def cut_off_somewhere(office: Office, reader: Reader, chance: Random) -> None:
+    left = chance.choice((0, 10, 300, 5_000, 30_000))
+    async with aclosing(aiter(Stream(office, reader.heard))) as stream:
+        while left > 0:
+            try:
+                data = await asyncio.wait_for(anext(stream), 0.05)
+            except TimeoutError:  # nothing is new: that is a place to be cut off, too
+                break
+            reader.take(data[:left])
+            left -= len(data)
+    reader.cut()
+
+
+async def write(journal: Journal, records: Sequence[Record]) -> None:
+    """As an engine does: a few at a time."""
+    at, chance = 0, Random(3)
+    while at < len(records):
+        some = chance.randrange(1, 60)
+        journal.append(records[at : at + some])
+        at += some
+        await asyncio.sleep(0)
+
+
+async def test_a_reader_who_comes_late_hears_all_from_the_mark_it_brings(
+    place: Place, journal: Journal
+) -> None:
+    records = history(60)
+    journal.append(records)
+    wanted = told(journal.id, records)
+    async with opened(place) as office:
+        for seq in (0, 1, len(records) // 2):
+            left = [data for data in wanted if int(data.split(b"\n", 1)[0].rsplit(b":", 1)[1]) > seq]
+            reader = Reader(str(Mark(journal.id, seq)))
+            await asyncio.wait_for(listen(office, reader, len(left)), PATIENCE)
+            assert reader.events == left
+
+
+async def test_without_a_mark_it_is_told_what_happens_from_now_on(place: Place, journal: Journal) -> None:
+    records = history(20)
+    journal.append(records[:50])
+    async with opened(place) as office:
+        reader = Reader()
+        listening = asyncio.create_task(listen(office, reader, 1))
+        while not reader.mark:  # noqa: ASYNC110 - a turn of the loop, no time
+            await asyncio.sleep(0)
+        assert reader.heard == Mark(journal.id, 50)
+        journal.append(records[50:])
+        await asyncio.wait_for(listening, PATIENCE)
+    assert json.loads(reader.events[0].split(b"data: ")[1])["seq"] > 50
+
+
+async def test_the_first_batch_of_all_is_heard_by_who_listened_before_there_was_a_journal(
+    place: Place,
+) -> None:
+    async with opened(place) as office:
+        reader = Reader()
+        listening = asyncio.create_task(listen(office, reader, 1))
+        await asyncio.sleep(0)
+        with closing(open_writer(place.state / JOURNAL)) as journal:
+            journal.append(history(3))
+            await asyncio.wait_for(listening, PATIENCE)
+            assert reader.events[0] == told(journal.id, history(3))[0]
+
+
+async def test_a_mark_of_another_journal_is_answered_with_a_reset(place: Place, journal: Journal) -> None:
+    journal.append(history(3))
+    async with opened(place) as office:
+        for mark in (Mark("another", 3), Mark(journal.id, 10_000_000)):
+            reader = Reader(str(mark))
+            await asyncio.wait_for(listen(office, reader, 1), PATIENCE)
+            assert reader.events[0].startswith(f"id: {journal.id}:{len(history(3))}\nevent: reset\n".encode())
+
+
+async def test_a_journal_that_is_replaced_is_told_to_who_listens(place: Place, tmp_path: Path) -> None:
+    with closing(open_writer(place.state / JOURNAL)) as journal:
+        journal.append(history(3))
+    async with opened(place) as office:
+        reader = Reader()
+        listening = asyncio.create_task(listen(office, reader, 1))
+        await asyncio.sleep(0)
+        for file in list(place.state.iterdir()):
+            file.rename(tmp_path / f"away-{file.name}")
+        with closing(open_writer(place.state / JOURNAL)) as journal:
+            journal.append(history(4)[:5])
+            await asyncio.wait_for(listening, PATIENCE)
+        assert b"event: reset" in reader.events[0]
+        assert office.tally is not None
+
+
+async def test_only_the_batch_that_was_asked_for_is_told(place: Place, journal: Journal) -> None:
+    journal.append(history(5))
+    async with opened(place) as office:
+        reader = Reader(str(Mark(journal.id, 0)))
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(listen(office, reader, 10_000, batch="other"), 0.3)
+        assert {json.loads(event.split(b"data: ")[1])["batchId"] for event in reader.events} <= {None}
+
+
+async def test_who_hears_nothing_gets_a_sign_of_life_and_a_mark_that_moves(
+    place: Place, journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("plait.server.office.HEARTBEAT", 0.01)
+    journal.append(history(3)[:1])
+    async with opened(place) as office, aclosing(aiter(Stream(office, None, batch="other"))) as stream:
+        assert (await anext(stream)).startswith(b"retry: ")
+        journal.append(history(3)[1:])
+        signs = b""
+        while f"id: {journal.id}:{len(history(3))}\n\n".encode() not in signs:
+            signs += await asyncio.wait_for(anext(stream), PATIENCE)
+        assert b"data:" not in signs
+        assert b":\n\n" in signs
+
+
+async def test_a_reader_that_stops_reading_costs_nobody_else_anything(place: Place, journal: Journal) -> None:
+    records = history(300)
+    journal.append(records[:1])
+    async with opened(place) as office:
+        async with aclosing(aiter(Stream(office, Mark(journal.id, 0)))) as stuck:
+            await anext(stuck)
+            reader = Reader(str(Mark(journal.id, 0)))
+            listening = asyncio.create_task(listen(office, reader, len(told(journal.id, records))))
+            await write(journal, records[1:])
+            await asyncio.wait_for(listening, PATIENCE)
+            slow = Reader(str(Mark(journal.id, 0)))
+            while len(slow.events) < len(reader.events):
+                slow.take(await asyncio.wait_for(anext(stuck), PATIENCE))
+        assert slow.events == reader.events

@@ -1,0 +1,310 @@
+"""Metrics: what Prometheus reads, and that reading it is safe and cheap."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
+from pathlib import Path
+from types import FrameType
+
+import pytest
+from prometheus_client import Metric
+from prometheus_client.openmetrics import parser as openmetrics
+from prometheus_client.parser import text_string_to_metric_families
+
+from plait.core import reports as r
+from plait.core.requests import CancelBatch, Pause
+from plait.core.settings import Spend
+from plait.core.status import Category
+from plait.core.task import Step
+from plait.front.desk import Desk
+from plait.front.feed import Feed
+from plait.front.tally import BOUNDS, Names, Tally
+from plait.server.figures import Figures, Meter, Now, SoFar, Took
+from plait.server.metrics import COUNTERS, GAUGES, Metrics, exposition
+from plait.server.office import Office
+from plait.testing.scribe import Scribe
+from plait.wiring import INBOX, JOURNAL, Place, inbox
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path, tmp_path / ".plait", repository=False)
+
+
+@pytest.fixture
+def scribe(place: Place) -> Scribe:
+    return Scribe(place)
+
+
+class Counted:
+    """A desk whose records are counted, as an office does it. Nobody writes the journal while it is open."""
+
+    def __init__(self, place: Place) -> None:
+        self.place, self.meter = place, Meter()
+        self._open()
+
+    def _open(self) -> None:
+        self.desk, self.tally = Desk(self.place, Feed()), Tally()
+        self.desk.listen(lambda record, _: self.tally.take(self.desk.state, record))
+
+    def figures(self, project: str = "p") -> Figures:
+        self.desk.refresh()
+        return self.meter.read(project, self.desk, self.tally, clients=3)
+
+    def restart(self) -> None:
+        """Another server, which begins with the journal's first record."""
+        self.desk.close()
+        self._open()
+
+    def close(self) -> None:
+        self.desk.close()
+
+
+@pytest.fixture
+def counted(place: Place, scribe: Scribe) -> Iterator[Counted]:  # noqa: ARG001 - the scribe comes first
+    with closing(Counted(place)) as made:
+        yield made
+
+
+def families(figures: list[Figures]) -> dict[str, Metric]:
+    text, content_type = exposition(figures)
+    assert content_type.startswith("text/plain")
+    return {family.name: family for family in text_string_to_metric_families(text.decode())}
+
+
+def value(figures: Figures, name: str, **labels: str) -> float | None:
+    wanted = {"project": figures.project, **labels}
+    samples = (each for family in families([figures]).values() for each in family.samples)
+    return next((each.value for each in samples if each.name == name and each.labels == wanted), None)
+
+
+def test_a_batch_as_numbers(scribe: Scribe, counted: Counted) -> None:
+    scribe.submit("one", "a", "b", "c<a", "d<c")
+    scribe.exits("a", Category.USAGE)
+    figures = counted.figures()
+    assert value(figures, "plait_batches", status="running") == 1
+    assert value(figures, "plait_batches", status="completed") == 0
+    for status, count in {"failed": 1, "blocked": 2, "running": 1, "queued": 0}.items():
+        assert value(figures, "plait_tasks", status=status) == count
+    assert value(figures, "plait_attempts_running", agent="shell", step="write") == 1
+    assert value(figures, "plait_attempts_total", agent="shell", step="write", category="usage") == 1
+    assert value(figures, "plait_tasks_ended_total", status="blocked") == 2
+    assert value(figures, "plait_requests_total", status="granted") == 1
+    assert value(figures, "plait_journal_records_total") == scribe.state.seq
+    assert (value(figures, "plait_journal_size_bytes") or 0) > 0
+    assert value(figures, "plait_sse_clients") == 3
+    assert value(figures, "plait_project_up") == 1
+
+
+def test_tasks_that_wait_say_on_what(scribe: Scribe, counted: Counted) -> None:
+    scribe.submit("one", "a", "b<a")
+    scribe.happen(Pause("p", "one"))
+    figures = counted.figures()
+    assert value(figures, "plait_batches", status="paused") == 1
+    assert value(figures, "plait_tasks_waiting", on="needs") == 1
+
+
+def test_how_long_attempts_took_is_a_histogram(scribe: Scribe, counted: Counted) -> None:
+    scribe.submit("one", "a", "b")
+    scribe.exits("a")
+    scribe.now += 1000
+    scribe.exits("b")
+    figures = counted.figures()
+    labels = {"agent": "shell", "step": "write"}
+    name = "plait_attempt_duration_seconds"
+    buckets = [value(figures, f"{name}_bucket", le=str(float(each)), **labels) or 0 for each in BOUNDS]
+    assert buckets == sorted(buckets)
+    assert (buckets[0], buckets[-1]) == (1, 2)
+    assert value(figures, f"{name}_bucket", le="+Inf", **labels) == 2
+    assert value(figures, f"{name}_count", **labels) == 2
+    assert value(figures, f"{name}_sum", **labels) == pytest.approx(1 + 1002)
+
+
+def test_what_it_cost_by_agent(scribe: Scribe, counted: Counted) -> None:
+    scribe.submit("one", "a")
+    attempt = next(iter(scribe.batch.alive))
+    scribe.happen(r.AttemptUsed(attempt, Spend(1_250_000, 300)))
+    figures = counted.figures()
+    assert value(figures, "plait_cost_usd_total", agent="shell") == 1.25
+    assert value(figures, "plait_tokens_total", agent="shell") == 300
+
+
+def test_a_breaker_is_open_for_so_long(scribe: Scribe, counted: Counted) -> None:
+    scribe.submit("one", "a")
+    scribe.happen(r.RateLimited("north", time.time() + 600))
+    assert any(breaker.until for breaker in scribe.state.breakers.values())
+    figures = counted.figures()
+    assert value(figures, "plait_breaker_open", provider="north") == 1
+    assert 0 < (value(figures, "plait_breaker_remaining_seconds", provider="north") or 0) <= 600
+    assert value(figures, "plait_breaker_openings_total", provider="north") == 1
+
+
+def test_the_engine_s_lag(place: Place, scribe: Scribe, counted: Counted) -> None:
+    scribe.submit("one", "a")
+    figures = counted.figures()
+    assert value(figures, "plait_engine_up") == 0
+    silence = value(figures, "plait_engine_silence_seconds") or 0
+    assert silence == pytest.approx(time.time() - scribe.now, abs=5)
+    assert value(figures, "plait_inbox_requests") == 0
+    with closing(inbox(place)) as box:
+        box.put(Pause("p", "one"))
+    assert value(counted.figures(), "plait_inbox_requests") == 1
+    seen = counted.meter._waits["p"]
+    counted.meter._waits["p"] = seen - 40
+    assert (value(counted.figures(), "plait_inbox_oldest_request_seconds") or 0) >= 40
+    counted.restart()
+    scribe.happen(Pause("p", "one"))
+    assert value(counted.figures(), "plait_inbox_oldest_request_seconds") == 0
+    counted.restart()
+    scribe.exits("a")
+    assert value(counted.figures(), "plait_engine_silence_seconds") == 0
+    assert (place.state / INBOX).exists()
+
+
+def test_a_restarted_server_goes_on_with_the_same_numbers(scribe: Scribe, counted: Counted) -> None:
+    scribe.submit("one", "a", "b<a")
+    scribe.exits("a")
+    scribe.exits("b", Category.TASK)
+    before = counted.figures().so_far
+    counted.restart()
+    assert counted.figures().so_far == before
+
+
+def test_a_journal_that_is_gone_is_no_history(place: Place, scribe: Scribe, counted: Counted) -> None:
+    scribe.submit("one", "a")
+    scribe.exits("a")
+    assert value(counted.figures(), "plait_batches", status="completed") == 1
+    for path in place.state.glob(f"{JOURNAL}*"):
+        path.unlink()
+    counted.desk._looked = 0.0
+    assert value(counted.figures(), "plait_batches", status="completed") == 0
+    assert value(counted.figures(), "plait_journal_records_total") == 0
+
+
+HOSTILE = 'a"b\\c\nd{}=,#\u2028é\x00'
+
+
+def numbers(name: str = "shell", count: int = 7) -> Figures:
+    """Of a project of which everything is called so."""
+    write = (name, Step.WRITE)
+    now = Now({}, {}, {}, {write: count}, {name: 5.0})
+    took = Took((count, *[0] * len(BOUNDS)), 1.5)
+    attempts, spent = {(*write, Category.OK): count}, {name: Spend(count, count)}
+    so_far = SoFar(attempts, {write: took}, spent, {}, {}, {}, {}, {name: count}, {})
+    return Figures(name, now, so_far)
+
+
+def test_labels_say_whatever_somebody_called_it() -> None:
+    figures = numbers(HOSTILE)
+    assert value(figures, "plait_attempts_total", agent=HOSTILE, step="write", category="ok") == 7
+    assert value(figures, "plait_breaker_openings_total", provider=HOSTILE) == 7
+    assert value(figures, "plait_cost_usd_total", agent=HOSTILE) == pytest.approx(7e-6)
+    names = Names()
+    names.come("half\udcff")
+    assert names("half\udcff").encode() == b"half?"
+
+
+def test_what_prometheus_asks_for_it_gets() -> None:
+    accept = "application/openmetrics-text;version=1.0.0,text/plain;q=0.5"
+    text, content_type = exposition([numbers()], accept)
+    assert content_type.startswith("application/openmetrics-text")
+    assert text.endswith(b"# EOF\n")
+    parsed: Iterable[Metric] = openmetrics.text_string_to_metric_families(text.decode())  # type: ignore[no-untyped-call]  # the library says no types here
+    found = {family.name: family for family in parsed}
+    assert found["plait_attempts"].type == "counter"
+    assert found["plait_build"].samples[0].labels["version"]
+
+
+def test_names_follow_the_conventions() -> None:
+    found = families([numbers()])
+    assert all(re.fullmatch(r"[a-z][a-z0-9_]*", name) for name in found)
+    assert all(family.documentation for family in found.values())
+    for family in (family for name, family in found.items() if name.startswith("plait_")):
+        counts = family.type == "counter"
+        assert all(sample.name.endswith("_total") == counts for sample in family.samples)
+        timed = re.search("duration|remaining|silence|oldest", family.name)
+        assert not timed or family.name.endswith("_seconds")
+    labels = {label for gauge in GAUGES for label in gauge.labels}
+    labels |= {label for counter in COUNTERS for label in counter.labels}
+    assert labels == {"agent", "provider", "status", "step", "category", "on"}
+
+
+def test_several_projects_are_told_apart_and_a_broken_one_costs_itself() -> None:
+    found = families([numbers("one", 1), numbers("two", 2), Figures("broken")])
+    running = {each.labels["project"]: each.value for each in found["plait_attempts_running"].samples}
+    assert running == {"one": 1, "two": 2}
+    up = {each.labels["project"]: each.value for each in found["plait_project_up"].samples}
+    assert up == {"one": 1, "two": 1, "broken": 0}
+
+
+def calls(work: Callable[[], object]) -> int:
+    made = 0
+
+    def count(_frame: FrameType, what: str, _: object) -> None:
+        nonlocal made
+        made += what == "call"
+
+    sys.setprofile(count)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return made
+
+
+def test_ended_batches_cost_nothing(scribe: Scribe, counted: Counted) -> None:
+    scribe.submit("open", "a", "b")
+    costs = list[int]()
+    for number in range(3):
+        scribe.submit(f"ended-{number}", *(f"t{task}" for task in range(20)), max_parallel=0)
+        scribe.happen(CancelBatch(f"c-{number}", f"ended-{number}"))
+        for attempt in list(scribe.batch.alive):
+            scribe.happen(r.AttemptExited(attempt, r.Outcome(Category.KILLED)))
+        counted.restart()
+        counted.desk.refresh()
+        assert scribe.batch.ended is not None
+        costs.append(calls(lambda: counted.meter.read("p", counted.desk, counted.tally)))
+        counted.restart()
+    assert costs[2] == costs[1]
+
+
+def test_what_stands_as_it_stood_is_not_counted_again(scribe: Scribe, counted: Counted) -> None:
+    again = list[int]()
+    for number, size in enumerate((2, 40)):
+        scribe.submit(f"open-{number}", *(f"t{task}" for task in range(size)))
+        counted.restart()
+        counted.figures()
+        again.append(calls(lambda: counted.meter.read("p", counted.desk, counted.tally)))
+        counted.restart()
+    assert again[1] - again[0] < 40
+    counted.restart()
+    assert value(counted.figures(), "plait_tasks", status="done") == 0
+    counted.restart()
+    scribe.exits("t0")
+    assert value(counted.figures(), "plait_tasks", status="done") == 1
+
+
+def test_a_project_that_can_t_be_opened_is_told_to_be_down() -> None:
+    text, _ = asyncio.run(Metrics().scrape([], down=["broken"]))
+    assert b'plait_project_up{project="broken"} 0.0' in text
+
+
+def test_an_office_is_scraped(place: Place, scribe: Scribe) -> None:
+    scribe.submit("one", "a")
+    scribe.exits("a")
+
+    async def scrape() -> tuple[bytes, str]:
+        office, metrics = Office("here", place), Metrics()
+        await office.open()
+        try:
+            return await metrics.scrape([office])
+        finally:
+            await office.close()
+
+    text, _ = asyncio.run(scrape())
+    assert b'plait_batches{project="here",status="completed"} 1.0' in text

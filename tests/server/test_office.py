@@ -1,0 +1,258 @@
+"""An office while things go wrong: readers that are stuck, journals that can't be read, engines that do not stay."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import aclosing, asynccontextmanager, closing
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from plait.adapters.sqlite import open_writer
+from plait.core.errors import WorldError
+from plait.core.events import Record
+from plait.core.requests import Pause
+from plait.core.settings import Settings
+from plait.front import tending
+from plait.front.desk import Desk
+from plait.ports import JournalCorruptError
+from plait.server import clerk, events, office as offices, replay
+from plait.server.events import Stream
+from plait.server.mark import Mark
+from plait.server.office import Office
+from plait.testing.hearing import Reader, told
+from plait.testing.worldless import batch_of, records_of
+from plait.wiring import INBOX, JOURNAL, Place
+
+PATIENCE = 30.0
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    state = tmp_path / ".plait"
+    state.mkdir()
+    return Place(tmp_path, state, repository=False)
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (offices, clerk, events):
+        monkeypatch.setattr(module, "AGAIN", 0.05)
+
+
+@cache
+def history(tasks: int = 20) -> Sequence[Record]:
+    return tuple(records_of(batch_of(tasks), Settings()))
+
+
+@asynccontextmanager
+async def opened(place: Place, *, tends: bool = False) -> AsyncIterator[Office]:
+    office = Office("r", place, tends=tends)
+    await office.open()
+    try:
+        yield office
+    finally:
+        await office.close()
+
+
+async def until(holds: Callable[[], object]) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while not holds():  # noqa: ASYNC110 - nobody says a word of it
+            await asyncio.sleep(0.005)
+
+
+async def hear(stream: Stream, reader: Reader, count: int) -> None:
+    async with asyncio.timeout(PATIENCE), aclosing(aiter(stream)) as told:
+        async for data in told:
+            reader.take(data)
+            if len(reader.events) >= count:
+                return
+
+
+def move_away(place: Place, to: Path) -> None:
+    for file in list(place.state.iterdir()):
+        file.rename(to / f"away-{file.name}")
+
+
+async def test_readers_that_are_stuck_in_a_replay_keep_nobody_from_another(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replay, "PATIENCE", 0.05)
+    monkeypatch.setattr(replay, "CHUNK", 2_000)
+    with closing(open_writer(place.state / JOURNAL)) as journal:
+        journal.append(history())
+        wanted, begin = told(journal.id, history()), Mark(journal.id, 0)
+        async with opened(place) as office:
+            office.story.since = office.story.seq  # all is forgotten
+            stuck = [aiter(Stream(office, begin)) for _ in range(3)]
+            for stream in stuck:
+                await anext(stream)
+                await asyncio.wait_for(anext(stream), PATIENCE)  # the first of many portions
+            reader = Reader()
+            await hear(Stream(office, begin), reader, len(wanted))
+            assert reader.events == wanted
+            for stream in stuck:
+                await stream.aclose()
+
+
+async def test_a_reader_that_lost_its_turn_goes_on_where_it_was(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replay, "CHUNK", 2_000)
+    monkeypatch.setattr(replay, "PATIENCE", 0.0)
+    with closing(open_writer(place.state / JOURNAL)) as journal:
+        journal.append(history())
+        wanted = told(journal.id, history())
+        async with opened(place) as office, aclosing(aiter(Stream(office, Mark(journal.id, 0)))) as stream:
+            office.story.since = office.story.seq
+            reader = Reader()
+            while len(reader.events) < len(wanted):
+                reader.take(await asyncio.wait_for(anext(stream), PATIENCE))
+                await until(lambda: office.replays._value == 2)
+        assert reader.events == wanted
+
+
+async def test_who_comes_and_goes_leaves_nothing_behind(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replay, "CHUNK", 2_000)
+    with closing(open_writer(place.state / JOURNAL)) as journal:
+        journal.append(history())
+        begin = Mark(journal.id, 0)
+    async with opened(place) as office:
+        office.story.since = office.story.seq
+        await come_and_go(office, begin, 10)
+        await until(lambda: office.replays._value == 2)
+        before = held()
+        await come_and_go(office, begin, 100)
+        assert (office.readers, office.listeners) == (0, 0)
+        await until(lambda: all(now <= then + 3 for now, then in zip(held(), before, strict=True)))
+
+
+def held() -> tuple[int, int, int]:
+    """Threads, files and tasks. SQLite keeps a few files, to use them again."""
+    return threading.active_count(), len(os.listdir("/dev/fd")), len(asyncio.all_tasks())  # noqa: PTH208
+
+
+async def come_and_go(office: Office, mark: Mark, times: int) -> None:
+    for number in range(times):
+        stream = aiter(Stream(office, mark))
+        for _ in range(number % 3):
+            await anext(stream)
+        listening = asyncio.ensure_future(anext(stream))
+        await asyncio.sleep(0)
+        listening.cancel()
+        await asyncio.gather(listening, return_exceptions=True)
+        await stream.aclose()
+
+
+async def test_a_journal_that_is_gone_is_told_and_the_next_one_is_heard_from_its_beginning(
+    place: Place, tmp_path: Path
+) -> None:
+    with closing(open_writer(place.state / JOURNAL)) as journal:
+        journal.append(history())
+    async with opened(place) as office:
+        reader = Reader()
+        listening = asyncio.create_task(hear(Stream(office, None), reader, 1))
+        await until(lambda: office.readers)
+        move_away(place, tmp_path)
+        await listening
+        assert b"event: reset" in reader.events[0]
+        assert reader.mark == "0"
+        with closing(open_writer(place.state / JOURNAL)) as journal:
+            journal.append(history(3))
+            wanted = told(journal.id, history(3))
+            after = Reader()
+            await hear(Stream(office, reader.heard), after, len(wanted))
+            assert after.events == wanted
+
+
+async def test_a_journal_that_is_damaged_is_told_and_another_one_is_read_again(
+    place: Place, tmp_path: Path
+) -> None:
+    with closing(open_writer(place.state / JOURNAL)) as journal:
+        journal.append(history())
+    async with opened(place) as office:
+        with closing(sqlite3.connect(place.state / JOURNAL)) as damage, damage:
+            damage.execute("UPDATE meta SET last = last + 1")
+        with pytest.raises(JournalCorruptError):
+            await office.look(lambda _: None)
+        await until(lambda: isinstance(office.trouble, JournalCorruptError))
+        move_away(place, tmp_path)
+        with closing(open_writer(place.state / JOURNAL)) as journal:
+            journal.append(history(3))
+            await until(lambda: office.story.seq == len(history(3)))
+            assert await office.look(lambda desk: desk.journal_id) == journal.id
+        await until(lambda: office.trouble is None)
+
+
+async def test_engines_that_do_not_stay_keep_nobody_from_hearing(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are started and die; what others write meanwhile is told."""
+    monkeypatch.setattr(clerk, "TEND", 0.01)
+    for module in (clerk, offices):
+        monkeypatch.setattr(module, "AGAIN", 1_000.0)
+    monkeypatch.setattr(tending, "_start", lambda _: os.spawnlp(os.P_NOWAIT, "true", "true"))
+    with closing(open_writer(place.state / JOURNAL)) as journal:
+        journal.append(history()[:30])
+    async with opened(place, tends=True) as office:
+        await until(lambda: isinstance(office.trouble, WorldError))
+        await asyncio.to_thread(write_elsewhere, place, 30)
+        await until(lambda: office.story.seq == len(history()))
+
+
+def write_elsewhere(place: Place, start: int) -> None:
+    """A process that reads a journal does not write it."""
+    code = (
+        "import sys; from pathlib import Path; from plait.adapters.sqlite import open_writer;"
+        "from plait.core.settings import Settings; from plait.testing.worldless import batch_of, records_of;"
+        "open_writer(Path(sys.argv[1])).append(records_of(batch_of(20), Settings())[int(sys.argv[2]):])"
+    )
+    subprocess.run([sys.executable, "-c", code, str(place.state / JOURNAL), str(start)], check=True)
+
+
+async def test_whatever_goes_wrong_once_it_goes_on(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    failed: list[object] = []
+    wait = Desk.wait
+
+    def stumble(desk: Desk, timeout: float) -> bool:
+        if not failed:
+            failed.append(desk)
+            raise ZeroDivisionError("once")
+        return wait(desk, timeout)
+
+    told: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, said: told.append(said["exception"]))
+    with closing(open_writer(place.state / JOURNAL)) as journal:
+        async with opened(place) as office:
+            monkeypatch.setattr(Desk, "wait", stumble)
+            await until(lambda: failed)
+            journal.append(history())
+            await until(lambda: office.story.seq == len(history()))
+    assert [type(error) for error in told] == [ZeroDivisionError]
+
+
+async def test_an_office_closes_though_somebody_waits_for_an_answer(place: Place) -> None:
+    """What was asked for is safe: the next engine answers it."""
+    with closing(open_writer(place.state / JOURNAL)) as journal:
+        journal.append(history()[:30])
+        async with opened(place) as office:
+            asking = asyncio.create_task(office.ask([Pause("r1", "b")]))
+            await until(lambda: office._work and (place.state / INBOX).exists())
+            asking.cancel()
+        async with opened(place) as office:
+            assert [request.id for request in await office.look(Desk.pending)] == ["r1"]

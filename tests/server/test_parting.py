@@ -1,0 +1,55 @@
+"""What the server has not answered when it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from socket import socket
+
+import httpx
+import pytest
+import uvicorn
+from starlette.types import Receive, Scope, Send
+
+from plait.server.parting import Parting, unexpected
+
+
+class Ends(uvicorn.Server):
+    """As soon as somebody has asked, and nobody is answered."""
+
+    def __init__(self) -> None:
+        config = uvicorn.Config(Parting(self.waits), port=0, log_config=None, lifespan="off")
+        config.timeout_graceful_shutdown = 1
+        super().__init__(config)
+        self.ready = asyncio.Event()
+
+    async def startup(self, sockets: list[socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.ready.set()
+
+    async def waits(self, _scope: Scope, _receive: Receive, _send: Send) -> None:
+        self.should_exit = True
+        await asyncio.Event().wait()
+
+    async def asked(self) -> httpx.Response:
+        serving = asyncio.create_task(self._serve())
+        await self.ready.wait()
+        port = self.servers[0].sockets[0].getsockname()[1]
+        async with httpx.AsyncClient(trust_env=False, timeout=60) as client:
+            answer = await client.get(f"http://127.0.0.1:{port}")
+        await serving
+        return answer
+
+
+async def asked() -> httpx.Response:
+    return await Ends().asked()
+
+
+def test_a_request_without_an_answer_is_told_that_the_server_has_ended(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.handler.addFilter(unexpected)
+    answer = asyncio.run(asked())
+    assert answer.status_code == 503
+    assert answer.json()["error"] == "the server has ended before this was answered"
+    assert [each for each in caplog.records if each.levelno >= logging.ERROR] == []

@@ -1,0 +1,507 @@
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import stat
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from plait.core.errors import PlaitError, WorldError
+from plait.front.mirroring import is_mirror, terms
+from plait.front.refusals import FieldError, StateError, UnknownError
+from plait.server.catalogue import Catalogue
+from plait.server.offices import Offices
+from plait.server.projects import Project
+from plait.server.register import Register
+from plait.wiring import Place, find_place
+from plait.wiring.projects import project_id, register_file
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "home"
+    folder.mkdir()
+    monkeypatch.setenv("HOME", str(folder))
+    for name in ("CONFIG", "STATE", "CACHE", "DATA"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(folder / name.lower()))
+    return folder
+
+
+@pytest.fixture
+def register(tmp_path: Path) -> Register:
+    return Register(tmp_path / "state" / "projects.json")
+
+
+def git(where: Path, *words: str) -> str:
+    own = ["-c", "user.name=t", "-c", "user.email=t@localhost"]
+    done = subprocess.run(
+        ["git", *own, *words], cwd=where, check=True, capture_output=True, text=True, timeout=60
+    )
+    return done.stdout.strip()
+
+
+def repository(top: Path, **files: str) -> Path:
+    top.mkdir(parents=True)
+    git(top, "init", "--quiet", "-b", "main")
+    commit(top, **files or {"a": "1"})
+    return top
+
+
+def commit(top: Path, **files: str) -> None:
+    for name, text in files.items():
+        (top / name).write_text(text)
+    git(top, "add", "--all")
+    git(top, "commit", "--quiet", "-m", "more")
+
+
+def bare(source: Path, path: Path) -> Path:
+    git(source, "clone", "--quiet", "--bare", str(source), str(path))
+    return path
+
+
+@asynccontextmanager
+async def offices_of(register: Register, default: Path | None = None) -> AsyncIterator[Offices]:
+    offices = Offices(register, find_place(default) if default else None)
+    try:
+        yield offices
+    finally:
+        await offices.close()
+
+
+# The register
+
+
+def test_what_is_registered_is_there_for_the_next_server_and_for_its_owner_alone(tmp_path: Path) -> None:
+    path = tmp_path / "state" / "projects.json"
+    one, two = Project("0" * 12, "one", "/one"), Project("1" * 12, "two", "/two", "https://host/two")
+    Register(path).put(one)
+    Register(path).put(two)
+    assert Register(path).projects() == [one, two]
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+def test_a_project_that_is_put_again_keeps_its_place_in_line(register: Register) -> None:
+    for n in range(3):
+        register.put(Project(f"{n}" * 12, "p", f"/{n}"))
+    register.put(Project("0" * 12, "p", "/elsewhere"))
+    assert [each.path for each in register.projects()] == ["/elsewhere", "/1", "/2"]
+    assert register.remove("1" * 12)
+    assert not register.remove("1" * 12)
+    assert [each.path for each in register.projects()] == ["/elsewhere", "/2"]
+
+
+_ONE = {"id": "0" * 12, "name": "one", "path": "/one", "url": ""}
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("", []),
+        ('{"projects": [', []),
+        ("[]", []),
+        ('{"projects": {}}', []),
+        ("[" * 100_000, []),
+        (json.dumps({"projects": [_ONE, {**_ONE, "id": "../../etc"}]}), ["/one"]),
+        (json.dumps({"projects": [_ONE, {**_ONE, "id": "1" * 12, "path": "two"}, 7]}), ["/one"]),
+        (json.dumps({"projects": [_ONE, {**_ONE, "id": "1" * 12, "url": 7}]}), ["/one"]),
+        ("\x00\xff", []),
+    ],
+)
+def test_a_damaged_register_is_told_and_put_aside_and_what_is_sound_in_it_stays(
+    tmp_path: Path, text: str, kept: list[str]
+) -> None:
+    path, said = tmp_path / "projects.json", list[str]()
+    path.write_text(text)
+    path.chmod(0o600)
+    assert [each.path for each in Register(path, said.append).projects()] == kept
+    assert [each.path for each in Register(path, said.append).projects()] == kept
+    (aside,) = tmp_path.glob("projects.damaged-*")
+    assert aside.read_text() == text
+    assert stat.S_IMODE(aside.stat().st_mode) == 0o600
+    assert len(said) == 1
+    assert aside.name in said[0]
+
+
+def test_a_register_that_others_could_write_is_not_believed(register: Register, tmp_path: Path) -> None:
+    register.put(Project("0" * 12, "one", "/one"))
+    (tmp_path / "state" / "projects.json").chmod(0o622)
+    with pytest.raises(WorldError, match="somebody else"):
+        register.projects()
+
+
+def test_a_register_that_can_t_be_kept_says_so_and_where(tmp_path: Path) -> None:
+    (tmp_path / "state").write_text("a file where the folder should be")
+    with pytest.raises(WorldError, match="can't be kept"):
+        Register(tmp_path / "state" / "projects.json").put(Project("0" * 12, "one", "/one"))
+
+
+_ADDS = """
+import sys
+from pathlib import Path
+from plait.server.projects import Project
+from plait.server.register import Register
+for n in range(int(sys.argv[2]), int(sys.argv[2]) + 10):
+    Register(Path(sys.argv[1])).put(Project(f"{n:012x}", "p", f"/{n}"))
+"""
+
+
+def test_servers_that_register_at_once_lose_nothing_to_each_other(tmp_path: Path) -> None:
+    path = tmp_path / "projects.json"
+    adding = [
+        subprocess.Popen([sys.executable, "-c", _ADDS, str(path), str(first)]) for first in (0, 10, 20, 30)
+    ]
+    assert [each.wait(60) for each in adding] == [0] * 4
+    assert {each.path for each in Register(path).projects()} == {f"/{n}" for n in range(40)}
+
+
+# By path
+
+
+async def test_a_project_is_the_whole_repository_and_nothing_in_it_is_touched(
+    tmp_path: Path, register: Register
+) -> None:
+    top = repository(tmp_path / "here")
+    (top / "deep").mkdir()
+    before = sorted(top.rglob("*"))
+    async with offices_of(register) as offices:
+        added = await offices.add(path=f"{top}/deep/../deep")
+        assert added == Project(project_id(find_place(top)), "here", str(top))
+        assert offices.projects() == [added]
+        assert (await offices.office(added.id)).place == find_place(top)
+    assert sorted(top.rglob("*")) == before
+
+
+async def test_a_path_may_begin_at_home(home: Path, register: Register) -> None:
+    top = repository(home / "mine")
+    async with offices_of(register) as offices:
+        assert (await offices.add(path="~/mine")).path == str(top)
+
+
+async def test_all_checkouts_of_a_repository_are_one_project(tmp_path: Path, register: Register) -> None:
+    top = repository(tmp_path / "main")
+    git(top, "worktree", "add", "--quiet", str(tmp_path / "linked"))
+    async with offices_of(register) as offices:
+        first = await offices.add(path=str(tmp_path / "linked"))
+        assert await offices.add(path=str(top)) == first
+        git(top, "worktree", "remove", "--force", str(tmp_path / "linked"))
+        moved = await offices.add(path=str(top))
+        assert (moved.id, moved.path) == (first.id, str(top))
+        assert offices.projects() == [moved]
+
+
+async def test_what_the_server_was_started_in_is_not_registered_twice(
+    tmp_path: Path, register: Register
+) -> None:
+    top = repository(tmp_path / "here")
+    async with offices_of(register, top) as offices:
+        assert (await offices.add(path=str(top))).default
+        assert [each.default for each in offices.projects()] == [True]
+    assert register.projects() == []
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ("", "empty"),
+        ("  ", "empty"),
+        ("repository", "from where on"),
+        ("../repository", "from where on"),
+        ("~nobody-at-all/x", "from where on"),
+        ("/tmp/\x1b[31m", "control"),
+        ("/tmp/\x00", "control"),
+        ("/" + "a" * 5000, "too long"),
+        ("/" + "a" * 300, "can't be looked at"),
+        ("/nowhere/at/all", "can't be looked at"),
+        ("{tmp}/file", "no folder"),
+        ("{tmp}/plain", "no git repository"),
+        ("{tmp}/bare.git", "work tree"),
+        ("{tmp}/loop/x", "leads nowhere|can't be looked at"),
+    ],
+)
+async def test_a_path_that_is_no_checkout_is_refused_as_that_field(
+    tmp_path: Path, register: Register, said: str, why: str
+) -> None:
+    (tmp_path / "file").write_text("x")
+    (tmp_path / "plain").mkdir()
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    bare(repository(tmp_path / "here"), tmp_path / "bare.git")
+    async with offices_of(register) as offices:
+        with pytest.raises(FieldError, match=why) as refused:
+            await offices.add(path=said.format(tmp=tmp_path))
+    assert refused.value.field == "path"
+    assert register.projects() == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give things away")
+async def test_a_repository_of_somebody_else_is_refused(tmp_path: Path, register: Register) -> None:
+    top = repository(tmp_path / "theirs")
+    os.chown(top, 12345, 12345)
+    async with offices_of(register) as offices:
+        with pytest.raises(FieldError, match="belongs to somebody else"):
+            await offices.add(path=str(top))
+
+
+@pytest.mark.parametrize("said", [{}, {"path": "/x", "url": "https://host/x"}])
+async def test_a_project_is_named_in_one_way(register: Register, said: dict[str, str]) -> None:
+    async with offices_of(register) as offices:
+        with pytest.raises(FieldError, match="either a path or a url"):
+            await offices.add(**said)
+
+
+# By URL
+
+
+async def test_a_url_becomes_a_mirror_with_a_checkout_of_its_default_branch(
+    tmp_path: Path, register: Register, home: Path
+) -> None:
+    source = repository(tmp_path / "source", a="1")
+    origin = bare(source, tmp_path / "origin.git")
+    async with offices_of(register) as offices:
+        added = await offices.add(url=origin.as_uri())
+        assert (added.name, added.url) == ("origin", origin.as_uri())
+        assert Path(added.path).is_relative_to(home / "data" / "plait" / "mirrors")
+        assert (Path(added.path) / "a").read_text() == "1"
+        office = await offices.office(added.id)
+        assert is_mirror(office.place)
+        assert terms(office.place) == {"sources.write_back": "branch", "run.isolation": "worktree"}
+    assert register.projects() == [added]
+
+
+async def test_a_mirror_is_fetched_for_whoever_starts_something_and_when_it_is_added_again(
+    tmp_path: Path, register: Register
+) -> None:
+    source = repository(tmp_path / "source", a="1")
+    origin = bare(source, tmp_path / "origin.git")
+    async with offices_of(register) as offices:
+        added = await offices.add(url=origin.as_uri())
+        office = await offices.office(added.id)
+        commit(source, a="2")
+        git(source, "push", "--quiet", str(origin), "main")
+        assert (await offices.office(added.id)).place.top.joinpath("a").read_text() == "1"
+        assert await offices.fresh(added.id) is office
+        assert (office.place.top / "a").read_text() == "2"
+        commit(source, a="3")
+        git(source, "push", "--quiet", str(origin), "main")
+        again = await offices.add(url=origin.as_uri())
+        assert (again.id, Path(again.path)) == (added.id, office.place.top)
+        assert (office.place.top / "a").read_text() == "3"
+        assert offices.projects() == [again]
+        assert project_id(office.place) == added.id
+
+
+async def test_a_mirror_is_served_while_its_remote_is_away_and_nothing_is_started_from_what_is_old(
+    tmp_path: Path, register: Register
+) -> None:
+    origin = bare(repository(tmp_path / "source"), tmp_path / "origin.git")
+    async with offices_of(register) as offices:
+        added = await offices.add(url=origin.as_uri())
+    shutil.rmtree(origin)
+    async with offices_of(register) as offices:
+        assert (await offices.office(added.id)).place.top == Path(added.path)
+        with pytest.raises(PlaitError, match="no repository at"):
+            await offices.fresh(added.id)
+
+
+async def test_a_mirror_whose_checkout_was_tidied_away_gets_another_one(
+    tmp_path: Path, register: Register
+) -> None:
+    origin = bare(repository(tmp_path / "source"), tmp_path / "origin.git")
+    async with offices_of(register) as offices:
+        added = await offices.add(url=origin.as_uri())
+        office = await offices.office(added.id)
+        shutil.rmtree(Path(added.path).parent)
+        assert await offices.office(added.id) is office
+        assert (office.place.top / "a").read_text() == "1"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "",
+        "no\x07bell",
+        "repository",
+        "../repository",
+        "/srv/repository",
+        "~/repository",
+        "host/owner/name?token=hunter2",
+        "https://me:hunter2@host/owner/name",
+        "https://host/owner/name?token=hunter2",
+        "me:hunter2@host/owner/name",
+        "ext::sh -c hunter2",
+        "ftp://host/name",
+        "--upload-pack=hunter2",
+        "https://" + "a" * 5000,
+        "file:///nowhere/at/all",
+    ],
+)
+async def test_what_is_no_address_of_a_repository_is_refused_and_no_secret_is_shown_or_kept(
+    register: Register, home: Path, said: str
+) -> None:
+    async with offices_of(register) as offices:
+        with pytest.raises(FieldError) as refused:
+            await offices.add(url=said)
+    assert refused.value.field == "url"
+    assert "hunter2" not in refused.value.message + refused.value.hint or said.startswith("ext")
+    assert register.projects() == []
+    assert not (home / "data").exists()
+
+
+# Offices
+
+
+async def test_without_a_word_the_project_is_the_one_served(tmp_path: Path, register: Register) -> None:
+    here, other = repository(tmp_path / "here"), repository(tmp_path / "other")
+    async with offices_of(register, here) as offices:
+        added = await offices.add(path=str(other))
+        assert [each.default for each in offices.projects()] == [True, False]
+        assert (await offices.office(None)).place.top == here
+        assert await offices.office(offices.projects()[0].id) is await offices.office(None)
+        assert (await offices.office(added.id)).place.top == other
+
+
+async def test_without_a_project_of_its_own_the_server_takes_the_only_one(
+    tmp_path: Path, register: Register
+) -> None:
+    async with offices_of(register) as offices:
+        with pytest.raises(UnknownError, match="not started in a project"):
+            await offices.office(None)
+        one = await offices.add(path=str(repository(tmp_path / "one")))
+        assert (await offices.office(None)).id == one.id
+        await offices.add(path=str(repository(tmp_path / "two")))
+        with pytest.raises(UnknownError, match="not started in a project"):
+            await offices.office(None)
+
+
+async def test_a_folder_that_is_no_repository_can_be_served(tmp_path: Path, register: Register) -> None:
+    (tmp_path / "plain").mkdir()
+    async with offices_of(register, tmp_path / "plain") as offices:
+        office = await offices.office(None)
+        assert not office.place.repository
+        assert [each.name for each in offices.projects()] == ["plain"]
+
+
+@pytest.mark.parametrize("name", ["", "0" * 12, "../../etc/passwd", "\x1b[31m", "x" * 10_000])
+async def test_an_unknown_project_is_unknown(register: Register, name: str) -> None:
+    async with offices_of(register) as offices:
+        with pytest.raises(UnknownError) as refused:
+            await offices.office(name)
+        assert "\x1b" not in refused.value.message
+        assert len(refused.value.message) < 200
+
+
+async def test_all_who_ask_at_once_are_in_the_same_office(tmp_path: Path, register: Register) -> None:
+    async with offices_of(register, repository(tmp_path / "here")) as offices:
+        found = await asyncio.gather(*(offices.office(None) for _ in range(20)))
+        assert len(set(map(id, found))) == 1
+
+
+async def test_a_project_that_is_gone_says_so_and_the_others_are_none_the_worse(
+    tmp_path: Path, register: Register
+) -> None:
+    gone, there = repository(tmp_path / "gone"), repository(tmp_path / "there")
+    async with offices_of(register, there) as offices:
+        added = await offices.add(path=str(gone))
+        shutil.rmtree(gone)
+        with pytest.raises(WorldError, match="gone can't be opened"):
+            await offices.office(added.id)
+        await offices.office(None)
+        repository(tmp_path / "outer")
+        git(tmp_path / "outer", "worktree", "add", "--quiet", str(gone))
+        with pytest.raises(WorldError, match="not the repository that it was"):
+            await offices.office(added.id)
+
+
+async def test_what_is_removed_is_forgotten_and_not_touched(tmp_path: Path, register: Register) -> None:
+    here, other = repository(tmp_path / "here"), repository(tmp_path / "other")
+    async with offices_of(register, here) as offices:
+        added = await offices.add(path=str(other))
+        await offices.office(added.id)
+        await offices.remove(added.id)
+        with pytest.raises(UnknownError):
+            await offices.office(added.id)
+        with pytest.raises(UnknownError):
+            await offices.remove(added.id)
+        with pytest.raises(StateError) as refused:
+            await offices.remove(offices.projects()[0].id)
+        assert refused.value.state == "default"
+    assert (other / "a").exists()
+
+
+async def test_an_office_that_nobody_is_in_is_closed_and_opened_again_for_the_next(
+    tmp_path: Path, register: Register
+) -> None:
+    async with offices_of(register) as offices:
+        added = await offices.add(path=str(repository(tmp_path / "other")))
+        with offices.visit():
+            office = await offices.office(added.id)
+            await offices.tidy(0.0)
+            assert await offices.office(added.id) is office
+        await offices.tidy(1000.0)
+        assert await offices.office(added.id) is office
+        await offices.tidy(0.0)
+        assert await offices.office(added.id) is not office
+
+
+async def test_who_listens_in_an_office_that_is_removed_is_asked_to_leave(
+    tmp_path: Path, register: Register
+) -> None:
+    async with offices_of(register) as offices:
+        added = await offices.add(path=str(repository(tmp_path / "other")))
+        other = await offices.add(path=str(repository(tmp_path / "third")))
+        with offices.visit() as inside:
+            office = await offices.office(added.id)
+            await offices.remove(added.id)
+            await asyncio.wait_for(inside.over.wait(), 10)
+            assert (
+                await office.look(lambda desk: desk.place.top) == tmp_path / "other"
+            )  # until they have left
+        with offices.visit() as elsewhere:
+            await offices.office(other.id)
+            assert not elsewhere.over.is_set()
+            offices.leave()
+            assert elsewhere.over.is_set()
+
+
+async def test_a_register_that_can_t_be_read_does_not_keep_the_server_from_its_own_project(
+    tmp_path: Path, register: Register
+) -> None:
+    (tmp_path / "state").write_text("a file where the folder should be")
+    async with offices_of(register, repository(tmp_path / "here")) as offices:
+        assert (await offices.office(None)).place.top == tmp_path / "here"
+        with pytest.raises(WorldError):
+            offices.projects()
+
+
+def test_there_is_an_end_to_projects(
+    tmp_path: Path, register: Register, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("plait.server.catalogue.MOST", 1)
+    catalogue = Catalogue(register)
+    catalogue.add_path(str(repository(tmp_path / "one")))
+    with pytest.raises(StateError, match="already"):
+        catalogue.add_path(str(repository(tmp_path / "two")))
+    assert [each.name for each in catalogue.projects()] == ["one"]
+
+
+def test_the_id_of_a_project_is_the_same_whoever_asks(tmp_path: Path) -> None:
+    top = repository(tmp_path / "here")
+    (tmp_path / "link").symlink_to(top)
+    place = find_place(top)
+    assert project_id(place) == project_id(find_place(tmp_path / "link"))
+    assert project_id(place) == project_id(Place(tmp_path / "elsewhere", place.state, repository=True))
+    assert register_file().is_relative_to(tmp_path)

@@ -1,0 +1,303 @@
+"""A siege: `plait serve` as it is, a batch at work, and everybody who should not get anywhere. After each of them the server
+answers, and the agent goes on; at the end the batch is done.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+import psutil
+import pytest
+
+from plait.server.keys import COOKIE
+from plait.testing.serving import serve
+from plait.testing.siege import Siege
+from plait.testing.yard import PATIENCE, yard as make_yard
+
+HTML = "<script>alert(1)</script>"
+ESCAPES = "\x1b]0;owned\x07\x1b[2J"
+WORKS = "while [ ! -e go ]; do echo tick >> ticks; sleep 0.02; done"
+PRINTS = rf"printf '\033]0;owned\007\033[2J{HTML}\n'"
+
+
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Siege]:
+    with make_yard(tmp_path_factory.mktemp("siege")) as yard:
+        yard.task("01-work", WORKS)
+        yard.task("02-print", PRINTS, title=json.dumps(f"{HTML} {ESCAPES} title"))
+        server = serve(yard)
+        fresh = httpx.Limits(max_keepalive_connections=0)  # each request comes on a connection of its own
+        with httpx.Client(
+            base_url=server.url, timeout=PATIENCE, trust_env=False, verify=False, limits=fresh
+        ) as client:
+            siege = Siege(yard, server, client)
+            made = siege.owner("POST", "/api/batches", {"taskIds": ["01-work", "02-print"]})
+            siege.batch = made.raise_for_status().json()["id"]
+            yard.until(lambda: siege.statuses()["02-print"] == "done" and siege.ticks())
+            yield siege
+            yard.write("go", "")
+            over = yard.until(
+                lambda: (told := siege.get(f"/api/batches/{siege.batch}"))["completedAt"] and told
+            )
+        assert over["status"] == "completed"
+        assert over["progress"]["completed"] == 2
+        assert server.end() == 0
+        assert server.front.stderr is not None
+        assert server.front.stderr.read() == ""  # nothing of what anybody sent, no token, and no bug
+
+
+@pytest.fixture
+def siege(begun: Siege) -> Iterator[Siege]:
+    known = begun.batches()
+    yield begun
+    before = begun.ticks()
+    assert begun.get("/health")["status"] == "ok"
+    assert begun.batches() == known
+    assert begun.statuses() == {"01-work": "running", "02-print": "done"}
+    begun.yard.until(lambda: begun.ticks() > before)
+
+
+def routes(siege: Siege) -> Iterator[tuple[str, str]]:
+    """Every method of every route, with a name wherever one belongs."""
+    described: dict[str, dict[str, Any]] = siege.get("/api/openapi.json")["paths"]  # Any: as it is described
+    for path, methods in described.items():
+        yield from ((method.upper(), re.sub(r"\{\w+\}", siege.batch, path)) for method in methods)
+    yield from (("GET", path) for path in ("/", "/api/docs", "/api/openapi.json", "/nothing"))
+    yield from ((method, "/mcp") for method in ("GET", "POST", "DELETE"))
+    yield "POST", "/logout"
+
+
+def test_without_a_token_there_is_nothing_but_health(siege: Siege) -> None:
+    told = {(method, path): siege.ask(method, path).status_code for method, path in routes(siege)}
+    assert told.pop(("GET", "/health")) == 200
+    assert len(told) > 30
+    assert set(told.values()) == {401}
+
+
+def test_a_wrong_token_is_none_and_does_not_lock_out_the_right_one(siege: Siege) -> None:
+    wrong = ["x", "no", siege.server.token[:-1], siege.server.token.upper() + "0", "0" * 64, *"abcdef"]
+    told = [siege.ask("GET", "/api/batches", Authorization=f"Bearer {each}") for each in wrong]
+    assert [each.status_code for each in told] == [401] * 10 + [429]
+    assert int(told[-1].headers["Retry-After"]) > 0
+    assert siege.ask("GET", f"/api/batches?token={siege.server.token}").status_code == 401
+    assert siege.owner("GET", "/api/batches").status_code == 200
+
+
+def test_an_expired_cookie_is_none(siege: Siege) -> None:
+    now = time.time()
+    assert siege.ask("GET", "/api/batches", Cookie=siege.cookie(now - 1)).status_code == 401
+    assert siege.ask("GET", "/api/batches", Cookie=siege.cookie(now + 60)).status_code == 200
+    _, nonce, signature = siege.cookie(now - 1).split(".")
+    later = f"{COOKIE}={int(now + 60)}.{nonce}.{signature}"
+    assert siege.ask("GET", "/api/batches", Cookie=later).status_code == 401
+
+
+@pytest.mark.parametrize(
+    "origin", ["https://evil.example", "null", "http://127.0.0.1:1", "https://127.0.0.1:{port}"]
+)
+def test_a_post_of_another_origin_is_refused(siege: Siege, origin: str) -> None:
+    cookie, own = siege.cookie(time.time() + 60), siege.server.url
+    path = f"/api/batches/{siege.batch}/cancel"
+    said = siege.ask("POST", path, {}, Cookie=cookie, Origin=origin.format(port=siege.port))
+    assert (said.status_code, "origin" in said.json()["error"]) == (403, True)
+    assert siege.ask("POST", path, {}, Cookie=cookie).status_code == 403  # a form that hides its page
+    preflight = siege.ask(
+        "OPTIONS", path, Origin=origin.format(port=siege.port), Access_Control_Request_Method="POST"
+    )
+    assert preflight.status_code == 403
+    assert not any(name.startswith("access-control") for name in preflight.headers)
+    assert (
+        siege.ask("POST", "/api/plan", {"taskIds": ["01-work"]}, Cookie=cookie, Origin=own).status_code == 200
+    )
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:{port}", "127.0.0.1.evil.example", "localhost.", "a@localhost"]
+)
+def test_a_name_that_was_made_to_point_here_is_not_answered(siege: Siege, host: str) -> None:
+    named = host.format(port=siege.port)
+    said = siege.owner("GET", "/api/batches", Host=named, Origin=f"http://{named}")
+    assert said.status_code == 421
+    assert siege.ask("GET", "/health", Host=named).status_code == 421
+
+
+OUT = [
+    "../../secret",
+    "/etc/passwd",
+    "..",
+    "01-work/../../../secret",
+    "..\\secret",
+    "~/secret",
+    "%2e%2e/secret",
+]
+
+
+@pytest.mark.parametrize("name", OUT)
+def test_an_id_is_no_path(siege: Siege, name: str) -> None:
+    siege.yard.write("../secret", "the secret")
+    spelt, ask = quote(name, safe="").replace(".", "%2E"), siege.owner
+    paths = [
+        f"/api/batches/{spelt}",
+        f"/api/tasks/{spelt}",
+        f"/api/projects/{spelt}",
+        f"/{spelt}",
+        f"/ui/{spelt}",
+    ]
+    paths += [f"/api/batches/{siege.batch}/tasks/{spelt}/{what}" for what in ("log", "diff", "explain")]
+    paths += [f"/api/batches?project={spelt}", f"/api/events?batch={spelt}"]
+    told = [ask("GET", path) for path in paths]
+    told.append(ask("POST", f"/api/batches/{siege.batch}/tasks/{spelt}/feedback", {"text": "x"}))
+    told.append(ask("PATCH", f"/api/tasks/{spelt}", {"version": "0" * 32, "body": "mine"}))
+    told.append(ask("POST", "/api/batches", {"taskIds": [name]}))
+    told.append(ask("POST", "/api/projects", {"path": name}))
+    assert {each.status_code for each in told} <= {404, 405, 422}
+    assert not any("the secret" in each.text or "root:" in each.text for each in told)
+    assert siege.yard.read("../secret") == "the secret\n"
+
+
+def test_a_title_names_no_file_outside_of_the_tasks(siege: Siege) -> None:
+    def files() -> set[Path]:
+        return set(siege.yard.top.parent.rglob("*.md")) | set(siege.yard.top.glob(".git/hooks/*"))
+
+    before = files()
+    siege.owner("POST", "/api/tasks", {"title": "../../../x/../.git/hooks/post-commit"})
+    (new,) = files() - before
+    new.unlink()
+    assert new.parent == siege.yard.top / "tasks"
+
+
+def test_what_a_link_of_the_repository_leads_to_is_not_told(siege: Siege) -> None:
+    looks = siege.yard.plait("token", "--read-only").out.strip()
+    (token,) = Path(siege.yard.env["HOME"]).rglob("plait/token")
+    link = siege.yard.top / "tasks/03-link.md"
+    link.symlink_to(token)
+    try:
+        told = siege.ask("GET", "/api/tasks/03-link", Authorization=f"Bearer {looks}")
+        assert (told.status_code, told.json()["body"], told.json()["editable"]) == (200, "", False)
+        listed = siege.ask("GET", "/api/tasks", Authorization=f"Bearer {looks}")
+    finally:
+        link.unlink()
+    assert siege.server.token not in told.text + listed.text
+
+
+def test_html_and_terminal_escapes_in_titles_are_text(siege: Siege) -> None:
+    told = [siege.owner("GET", path) for path in ("/api/tasks", f"/api/batches/{siege.batch}", "/metrics")]
+    told.append(siege.owner("GET", f"/api/batches/{siege.batch}/graph"))
+    assert HTML in told[1].json()["tasks"][1]["title"]
+    assert ESCAPES in told[1].json()["tasks"][1]["title"]
+    for each in told:
+        assert each.headers["Content-Type"].partition(";")[0] in {"application/json", "text/plain"}
+        assert each.headers["X-Content-Type-Options"] == "nosniff"
+        assert "script-src 'self';" in each.headers["Content-Security-Policy"]
+        assert not re.search(rb"[\x00-\x09\x0b-\x1f\x7f]", each.content)
+
+
+def test_html_and_terminal_escapes_in_logs_are_text(siege: Siege) -> None:
+    log = siege.owner("GET", f"/api/batches/{siege.batch}/tasks/02-print/log")
+    assert (log.text, log.headers["Content-Type"]) == (f"{HTML}\n", "text/plain; charset=utf-8")
+    heard = ""
+    path = f"/api/events?batch={siege.batch}"
+    with siege.client.stream("GET", path, headers={"Authorization": siege.bearer}) as events:
+        for line in events.iter_lines():
+            heard += line
+            if "batch:task:completed" in line:
+                break
+    assert HTML in heard
+    assert heard.isprintable()
+
+
+def test_a_body_of_a_gigabyte_is_not_taken(siege: Siege) -> None:
+    process, most = psutil.Process(siege.server.pid), 1 << 30
+    before = process.memory_info().rss
+    head = f"POST /api/plan HTTP/1.1\r\nHost: localhost\r\nAuthorization: {siege.bearer}\r\n"
+    said = siege.say(f"{head}Content-Length: {most}\r\n\r\n".encode())
+    assert said.startswith(b"HTTP/1.1 413 ")
+    sent, chunk = 0, b"10000\r\n" + b" " * 65536 + b"\r\n"
+    with siege.connect() as client:
+        client.sendall(f"{head}Transfer-Encoding: chunked\r\n\r\n".encode())
+        with suppress(ConnectionError):
+            while sent < most:
+                client.sendall(chunk)
+                sent += 65536
+    assert sent < most >> 3
+    assert process.memory_info().rss - before < 64 << 20
+    stranger = siege.say(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1073741824\r\n\r\n")
+    assert stranger.startswith(b"HTTP/1.1 401 ")
+
+
+def test_who_says_nothing_or_says_it_slowly_shuts_nobody_out(siege: Siege) -> None:
+    process = psutil.Process(siege.server.pid)
+    with ExitStack() as stack:
+        slow = [stack.enter_context(siege.connect()) for _ in range(300)]
+        for client in slow[1::2]:
+            client.sendall(b"GET /api/batches HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
+
+        def dripped() -> bool:
+            for client in slow[1::2]:
+                with suppress(ConnectionError):
+                    client.sendall(b"x")
+            assert siege.owner("GET", "/api/batches").status_code == 200
+            return process.num_fds() < 150
+
+        siege.yard.until(dripped)
+
+
+def test_nobody_brings_a_header_or_a_request_along(siege: Siege) -> None:
+    host, auth = "Host: localhost\r\n", f"Authorization: {siege.bearer}\r\n"
+    inner = f"GET /api/batches HTTP/1.1\r\n{host}{auth}\r\n"
+    hidden = f"POST /api/plan HTTP/1.1\r\n{host}{auth}"
+    for data in (
+        f"GET /api/batches/a%0d%0aSet-Cookie:%20x=y HTTP/1.1\r\n{host}{auth}Connection: close\r\n\r\n",
+        f"GET /health\r\nX: y HTTP/1.1\r\n{host}\r\n",
+        f"GET /health HTTP/1.1\r\n{host}X: a\rSet-Cookie: x=y\r\n\r\n",
+        f"GET /health HTTP/1.1\r\n{host}Host: evil.example\r\n\r\n",
+        f"GET http://evil.example/health HTTP/1.1\r\n{host}Connection: close\r\n\r\n",
+        f"{hidden}Content-Length: 1\r\nContent-Length: 2\r\n\r\n{inner}",
+        f"{hidden}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n{inner}",
+        f"{hidden}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n{inner}",
+    ):
+        heard = siege.say(data.encode())
+        assert re.match(rb"HTTP/1.1 400 ", heard), data
+        assert heard.count(b"HTTP/1.1 ") == 1
+        assert b"set-cookie" not in heard.lower()
+
+
+def test_what_is_nested_or_counts_without_end_is_refused(siege: Siege) -> None:
+    bodies = [
+        '{"taskIds":' + "[" * 200_000,
+        '{"taskIds":' + "[" * 100_000 + "]" * 100_000 + "}",
+        '{"taskIds":["a"],"settings":{"retries":' + "9" * 100_000 + "}}",
+        '{"taskIds":["\\ud800"]}',
+        "\ufeff{}",
+        "\0",
+    ]
+    for body in bodies:
+        client = http.client.HTTPConnection("127.0.0.1", siege.port, timeout=PATIENCE)
+        client.request(
+            "POST",
+            "/api/batches",
+            body.encode(),
+            {"Authorization": siege.bearer, "Content-Type": "application/json"},
+        )
+        told = client.getresponse()
+        assert told.status in {400, 404, 422}, body[:40]
+        assert json.loads(told.read())["error"]
+        client.close()
+
+
+def test_a_repository_can_t_take_the_server_down(siege: Siege) -> None:
+    deep = siege.yard.write("tasks/03-deep.md", "---\ntitle: " + "[" * 200_000 + "\n---\n# deep")
+    try:
+        told = siege.get("/api/tasks")
+    finally:
+        deep.unlink()
+    assert any("nested too deep" in problem["message"] for problem in told["problems"])

@@ -1,0 +1,392 @@
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
+from pathlib import Path
+
+import httpx
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from plait.testing.estate import Estate
+from plait.testing.serving import Follower, ServeProcess, serve
+from plait.testing.yard import Yard
+from plait.wiring import engine_of, find_place
+
+WAITS = "echo $$ >> runs-{name}\nuntil [ -e go-{name} ]; do sleep 0.02; done"
+
+
+def repository(yard: Yard, name: str) -> Path:
+    top = yard.top.parent / name
+    yard.git_in(yard.top, "init", "--quiet", "-b", "main", str(top))
+    return top
+
+
+def beside(yard: Yard, top: Path) -> Yard:
+    """The same home, another repository."""
+    return Yard(top, yard.env, yard.fronts, yard.terminals)
+
+
+def run(server: ServeProcess, *tasks: str, project: str = "", **settings: object) -> str:
+    made = server.post(
+        f"/api/batches?project={project}" if project else "/api/batches",
+        {"taskIds": tasks, "settings": settings},
+    )
+    assert isinstance(made["id"], str)
+    return made["id"]
+
+
+def until_completed(yard: Yard, server: ServeProcess, batch: str, project: str = "") -> None:
+    path = f"/api/batches/{batch}" + (f"?project={project}" if project else "")
+    yard.until(lambda: server.get(path)["status"] == "completed")
+
+
+def until_done(yard: Yard, *tasks: str) -> None:
+    yard.until(lambda: yard.statuses() == dict.fromkeys(tasks, "done"))
+
+
+# What it says
+
+
+def test_where_nobody_sits_no_link_is_printed_but_how_to_get_one(yard: Yard) -> None:
+    front = yard.start("serve", "--port", "0")
+    assert front.stdout is not None
+    first, second = front.stdout.readline(), front.stdout.readline()
+    url = first.split()[-1]
+    assert first == f"plait serves {yard.top} at {url}\n"
+    assert second == f"  A link that logs a browser in: plait token --link --url {url}\n"
+    os.kill(front.pid, signal.SIGTERM)
+    out, err = front.communicate(timeout=60)
+    assert (front.returncode, out, err) == (0, "", "")
+
+
+def test_on_a_terminal_there_is_one_link_and_it_logs_in_once(yard: Yard) -> None:
+    terminal = yard.terminal("serve", "--port", "0")
+    terminal.until("Ctrl+C ends the server")
+    assert terminal.text.count("/login?code=") == 1
+    assert f"plait serves {yard.top} at http://127.0.0.1:" in terminal.text
+    (link,) = (word for word in terminal.text.split() if "/login?" in word)
+    with httpx.Client(trust_env=False, follow_redirects=True, timeout=60) as browser:
+        page = browser.get(link)
+        assert page.status_code == 200
+        assert "/api/docs" in page.text
+        assert "<script" not in page.text
+    assert httpx.get(link, trust_env=False, timeout=60).status_code == 410
+    terminal.type("\x03")
+    assert terminal.wait() == 130
+    assert "Traceback" not in terminal.text
+
+
+def test_programs_are_told_on_one_line(yard: Yard) -> None:
+    server = serve(yard)
+    assert server.front.pid == server.pid
+    assert server.link.startswith(f"{server.url}/login?code=")
+    assert server.get("/health")["status"] == "ok"
+    assert [each["path"] for each in server.get("/api/projects")["projects"]] == [str(yard.top)]
+    assert server.end() == 0
+
+
+def test_a_browser_is_opened_with_the_link_and_one_that_fails_is_no_matter(
+    yard: Yard, tmp_path: Path
+) -> None:
+    script = tmp_path / "browser"
+    script.write_text(
+        f'#!/bin/sh\necho "$1" > {tmp_path}/opened.part && mv {tmp_path}/opened.part {tmp_path}/opened\n'
+    )
+    script.chmod(0o755)
+    server = serve(yard, "--open", env={"BROWSER": str(script)})
+    yard.until((tmp_path / "opened").exists)
+    assert (tmp_path / "opened").read_text() == f"{server.link}\n"
+    other = serve(yard, "--open", env={"BROWSER": "/nowhere/browser"})
+    assert other.get("/health")["status"] == "ok"
+    assert other.end() == 0
+
+
+def test_a_server_in_no_project_serves_those_that_are_added(yard: Yard) -> None:
+    home = Path(yard.env["HOME"])
+    front = beside(yard, home).start("serve", "--port", "0")
+    assert front.stdout is not None
+    assert front.stdout.readline().startswith("plait serves no project yet at ")
+    server = serve(beside(yard, home))
+    refused = server.ask("GET", "/api/batches")
+    assert refused.status_code == 404
+    assert "not started in a project" in refused.json()["error"]
+    added = server.post("/api/projects", {"path": str(yard.top)})
+    assert server.get(f"/api/batches?project={added['id']}")["batches"] == []
+    assert server.get("/api/batches")["batches"] == []
+    front = beside(yard, home).start("serve", "--port", "0")
+    assert front.stdout is not None
+    assert front.stdout.readline().startswith("plait serves 1 project at ")
+
+
+# Where it listens
+
+
+def test_a_port_that_is_taken_is_told_with_who_has_it_and_the_way_out(yard: Yard) -> None:
+    server = serve(yard)
+    port = server.url.rpartition(":")[2]
+    told = yard.plait("serve", "--port", port)
+    assert (told.code, told.out) == (2, "")
+    assert f"port {port} is taken" in told.err
+    assert "--port 0" in told.err
+    if sys.platform == "linux":
+        assert f"by another plait serve (process {server.pid})" in told.err
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["--host", "203.0.113.7"], "is no address of this machine"),
+        (["--host", "no such host"], "is no host"),
+        (["--port", "70000"], "70000"),
+        (["--keyfile", "key.pem"], "--certfile"),
+        (["--certfile", "nowhere.pem"], "can't be read"),
+        (["--allow-host", "ftp://x"], "is no host"),
+    ],
+)
+def test_what_can_t_be_listened_at_is_refused_before_anything_starts(
+    yard: Yard, words: list[str], why: str
+) -> None:
+    told = yard.plait("serve", "--port", "0", *words)
+    assert (told.code, told.out) == (2, "")
+    assert why in told.err
+    assert not (Path(yard.env["XDG_STATE_HOME"]) / "plait" / "token").exists()
+
+
+def test_another_address_says_who_can_reach_it(yard: Yard) -> None:
+    server = serve(yard, "--host", "0.0.0.0")
+    assert server.url.startswith("http://127.0.0.1:")
+    assert server.get("/health")["status"] == "ok"
+    assert server.end() == 0
+    assert server.front.stderr is not None
+    told = server.front.stderr.read()
+    assert "whoever reaches this machine" in told
+    assert "no TLS" in told
+    port = server.url.rpartition(":")[2]
+    assert f"plait token --link --url http://ADDRESS:{port}\n" in told
+    assert f"ssh -L {port}:127.0.0.1:{port} MACHINE\n" in told
+    assert "code=" not in told
+
+
+@pytest.mark.skipif(not socket.has_ipv6, reason="no IPv6")
+def test_it_listens_by_ipv6(yard: Yard) -> None:
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        pytest.skip("this machine has no address ::1")
+    server = serve(yard, "--host", "[::1]")
+    assert server.url.startswith("http://[::1]:")
+    assert server.get("/api/projects")["projects"]
+
+
+def certificate(folder: Path) -> tuple[Path, Path]:
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+    now = datetime.now(UTC)
+    names = [x509.DNSName("localhost"), x509.IPAddress(ip_address("127.0.0.1"))]
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName(names), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    cert, secret = folder / "cert.pem", folder / "key.pem"
+    cert.write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    secret.write_bytes(
+        key.private_bytes(
+            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+        )
+    )
+    secret.chmod(0o600)
+    return cert, secret
+
+
+def test_it_speaks_tls_with_a_certificate_and_nothing_else_then(yard: Yard, tmp_path: Path) -> None:
+    cert, key = certificate(tmp_path)
+    server = serve(yard, "--certfile", str(cert), "--keyfile", str(key))
+    assert server.url.startswith("https://")
+    assert server.link.startswith("https://")
+    server.certificate = str(cert)
+    assert server.get("/api/projects")["projects"]
+    with server.client() as browser:
+        cookie = browser.get(server.link).headers["set-cookie"]
+    assert "Secure" in cookie
+    with pytest.raises(httpx.HTTPError):
+        httpx.get(server.url.replace("https", "http"), trust_env=False, timeout=60)
+    assert server.end() == 0
+
+
+def test_a_new_token_makes_the_old_one_worthless(yard: Yard) -> None:
+    first = serve(yard)
+    assert first.ask("GET", "/api/projects").status_code == 200
+    second = serve(yard, "--rotate-token")
+    assert second.token != first.token
+    assert second.ask("GET", "/api/projects").status_code == 200
+    assert first.ask("GET", "/api/projects").status_code == 401
+
+
+# How it ends
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+def test_it_ends_at_once_though_somebody_listens_and_its_batch_goes_on(
+    yard: Yard, number: signal.Signals, code: int
+) -> None:
+    yard.task("one", WAITS.format(name="one"))
+    server = serve(yard)
+    with server.client() as client:
+        headers = {"Authorization": f"Bearer {server.token}"}
+        with client.stream("GET", "/api/events", headers=headers) as stream:
+            lines = stream.iter_lines()
+            assert next(lines).startswith("retry:")
+            run(server, "one")
+            yard.until_file("runs-one")
+            assert server.end(number) == code
+            assert any(line.startswith("event:") for line in lines)  # and then it ends, as if it were whole
+    assert server.front.stderr is not None
+    assert server.front.stderr.read() == ""
+    yard.write("go-one", "")
+    until_done(yard, "one")
+    assert yard.read("runs-one").count("\n") == 1
+
+
+def test_who_can_t_wait_for_its_end_is_shown_nothing_of_what_is_cut_short(yard: Yard) -> None:
+    server = serve(yard)
+    host, port = server.url.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), 60) as client:
+        client.sendall(
+            f"POST /api/bulk HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {server.token}\r\n"
+            "Content-Length: 9\r\nExpect: 100-continue\r\n\r\n".encode()
+        )
+        assert client.recv(100).startswith(b"HTTP/1.1 100 ")
+        os.kill(server.pid, signal.SIGINT)
+        yard.until(lambda: not listens(host, int(port)))
+        assert server.end(signal.SIGINT) == 130
+    assert server.front.stderr is not None
+    assert server.front.stderr.read() == ""
+
+
+def listens(host: str, port: int) -> bool:
+    with socket.socket() as client:
+        return client.connect_ex((host, port)) == 0
+
+
+def test_who_listens_to_a_project_that_is_removed_hears_that_it_is_over(yard: Yard) -> None:
+    server = serve(yard)
+    added = server.post("/api/projects", {"path": str(repository(yard, "other"))})
+    with server.client() as client:
+        headers = {"Authorization": f"Bearer {server.token}"}
+        with client.stream("GET", f"/api/events?project={added['id']}", headers=headers) as stream:
+            lines = stream.iter_lines()
+            assert next(lines).startswith("retry:")
+            assert server.ask("DELETE", f"/api/projects/{added['id']}").status_code == 204
+            list(lines)
+    assert server.ask("GET", f"/api/batches?project={added['id']}").status_code == 404
+
+
+# Projects
+
+
+def test_two_projects_have_batches_at_once_each_of_its_own(yard: Yard) -> None:
+    other = beside(yard, repository(yard, "other"))
+    for each in (yard, other):
+        each.task("one", WAITS.format(name="one"))
+    server = serve(yard)
+    project = server.post("/api/projects", {"path": str(other.top)})["id"]
+    follower = Follower(server.url, server.token, f"/api/events?project={project}")
+    follower.until(lambda: follower.connections)
+    mine, theirs = run(server, "one"), run(server, "one", project=project)
+    for each in (yard, other):
+        each.until_file("runs-one")
+    assert engine_of(find_place(yard.top)) != engine_of(find_place(other.top))
+    assert server.ask("GET", f"/api/batches/{theirs}").status_code == 404
+    told = server.get(f"/api/batches/{theirs}?project={project}")
+    assert told["projectId"] == project
+    assert server.get(f"/api/batches/{mine}")["projectId"] != project
+    for each in (other, yard):
+        each.write("go-one", "")
+    until_completed(yard, server, mine)
+    until_completed(yard, server, theirs, project)
+    follower.until_heard("batch:completed")
+    follower.close()
+    assert {each.data["batchId"] for each in follower.heard} <= {None, theirs}
+
+
+def test_a_project_by_url_is_worked_on_in_its_mirror_from_what_the_remote_has_now(estate: Estate) -> None:
+    estate.task("one", "echo 1 > one")
+    estate.begin()
+    server = serve(beside(estate, Path(estate.env["HOME"])))
+    added = server.post("/api/projects", {"url": estate.remote.as_uri()})
+    assert added["url"] == estate.remote.as_uri()
+    estate.task("two", "echo 2 > two")
+    estate.begin()  # after it was added
+    before = estate.own()
+    batch = run(server, "one", "two", isolation="in-place")  # a mirror has no place to be worked in
+    until_completed(estate, server, batch)
+    told = server.get(f"/api/batches/{batch}")
+    mirror = find_place(Path(added["path"])).state.parent
+    assert told["settings"]["isolation"] == "worktree"
+    assert estate.git_in(mirror, "show", f"{told['branch']}:two") == "2"
+    assert estate.own() == before
+
+
+def test_after_a_reboot_the_work_of_all_projects_goes_on_as_soon_as_the_server_is_there(yard: Yard) -> None:
+    other = beside(yard, repository(yard, "other"))
+    for each in (yard, other):
+        each.task("one", WAITS.format(name="one"))
+        each.task("two", WAITS.format(name="two"))
+    server = serve(yard)
+    project = server.post("/api/projects", {"path": str(other.top)})["id"]
+    batches = [
+        run(server, "one", "two", maxBatchSize=1),
+        run(server, "one", "two", project=project, maxBatchSize=1),
+    ]
+    engines = []
+    for each in (yard, other):
+        each.until_file("runs-one")
+        engine = engine_of(find_place(each.top))
+        assert engine is not None
+        engines.append(engine.pid)
+    server.kill()
+    for pid in engines:
+        os.kill(pid, signal.SIGKILL)
+    for each in (yard, other):
+        each.write("go-one", "")
+        each.write("go-two", "")
+    again = serve(yard, token=server.token)  # and nobody asks it for anything
+    for each in (yard, other):
+        until_done(each, "one", "two")
+        assert each.read("runs-one").count("\n") == 1
+    assert again.get(f"/api/batches/{batches[0]}")["status"] == "completed"
+    assert again.get(f"/api/batches/{batches[1]}?project={project}")["status"] == "completed"
+
+
+def test_a_project_that_is_gone_is_told_when_the_server_starts_and_costs_nothing_else(yard: Yard) -> None:
+    gone = repository(yard, "gone")
+    server = serve(yard)
+    server.post("/api/projects", {"path": str(gone)})
+    assert server.end() == 0
+    gone.rename(gone.with_name("elsewhere"))
+    server = serve(yard)
+    assert server.front.stderr is not None
+    assert "gone can't be opened" in server.front.stderr.readline()
+    assert server.get("/api/batches")["batches"] == []
+
+
+def test_other_verbs_do_not_wait_for_what_only_the_server_needs(yard: Yard) -> None:
+    words = "import sys, plait.cli.main; print([m for m in ('fastapi', 'uvicorn', 'pydantic', 'starlette') if m in sys.modules])"
+    told = yard.answer(yard.popen([sys.executable, "-P", "-c", words]))
+    assert (told.code, told.out) == (0, "[]\n")

@@ -1,0 +1,101 @@
+"""What goes out is what the description says, of a batch in which much has happened."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import anyio
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from plait.core.errors import Bug
+from plait.server.app import create_app
+from plait.server.shapes.batch import Batch, Batches
+from plait.server.shapes.events import EventShape
+from plait.server.shapes.places import Agents, Projects
+from plait.server.shapes.plan import PlanShape
+from plait.server.shapes.reading import DiffShape, Explanation
+from plait.server.shapes.settings import Preferences, PreferencesSchema
+from plait.server.shapes.shape import Shape
+from plait.server.shapes.tasks import Tasks, WholeTask
+from plait.server.shapes.views import GraphShape, TimelineShape
+from plait.testing.estate import Estate
+from plait.testing.served import Served
+
+if TYPE_CHECKING:
+    from plait.server.offices import Offices
+
+
+def shapes(batch: str) -> Iterator[tuple[str, type[Shape]]]:
+    yield "/api/batches", Batches
+    yield f"/api/batches/{batch}", Batch
+    yield f"/api/batches/{batch}/graph", GraphShape
+    yield f"/api/batches/{batch}/timeline", TimelineShape
+    yield f"/api/batches/{batch}/diff?format=json", DiffShape
+    for task in ("01-walls", "02-roof", "03-tiles", "04-flag", "05-door"):
+        yield f"/api/batches/{batch}/tasks/{task}/explain", Explanation
+        yield f"/api/tasks/{task}", WholeTask
+    yield "/api/tasks", Tasks
+    yield "/api/settings", Preferences
+    yield "/api/settings/schema", PreferencesSchema
+    yield "/api/agents", Agents
+    yield "/api/projects", Projects
+
+
+def test_every_answer_is_of_its_shape(served_estate: Served, estate: Estate) -> None:
+    served = served_estate
+    estate.write("roof.txt", "none")
+    estate.task("01-walls", "echo walls > walls.txt", touches="[walls.txt]", weight=2, priority=3)
+    estate.task("02-roof", "echo slate > roof.txt", needs="[01-walls]")
+    estate.task("03-tiles", "echo tiles > roof.txt", needs="[01-walls]")
+    estate.task("04-flag", "exit 1")
+    estate.task("05-door", "echo door > door.txt", needs="[04-flag]")
+    estate.begin()
+    names = ["01-walls", "02-roof", "03-tiles", "04-flag", "05-door"]
+    body = {"taskIds": names, "settings": {"gate": "true", "verify": "true", "retries": 1, "budget": None}}
+    preview = served.client.post("/api/plan", json=body).content
+    PlanShape.model_validate_json(preview, strict=True, extra="forbid")
+    batch = served.run(*names, settings=body["settings"])
+    for path, shape in shapes(batch) if served.until_over(batch) else ():
+        answer = served.client.get(path)
+        assert answer.status_code == 200, (path, answer.text)
+        shape.model_validate_json(answer.content, strict=True, extra="forbid")
+    assert {*served.statuses(batch).values()} >= {"done", "conflicted", "failed", "blocked"}
+    with served.listening(batch=batch) as events:
+        told = next(iter(events))
+        while told["type"] != "batch:failed":
+            event = EventShape.model_validate_json(json.dumps(told | {"id": None}), strict=True)
+            told = next(iter(events))
+            assert event.at
+
+
+class Broken:
+    """Offices in which nothing goes right."""
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    def projects(self) -> None:
+        raise self._error
+
+
+@pytest.mark.parametrize("error", [Bug("a secret of ours"), RuntimeError("a secret of ours")])
+def test_a_bug_is_told_calmly(error: Exception, capfd: pytest.CaptureFixture[str]) -> None:
+    offices: Offices = Broken(error)  # type: ignore[assignment]
+    answer = anyio.run(_asked, create_app(offices))
+    assert answer.status_code == 500
+    told = answer.json()
+    assert {*told} == {"error", "hint", "field", "state", "problems"}
+    assert "secret" not in answer.text
+    assert "Traceback" not in answer.text
+    if isinstance(error, Bug):
+        assert "a secret of ours" in capfd.readouterr().err
+
+
+async def _asked(app: FastAPI) -> httpx.Response:
+    transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url="http://plait") as client:
+        return await client.get("/api/projects")

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from contextlib import closing
+
+from plait.front.feed import Feed
+from plait.server.story import pieces
+from plait.testing.serving import Follower, serve
+from plait.testing.yard import Yard
+from plait.wiring import engine_of, find_place, journal_reader
+
+TASKS = [f"{n:02}-task" for n in range(1, 7)]
+AT_ONCE = 2
+
+
+def told(yard: Yard) -> list[str]:
+    """The ids of all events that follow from the journal, as somebody hears them who was never cut off."""
+    feed, found = Feed(), list[str]()
+    with closing(journal_reader(find_place(yard.top))) as reader:
+        for record in reader.read():
+            for piece in pieces(reader.id, record.seq, feed.take(record)):
+                found.append(piece.data.partition(b"\n")[0].decode().removeprefix("id: "))
+    return found
+
+
+def finish(yard: Yard, name: str) -> None:
+    yard.write(f"go-{name}", "")
+    yard.until(lambda: yard.statuses()[name] == "done")
+
+
+def test_a_server_that_is_killed_during_a_batch_costs_nothing_and_clients_go_on_where_they_were(
+    yard: Yard,
+) -> None:
+    for name in TASKS:
+        yard.task(name, f"echo $$ >> runs-{name}\nuntil [ -e go-{name} ]; do sleep 0.02; done")
+    server = serve(yard)
+    port = int(server.url.rpartition(":")[2])
+    follower = Follower(server.url, server.token)
+    follower.until(lambda: follower.connections)
+    made = server.post(
+        "/api/batches", {"taskIds": TASKS, "mode": "parallel", "settings": {"maxBatchSize": AT_ONCE}}
+    )
+    yard.until_file(f"runs-{TASKS[0]}")
+    engine = engine_of(find_place(yard.top))
+    assert engine is not None
+
+    for n, name in enumerate(TASKS):
+        if n % 2:  # what happens while nobody serves is heard later; what was heard before is not heard again
+            server.kill()
+            finish(yard, name)
+            assert engine_of(find_place(yard.top)) == engine or name == TASKS[-1]
+            server = serve(yard, port=port, token=server.token)
+        else:
+            finish(yard, name)
+        follower.until_heard("batch:task:completed", name)
+
+    follower.until_heard("batch:completed")
+    yard.until(lambda: engine_of(find_place(yard.top)) is None)
+    follower.until_heard("engine:released")
+    follower.close()
+    assert follower.connections == 1 + len(TASKS) // 2
+    assert [each.id for each in follower.heard if each.id] == told(yard)
+    assert not follower.has("reset")
+    assert [each.type for each in follower.heard].count("engine:taken") == 1
+    assert {yard.read(f"runs-{name}").count("\n") for name in TASKS} == {1}
+    assert server.get(f"/api/batches/{made['id']}")["status"] == "completed"

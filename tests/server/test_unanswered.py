@@ -1,0 +1,71 @@
+"""What is safe and not answered: somebody holds the journal, and no engine can take it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from plait.adapters.sqlite import open_writer
+from plait.core.settings import Settings
+from plait.server import handing
+from plait.testing.served import Served, served as serve
+from plait.testing.worldless import batch_of, records_of
+from plait.testing.yard import Yard
+from plait.wiring import JOURNAL, LOG, find_place
+
+
+@pytest.fixture
+def held(yard: Yard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
+    """With a batch `b`, half of it done; nobody waits long."""
+    monkeypatch.setattr(handing, "LONG", 1.0)
+    monkeypatch.setattr(handing, "PATIENCE", 1.0)
+    place = find_place(yard.top)
+    place.state.mkdir(parents=True)
+    with closing(open_writer(place.state / JOURNAL)) as writer:
+        records = records_of(batch_of(20), Settings())
+        writer.append(records[: len(records) // 2])
+        with serve(yard, tmp_path / "projects.json") as made:
+            yield made
+
+
+def test_a_request_is_safe_before_it_is_answered(held: Served) -> None:
+    told = held.post("/api/batches/b/pause", None, 202)
+    assert told["results"] == [
+        {**told["results"][0], "result": "accepted", "taskId": None, "status": "running", "tasks": []}
+    ]
+    many = held.post("/api/bulk", {"action": "cancel", "taskIds": ["t19"]})
+    assert many["results"][0]["result"] == "accepted"
+
+
+def test_a_batch_is_there_as_soon_as_it_is_safe(held: Served) -> None:
+    held.yard.task("01-walls", "true")
+    body, key = {"taskIds": ["01-walls"]}, {"Idempotency-Key": "k"}
+    told = held.said(held.client.post("/api/batches", json=body, headers=key), 202)
+    assert (told["accepted"], told["status"]) == (True, "pending")
+    assert "no engine has taken it" in told["problems"][-1]["message"]
+    assert held.batch(told["id"])["status"] == "pending"
+    again = held.said(held.client.post("/api/batches", json=body, headers=key), 202)
+    assert again["id"] == told["id"]
+    assert [batch["id"] for batch in held.get("/api/batches")["batches"]] == [told["id"], "b"]
+
+
+def test_what_is_safe_is_not_called_lost_where_no_engine_can_be_started(served: Served) -> None:
+    served.yard.task("01-walls", "exit 1")
+    batch = served.run("01-walls", settings={"retries": 0})
+    served.until_over(batch)
+    served.yard.until(lambda: served.get("/api/batches")["engine"] is None)
+    log = find_place(served.yard.top).state / LOG
+    log.unlink()
+    log.mkdir()
+    told = served.post(f"/api/batches/{batch}/retry", None, 202)["results"][0]
+    assert told["result"] == "accepted"
+    assert "the engine can't be started" in told["reason"]
+    saved = served.said(served.client.patch("/api/settings", json={"retries": 1}), 202)
+    assert saved["accepted"] is True
+    assert "the engine can't be started" in saved["notes"][-1]["message"]
+    log.rmdir()
+    assert served.until_task(batch, "01-walls", "failed")
+    served.yard.until(lambda: served.batch(batch)["tasks"][0]["attempt"] == 2)

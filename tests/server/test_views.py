@@ -1,0 +1,46 @@
+"""The graph and the timeline of a batch over HTTP."""
+
+from __future__ import annotations
+
+from plait.testing.served import Served
+
+
+def test_a_graph_has_statuses_and_reasons(served: Served) -> None:
+    served.yard.task("01-walls", "exit 1")
+    served.yard.task("02-roof", "true", needs="[01-walls]", touches="[roof.txt]")
+    served.yard.task("03-tiles", "true", touches="[roof.txt]")
+    batch = served.run("01-walls", "02-roof", "03-tiles", settings={"retries": 0})
+    served.until_over(batch)
+    told = served.get(f"/api/batches/{batch}/graph")
+    assert {node["taskId"]: (node["status"], node["wave"]) for node in told["nodes"]} == {
+        "01-walls": ("failed", 1),
+        "02-roof": ("blocked", 2),
+        "03-tiles": ("done", 1),
+    }
+    (edge,) = told["edges"]
+    assert (edge["from"], edge["to"], edge["kind"]) == ("01-walls", "02-roof", "need")
+    assert edge["at"].startswith("tasks/02-roof.md")
+    assert told["waves"] == [["01-walls", "03-tiles"], ["02-roof"]]
+    assert told["criticalPath"] == ["01-walls", "02-roof"]
+    assert told["conflicts"] == [{"file": "roof.txt", "tasks": ["02-roof", "03-tiles"]}]
+    assert served.get("/api/batches/nobody/graph", 404)["error"]
+
+
+def test_a_timeline_has_attempts_and_waits(served: Served) -> None:
+    served.yard.task("01-walls", "test -e once || { touch once; exit 1; }")
+    served.yard.task("02-roof", "true", needs="[01-walls]")
+    batch = served.run("01-walls", "02-roof", settings={"retries": 0})
+    served.until_over(batch)
+    served.post(f"/api/batches/{batch}/retry")
+    served.until_over(batch)
+    told = served.get(f"/api/batches/{batch}/timeline")
+    walls, roof = told["tasks"]
+    assert [(span["kind"], span["n"], span["result"]) for span in walls["spans"]] == [
+        ("write", 1, "task"),
+        ("write", 2, "ok"),
+    ]
+    assert (walls["retries"], walls["status"]) == ([], "done")
+    assert roof["waits"][0]["startedAt"] == told["startedAt"]
+    assert roof["waits"][-1]["completedAt"] == roof["spans"][0]["startedAt"]
+    assert told["completedAt"] is not None
+    assert served.get("/api/batches/nobody/timeline", 404)["error"]

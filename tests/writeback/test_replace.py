@@ -1,0 +1,112 @@
+"""A whole text in place of another: people who save at the same moment lose nothing, whatever that moment is."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from plait.adapters.sourcefiles import replace
+from plait.ports import SourceWriteError
+from plait.testing.writeback import Site, every_step
+
+BEFORE = "# Walls\n\nOf brick.\n\nTall.\n"
+AFTER = "# High walls\n\nOf brick.\n\nTall.\n"
+THEIRS = "# Walls\n\nOf brick.\n\nTall.\n\nThick.\n"
+BOTH = "# High walls\n\nOf brick.\n\nTall.\n\nThick.\n"
+
+
+def put(site: Site) -> bool:
+    return replace(site.path, BEFORE, AFTER, locks=site.locks, pause=site.waits.append)
+
+
+def sites() -> Iterator[Site]:
+    with TemporaryDirectory() as folder:
+        for number in count():
+            site = Site(Path(os.path.realpath(folder)) / str(number))
+            site.save(BEFORE)
+            yield site
+
+
+def test_a_text_takes_the_place_of_another(site: Site) -> None:
+    site.save(BEFORE)
+    assert put(site)
+    assert site.text == AFTER
+    assert site.beside == []
+    assert [path.suffix for path in site.locks.iterdir()] == [".lock"]
+
+
+def test_a_file_that_says_something_else_stays(site: Site) -> None:
+    site.save(THEIRS)
+    before = site.path.stat()
+    assert not put(site)
+    assert (site.text, site.path.stat().st_ino) == (THEIRS, before.st_ino)
+
+
+def test_a_missing_file_is_told(site: Site) -> None:
+    site.path.unlink()
+    with pytest.raises(SourceWriteError, match="could not be written, its folder is gone") as error:
+        put(site)
+    assert error.value.hint == "put it back, and save again"
+
+
+def test_somebody_who_saves_at_any_step_loses_nothing() -> None:
+    save_at_every_step("save")  # where files can be exchanged in one step: elsewhere that is not promised
+
+
+@pytest.mark.usefixtures("_either_way")
+def test_somebody_who_writes_into_the_file_at_any_step_loses_nothing() -> None:
+    save_at_every_step("overwrite")
+
+
+def save_at_every_step(way: str) -> None:
+    ends = set()
+    for number, site in enumerate(sites(), 1):
+        steps: list[str] = []
+
+        def act(
+            count: int, name: str, site: Site = site, number: int = number, steps: list[str] = steps
+        ) -> None:
+            steps.append(name)
+            if count == number and len(steps) == number:
+                getattr(site, way)(site.text.replace("Tall.\n", "Tall.\n\nThick.\n"))
+
+        with every_step(act):
+            done = put(site)
+        told = f"step {number} of {steps}"
+        ends.add((done, site.text))
+        assert site.text in ({BOTH, AFTER} if done else {THEIRS}), told
+        assert site.text != AFTER or number > len(steps), told
+        assert site.beside == [], told
+        if number > len(steps):
+            break
+    assert ends >= {(True, BOTH), (False, THEIRS), (True, AFTER)}
+
+
+@pytest.mark.usefixtures("_either_way")
+def test_a_disk_that_fails_at_any_step_leaves_one_of_the_two_whole() -> None:
+    for number, site in enumerate(sites(), 1):
+        steps: list[str] = []
+
+        def act(count: int, name: str, number: int = number, steps: list[str] = steps) -> None:
+            steps.append(name)
+            if count >= number:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+        try:
+            with every_step(act):
+                put(site)
+        except SourceWriteError as error:
+            assert "there is no room" in error.message  # noqa: PT017 - not every step is one that matters
+        assert site.text in {BEFORE, AFTER}, f"from step {number} on of {steps}"
+        site.save(BEFORE)
+        put(site)  # whatever was left is taken up
+        assert site.text in {BEFORE, AFTER}
+        assert site.beside == [], f"from step {number} on of {steps}"
+        if number > len(steps):
+            break
