@@ -198,6 +198,25 @@ async def test_who_hears_nothing_gets_a_sign_of_life_and_a_mark_that_moves(
         assert b":\n\n" in signs
 
 
+async def test_what_happens_while_a_sign_of_life_is_sent_is_not_waited_for(
+    place: Place, journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("plait.server.office.HEARTBEAT", 1e9)  # there will be no other
+    journal.append(history(3)[:1])
+    async with opened(place) as office, aclosing(aiter(Stream(office, None))) as stream:
+        assert (await anext(stream)).startswith(b"retry: ")
+        sending = asyncio.create_task(anext(stream))
+        while not office._waiting:  # noqa: ASYNC110 - a turn of the loop, no time
+            await asyncio.sleep(0)
+        office.beats += 1
+        office.stir()
+        assert await sending == b":\n\n"
+        journal.append(history(3)[1:])
+        while office.story.seq < len(history(3)):
+            await office.look(lambda _: None)
+        assert b"data: " in await asyncio.wait_for(anext(stream), PATIENCE)
+
+
 async def test_a_reader_that_stops_reading_costs_nobody_else_anything(place: Place, journal: Journal) -> None:
     records = history(300)
     journal.append(records[:1])

@@ -81,8 +81,9 @@ class Stream:
             if not read:
                 self._heard = story.mark
                 if (beat := self._sign_of_life()) is not None:
-                    yield beat
-                await self._office.news()
+                    yield beat  # something may have happened meanwhile
+                else:
+                    await self._office.news()
                 continue
             data = self._chosen(place, read)
             place += len(read)
