@@ -26,7 +26,7 @@ Listen = Callable[[AttemptState], Listener | None]
 LAST = 8 << 10  # bytes that tell what an agent does now
 PIECE = 64 << 10  # bytes of one attempt that are told at a time
 BEHIND = 1 << 20  # with more than that to tell, what lies between is left out, and said to be
-_LINE = 16 << 10  # of a longer line, the rest is passed over
+LINE = 16 << 10  # of a longer line, the rest is passed over
 _SHOWN = 160  # characters
 
 
@@ -87,7 +87,7 @@ class Activities:
         listener = self._listen(attempt) if self._listen is not None else None
         hide = Lines(self._secrets.of(attempt.name.batch))
         for line in last_lines(path, LAST):
-            for text in _heard(listener, hide(line)):
+            for text in heard(listener, hide(line)):
                 said = text
         return grown, said
 
@@ -166,14 +166,14 @@ class _Log:
         *whole, rest = piece.data.split(b"\n")
         self.at = piece.start
         for line in whole:
-            yield from self._tell(self.begun + line[:_LINE], now)
+            yield from self._tell(self.begun + line[:LINE], now)
             self.begun = b""
             self.at = self.line_at = self.at + len(line) + 1
-        self.begun = (self.begun + rest)[:_LINE]
+        self.begun = (self.begun + rest)[:LINE]
         self.at = piece.next
 
     def _tell(self, line: bytes, now: float) -> Iterator[Event]:
-        for said in _heard(self.listener, self.hide(line[:_LINE].decode("utf-8", "replace"))):
+        for said in heard(self.listener, self.hide(line[:LINE].decode("utf-8", "replace"))):
             yield self._event({"kind": "activity", "text": said}, now)
 
     def _event(self, entry: dict[str, object], now: float) -> Event:
@@ -192,7 +192,7 @@ def last_lines(path: Path, most: int) -> list[str]:
     return lines if whole or len(lines) == 1 else lines[1:]
 
 
-def _heard(listener: Listener | None, line: str) -> Iterator[str]:
+def heard(listener: Listener | None, line: str) -> Iterator[str]:
     """The activities in a line, in words for people."""
     if listener is None:
         said = plain(line, _SHOWN)

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from plait.agents.discretion import Discretion, Lines
-from plait.agents.model import Activity, Listener
-from plait.agents.plain import plain
+from plait.agents.model import Listener
 from plait.core.task import Attempt
+from plait.front.activity import LINE, heard
 from plait.front.event import Event, EventType
 from plait.front.reading.page import Page
-
-_LINE = 16 << 10  # of a longer line, the rest is passed over
-_SHOWN = 160  # characters
 
 
 def said(
@@ -23,7 +20,7 @@ def said(
     for line in found.earlier().split(b"\n"):
         hidden(line.decode("utf-8", "replace"))
     for offset, line in found.lines():
-        for text in _heard(listener, hidden(line[:_LINE].decode("utf-8", "replace"))):
+        for text in heard(listener, hidden(line[:LINE].decode("utf-8", "replace"))):
             more = {
                 "step": attempt.step.value,
                 "offset": offset,
@@ -32,14 +29,3 @@ def said(
             yield Event(
                 None, at, EventType.EXECUTION_LOG, attempt.batch, attempt.task or None, attempt.n, more
             )
-
-
-def _heard(listener: Listener | None, line: str) -> Iterator[str]:
-    if listener is None:
-        told = plain(line, _SHOWN)
-        if told:
-            yield told
-        return
-    for signal in listener.hear(line):
-        if isinstance(signal, Activity):
-            yield signal.text
