@@ -14,15 +14,22 @@ ROUND = 45.0
 
 
 class Janitor:
-    """Asks only for what the journal shows to be needed, and stops when every batch has ended."""
+    """Asks only for what the journal shows to be needed, and stops when every batch has ended and nobody's request is left:
+    one that an engine has not seen yet may open a batch again. `pending`: there are such requests, or more to come.
+    """
 
     def __init__(
-        self, time: Timeline, begins: float, expected: int, seen: Onlooker, ask: Callable[[Request], None]
+        self,
+        time: Timeline,
+        begins: float,
+        seen: Onlooker,
+        ask: Callable[[Request], None],
+        pending: Callable[[], bool],
     ) -> None:
         self._time = time
-        self._expected = expected
         self._seen = seen
         self._ask = ask
+        self._pending = pending
         self._count = 0
         time.at(begins, self._round)
 
@@ -30,8 +37,11 @@ class Janitor:
         for batch, sight in self._seen.batches.items():
             if not sight.ended:
                 self._tend(batch, sight)
-        if len(self._seen.batches) < self._expected or not all(s.ended for s in self._seen.batches.values()):
+        if not self._over():
             self._time.after(ROUND, self._round)
+
+    def _over(self) -> bool:
+        return not self._pending() and all(sight.ended for sight in self._seen.batches.values())
 
     def _tend(self, batch: str, sight: Sight) -> None:
         if sight.settings.budget is not None and PauseCause.BUDGET in sight.held:

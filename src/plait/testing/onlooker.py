@@ -58,6 +58,11 @@ class Onlooker:
         self.over: list[Attempt] = []  # whose end the journal tells
         self._asked: dict[str, Request] = {}
 
+    @property
+    def unanswered(self) -> bool:
+        """Somebody's request is in the journal, and its answer is not."""
+        return bool(self._asked)
+
     def see(self, record: Record) -> None:
         event = record.event
         match event:

@@ -67,7 +67,13 @@ class World:
         providers.announce(self.send)
         Noise(self.time, chance, weather, self.onlooker).begin(self.send)
         People(self.time, chance, weather, self.onlooker, self.ask)
-        Janitor(self.time, weather.horizon + 1, len(scenario.submits), self.onlooker, self.ask)
+        self._expected = len(scenario.submits)
+        Janitor(self.time, weather.horizon + 1, self.onlooker, self.ask, self._pending)
+
+    def _pending(self) -> bool:
+        """Batches that are to come, or requests that nobody has answered."""
+        fewer = len(self.onlooker.batches) < self._expected
+        return fewer or bool(self.inbox) or self.onlooker.unanswered
 
     def _arrive(self, scenario: Scenario) -> None:
         for when, request in scenario.arrivals:
