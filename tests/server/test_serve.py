@@ -55,8 +55,19 @@ def until_done(yard: Yard, *tasks: str) -> None:
 # What it says
 
 
-def test_where_nobody_sits_no_link_is_printed_but_how_to_get_one(yard: Yard) -> None:
+def test_one_link_is_printed_and_nothing_else_that_lets_in(yard: Yard) -> None:
     front = yard.start("serve", "--port", "0")
+    assert front.stdout is not None
+    said = [front.stdout.readline() for _ in range(4)]
+    assert said[0].startswith(f"plait serves {yard.top} at http://127.0.0.1:")
+    assert ["/login?code=" in line for line in said] == [False, False, True, False]
+    os.kill(front.pid, signal.SIGTERM)
+    out, err = front.communicate(timeout=60)
+    assert (front.returncode, out, err) == (0, "", "")
+
+
+def test_where_a_journal_keeps_what_is_printed_there_is_no_link_but_how_to_get_one(yard: Yard) -> None:
+    front = yard.start("serve", "--port", "0", env={"JOURNAL_STREAM": "8:1234"})
     assert front.stdout is not None
     first, second = front.stdout.readline(), front.stdout.readline()
     url = first.split()[-1]

@@ -47,7 +47,6 @@ def _options(where: Path, wish: ServeWish) -> ServeOptions:
 
 
 def _greet(ready: Ready, wish: ServeWish) -> None:
-    """The link is for whoever sits there: what is not a terminal may be kept, and read by others."""
     with suppress(OSError):  # nobody listens any more: the server is none the worse
         if wish.as_json:
             told = {"url": ready.url, "link": ready.link, "pid": os.getpid()}
@@ -65,7 +64,7 @@ def _greeting(ready: Ready, wish: ServeWish) -> list[str]:
     lines = [f"plait serves {_what(ready)} at {ready.url}"]
     if wish.rotate:
         lines += ["  The token is new: older ones, links and logins are dead."]
-    if sys.stdout.isatty():
+    if not _kept():
         return [
             *lines,
             "  Open this link to log in, once and within ten minutes:",
@@ -75,6 +74,11 @@ def _greeting(ready: Ready, wish: ServeWish) -> list[str]:
     default = ready.url == "http://127.0.0.1:3001"
     where = "" if default else f" --url {ready.url}"
     return [*lines, f"  A link that logs a browser in: plait token --link{where}"]
+
+
+def _kept() -> bool:
+    """The journal of a machine keeps what is printed, and others may read it: systemd says so."""
+    return bool(os.environ.get("JOURNAL_STREAM")) and not sys.stdout.isatty()
 
 
 def _what(ready: Ready) -> str:
