@@ -80,6 +80,11 @@ def test_where_news_of_its_work_goes_is_not_told_to_an_agent() -> None:
     assert secrets.keys().isdisjoint(around({**secrets, "PATH": "/bin"}))
 
 
+def test_an_agent_that_started_the_front_is_not_taken_for_the_one_that_works() -> None:
+    inside = {"CLAUDECODE": "1", "CLAUDE_CODE_ENTRYPOINT": "cli"}
+    assert inside.keys().isdisjoint(around({**inside, "PATH": "/bin"}))
+
+
 def test_a_front_that_names_its_compose_project_keeps_it() -> None:
     assert around({"COMPOSE_PROJECT_NAME": "mine"})["COMPOSE_PROJECT_NAME"] == "mine"
 

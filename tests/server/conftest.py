@@ -8,6 +8,20 @@ import pytest
 from plait.testing.estate import Estate, estate as make_estate
 from plait.testing.served import Served, served as serve
 from plait.testing.yard import Yard, yard as make_yard
+from plait.wiring import Place
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """Without a repository, and without a journal yet."""
+    state = tmp_path / ".plait"
+    state.mkdir()
+    return Place(tmp_path, state, repository=False)
 
 
 @pytest.fixture

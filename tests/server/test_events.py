@@ -27,18 +27,6 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    state = tmp_path / ".plait"
-    state.mkdir()
-    return Place(tmp_path, state, repository=False)
-
-
-@pytest.fixture
 def journal(place: Place) -> Iterator[Journal]:
     """Whoever writes it holds the lease: no engine is started beside it."""
     with closing(open_writer(place.state / JOURNAL)) as writer:

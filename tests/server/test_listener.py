@@ -12,11 +12,6 @@ from plait.server.listener import bound
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 async def test_a_small_answer_is_not_kept_back_until_the_last_one_has_arrived() -> None:
     """Otherwise each answer of two parts takes as long as the other side takes to acknowledge the first: 40 ms."""
     at_once: asyncio.Future[int] = asyncio.get_running_loop().create_future()

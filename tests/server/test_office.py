@@ -35,18 +35,6 @@ PATIENCE = 30.0
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    state = tmp_path / ".plait"
-    state.mkdir()
-    return Place(tmp_path, state, repository=False)
-
-
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (offices, clerk, events):

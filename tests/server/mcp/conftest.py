@@ -9,11 +9,6 @@ from plait.testing.household import Household, household
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 def house(tmp_path: Path) -> Iterator[Household]:
     """A repository whose tasks work in worktrees of their own, and are tried once."""
     with household(tmp_path) as made:

@@ -7,7 +7,7 @@ from functools import partial
 import msgspec
 
 from plait.core.task import Step
-from plait.front.reading.neutral import Neutral
+from plait.front.reading.neutral import neutral
 from plait.server.acts.reading import diff as compared, log, prints_objects
 from plait.server.mcp.told import DiffTold, LogsTold
 from plait.server.mcp.tool import Call
@@ -34,7 +34,7 @@ async def logs(call: Call, wanted: LogsWanted) -> LogsTold:
     if not wanted.raw and await prints_objects(call.office, found.attempt):
         found = await read(events=True)
         text = _spoken(found.text)
-    whole = _neutral(text)
+    whole = neutral(text)
     kept = whole[-LONG:] if wanted.offset is not None else _end(whole, wanted.lines)
     return LogsTold(
         batch_id=found.attempt.batch,
@@ -77,8 +77,3 @@ def _end(text: str, lines: int) -> str:
 
 def _note(*, left_out: bool) -> str | None:
     return "What came before is left out; offset 0 reads from the beginning." if left_out else None
-
-
-def _neutral(text: str) -> str:
-    neutral = Neutral()
-    return neutral.feed(text.encode("utf-8", "replace")) + neutral.end()
