@@ -16,7 +16,7 @@ from plait.core import decisions, reports, requests
 from plait.core.errors import WorldError
 from plait.core.events import Event, Record
 
-VERSION = 6
+VERSION = 7
 
 # JSON as it was written by an older version: its shape is known to the upcaster alone, hence Any.
 Json = dict[str, Any]
@@ -35,6 +35,8 @@ UPCASTERS: Mapping[int, Upcaster] = {
     4: lambda kind, shape: (kind, shape),
     # save-settings is new; without it nothing is saved.
     5: lambda kind, shape: (kind, shape),
+    # Ship.title and .body are new, and what PublishStarted says of them; without them a pull request's words are plait's.
+    6: lambda kind, shape: (kind, shape),
 }
 
 KINDS: Mapping[str, type[Event]] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import field
+from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
 from plait.core.decisions import MergeStarted, PublishStarted, RebuildStarted
@@ -377,6 +378,40 @@ class Foreseen:
     files: tuple[str, ...]
 
 
+class ConflictKind(StrEnum):
+    """What the two sides did to a file."""
+
+    CONTENT = "content"
+    ADD_ADD = "add/add"
+    MODIFY_DELETE = "modify/delete"
+    RENAME = "rename"
+    BINARY = "binary"
+    FOLDER = "file/directory"
+    MODE = "mode"
+    SUBMODULE = "submodule"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Clashing:
+    """A file in conflict: `base`, `ours` (the branch's), `theirs` (the task's), and `merged` with both between markers.
+
+    None: it is not there on that side, or it is no text, or (then its name is in `cut`) too long. `said` is git's word on
+    it; `touched_by` are the tasks whose change of it is on the branch, the newest first.
+    """
+
+    path: str
+    kind: ConflictKind
+    said: str = ""
+    binary: bool = False
+    base: str | None = None
+    ours: str | None = None
+    theirs: str | None = None
+    merged: str | None = None
+    cut: tuple[str, ...] = ()
+    touched_by: tuple[str, ...] = ()
+
+
 class Integrator(Protocol):
     """Makes batch branches in memory; no checkout is touched. Called from a thread, one call at a time for each batch.
 
@@ -402,13 +437,17 @@ class Integrator(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Announcement:
-    """A pull request as it should be: one for the branch, made or brought up to date."""
+    """A pull request as it should be: one for the branch, made or brought up to date.
+
+    `renamed`: the title is to be this one also where somebody gave it another one there.
+    """
 
     branch: str
     target: str
     title: str
     body: str
     draft: bool = False
+    renamed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

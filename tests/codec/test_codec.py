@@ -42,6 +42,8 @@ EVENTS: list[Event] = [
     RetryGranted("b1", "a", Step.WRITE, 1800000000.123456, Category.NETWORK, "why", counted=True),
     TaskEnded("b1", "a", TaskStatus.DONE, "merged"),
     Ship("r", "b1", Publish.DRAFT),
+    Ship("r", "b1", Publish.PR, "Wände & Dach", ""),
+    PublishStarted("b1", 2, "c0ffee", Publish.PR, title="Wände", body="As\nagreed", renamed=True),
     PublishStarted("b1", 2, "c0ffee", Publish.PR, expected="0ld"),
     AttemptStarted(
         Attempt("b1", "a", Step.WRITE, 2), "shell", "shell", 60.0, 6.0, repairs=Change("a", "base", "tip")
@@ -130,3 +132,10 @@ def test_a_brief_plan_holds_nothing_that_only_agents_read() -> None:
     plan = Plan((task,), ((),), ((),), (1.0,)).brief()
     written = codec.encode(Submit("r", "b", plan, Settings()))
     assert not any(secret in written for secret in (b"1234", b"rm -rf", b"5678"))
+
+
+def test_a_pull_request_from_before_people_could_word_it_is_plaits_to_word() -> None:
+    old = b'{"id":"r","batch":"b","publish":"pr"}'
+    assert codec.decode("ship", old, 6) == Ship("r", "b", Publish.PR, title=None, body=None)
+    old = b'{"batch":"b","n":1,"commit":"c","publish":"pr","expected":""}'
+    assert codec.decode("publish-started", old, 6) == PublishStarted("b", 1, "c", Publish.PR)

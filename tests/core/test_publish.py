@@ -36,8 +36,16 @@ def refusal(decisions: list[Decision]) -> str:
     return answer.why
 
 
-def ship(script: Script, publish: Publish = Publish.PR) -> list[Decision]:
-    return script.ask(lambda name: Ship(name, BATCH, publish))
+def ship(
+    script: Script, publish: Publish = Publish.PR, title: str | None = None, body: str | None = None
+) -> list[Decision]:
+    return script.ask(lambda name: Ship(name, BATCH, publish, title, body))
+
+
+def words(decisions: list[Decision]) -> tuple[str, str, bool]:
+    """What the one pull request is to say, and whether its title counts whatever it is called there."""
+    (order,) = publishes(decisions)
+    return order.title, order.body, order.renamed
 
 
 def drop(script: Script, task: str) -> list[Decision]:
@@ -331,3 +339,62 @@ def test_a_forecast_sees_the_end_behind_the_publishing() -> None:
     script = Script("a", settings=GATED)
     assert forecast(script.state, BATCH, script.now).end is not None
     assert script.batch().publishing is None
+
+
+def test_what_a_person_says_of_a_pull_request_is_said_again_until_they_say_something_else() -> None:
+    script = done(PR, "a")
+    assert words(ship(script, title="Walls", body="As agreed.")) == ("Walls", "As agreed.", True)
+    script.published(URL)
+    assert words(ship(script)) == ("Walls", "As agreed.", False)
+    script.published(URL)
+    assert words(ship(script, body="Otherwise.")) == ("Walls", "Otherwise.", False)
+    script.published(URL)
+    assert words(ship(script, title="", body="")) == ("", "", True)
+
+
+def test_the_settings_publish_with_the_words_of_a_person() -> None:
+    script = Script("a", "b", settings=PR)
+    script.exits("a")
+    ship(script, title="Walls")
+    script.published(URL)
+    assert words(script.exits("b")) == ("Walls", "", False)
+
+
+def test_a_title_counts_until_a_pull_request_has_it() -> None:
+    script = done(Settings(), "a")
+    ship(script, Publish.PUSH, title="Walls")
+    script.published("")
+    assert words(ship(script)) == ("Walls", "", True)
+    script.unpublished("no network")
+    assert words(ship(script)) == ("Walls", "", True)
+    script.published(URL)
+    assert words(ship(script)) == ("Walls", "", False)
+
+
+@pytest.mark.parametrize(
+    ("title", "body", "why"),
+    [
+        (" ", None, "a title has to have words"),
+        ("two\nlines", None, "a title has to be one line of text"),
+        ("a\u2028b", None, "a title has to be one line of text"),
+        ("half \ud800", None, "a title has to be one line of text"),
+        ("x" * 256, None, "a title has at most 255 characters"),
+        (None, "x" * 60_001, "a body has at most 60,000 characters"),
+        (None, "half \ud800", "the body is no text"),
+        (None, "none\0", "the body has control characters in it"),
+        (None, "\x1b[2Jgone", "the body has control characters in it"),
+    ],
+)
+def test_words_that_no_pull_request_can_have_are_refused_and_change_nothing(
+    title: str | None, body: str | None, why: str
+) -> None:
+    script = done(Settings(), "a")
+    assert refusal(ship(script, title=title, body=body)) == why
+    assert words(ship(script, title="x" * 255, body="x" * 60_000)) == ("x" * 255, "x" * 60_000, True)
+
+
+def test_what_is_refused_is_not_said() -> None:
+    script = Script("a")
+    assert refusal(ship(script, title="Walls")) == "nothing of batch b1 is merged"
+    script.exits("a")
+    assert words(ship(script)) == ("", "", False)

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from plait import codec
+from plait.core.decisions import PublishStarted
 from plait.testing.histories import BatchEnd, outcome, replay
 
 HERE = Path(__file__).parent
@@ -36,13 +37,22 @@ def test_what_was_saved_is_saved() -> None:
     assert replay(lines("v6-storm-395")).saved == {"agent": '"make"'}
 
 
+def test_what_a_person_said_of_a_pull_request_is_known() -> None:
+    newer = [name for name in NAMES if name.startswith("v7-")]
+    assert {end.title for name in newer for end in told(name).values()} >= {"", "Walls and a roof"}
+    events = [codec.load(line).event for name in newer for line in lines(name)]
+    orders = [event for event in events if isinstance(event, PublishStarted)]
+    assert {order.body for order in orders} >= {"", "As was agreed."}
+    assert {order.renamed for order in orders} == {True, False}
+
+
 def test_the_histories_hold_every_kind_of_event() -> None:
     seen = {codec.kind_of(codec.load(line).event) for name in NAMES for line in lines(name)}
     assert seen == set(codec.KINDS)
 
 
 @pytest.mark.parametrize(
-    "kind", ["task-ended", "retry-granted", "merge-done", "attempt-exited", "publish-done"]
+    "kind", ["task-ended", "retry-granted", "merge-done", "attempt-exited", "publish-done", "ship"]
 )
 def test_a_change_of_meaning_would_show(kind: str) -> None:
     """A history without one of its facts comes to something else: the comparison above is able to fail."""

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from plait.testing.estate import Estate, estate as make_estate
+from plait.testing.localforge import REPOSITORY, Forge, forge
 from plait.testing.served import Served, served as serve
 from plait.testing.yard import Yard, yard as make_yard
 from plait.wiring import Place
@@ -46,5 +47,21 @@ def served(yard: Yard, tmp_path: Path) -> Iterator[Served]:
 @pytest.fixture
 def served_estate(estate: Estate, tmp_path: Path) -> Iterator[Served]:
     """Tasks have worktrees, and there is a remote. Nothing is committed before `estate.begin()`."""
+    with serve(estate, tmp_path / "projects.json") as made:
+        yield made
+
+
+@pytest.fixture
+def remote(tmp_path: Path, estate: Estate) -> Iterator[Forge]:
+    with forge(tmp_path / "forge") as made:
+        estate.git("remote", "set-url", "origin", f"{made.url}/{REPOSITORY}.git")
+        estate.env |= {"PLAIT_PR_FORGE": "gitea", "PLAIT_FORGE_TOKEN": "t0ken-t0ken-t0ken", "NO_PROXY": "*"}
+        yield made
+
+
+@pytest.fixture
+def session(estate: Estate, remote: Forge, tmp_path: Path) -> Iterator[Served]:
+    """As `served_estate`, and the remote is the forge's."""
+    assert remote.url in estate.git("remote", "get-url", "origin")
     with serve(estate, tmp_path / "projects.json") as made:
         yield made

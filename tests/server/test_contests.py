@@ -20,6 +20,9 @@ def test_two_agents_enter_and_one_wins(tmp_path: Path) -> None:
         batch = served.post("/api/batches", order, 201)["id"]
         a = next(task for task in served.until_over(batch)["tasks"] if task["taskId"] == "a")
         assert (a["status"], a["winner"]) == ("done", "a@Amber")
+        standing = f"/api/batches/{batch}/standing"
+        assert [run["taskId"] for run in served.get(standing)["tasks"]] == ["a"]
+        assert [run["taskId"] for run in served.get(standing, task="a@Birch")["tasks"]] == ["a@Birch"]
         contest = served.get(f"/api/batches/{batch}/tasks/a/explain")["contest"]
         assert {each["entrant"]: each["verdict"] for each in contest["entrants"]} == {
             "a@Amber": "won",

@@ -2,30 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
-
 from plait.testing.estate import Estate
-from plait.testing.localforge import REPOSITORY, Forge, forge
-from plait.testing.served import Served, served as serve
-
-
-@pytest.fixture
-def remote(tmp_path: Path, estate: Estate) -> Iterator[Forge]:
-    with forge(tmp_path / "forge") as made:
-        estate.git("remote", "set-url", "origin", f"{made.url}/{REPOSITORY}.git")
-        estate.env |= {"PLAIT_PR_FORGE": "gitea", "PLAIT_FORGE_TOKEN": "t0ken-t0ken-t0ken", "NO_PROXY": "*"}
-        yield made
-
-
-@pytest.fixture
-def session(estate: Estate, remote: Forge, tmp_path: Path) -> Iterator[Served]:
-    """The remote is the forge's."""
-    assert remote.url in estate.git("remote", "get-url", "origin")
-    with serve(estate, tmp_path / "projects.json") as made:
-        yield made
+from plait.testing.localforge import REPOSITORY, Forge
+from plait.testing.served import Served
 
 
 def test_three_tasks_to_one_pull_request(session: Served, estate: Estate, remote: Forge) -> None:

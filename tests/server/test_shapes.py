@@ -15,12 +15,13 @@ from plait.core.errors import Bug
 from plait.server.app import create_app
 from plait.server.shapes.batch import Batch, Batches
 from plait.server.shapes.events import EventShape
-from plait.server.shapes.places import Agents, Projects
+from plait.server.shapes.places import Agents, Me, Projects
 from plait.server.shapes.plan import PlanShape
-from plait.server.shapes.reading import DiffShape, Explanation
+from plait.server.shapes.pulls import PullRequest
+from plait.server.shapes.reading import ConflictShape, DiffShape, Explanation
 from plait.server.shapes.settings import Preferences, PreferencesSchema
 from plait.server.shapes.shape import Shape
-from plait.server.shapes.tasks import Tasks, WholeTask
+from plait.server.shapes.tasks import Standing, Tasks, WholeTask
 from plait.server.shapes.views import GraphShape, TimelineShape
 from plait.testing.estate import Estate
 from plait.testing.served import Served
@@ -32,9 +33,11 @@ if TYPE_CHECKING:
 def shapes(batch: str) -> Iterator[tuple[str, type[Shape]]]:
     yield "/api/batches", Batches
     yield f"/api/batches/{batch}", Batch
+    yield f"/api/batches/{batch}/standing", Standing
     yield f"/api/batches/{batch}/graph", GraphShape
     yield f"/api/batches/{batch}/timeline", TimelineShape
     yield f"/api/batches/{batch}/diff?format=json", DiffShape
+    yield f"/api/batches/{batch}/pr", PullRequest
     for task in ("01-walls", "02-roof", "03-tiles", "04-flag", "05-door"):
         yield f"/api/batches/{batch}/tasks/{task}/explain", Explanation
         yield f"/api/tasks/{task}", WholeTask
@@ -43,6 +46,7 @@ def shapes(batch: str) -> Iterator[tuple[str, type[Shape]]]:
     yield "/api/settings/schema", PreferencesSchema
     yield "/api/agents", Agents
     yield "/api/projects", Projects
+    yield "/api/me", Me
 
 
 def test_every_answer_is_of_its_shape(served_estate: Served, estate: Estate) -> None:
@@ -63,7 +67,11 @@ def test_every_answer_is_of_its_shape(served_estate: Served, estate: Estate) -> 
         answer = served.client.get(path)
         assert answer.status_code == 200, (path, answer.text)
         shape.model_validate_json(answer.content, strict=True, extra="forbid")
-    assert {*served.statuses(batch).values()} >= {"done", "conflicted", "failed", "blocked"}
+    statuses = served.statuses(batch)
+    assert {*statuses.values()} >= {"done", "conflicted", "failed", "blocked"}
+    torn = next(task for task, status in statuses.items() if status == "conflicted")
+    answer = served.client.get(f"/api/batches/{batch}/tasks/{torn}/conflict")
+    assert ConflictShape.model_validate_json(answer.content, strict=True, extra="forbid").files
     with served.listening(batch=batch) as events:
         told = next(iter(events))
         while told["type"] != "batch:failed":

@@ -101,6 +101,28 @@ def test_over_what_somebody_else_pushed() -> None:
     over(History(PUBLIC))(replace(FIRST, expected="theirs"))
 
 
+def test_what_a_person_says_is_said_until_somebody_says_something_else() -> None:
+    history = over(History()).grants(q.Ship("s1", "B", title="Walls", body="Agreed."))
+    history(replace(FIRST, title="Walls", body="Agreed.", renamed=True), r.PublishDone("B", 1, "url", BOTH))
+    again = d.PublishStarted("B", 2, BOTH, Publish.PR, BOTH, "Walls", "")
+    history.grants(q.Ship("s2", "B", body=""))(again)
+
+
+@breaks("publish")
+def test_a_persons_words_forgotten() -> None:
+    over(History()).grants(q.Ship("ship", "B", title="Walls"))(replace(FIRST, renamed=True))
+
+
+@breaks("publish")
+def test_renamed_though_nobody_said_so() -> None:
+    over(History()).grants(q.Ship("ship", "B", body="Agreed."))(replace(FIRST, body="Agreed.", renamed=True))
+
+
+@breaks("request")
+def test_a_title_of_two_lines() -> None:
+    over(History()).grants(q.Ship("ship", "B", title="two\nlines"))
+
+
 @breaks("publish")
 def test_untested() -> None:
     history = History(GATED).starts().exits().merges()

@@ -165,11 +165,20 @@ Pr = Annotated[
 ]
 Draft = Annotated[bool, typer.Option("--draft", help="Open the pull request as a draft.")]
 Push = Annotated[bool, typer.Option("--push", help="Push the result, without a pull request.")]
+Title = Annotated[
+    str | None,
+    typer.Option("--title", metavar="TEXT", help="The pull request's title, now and from now on."),
+]
+BodyFile = Annotated[
+    str | None,
+    typer.Option("--body-file", metavar="FILE", help="Its text, in markdown; - reads the standard input."),
+]
 Executor = Annotated[str, typer.Option("--executor", metavar="local", help="Where attempts run.")]
 ResumeBatch = Annotated[
     bool, typer.Option("--resume", help="Go on with the newest unfinished batch of these sources.")
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the plan, and start nothing.")]
 Detach = Annotated[bool, typer.Option("--detach", help="Start it, and leave it to itself.")]
+Web = Annotated[bool, typer.Option("--web", help="Serve the page meanwhile, and print a link to it.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", "--autonomous", help="Ask nothing.")]
 Json = Annotated[bool, typer.Option("--json", help="Answer in JSON.")]

@@ -72,6 +72,15 @@ def detached(options: RunOptions, batch: str) -> int:
 
 def follow(options: RunOptions, desk: Desk, followed: Followed, calls: Calls) -> int:
     """Show what happens until this front is not needed any more; the exit code."""
+    if not options.web:
+        return _follow(options, desk, followed, calls)
+    from plait.cli.run_web import page_beside  # noqa: PLC0415 - only for those who want the page
+
+    with page_beside(desk.place.top, as_json=options.as_json):
+        return _follow(options, desk, followed, calls)
+
+
+def _follow(options: RunOptions, desk: Desk, followed: Followed, calls: Calls) -> int:
     feed, batch = desk.feed, followed.batch
     try:
         if not options.as_json:

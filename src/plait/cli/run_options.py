@@ -26,6 +26,7 @@ class RunOptions:
     resume: bool = False
     dry_run: bool = False
     detach: bool = False
+    web: bool = False
     yes: bool = False
     as_json: bool = False
     contest: bool = False
@@ -35,6 +36,11 @@ class RunOptions:
     def check(self) -> None:
         """Raises UserError for words that contradict each other."""
         self._check_contest()
+        if self.web and self.detach:
+            raise UserError(
+                "--web serves the page for as long as the batch is watched, and --detach leaves it to itself",
+                hint="Leave one of them out; plait serve serves the page for good.",
+            )
         if self.executor != LOCAL:
             raise UserError(
                 f"there is no executor called {self.executor} yet",

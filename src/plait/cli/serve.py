@@ -64,7 +64,7 @@ def _greeting(ready: Ready, wish: ServeWish) -> list[str]:
     lines = [f"plait serves {_what(ready)} at {ready.url}"]
     if wish.rotate:
         lines += ["  The token is new: older ones, links and logins are dead."]
-    if not _kept():
+    if not kept():
         return [
             *lines,
             "  Open this link to log in, once and within ten minutes:",
@@ -76,7 +76,7 @@ def _greeting(ready: Ready, wish: ServeWish) -> list[str]:
     return [*lines, f"  A link that logs a browser in: plait token --link{where}"]
 
 
-def _kept() -> bool:
+def kept() -> bool:
     """The journal of a machine keeps what is printed, and others may read it: systemd says so."""
     return bool(os.environ.get("JOURNAL_STREAM")) and not sys.stdout.isatty()
 

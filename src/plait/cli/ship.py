@@ -9,10 +9,12 @@ from pathlib import Path
 
 from plait.cli.say import FAILED, OK, Page, console, harmless, write_json
 from plait.core.errors import UserError
+from plait.core.frozen import dataclass
 from plait.core.requests import Ship
 from plait.core.settings import Publish
 from plait.core.state import BatchState
 from plait.core.views import BatchView, batch_view
+from plait.front.announcing import wanted
 from plait.front.asking import request_id
 from plait.front.desk import Desk, open_desk
 from plait.front.names import find
@@ -22,7 +24,23 @@ PATIENCE = 300.0  # seconds for a push and a forge; after that it goes on withou
 GLANCE = 0.5
 
 
-def pr_command(where: Path, words: Sequence[str], publish: Publish, *, as_json: bool) -> int:
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What the pull request is to say; None: as it was said last. `body` is a file, `-` the standard input."""
+
+    title: str | None = None
+    body: str | None = None
+
+
+_NO_WORDS = Words()
+
+
+def pr_command(
+    where: Path, words: Sequence[str], publish: Publish, said: Words = _NO_WORDS, *, as_json: bool
+) -> int:
+    body = _read(where, said.body) if said.body is not None else None
+    if said.title is not None and not said.title.strip():
+        raise UserError("a title has to have words", hint="Without --title, it stays as it is.")
     with open_desk(find_place(where)) as desk:
         meant = find(desk.ahead(), words)
         if meant.tasks:
@@ -30,12 +48,29 @@ def pr_command(where: Path, words: Sequence[str], publish: Publish, *, as_json: 
                 "a pull request is about a whole batch",
                 hint=f"plait pr {meant.batch.id}; plait drop takes single tasks out of it.",
             )
-        return ship(desk, meant.batch.id, publish, as_json=as_json)
+        view = batch_view(desk.ahead(), meant.batch)
+        title, body = wanted(desk.place, view, said.title, body)
+        request = Ship(request_id(), meant.batch.id, publish, title, body)
+        return _shipped(desk, request, as_json=as_json)
 
 
-def ship(desk: Desk, batch: str, publish: Publish, *, as_json: bool = False) -> int:
+def ship(desk: Desk, batch: str, publish: Publish) -> int:
     """The exit code: whether it is where it was asked to be."""
-    request = Ship(request_id(), batch, publish)
+    return _shipped(desk, Ship(request_id(), batch, publish), as_json=False)
+
+
+def _read(where: Path, name: str) -> str:
+    try:
+        data = sys.stdin.buffer.read() if name == "-" else (where / name).read_bytes()
+        return data.decode("utf-8-sig")
+    except OSError as error:
+        raise UserError(f"{harmless(name)} can't be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise UserError(f"{harmless(name)} is no text in UTF-8") from error
+
+
+def _shipped(desk: Desk, request: Ship, *, as_json: bool) -> int:
+    batch = request.batch
     answer = desk.ask(request)
     if answer.granted is False:
         return _told(desk.state.batches[batch], answer.why, "", as_json=as_json)

@@ -162,20 +162,23 @@ def resume(context: typer.Context, words: Words = None, json: opt.Json = False) 
 
 
 @verbs.command()
-def pr(
+def pr(  # noqa: PLR0913, PLR0917 - its options
     context: typer.Context,
     words: Words = None,
     draft: opt.Draft = False,
     push: opt.Push = False,
+    title: opt.Title = None,
+    body_file: opt.BodyFile = None,
     json: opt.Json = False,
 ) -> None:
     """Push a batch's branch and open its pull request, or bring the one that is open up to date."""
     from plait.cli.run_options import when_done  # noqa: PLC0415
-    from plait.cli.ship import pr_command  # noqa: PLC0415
+    from plait.cli.ship import Words as Said, pr_command  # noqa: PLC0415
     from plait.core.settings import Publish  # noqa: PLC0415
 
     publish = Publish(when_done(pr=None, draft=draft, push=push) or Publish.PR)
-    raise typer.Exit(pr_command(context.obj, words or (), publish, as_json=json))
+    said = Said(title, body_file)
+    raise typer.Exit(pr_command(context.obj, words or (), publish, said, as_json=json))
 
 
 @verbs.command()

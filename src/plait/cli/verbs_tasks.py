@@ -140,6 +140,7 @@ def run_(
     resume: opt.ResumeBatch = False,
     dry_run: opt.DryRun = False,
     detach: opt.Detach = False,
+    web: opt.Web = False,
     yes: opt.Yes = False,
     json: opt.Json = False,
 ) -> None:
@@ -189,6 +190,7 @@ def run_(
         resume=resume,
         dry_run=dry_run,
         detach=detach,
+        web=web,
         yes=yes,
         as_json=json,
         contest=contest is not None or times != 1,

@@ -195,6 +195,7 @@ class GateEnding:
 class PublishStarted:
     """Push exactly `commit` as the batch branch, and then what `publish` asks for. `expected` is the commit that
     plait pushed last ("": it never did): only where the remote branch still has it may it be moved by force.
+    `title` and `body` are a person's own ("": plait's); `renamed`: the title counts whatever the pull request's is now.
     """
 
     batch: str
@@ -202,6 +203,9 @@ class PublishStarted:
     commit: str
     publish: Publish
     expected: str = ""
+    title: str = ""
+    body: str = ""
+    renamed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

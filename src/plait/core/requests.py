@@ -108,11 +108,16 @@ class Resume:
 
 @dataclass(frozen=True, slots=True)
 class Ship:
-    """Publish the batch branch as it is now: push it, or open its pull request or bring it up to date."""
+    """Publish the batch branch as it is now: push it, or open its pull request or bring it up to date.
+
+    `title` and `body` are a person's own for the pull request; "": plait's again; None: as it was said last.
+    """
 
     id: str
     batch: str
     publish: Publish = Publish.PR
+    title: str | None = None
+    body: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from plait.core.settings import NO_SPEND, EngineSettings, Publish, Settings, Spe
 from plait.core.sorted import Sorted
 from plait.core.status import BatchStatus, Category, EndWhy, PauseCause, TaskStatus
 from plait.core.task import Attempt, Phase, Step, Task
+from plait.core.wording import NO_WORDING, Wording
 
 
 @dataclass(slots=True)
@@ -245,6 +246,8 @@ class BatchState:
     passed: set[str] = field(default_factory=set)  # commits that the gate has passed
     # What of it was published.
     wish: Publish | None = None  # a person asks for it
+    wording: Wording = NO_WORDING  # what a person said last of its pull request
+    renamed: bool = False  # its title was said since the pull request was last brought up to date
     publishing: PublishStarted | None = None
     publishes: int = 0
     published: Published | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from plait.core.agenda.over import over
 from plait.core.agenda.publish import wanting
+from plait.core.count import count
 from plait.core.explain import standing
 from plait.core.frozen import dataclass
 from plait.core.settings import Mode, Publish, Settings, Spend
@@ -208,8 +209,5 @@ def batch_standing(batch: BatchState) -> tuple[BatchStatus, str]:
 
 
 def _progress(state: State, batch: BatchState) -> Progress:
-    counts = dict.fromkeys(TaskStatus, 0)
-    asked = [task for task in batch.tasks if task.task.entrant is None]
-    for task in asked:
-        counts[task.status or standing(state, batch, task).status] += 1
-    return Progress(len(asked), tuple(counts.items()))
+    counts = count(state, batch)
+    return Progress(sum(counts.values()), tuple(counts.items()))

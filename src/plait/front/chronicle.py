@@ -11,6 +11,7 @@ from plait.core.decisions import RequestGranted, RequestRefused
 from plait.core.events import Record
 from plait.core.frozen import dataclass
 from plait.core.requests import Request
+from plait.front.clashes import Clashes
 from plait.front.gates import Gates
 from plait.front.past import Past
 from plait.front.timeline import Timeline
@@ -18,19 +19,21 @@ from plait.front.timeline import Timeline
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """Of one batch: its attempts, its gates, its timeline."""
+    """Of one batch: its attempts, its gates, its conflicts, its timeline."""
 
     past: Past
     gates: Gates
+    clashes: Clashes
     line: Timeline
 
     @classmethod
     def begin(cls, batch: str) -> Chapter:
-        return cls(Past(batch), Gates(batch), Timeline(batch))
+        return cls(Past(batch), Gates(batch), Clashes(batch), Timeline(batch))
 
     def take(self, record: Record) -> None:
         self.past.take(record)
         self.gates.take(record)
+        self.clashes.take(record)
         self.line.take(record)
 
 

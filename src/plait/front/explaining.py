@@ -11,6 +11,8 @@ from plait.core.explain import Standing, standing
 from plait.core.frozen import dataclass
 from plait.core.state import BatchState, State, TaskState
 from plait.core.task import Need
+from plait.front.clashes import Clashes, Met
+from plait.front.conflicts import Conflict, conflict_json, conflict_of
 from plait.front.contests import ContestView, contest_json, contest_of
 from plait.front.gates import GateRun, Gates
 from plait.front.instant import iso, iso_or_none
@@ -29,6 +31,7 @@ class Explained:
     past: Sequence[Try]
     result: Result | None
     contest: ContestView | None
+    conflict: Conflict | None
 
 
 def explained(place: Place, state: State, batch: BatchState, task: TaskState) -> Explained:
@@ -37,25 +40,32 @@ def explained(place: Place, state: State, batch: BatchState, task: TaskState) ->
     return replace(known, result=confirmed(place, known.result))
 
 
-def explained_by(
-    place: Place, state: State, of: tuple[BatchState, TaskState], past: Sequence[Try], gate: GateRun | None
+def explained_by(  # noqa: PLR0913, PLR0917 - all that is told of it
+    place: Place,
+    state: State,
+    of: tuple[BatchState, TaskState],
+    past: Sequence[Try],
+    gate: GateRun | None,
+    met: Met | None,
 ) -> Explained:
     """Its `result` is the one that is expected: git has not been asked for it."""
     batch, task = of
     contest = contest_of(wiring.state_folder(place), batch, task) if task.entrants else None
-    return Explained(state, batch, task, past, expected(batch, task, _files(past), gate), contest)
+    result = expected(batch, task, _files(past), gate)
+    return Explained(state, batch, task, past, result, contest, conflict_of(batch, task, met))
 
 
-def _past(place: Place, batch: str, task: str) -> tuple[Sequence[Try], GateRun | None]:
-    past, gates = Past(batch), Gates(batch)
+def _past(place: Place, batch: str, task: str) -> tuple[Sequence[Try], GateRun | None, Met | None]:
+    past, gates, clashes = Past(batch), Gates(batch), Clashes(batch)
     try:
         with closing(wiring.journal_reader(place)) as reader:
             for record in reader.read():
                 past.take(record)
                 gates.take(record)
+                clashes.take(record)
     except JournalMissingError:
-        return (), None
-    return past.of(task), gates.deciding(task)
+        return (), None, None
+    return past.of(task), gates.deciding(task), clashes.last(task)
 
 
 def _files(past: Sequence[Try]) -> Sequence[str]:
@@ -68,6 +78,7 @@ def explained_json(known: Explained) -> dict[str, object]:
         **_json(known.state, known.batch, known.task, known.past),
         "result": result_json(known.result),
         "contest": None if contest is None else contest_json(contest),
+        "conflict": conflict_json(known.conflict),
     }
 
 

@@ -6,16 +6,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from plait.core.errors import PlaitError
-from plait.core.frozen import dataclass
 from plait.core.plan import Problem
-from plait.core.state import BatchState, State, TaskState
-from plait.core.status import TaskStatus
+from plait.core.state import State
 from plait.core.task import Need, Task
-from plait.core.views import task_view
-from plait.front.instant import iso_or_none
 from plait.front.planning.checks import Name, named
 from plait.front.problems import problem_json
-from plait.front.shape import cost_json, diffstat_json, standing_json
+from plait.front.run_shape import Run, run_json
 from plait.front.taskfiles.edit import read
 from plait.front.taskfiles.saved import Saved, copies, version_of
 from plait.front.taskfiles.text import shown
@@ -26,14 +22,6 @@ from plait.sources.text import printable
 from plait.wiring.sources import Survey
 
 Json = dict[str, object]
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """A task as a batch has it."""
-
-    batch: BatchState
-    task: TaskState
 
 
 def listing_json(seen: Survey, state: State | None) -> Json:
@@ -113,7 +101,7 @@ def _task_json(pile: Pile, told: Told, editable: Editable, state: State | None, 
         "parts": entry.parts,
         "editable": why_not is None,
         "notEditable": why_not,
-        "batch": None if run is None or state is None else _run_json(state, run),
+        "batch": None if run is None or state is None else run_json(state, run),
     }
 
 
@@ -126,31 +114,6 @@ def _mark(pile: Pile, told: Told) -> Mark:
 def _need_json(need: Need) -> Json:
     at = str(need.at) if need.at else None
     return {"id": need.on, "kind": need.kind.value, "reason": need.reason, "at": at}
-
-
-def _run_json(state: State, run: Run) -> Json:
-    """`taskId` is what the batch calls it; `review`: it is done on a batch branch that has not been shipped."""
-    view = task_view(state, run.batch, run.task)
-    published = run.batch.published
-    shipped = published is not None and published.commit == run.batch.head
-    return {
-        "batchId": run.batch.id,
-        "taskId": view.id,
-        "status": view.status.value,
-        "reason": view.reason,
-        **standing_json(run.batch, view),
-        "category": view.category.value if view.category else None,
-        "agent": view.agent,
-        "attempt": view.attempt,
-        "phase": view.phase,
-        "startedAt": iso_or_none(view.started_at),
-        "completedAt": iso_or_none(view.ended_at),
-        "cost": cost_json(view.cost),
-        "diffstat": diffstat_json(view.diffstat),
-        "commit": view.commit,
-        "shipped": shipped,
-        "review": view.status is TaskStatus.DONE and bool(view.commit) and not shipped,
-    }
 
 
 def newest_runs(pile: Pile, state: State | None, wanted: set[Name] | None = None) -> dict[Name, Run]:

@@ -19,11 +19,11 @@ from plait.server.head_requests import ENDLESS, HeadRequests
 from plait.server.metrics import Metrics
 from plait.server.offices import Offices
 from plait.server.replies import refusal, refused
-from plait.server.routes import batches, docs, events, projects, reading, settings, steer, tasks
+from plait.server.routes import batches, docs, events, me, projects, reading, settings, steer, tasks
 from plait.server.routes.common import JSON_TYPE
 from plait.server.shapes.events import Schemas, schemas
 
-_ROUTES = (projects, tasks, batches, steer, reading, settings, events, docs)
+_ROUTES = (projects, me, tasks, batches, steer, reading, settings, events, docs)
 COMPRESSED = 1 << 10  # bytes; what is shorter goes as it is
 _WORDS = {"missing": " is missing", "extra_forbidden": " is no field of this body"}
 _ABOUT = (
@@ -41,6 +41,13 @@ class _App(FastAPI):
 
 
 def create_app(offices: Offices) -> FastAPI:
+    app = described()
+    app.state.offices, app.state.metrics = offices, Metrics()
+    return app
+
+
+def described() -> FastAPI:
+    """All routes, and nobody behind them: what can be asked for is known without a server."""
     app = _App(
         title="plait",
         summary="Many agents, one pull request.",
@@ -52,7 +59,6 @@ def create_app(offices: Offices) -> FastAPI:
         separate_input_output_schemas=False,
         redirect_slashes=False,
     )
-    app.state.offices, app.state.metrics = offices, Metrics()
     app.add_middleware(GZipMiddleware, minimum_size=COMPRESSED, compresslevel=6)
     app.add_middleware(HeadRequests)
     for module in _ROUTES:

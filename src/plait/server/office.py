@@ -27,6 +27,7 @@ from plait.server.clerk import Clerk
 from plait.server.handing import asked, submitted
 from plait.server.story import Piece, Story
 from plait.wiring import Place
+from plait.wiring.sources import Kept
 
 T = TypeVar("T")
 
@@ -46,6 +47,7 @@ class Office:
         """`tends`: where there is work and nobody does it, an engine is started."""
         self.id, self.place = name, place
         self.story = Story("")
+        self.kept = Kept()  # what was read of its sources
         self.readers = self.listeners = self.beats = 0
         self.replays = asyncio.Semaphore(2)  # each folds a whole journal
         self.turn = asyncio.Lock()  # of those who open batches: one of them waits for other processes

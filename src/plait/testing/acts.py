@@ -88,7 +88,10 @@ def _stop(rng: Random, name: str, batch: str, _sight: Sight, _task: str) -> Requ
 
 
 def _ship(rng: Random, name: str, batch: str, _sight: Sight, _task: str) -> Request:
-    return Ship(name, batch, rng.choice(tuple(Publish)))
+    title = rng.choice((None, None, None, "", "Walls and a roof", " ", "two\nlines"))
+    return Ship(
+        name, batch, rng.choice(tuple(Publish)), title, rng.choice((None, None, "", "As was agreed."))
+    )
 
 
 def _raise_budget(rng: Random, name: str, batch: str, sight: Sight, _task: str) -> Request:

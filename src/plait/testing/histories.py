@@ -39,6 +39,8 @@ class BatchEnd(msgspec.Struct, frozen=True, omit_defaults=True):
     shipped: str = ""
     pr_url: str = ""
     unshipped: str | None = None
+    title: str = ""
+    body: str = ""
 
 
 def replay(lines: Iterable[bytes]) -> State:
@@ -67,7 +69,10 @@ def _batch(state: State, batch: BatchState) -> BatchEnd:
         )
         for task, kept in zip(view.tasks, batch.tasks, strict=True)
     }
-    return BatchEnd(view.status.value, view.head, tasks, view.shipped, view.pr_url, view.unshipped)
+    said = batch.wording
+    return BatchEnd(
+        view.status.value, view.head, tasks, view.shipped, view.pr_url, view.unshipped, said.title, said.body
+    )
 
 
 def write(folder: Path, name: str, records: Iterable[Record]) -> None:

@@ -28,6 +28,10 @@ class Forge:
             return 200, own
         if method == "GET":
             return 200, self.pulls
+        if method == "PATCH":
+            pull = self.pulls[int(path.rpartition("/")[2]) - 1]
+            pull |= {"title": body["title"], "body": body["body"]}
+            return 201, pull
         number = len(self.pulls) + 1
         self.pulls.append(
             {

@@ -15,6 +15,7 @@ from plait.wiring import Place
 
 if TYPE_CHECKING:
     from plait.core.plan import Problem
+    from plait.kit import Shipping
     from plait.ports import Integrator, Publisher, Workspaces
 
 INTEGRATOR = "integrator"
@@ -51,20 +52,31 @@ def ground_problems(place: Place, base: str) -> list[Problem]:
     return check_ground(place.top, base)
 
 
-def check_shipping(place: Place, config: Config, publish: Publish) -> None:
+def check_shipping(place: Place, ship: Shipping, publish: Publish) -> None:
     """Raises UserError if a batch can't be published as it is asked for, as far as that can be told without a network."""
     from plait.adapters.forge import open_forge  # noqa: PLC0415 - only for those who publish
     from plait.adapters.forge.remote import remote  # noqa: PLC0415
     from plait.site.git import Git  # noqa: PLC0415
 
-    git, pr = Git(place.top), config.pr
+    git = Git(place.top)
     try:
         if publish is Publish.PUSH:
-            remote(git, pr.remote)
+            remote(git, ship.remote)
         else:
-            open_forge(git, pr.remote, environment=os.environ, kind=pr.forge.named)
+            open_forge(git, ship.remote, environment=os.environ, kind=ship.forge.named)
     except WorldError as error:
         raise UserError(error.message, hint=error.hint) from error
+
+
+def target_branch(place: Place, ship: Shipping) -> str:
+    """The branch that a pull request would be for, as far as this repository knows it; empty: only the remote does."""
+    from plait.site.git import Git  # noqa: PLC0415
+
+    if ship.target or not place.repository:
+        return ship.target
+    prefix = f"refs/remotes/{ship.remote}/"
+    known = Git(place.top).run("symbolic-ref", "--quiet", f"{prefix}HEAD", codes=range(256)).text
+    return known.removeprefix(prefix) if known.startswith(prefix) else ""
 
 
 def has_remote(place: Place, name: str) -> bool:

@@ -6,13 +6,15 @@ from collections.abc import Mapping
 from shlex import quote
 
 from plait.adapters.forge import default_branch, distance, open_forge, push, refresh_target
+from plait.agents.discretion import of
 from plait.core.decisions import PublishStarted
 from plait.core.errors import WorldError
+from plait.core.letter import Letter, letter
 from plait.core.reports import PublishDone, PublishFailed
 from plait.core.settings import Publish
 from plait.core.views import BatchView
+from plait.core.wording import Wording
 from plait.engine import log
-from plait.engine.letter import body, title
 from plait.kit import Kit, Shipping
 from plait.ports import Announcement, ForgeError
 from plait.site.git import Git
@@ -34,12 +36,18 @@ class Shipyard:
         try:
             target = _pushed(git, order, view.branch, ship)
         except WorldError as error:
-            hint = error.hint or _by_hand(git, order, view, ship, environment)
+            hint = error.hint or _by_hand(git, order, view, kit, environment)
             return PublishFailed(order.batch, order.n, error.message, hint)
         if order.publish is Publish.PUSH:
             return PublishDone(order.batch, order.n, "", order.commit)
+        said = _said(order, view, kit, environment)
         wanted = Announcement(
-            view.branch, target, title(view, ship.title), body(view), draft=order.publish is Publish.DRAFT
+            view.branch,
+            target,
+            said.title,
+            said.body,
+            draft=order.publish is Publish.DRAFT,
+            renamed=order.renamed,
         )
         try:
             forge = open_forge(git, ship.remote, environment=environment, kind=ship.forge.named)
@@ -61,14 +69,22 @@ def _pushed(git: Git, order: PublishStarted, branch: str, ship: Shipping) -> str
     return target
 
 
+def _said(order: PublishStarted, view: BatchView, kit: Kit, environment: Mapping[str, str]) -> Letter:
+    """Everybody can read it there: it is told without secrets, whoever wrote it."""
+    hide = of(environment, *(task.env for task in kit.tasks))
+    return letter(view, Wording(order.title, order.body), usual=kit.gear.shipping.title).hidden(hide)
+
+
 def _by_hand(
-    git: Git, order: PublishStarted, view: BatchView, ship: Shipping, environment: Mapping[str, str]
+    git: Git, order: PublishStarted, view: BatchView, kit: Kit, environment: Mapping[str, str]
 ) -> str:
     """What a person does when there is a network again."""
+    ship = kit.gear.shipping
     push_it = f"By hand: git push {quote(ship.remote)} {order.commit}:refs/heads/{view.branch}"
     if order.publish is Publish.PUSH:
         return push_it
-    wanted = Announcement(view.branch, ship.target or "main", title(view, ship.title), "")
+    title = _said(order, view, kit, environment).title
+    wanted = Announcement(view.branch, ship.target or "main", title, "")
     try:
         forge = open_forge(git, ship.remote, environment=environment, kind=ship.forge.named)
         return f"{push_it}\n  then: {forge.by_hand(wanted).removeprefix('By hand: ')}"

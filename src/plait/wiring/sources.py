@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plait.adapters.checkout.find import discover
+from plait.adapters.checkout.kept import Kept
 from plait.adapters.checkout.load import load
 from plait.adapters.checkout.place import files
 from plait.config.files import OWN, PYPROJECT
@@ -32,7 +33,7 @@ if TYPE_CHECKING:  # the rest is for those who have a journal, or write the firs
     from plait.core.state import State
     from plait.ports import JournalError
 
-__all__ = ["Findings", "Seen"]
+__all__ = ["Findings", "Kept", "Seen"]
 
 
 class SourcesMissingError(UserError):
@@ -49,34 +50,37 @@ class Survey:
     problems: tuple[Problem, ...]
 
 
-def survey(
+def survey(  # noqa: PLR0913 - what was named, and how it is to be read
     where: Path,
     named: Sequence[str] = (),
     *,
     flags: Mapping[str, object] | None = None,
     place: Place | None = None,
     vet: Callable[[Config], None] | None = None,
+    kept: Kept | None = None,
 ) -> Survey:
     """Read the sources that were named, else those of the settings, else those that are found.
 
-    `vet` raises if the settings name code that nobody trusts: it is asked before any of it is loaded.
+    `vet` raises if the settings name code that nobody trusts: it is asked before any of it is loaded. `kept` is what was read
+    before, for those who ask again and again.
     """
     place = place or find_place(where)
     saved, unsaved = saved_settings(place)
     config = load_config(place.top, flags=flags, saved=saved)
     if vet is not None:
         vet(config)
-    seen = read_sources(place, config, named, where=where)
+    seen = read_sources(place, config, named, where=where, kept=kept)
     return replace(seen, problems=(*unsaved, *_unread(place, where), *config.warnings, *seen.problems))
 
 
-def read_sources(
+def read_sources(  # noqa: PLR0913 - what was named, and how it is to be read
     place: Place,
     config: Config,
     named: Sequence[str] = (),
     *,
     where: Path | None = None,
     instead: Mapping[str, str] | None = None,
+    kept: Kept | None = None,
 ) -> Survey:
     """Read the sources by settings that are known, and trusted as far as they name code.
 
@@ -85,7 +89,13 @@ def read_sources(
     base, names = _named(place, where or place.top, named, config)
     options = Options(config.sources.tag, config.sources.exclude)
     found, problems = load(
-        place, names, where=base, format_name=config.sources.format, options=options, instead=instead
+        place,
+        names,
+        where=base,
+        format_name=config.sources.format,
+        options=options,
+        instead=instead,
+        kept=kept,
     )
     readings = [(source.format, source.path, source.reading) for source in found]
     pile = gather(

@@ -58,6 +58,17 @@ def test_what_people_wrote_into_it_stays(github: FakeGitHub, forge: RestForge) -
     assert "| a | table |" not in kept.body
 
 
+def test_a_title_that_a_person_asks_for_counts_whatever_is_there(
+    github: FakeGitHub, forge: RestForge
+) -> None:
+    github.keep(title="Mine", body="By hand.", branch=BRANCH, base="main", source="acme/widgets")
+    forge.announce(replace(WANTED, title="The best words", renamed=True))
+    [kept] = github.pulls
+    assert kept.title == "The best words"
+    forge.announce(replace(WANTED, title="Five tasks"))
+    assert kept.title == "Five tasks"
+
+
 def test_one_that_a_person_opened_is_taken_up(github: FakeGitHub, forge: RestForge) -> None:
     github.keep(title="Mine", body="By hand.", branch=BRANCH, base="main", source="acme/widgets")
     assert not forge.announce(WANTED).made
@@ -147,6 +158,13 @@ def test_a_repository_that_was_renamed_is_followed(github: FakeGitHub, visitor: 
 
 def test_the_default_branch_is_the_forges(forge: RestForge) -> None:
     assert forge.target() == "trunk"
+
+
+def test_a_body_of_one_line_that_is_too_long_is_cut_within_it(github: FakeGitHub, forge: RestForge) -> None:
+    forge.announce(replace(WANTED, body="word " * 20_000))
+    [made] = github.pulls
+    assert 65_000 < len(made.body) <= 65_536
+    assert "word word" in made.body
 
 
 def test_a_body_that_is_too_long_is_cut(github: FakeGitHub, forge: RestForge) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,7 +12,7 @@ from starlette.types import Message, Receive, Scope, Send
 from plait.adapters.token import TokenFiles, token
 from plait.server.guard import guarded
 from plait.server.guard.callers import Callers, ReadOnly
-from plait.server.guard.rules import Rules
+from plait.server.guard.rules import Rules, rules_for
 from plait.server.guard.strikes import Strikes
 from plait.server.keys import COOKIE, COOKIE_SECONDS, Access, By, Caller, Keys
 
@@ -160,11 +161,69 @@ def test_when_its_token_can_t_be_read_nobody_is_let_in(
     assert visitor.ask(door, "GET", "/health").status == 200
 
 
-def test_a_person_who_opens_a_page_is_told_in_words(door: Callers, visitor: Visitor) -> None:
-    said = visitor.ask(door, "GET", "/", {"sec-fetch-mode": "navigate"})
-    assert said.status == 401
-    assert said.header("content-type") == "text/plain; charset=utf-8"
-    assert b"plait token --link" in said.body
+OPENS = {"sec-fetch-mode": "navigate", "sec-fetch-site": "none"}
+
+
+def test_a_person_who_opens_a_page_is_told_on_one(door: Callers, visitor: Visitor) -> None:
+    said = visitor.ask(door, "GET", "/batches/7f3a", OPENS)
+    assert (said.status, said.header("content-type")) == (401, "text/html; charset=utf-8")
+    assert said.header("cache-control") == "no-store"
+    assert b"<h1>This browser is not logged in.</h1>" in said.body
+    assert b"<code>plait token --link</code>" in said.body
+    assert not re.search(rb"<script|<style|style=|https?://|http-equiv", said.body)
+
+
+@pytest.mark.parametrize(
+    ("came", "command"),
+    [
+        ("http 127.0.0.1:4000", "plait token --link --url http://127.0.0.1:4000"),
+        ("http localhost:3001", "plait token --link --url http://localhost:3001"),
+        ("https 127.0.0.1:3001", "plait token --link --url https://127.0.0.1:3001"),
+        ("http plait.example.org", "plait token --link --url https://plait.example.org"),
+        ("http <b>", "plait token --link"),
+    ],
+)
+def test_the_command_makes_a_link_to_where_the_person_is(
+    tiny: TinyApp, keys: Keys, visitor: Visitor, came: str, command: str
+) -> None:
+    rules = rules_for(allowed=["https://plait.example.org"])
+    visitor.scheme, host = came.split()
+    said = visitor.ask(Callers(tiny, keys, Strikes(rules), rules), "GET", "/", {**OPENS, "host": host})
+    assert f"<code>{command}</code>" in said.body.decode()
+
+
+def test_a_link_on_another_site_is_opened_again_by_a_page_of_ours_once(
+    door: Callers, visitor: Visitor
+) -> None:
+    refresh = b'<meta http-equiv="refresh" content="0">'
+    for site, again in (("cross-site", True), ("same-origin", False), ("same-site", False), ("none", False)):
+        said = visitor.ask(door, "GET", "/settings", {**OPENS, "sec-fetch-site": site})
+        assert (said.status, refresh in said.body) == (401, again), site
+
+
+def test_a_browser_that_does_not_say_where_it_comes_from_leaves_it_to_the_person(
+    door: Callers, visitor: Visitor
+) -> None:
+    said = visitor.ask(door, "GET", "/settings", {"accept": "text/html,*/*;q=0.8"})
+    assert (said.status, said.header("content-type")) == (401, "text/html; charset=utf-8")
+    assert b'<a href="">' in said.body
+    assert b"http-equiv" not in said.body
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "headers"),
+    [
+        ("GET", "/", {}),
+        ("GET", "/", {"accept": "*/*"}),
+        ("GET", "/assets/index.js", {"sec-fetch-mode": "cors", "accept": "text/html"}),
+        ("GET", "/api/batches", OPENS),
+        ("POST", "/settings", OPENS),
+    ],
+)
+def test_a_program_is_told_in_the_shape_of_all_errors(
+    door: Callers, visitor: Visitor, method: str, path: str, headers: dict[str, str]
+) -> None:
+    assert visitor.ask(door, method, path, headers).json()["error"] == "this needs a token"
 
 
 def test_a_stream_ends_with_the_token_that_opened_it(

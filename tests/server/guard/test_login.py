@@ -62,6 +62,38 @@ def test_a_used_link_says_how_to_get_another(door: ASGIApp, visitor: Visitor, li
     assert (said.header("content-security-policy") or "").startswith("default-src 'none'")
 
 
+OPENS = {"sec-fetch-mode": "navigate"}
+
+
+def test_a_person_is_told_so_on_a_page(door: ASGIApp, visitor: Visitor, link: str) -> None:
+    cookie = cookie_of(visitor.ask(door, "GET", link, OPENS))
+    headers = {**OPENS, "sec-fetch-site": "none", "host": "localhost:4000"}
+    said = visitor.ask(door, "GET", link, headers)
+    assert (said.status, said.header("content-type")) == (410, "text/html; charset=utf-8")
+    assert b"<h1>This link was used already: links are good once.</h1>" in said.body
+    assert b"<code>plait token --link --url http://localhost:4000</code>" in said.body
+    assert b"http-equiv" not in said.body
+    # From another site the cookie does not come along, and the person may be logged in all the same.
+    afar = visitor.ask(door, "GET", link, {**OPENS, "sec-fetch-site": "cross-site"})
+    assert (afar.status, b'http-equiv="refresh"' in afar.body) == (410, True)
+    again = visitor.ask(door, "GET", link, {**OPENS, "sec-fetch-site": "same-origin", **cookie})
+    assert (again.status, again.header("location")) == (303, "/")
+
+
+def test_its_stylesheet_is_for_everybody_and_nothing_is_read_of_them(
+    door: ASGIApp, tiny: TinyApp, visitor: Visitor
+) -> None:
+    said = visitor.ask(door, "GET", "/login.css")
+    assert (said.status, said.header("content-type")) == (200, "text/css; charset=utf-8")
+    assert said.header("content-length") == str(len(said.body))
+    assert b"prefers-color-scheme: dark" in said.body
+    assert b"url(" not in said.body
+    assert visitor.ask(door, "HEAD", "/login.css").body == b""
+    for method, headers in (("POST", {}), ("GET", {"content-length": "4"})):
+        assert visitor.ask(door, method, "/login.css", headers).status == 405
+    assert tiny.reached == []
+
+
 def test_an_expired_link_does_too(door: ASGIApp, visitor: Visitor, link: str, clock: Clock) -> None:
     clock.now += CODE_SECONDS
     said = visitor.ask(door, "GET", link)

@@ -9,11 +9,12 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from plait.adapters.checkout.kept import Kept
+from plait.adapters.checkout.named import missing, new, paths_of
 from plait.adapters.checkout.place import Place
 from plait.core.errors import Bug, PlaitError, UserError
 from plait.core.frozen import dataclass
-from plait.core.plan import Problem, Severity
-from plait.core.task import Origin
+from plait.core.plan import Problem
 from plait.sources.detect import UnrecognisedError, detect
 from plait.sources.formats import FORMATS, ONE_TASK_EACH, Format, load as load_format
 from plait.sources.model import Document, Material, Options, Reading
@@ -45,21 +46,22 @@ def load(  # noqa: PLR0913 - what was named, and how it is to be read
     format_name: str | None = None,
     options: Options | None = None,
     instead: Mapping[str, str] | None = None,
+    kept: Kept | None = None,
 ) -> tuple[list[Found], list[Problem]]:
     """Read the named sources; a missing one is a warning, all of them missing an error. Names are seen from `where`.
 
-    `instead` has texts of files, by path, that count and not what the files say.
+    `instead` has texts of files, by path, that count and not what the files say. `kept` is what was read before.
     """
-    loader = _Loader(place, options or Options(), format_name, instead or {})
+    loader = _Loader(place, options or Options(), format_name, instead or {}, kept)
     problems: list[Problem] = []
     met: set[Path] = set()  # what is named twice, be it through a link, is read once
     materials: list[Material] = []
     for said in named:
         with _telling(said):
-            paths = _paths(where.resolve(), said)
-            materials += loader.materials(_new(paths, met), pattern=glob.has_magic(Path(said).name))
+            paths = paths_of(where.resolve(), said)
+            materials += loader.materials(new(paths, met), pattern=glob.has_magic(Path(said).name))
         if not paths:
-            problems.append(_missing(said or '""'))
+            problems.append(missing(said or '""'))
     found = [loader.read(material) for material in loader.grouped(materials)]
     if not found:
         names = ", ".join(said or '""' for said in named)
@@ -68,34 +70,6 @@ def load(  # noqa: PLR0913 - what was named, and how it is to be read
             f"nothing to read: {what} not there", hint="Name a folder, a file or a glob that exists."
         )
     return found, problems
-
-
-def _new(paths: Sequence[Path], met: set[Path]) -> list[Path]:
-    """Those that were not met before; now they are."""
-    found = []
-    for path in paths:
-        whole = path.resolve()
-        if whole not in met:
-            met.add(whole)
-            found.append(path)
-    return found
-
-
-def _missing(said: str) -> Problem:
-    what = "nothing fits this pattern" if glob.has_magic(said) else "there is no such file or folder"
-    return Problem(Severity.WARNING, f"{what}: skipped", Origin(said))
-
-
-def _paths(where: Path, said: str) -> list[Path]:
-    if not said:  # a variable that was not set, and not this folder
-        return []
-    path = where / said
-    if path.exists():
-        return [path]
-    if not glob.has_magic(said):
-        return []
-    found = glob.glob(said, root_dir=where, recursive=True)  # noqa: PTH207 - it takes absolute patterns too
-    return sorted(where / name for name in found)
 
 
 @contextmanager
@@ -124,13 +98,19 @@ def _folder(path: str) -> str:
 
 class _Loader:
     def __init__(
-        self, place: Place, options: Options, format_name: str | None, instead: Mapping[str, str]
+        self,
+        place: Place,
+        options: Options,
+        format_name: str | None,
+        instead: Mapping[str, str],
+        kept: Kept | None,
     ) -> None:
+        self._kept = kept
         self._place = place
         self._instead = instead
         self._options = options
         self._format = format_name
-        self._wrong: dict[str, list[Problem]] = {}  # with the texts of files, by path
+        self._wrong: dict[str, Sequence[Problem]] = {}  # with the texts of files, by path
         self._detected: dict[str, tuple[str, Format]] = {}  # by path: looking twice would cost twice
         self._patterned: set[str] = set()
 
@@ -216,10 +196,16 @@ class _Loader:
         with self._blaming(name, material):
             beside = [self._place.top / path for path in format_.companions(material.path)]
             companions = {file.path: file for file in map(self._document, filter(Path.is_file, beside))}
-            reading = format_.read(replace(material, companions=companions))
+            reading = self._reading(name, format_, replace(material, companions=companions))
         texts = [*(document.path for document in material.documents), *companions]
         wrong = tuple(problem for path in texts for problem in self._wrong.get(path, ()))
         return Found(name, material.path, replace(reading, problems=wrong + reading.problems))
+
+    def _reading(self, name: str, format_: Format, material: Material) -> Reading:
+        """A format of somebody else's may look at more than texts."""
+        if self._kept is None or name not in FORMATS:
+            return format_.read(material)
+        return self._kept.reading(name, material, lambda: format_.read(material))
 
     def _blaming(self, name: str, material: Material) -> AbstractContextManager[None]:
         hint = "" if name in FORMATS else f"Tell whoever wrote {name}; PLAIT_DEBUG=1 shows the place."
@@ -234,14 +220,24 @@ class _Loader:
             if about.st_size > LARGEST:
                 message = f"{name} is {about.st_size / 1e6:.0f} MB long: too long for a list of tasks"
                 raise UserError(message, hint="Name another file.")
-            text = self._instead[name] if name in self._instead else decode(path.read_bytes())
-        self._wrong[name] = of_text(Document(name, text))
-        return Document(name, printable(text))
+            if name in self._instead:
+                found = _text(name, self._instead[name])
+            elif self._kept is None:
+                found = _text(name, decode(path.read_bytes()))
+            else:
+                found = self._kept.text(path, name, about, lambda: _text(name, decode(path.read_bytes())))
+        document, self._wrong[name] = found
+        return document
 
     def _spell(self, path: Path) -> str:
         """A way around, by `..` or by a link above the repository, may lead into it."""
         around = ".." in path.parts or not path.is_relative_to(self._place.top)
         return self._place.spell(path.resolve() if around else path)
+
+
+def _text(name: str, text: str) -> tuple[Document, Sequence[Problem]]:
+    """And what is wrong with it."""
+    return Document(name, printable(text)), of_text(Document(name, text))
 
 
 def _about(material: Material) -> bool:

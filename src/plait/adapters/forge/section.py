@@ -19,7 +19,9 @@ def fresh(wanted: Announcement) -> Draft:
 
 
 def renewed(found: Pull, wanted: Announcement) -> Draft:
-    """The part is replaced, or added where there is none; the title is renewed where it is still the one plait gave."""
+    """The part is replaced, or added where there is none. The title is renewed where it is still the one that plait gave,
+    or where somebody has just asked for another.
+    """
     begin, end = _BEGIN.search(found.body), found.body.rfind(_END)
     if begin is None or end < begin.end():
         before, after, ours = f"{found.body.rstrip()}\n\n" if found.body.strip() else "", "", False
@@ -27,7 +29,8 @@ def renewed(found: Pull, wanted: Announcement) -> Draft:
         before, after = found.body[: begin.start()], found.body[end + len(_END) :]
         ours = begin[1] == _digest(found.title)
     section = _section(wanted, MOST - len(before) - len(after))
-    return Draft(wanted.title if ours else found.title, f"{before}{section}{after}")
+    title = wanted.title if ours or wanted.renamed else found.title
+    return Draft(title, f"{before}{section}{after}")
 
 
 def _section(wanted: Announcement, room: int) -> str:
@@ -35,7 +38,8 @@ def _section(wanted: Announcement, room: int) -> str:
     body = wanted.body.replace(_END, "").strip()
     room = max(0, room - len(begin) - len(_END) - 1)
     if len(body) > room:
-        body = body[: max(0, room - len(_CUT))].rpartition("\n")[0] + _CUT
+        short = body[: max(0, room - len(_CUT))]
+        body = (short.rpartition("\n")[0] or short) + _CUT
     return f"{begin}{body}\n{_END}"
 
 

@@ -19,7 +19,7 @@ def tell(git: Git, tried: Blend, files: tuple[str, ...]) -> str:
     """Empty if nothing stands against the merge."""
     if not files:
         return ""
-    notes = [_named(note.text, tried) for note in tried.notes if set(note.paths) & set(files)]
+    notes = [named(note.text, tried) for note in tried.notes if set(note.paths) & set(files)]
     said = [line for line in notes if not line.startswith("Auto-merging")]
     share = max(1_000, (WHOLE - sum(map(len, said))) // len(files))
     parts = ["\n".join(said), *(_part(git, tried, path, share) for path in files)]
@@ -32,7 +32,7 @@ def _part(git: Git, tried: Blend, path: str, room: int) -> str:
         return f"{path}: there is no plain file of this name in the merged tree."
     if b"\0" in content:
         return f"{path}: a binary file; one of the two versions has to be chosen."
-    hunks = list(_hunks(_named(content.decode("utf-8", "replace"), tried).split("\n")))
+    hunks = list(_hunks(named(content.decode("utf-8", "replace"), tried).split("\n")))
     if not hunks:
         return ""
     return _cut(f"{path}:\n" + "\n…\n".join(hunks), room)
@@ -50,7 +50,7 @@ def _hunks(lines: list[str]) -> Iterator[str]:
             start = None
 
 
-def _named(text: str, tried: Blend) -> str:
+def named(text: str, tried: Blend) -> str:
     """Sides by what they are, not by the ids of commits that nobody knows."""
     said = text.replace(tried.ours, OURS).replace(tried.theirs, THEIRS)
     return "\n".join(f"||||||| {BASE}" if line.startswith("||||||| ") else line for line in said.split("\n"))

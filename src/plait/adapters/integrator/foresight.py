@@ -28,7 +28,7 @@ def foresee(
     for task in tips.keys() - natural.keys():
         base, tip = tips[task]
         found[task, ""] = frozenset(blend(private, Sides(base, onto, tip, natural=False), blending).files)
-    changed = _changed(git, tips)
+    changed = changed_by(git, tips)
     pairs = _tried(git, {pair: (tips[pair[0]][1], tips[pair[1]][1]) for pair in _overlapping(changed)})
     for (left, right), files in pairs.items():
         common = changed[left] & changed[right]
@@ -42,7 +42,7 @@ def _tried(git: Git, pairs: Mapping[Pair, Pair]) -> dict[Pair, frozenset[str]]:
     return {pair: frozenset(tried.files) for pair, tried in zip(pairs, done, strict=True)}
 
 
-def _changed(git: Git, tips: Tips) -> dict[str, frozenset[str]]:
+def changed_by(git: Git, tips: Tips) -> dict[str, frozenset[str]]:
     """The files of each task's own change, by one process."""
     feed = "".join(f"{tip} {base}\n" for base, tip in tips.values()).encode()
     told = iter(git.run("diff-tree", "--stdin", "-r", "-z", "--raw", "--no-renames", feed=feed).words)

@@ -42,9 +42,14 @@ _OF_OBJECTS = r"^(extensions\.(objectformat|partialclone)|core\.sharedrepository
 
 
 class Private:
-    def __init__(self, git_dir: Path, root: Path, environment: Mapping[str, str]) -> None:
+    """`objects` is where new ones go, if not to the repository's own: then it knows of those."""
+
+    def __init__(
+        self, git_dir: Path, root: Path, environment: Mapping[str, str], objects: Path | None = None
+    ) -> None:
         self._git_dir = git_dir
         self._root = root
+        self._objects = objects or git_dir / "objects"
         self._environment = {
             name: value for name, value in environment.items() if not name.startswith("GIT_")
         }
@@ -71,7 +76,7 @@ class Private:
             variables={
                 "GIT_DIR": str(folder / "git"),
                 "GIT_WORK_TREE": str(folder / "tree"),
-                "GIT_OBJECT_DIRECTORY": str(self._git_dir / "objects"),
+                "GIT_OBJECT_DIRECTORY": str(self._objects),
                 "GIT_SHALLOW_FILE": str(self._git_dir / "shallow"),
                 "GIT_CONFIG_GLOBAL": os.devnull,
                 "GIT_CONFIG_NOSYSTEM": "1",

@@ -23,6 +23,16 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
+class Stage:
+    """A file in conflict as it is on one side: 1 is the base, 2 ours, 3 theirs."""
+
+    path: str
+    n: int
+    mode: str
+    object: str
+
+
+@dataclass(frozen=True, slots=True)
 class Blend:
     """`ours` and `theirs` are the commits that were merged, `files` those in conflict: in `tree` they hold both sides."""
 
@@ -32,6 +42,7 @@ class Blend:
     clean: bool
     files: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
+    stages: tuple[Stage, ...] = ()
 
     @property
     def both(self) -> tuple[str, ...]:
@@ -75,22 +86,14 @@ def _commits(git: Git, sides: Sides) -> tuple[str, str]:
 
 
 def merge(git: Git, ours: str, theirs: str) -> Blend:
-    words = ("merge-tree", "--write-tree", "-z", "--name-only", "--messages", ours, theirs)
-    said = git.run(*words, codes=(0, 1))
+    said = git.run("merge-tree", "--write-tree", "-z", "--messages", ours, theirs, codes=(0, 1))
     return _read(ours, theirs, said.code == 0, iter(_words(said.out)))
 
 
 def probe(git: Git, pairs: Sequence[tuple[str, str]]) -> list[Blend]:
     """Many merges by one process; none of them is wanted for its tree."""
     feed = "".join(f"{ours} {theirs}\n" for ours, theirs in pairs).encode()
-    words = (
-        "merge-tree",
-        "--write-tree",
-        "--allow-unrelated-histories",
-        "--name-only",
-        "--messages",
-        "--stdin",
-    )
+    words = ("merge-tree", "--write-tree", "--allow-unrelated-histories", "--messages", "--stdin")
     try:
         said = _words(git.run(*words, feed=feed).out)
     except GitError as error:
@@ -107,12 +110,19 @@ def _words(out: bytes) -> list[str]:
 
 def _read(ours: str, theirs: str, clean: bool, told: Iterator[str]) -> Blend:  # noqa: FBT001 - git's own first word
     tree = next(told)
-    listed = dict.fromkeys(iter(lambda: next(told, ""), ""))
+    stages = tuple(_stage(word) for word in iter(lambda: next(told, ""), ""))
+    listed = dict.fromkeys(stage.path for stage in stages)
     notes = tuple(_notes(told))
     # Some conflicts are in no file's content: what a renamed folder means, for one.
     against = (note.paths for note in notes if note.kind.startswith("CONFLICT"))
     others = dict.fromkeys(path for paths in against if not listed.keys() & set(paths) for path in paths)
-    return Blend(ours, theirs, tree, clean, () if clean else (*listed, *others), notes)
+    return Blend(ours, theirs, tree, clean, () if clean else (*listed, *others), notes, stages)
+
+
+def _stage(word: str) -> Stage:
+    facts, _, path = word.partition("\t")
+    mode, name, n = facts.split(" ")
+    return Stage(path, int(n), mode, name)
 
 
 def _notes(told: Iterator[str]) -> Iterator[Note]:

@@ -86,7 +86,7 @@ def _why_not(state: State, batch: BatchState, request: _Plain) -> str | None:
             done = batch.stopping and (batch.stop_now or not request.now)
             return f"batch {batch.id} is stopped already" if done else None
         case Ship():
-            return why_not_ship(batch, request.publish)
+            return why_not_ship(batch, request)
         case ChangeSettings():
             if "isolation" in request.fields and request.settings.isolation is not batch.settings.isolation:
                 return "the isolation of a batch can't be changed once it is submitted"

@@ -12,8 +12,10 @@ from plait.core.agenda.due import Due, now
 from plait.core.agenda.over import over
 from plait.core.agenda.rebuild import line_stands
 from plait.core.decisions import PublishStarted
+from plait.core.requests import Ship
 from plait.core.settings import Isolation, Publish
 from plait.core.state import BatchState, State
+from plait.core.wording import problem_of_body, problem_of_title
 
 # Each holds what those before it do.
 _MORE = (Publish.OFF, Publish.PUSH, Publish.DRAFT, Publish.PR)
@@ -51,9 +53,13 @@ def publishable(batch: BatchState) -> str | None:
     return next(tested, None)
 
 
-def why_not_ship(batch: BatchState, publish: Publish) -> str | None:
-    if publish is Publish.OFF:
+def why_not_ship(batch: BatchState, request: Ship) -> str | None:
+    if request.publish is Publish.OFF:
         return "nothing was asked for: push, pr or draft"
+    return problem_of_title(request.title) or problem_of_body(request.body) or why_not_publish(batch)
+
+
+def why_not_publish(batch: BatchState) -> str | None:
     if batch.settings.isolation is Isolation.IN_PLACE:
         return f"batch {batch.id} works in place: it has no branch to publish"
     if batch.publishing is not None:
@@ -68,4 +74,14 @@ def why_not_ship(batch: BatchState, publish: Publish) -> str | None:
 
 
 def _start(batch: BatchState, commit: str, publish: Publish) -> PublishStarted:
-    return PublishStarted(batch.id, batch.publishes + 1, commit, publish, batch.pushed)
+    said = batch.wording
+    return PublishStarted(
+        batch.id,
+        batch.publishes + 1,
+        commit,
+        publish,
+        batch.pushed,
+        said.title,
+        said.body,
+        renamed=batch.renamed,
+    )

@@ -6,12 +6,15 @@ from typing import assert_never
 
 from plait.core.decisions import PublishStarted
 from plait.core.reports import PublishDone, PublishFailed
+from plait.core.requests import Ship
 from plait.core.settings import Publish
 from plait.core.state import BatchState, Published, State
 
 
-def wished(state: State, batch: BatchState, publish: Publish) -> None:
-    batch.wish = publish
+def wished(state: State, batch: BatchState, request: Ship) -> None:
+    batch.wish = request.publish
+    batch.wording = batch.wording.after(request.title, request.body)
+    batch.renamed = batch.renamed or request.title is not None
     state.shipping[batch.id] = batch
 
 
@@ -33,6 +36,7 @@ def over(state: State, at: float, batch: BatchState, report: PublishDone | Publi
         case PublishDone():
             url = report.url or (batch.published.url if batch.published else "")
             batch.published = Published(report.commit, url, order.publish, at)
+            batch.renamed = batch.renamed and order.publish is Publish.PUSH
         case PublishFailed():
             batch.unpublished = report
         case _:

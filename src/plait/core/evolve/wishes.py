@@ -90,7 +90,7 @@ def _grant_for_batch(state: State, batch: BatchState, request: BatchRequest, tas
             batch.stopping = True
             batch.stop_now = request.now
         case Ship():
-            wished(state, batch, request.publish)
+            wished(state, batch, request)
         case ChangeSettings():
             _change(state, batch, request)
         case _:

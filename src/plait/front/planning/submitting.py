@@ -53,8 +53,8 @@ def drawn_up(
     base = base_commit(place, config.run.base) if isolated else ""
     gear = Gear.of(config) if isolated else None
     template = prompt_template(place, config)
-    if isolated and found.settings.publish is not Publish.OFF:
-        check_shipping(place, config, found.settings.publish)
+    if gear is not None and found.settings.publish is not Publish.OFF:
+        check_shipping(place, gear.shipping, found.settings.publish)
     minor = ground_problems(place, base) if isolated else []
     sources = tuple(str(source) for source in found.seen.pile.sources)
     return Submission(plan, found.settings, tuple(agents), sources, base, gear, template), minor

@@ -20,6 +20,7 @@ from plait.front.planning.shape import plan_json
 from plait.front.planning.submitting import admitted, drawn_up
 from plait.front.problems import problem_json, problems_of
 from plait.front.refusals import FieldError, StateError
+from plait.front.run_shape import standings_json
 from plait.front.shape import batch_json, brief_json, status_json
 from plait.front.trust import AGENTS, FORMAT, require_trust
 from plait.server.acts.asking import named, once, submitted
@@ -66,6 +67,11 @@ async def one(office: Office, batch: str | None) -> Json:
 async def one_at(office: Office, batch: str | None) -> tuple[Json, str]:
     """And its mark."""
     return await marked(office, lambda desk: _one(office, desk, batch))
+
+
+async def standing_at(office: Office, batch: str | None, tasks: Sequence[str]) -> tuple[Json, str]:
+    """Where these tasks of it stand (none named: all of them), and its mark. Who is not there is left out."""
+    return await marked(office, lambda desk: _standing(office, desk, batch, tasks))
 
 
 async def create(office: Office, order: Order, *, key: str = "") -> Json:
@@ -159,7 +165,7 @@ async def _seen(office: Office, order: Order) -> tuple[Survey, tuple[AgentSpec, 
 
     def read() -> tuple[Survey, tuple[AgentSpec, ...]]:
         try:
-            seen = survey(office.place.top, flags=flags, place=office.place, vet=vet)
+            seen = survey(office.place.top, flags=flags, place=office.place, vet=vet, kept=office.kept)
         except SourcesMissingError:
             order.check(None)
             raise
@@ -204,6 +210,12 @@ def _listed(office: Office, desk: Desk, *, tasks: bool, limit: int | None) -> Js
 def _one(office: Office, desk: Desk, word: str | None) -> Json:
     state = desk.ahead()
     return _batch(office, state, the_batch(state, word))
+
+
+def _standing(office: Office, desk: Desk, word: str | None, tasks: Sequence[str]) -> Json:
+    state = desk.ahead()
+    batch = the_batch(state, word)
+    return standings_json(state, batch, tasks, eta=office.eta(batch.id), project_id=office.id)
 
 
 def _batch(office: Office, state: State, batch: BatchState) -> Json:

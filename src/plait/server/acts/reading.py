@@ -16,6 +16,7 @@ from plait.core.task import Attempt, Step
 from plait.core.views import batch_standing, task_view
 from plait.front.chronicle import Chronicle
 from plait.front.comparison import Comparison, of_attempt, of_batch, of_task
+from plait.front.conflicts import Conflict, conflict_of, sides_json
 from plait.front.desk import Desk
 from plait.front.difference import Difference, difference
 from plait.front.difference_shape import difference_json
@@ -95,8 +96,9 @@ async def explain(office: Office, batch: str | None, task: str) -> Json:
         state = desk.ahead()
         found, of = both(state, batch, task)
         told = office.chronicle.of(found.id)
-        past, gate = told.past.of(of.task.id), told.gates.deciding(of.task.id)
-        known = explained_by(desk.place, state, (found, of), past, gate)
+        name = of.task.id
+        past, gate, met = told.past.of(name), told.gates.deciding(name), told.clashes.last(name)
+        known = explained_by(desk.place, state, (found, of), past, gate, met)
         return explained_json(known), known.result
 
     told, expected = await office.look(read)
@@ -112,6 +114,27 @@ async def diff(office: Office, batch: str | None, task: str | None, *, attempt: 
             return difference_json(name, wanted.attempt, found, brief=False)
 
     return await asyncio.to_thread(read)
+
+
+async def conflict(office: Office, batch: str | None, task: str) -> Json:
+    """With both sides of each file, as git merges them. Raises StateError if it is in none."""
+
+    def read(desk: Desk) -> tuple[Conflict, str]:
+        state = desk.ahead()
+        found, of = both(state, batch, task)
+        status = task_view(state, found, of).status.value
+        met = conflict_of(found, of, office.chronicle.of(found.id).clashes.last(of.task.id))
+        if met is None:
+            raise StateError(f"{of.task.id} is in no conflict", state=status)
+        return met, status
+
+    met, status = await office.look(read)
+
+    def sides() -> Json:
+        with _in_state(status):
+            return sides_json(office.place, met)
+
+    return await asyncio.to_thread(sides)
 
 
 async def compared(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Collection, Sequence
 from enum import StrEnum
 from functools import partial
@@ -24,7 +25,8 @@ from plait.core.requests import (
 )
 from plait.core.settings import Mode, Publish
 from plait.core.state import BatchState, State, TaskState
-from plait.core.views import batch_standing, batch_view
+from plait.core.views import BatchView, batch_standing, batch_view
+from plait.front import announcing
 from plait.front.answers import Result, answer_json
 from plait.front.desk import Desk
 from plait.front.refusals import FieldError, StateError
@@ -108,12 +110,26 @@ async def task_action(  # noqa: PLR0913 - what can be asked for
     return await _told(office, choose, key)
 
 
-async def ship(office: Office, batch: str | None, publish: Publish = Publish.PR, *, key: str = "") -> Json:
-    """`{batchId, results, underWay, branch, commit, prUrl}`, as soon as it is answered; publishing goes on by itself."""
+async def ship(  # noqa: PLR0913 - what can be asked for
+    office: Office,
+    batch: str | None,
+    publish: Publish = Publish.PR,
+    *,
+    title: str | None = None,
+    body: str | None = None,
+    key: str = "",
+) -> Json:
+    """`{batchId, results, underWay, branch, commit, prUrl}`, as soon as it is answered; publishing goes on by itself.
 
-    def choose(desk: Desk) -> tuple[str, Asked]:
-        found = the_batch(desk.ahead(), batch)
-        return found.id, [(None, Ship(named(key, office.id, "pr", found.id, publish), found.id, publish))]
+    Raises FieldError where a title or a body can't be so.
+    """
+    view = await office.look(lambda desk: _view(desk.ahead(), batch))
+    said = await asyncio.to_thread(announcing.wanted, office.place, view, title, body)
+
+    def choose(_desk: Desk) -> tuple[str, Asked]:
+        words = () if title is None and body is None else (repr((title, body)),)
+        name = named(key, office.id, "pr", view.id, publish, *words)
+        return view.id, [(None, Ship(name, view.id, publish, *said))]
 
     told = await _told(office, choose, key)
     return told | await office.look(lambda desk: _shipped(desk.ahead(), str(told["batchId"])))
@@ -205,6 +221,10 @@ def _standing(state: State, name: str, task_name: str | None) -> str:
     batch = state.batches[name]
     task = batch.task(task_name) if task_name is not None else None
     return (batch_standing(batch)[0] if task is None else standing(state, batch, task).status).value
+
+
+def _view(state: State, batch: str | None) -> BatchView:
+    return batch_view(state, the_batch(state, batch))
 
 
 def _shipped(state: State, name: str) -> Json:

@@ -18,7 +18,7 @@ from plait.front.trust import AGENTS, FORMAT, UntrustedError, require_trust
 from plait.server.acts.marked import marked
 from plait.server.office import Office
 from plait.wiring import Place
-from plait.wiring.sources import SourcesMissingError, Survey, settings, survey
+from plait.wiring.sources import Kept, SourcesMissingError, Survey, settings, survey
 
 Json = dict[str, object]
 
@@ -31,7 +31,7 @@ async def listed(office: Office) -> Json:
 async def listed_at(office: Office) -> tuple[Json, str]:
     """And its mark."""
     try:
-        seen = await asyncio.to_thread(_seen, office.place)
+        seen = await asyncio.to_thread(_seen, office.place, office.kept)
     except UntrustedError:
         raise
     except UserError as error:  # there are no sources yet: that is no mistake
@@ -43,7 +43,7 @@ async def listed_at(office: Office) -> tuple[Json, str]:
 async def one(office: Office, name: str) -> Json:
     """A task with its texts, and the `version` that an edit goes by. Raises UnknownError or StateError."""
     with _named(name):
-        seen = await asyncio.to_thread(_seen, office.place)
+        seen = await asyncio.to_thread(_seen, office.place, office.kept)
     return await office.look(lambda desk: task_json(seen, name, desk.state))
 
 
@@ -92,8 +92,8 @@ def _saved(desk: Desk, saved: Saved) -> Json:
     return saved_json(saved, desk.state)
 
 
-def _seen(place: Place) -> Survey:
-    return survey(place.top, place=place, vet=lambda config: _vet(config, place))
+def _seen(place: Place, kept: Kept) -> Survey:
+    return survey(place.top, place=place, vet=lambda config: _vet(config, place), kept=kept)
 
 
 def _config(place: Place) -> Config:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from plait.core.errors import WorldError
+from plait.server.guard.hosts import came_to
 from plait.server.guard.origins import SAFE
 from plait.server.guard.refusal import Refusal, fields, has_body, path, refuse
 from plait.server.guard.rules import Rules
@@ -17,6 +19,7 @@ from plait.server.keys import COOKIE, Access, Caller, Keys
 
 HEALTH = "/health"
 MCP = "/mcp"
+DEFAULT = "http://127.0.0.1:3001"
 _MOST_COOKIES = 8
 _ASKS = ((b"www-authenticate", b"Bearer"),)
 _NOBODY = Refusal(
@@ -25,6 +28,7 @@ _NOBODY = Refusal(
     hint="Programs send Authorization: Bearer, with what `plait token` prints. A browser is let in by the link that "
     "`plait token --link` prints.",
     headers=_ASKS,
+    unknown=True,
 )
 _WRONG = Refusal(401, "this is not the token", hint="The one that holds: plait token.", headers=_ASKS)
 _LOOKS = Refusal(
@@ -71,7 +75,7 @@ class Callers:
         if caller is not None:
             return caller
         if not fields(scope, b"authorization"):  # a stale cookie is no guess: browsers send it by themselves
-            return _NOBODY
+            return replace(_NOBODY, person=not_logged_in(scope, self._rules))
         return self._strikes.strike(scope) or _WRONG
 
 
@@ -90,6 +94,26 @@ class ReadOnly:
             await refuse(_LOOKS, scope, send)
         else:
             await self._app(scope, receive, send)
+
+
+def not_logged_in(scope: Scope, rules: Rules) -> tuple[str, str]:
+    return (
+        "this browser is not logged in",
+        f"Run this where plait runs, and open the link that it prints: {link_command(scope, rules)}",
+    )
+
+
+def link_command(scope: Scope, rules: Rules) -> str:
+    """The one that makes a link to where the person is."""
+    place = came_to(scope)
+    here = DEFAULT if place is None else place.url("https" if secure(scope, rules) else "http")
+    return f"`plait token --link{'' if here == DEFAULT else f' --url {here}'}`"
+
+
+def secure(scope: Scope, rules: Rules) -> bool:
+    """Here, or at somebody before us who speaks TLS for us."""
+    place = came_to(scope)
+    return scope["scheme"] == "https" or (place is not None and place.url("https") in rules.origins)
 
 
 def _asks_health(scope: Scope) -> bool:

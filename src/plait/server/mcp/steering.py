@@ -78,7 +78,7 @@ async def feedback(call: Call, wanted: FeedbackWanted) -> AnswersTold:
 async def pull_request(call: Call, wanted: ShipWanted) -> ShipTold:
     """Publishing goes on by itself; whoever asked wants the link."""
     publish = Publish.PUSH if wanted.push else Publish.DRAFT if wanted.draft else Publish.PR
-    asked = await ship(call.office, wanted.batch, publish)
+    asked = await ship(call.office, wanted.batch, publish, title=wanted.title, body=wanted.body)
     name = str(asked["batchId"])
     seen = await until(call, lambda: glance(call.office, name), lambda now: not now.publishing, PATIENCE)
     found = await one(call.office, name)

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
+from plait.core.wording import BODY_MOST, TITLE_MOST
 from plait.server.mcp.tool import Wanted
 
 SHORT, LONG = 20_000, 64 << 10  # characters of a log or a diff in one answer: what is usual, and the most
@@ -186,6 +187,21 @@ class FeedbackWanted(OfTask):
 class ShipWanted(OfBatch):
     draft: Annotated[bool, Field(description="Open it as a draft.")] = False
     push: Annotated[bool, Field(description="Only push the branch, without a pull request.")] = False
+    title: Annotated[
+        str | None,
+        Field(
+            description="The pull request's title. Left out: as it was said last, else plait's own.",
+            min_length=1,
+            max_length=TITLE_MOST,
+        ),
+    ] = None
+    body: Annotated[
+        str | None,
+        Field(
+            description="Its text, in markdown. Left out: as it was said last, else plait's own, with all tasks.",
+            max_length=BODY_MOST,
+        ),
+    ] = None
 
 
 class SettingsWanted(Wanted):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
+from pydantic import Field
 
 from plait.server.acts import batches, views
 from plait.server.replies import reply
@@ -13,11 +14,22 @@ from plait.server.shapes.batch import Batch, Batches, Created
 from plait.server.shapes.errors import MARKED, answers
 from plait.server.shapes.links import OF_BATCH, OF_BATCHES
 from plait.server.shapes.plan import BatchBody, PlanBody, PlanShape
+from plait.server.shapes.tasks import Standing
 from plait.server.shapes.views import GraphShape, TimelineShape
 
 router = APIRouter(tags=["batches"])
 
 Limit = Annotated[int, Query(ge=1, le=10_000, description="So many of the newest")]
+
+Asked = Annotated[
+    list[Annotated[str, Field(max_length=1_000)]],
+    Query(
+        default_factory=list,
+        alias="task",
+        max_length=200,
+        description="A task's id, exactly; none: all of the batch",
+    ),
+]
 
 
 @router.post("/api/plan", operation_id="plan", responses=answers(PlanShape, 409))
@@ -65,6 +77,19 @@ async def create(office: InFreshRoom, body: BatchBody, key: Key = "") -> Respons
 async def one(office: InOffice, batch_id: BatchId) -> Response:
     """BATCH, the whole of it at one moment."""
     told, mark = await batches.one_at(office, batch_id)
+    return reply(told, mark=mark)
+
+
+@router.get(
+    "/api/batches/{batch_id}/standing",
+    operation_id="getStanding",
+    responses=answers(Standing, 409, headers=MARKED),
+)
+async def standing(office: InOffice, batch_id: BatchId, asked: Asked) -> Response:
+    """Where some of its tasks stand, as /api/tasks has it under `batch`: for those who heard that something happened to them.
+    An id that it has not is left out, and an entrant is told only by its name.
+    """
+    told, mark = await batches.standing_at(office, batch_id, asked)
     return reply(told, mark=mark)
 
 

@@ -8,13 +8,14 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, Response
 
 from plait.core.task import Step
-from plait.server.acts import reading
+from plait.server.acts import pulls, reading
 from plait.server.difftext import DiffText
 from plait.server.office import Office
 from plait.server.replies import reply
 from plait.server.routes.common import BatchId, InOffice, TaskName
 from plait.server.shapes.errors import Responses, answers
-from plait.server.shapes.reading import DiffShape, Explanation
+from plait.server.shapes.pulls import PullRequest
+from plait.server.shapes.reading import ConflictShape, DiffShape, Explanation
 
 router = APIRouter(tags=["reading"])
 
@@ -146,6 +147,18 @@ async def batch_diff(
 async def explain(office: InOffice, batch_id: BatchId, task_id: TaskName) -> Response:
     """Why it is where it is, what it has been through, and what would make it go on."""
     return reply(await reading.explain(office, batch_id, task_id))
+
+
+@router.get(f"{_TASK}/conflict", operation_id="getConflict", responses=answers(ConflictShape, 409))
+async def conflict(office: InOffice, batch_id: BatchId, task_id: TaskName) -> Response:
+    """Both sides of the conflict that it is in, file by file."""
+    return reply(await reading.conflict(office, batch_id, task_id))
+
+
+@router.get(f"{_BATCH}/pr", operation_id="getPullRequestText", responses=answers(PullRequest, 409))
+async def pull_request(office: InOffice, batch_id: BatchId) -> Response:
+    """What the batch's pull request would say, if it were opened or brought up to date now."""
+    return reply(await pulls.pull_request(office, batch_id))
 
 
 async def _text(office: Office, batch: str, task: str | None, attempt: int | None, start: int) -> Response:

@@ -87,7 +87,8 @@ async def publish(
     office: InOffice, batch_id: BatchId, body: ShipBody | None = None, key: Key = ""
 ) -> Response:
     """Push the batch branch, and open its pull request or bring it up to date. BATCH has `prUrl` when that is over."""
-    told = await ship(office, batch_id, Publish.PR if body is None else Publish(body.publish), key=key)
+    asked = body or ShipBody()
+    told = await ship(office, batch_id, Publish(asked.publish), title=asked.title, body=asked.body, key=key)
     return reply(told, 202 if told["underWay"] or accepted(told) else 200)
 
 

@@ -10,9 +10,11 @@ Links = dict[str, dict[str, Any]]
 
 _OF_BATCH = (
     "getBatch",
+    "getStanding",
     "getGraph",
     "getTimeline",
     "getBatchDiff",
+    "getPullRequestText",
     "approveBatch",
     "pauseBatch",
     "unpauseBatch",
@@ -25,6 +27,7 @@ _OF_TASK = (
     "getLog",
     "getTaskDiff",
     "explainTask",
+    "getConflict",
     "cancelTask",
     "retryTask",
     "dropTask",

@@ -18,6 +18,17 @@ class Health(Shape):
     version: str
 
 
+class Me(Shape):
+    """`access`: everything, or only looking. `by`: how they came in; null: nobody was asked. `page` changes with the page that
+    is served; null: it was not built.
+    """
+
+    access: Literal["all", "look"]
+    by: Literal["token", "cookie"] | None
+    version: str
+    page: str | None
+
+
 class ProjectShape(Shape):
     """`url` null: a checkout on the server's machine. `default`: the one that is meant where none is named."""
 

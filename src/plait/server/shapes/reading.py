@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
+from pydantic import Field
+
 from plait.core.status import Category, EndWhy, TaskStatus, Waiting
 from plait.core.task import NeedKind, Step
+from plait.ports import ConflictKind
 from plait.server.shapes.batch import Cost, Diffstat
 from plait.server.shapes.shape import Shape
 
@@ -71,6 +76,13 @@ class ContestShape(Shape):
     entrants: list[Entrant]
 
 
+class ConflictMet(Shape):
+    """`with` is the commit of the batch branch that it was to be put onto."""
+
+    with_: str = Field(alias="with")
+    files: list[str]
+
+
 class Explanation(Shape):
     """`way`: what would make it go on, in words."""
 
@@ -86,6 +98,39 @@ class Explanation(Shape):
     way: str
     result: ResultShape | None
     contest: ContestShape | None
+    conflict: ConflictMet | None
+
+
+class ConflictFile(Shape):
+    """`ours` is the batch branch's, `theirs` the task's, `merged` has both between markers. Null: it is not there on that
+    side, or it is `binary`, or its name is in `cut`, since it is too long. `touchedBy` are the tasks whose change of it is
+    on the branch, the newest first; `said` is git's word on it.
+    """
+
+    path: str
+    kind: ConflictKind
+    said: str
+    binary: bool
+    base: str | None
+    ours: str | None
+    theirs: str | None
+    merged: str | None
+    cut: list[Literal["base", "ours", "theirs", "merged"]]
+    touched_by: list[str]
+
+
+class ConflictShape(Shape):
+    """`with` is the commit of the batch branch that the change from `base` to `tip` was to be put onto. `more`: so many
+    files are not told.
+    """
+
+    batch_id: str
+    task_id: str
+    with_: str = Field(alias="with")
+    base: str
+    tip: str
+    files: list[ConflictFile]
+    more: int
 
 
 class ChangedFile(Shape):

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from plait.core.status import BatchStatus, TaskStatus
+from plait.core.wording import BODY_MOST, TITLE_MOST
 from plait.server.acts.steer import TaskAction
 from plait.server.shapes.plan import AgentName, TaskId
 from plait.server.shapes.shape import Body, Shape
@@ -48,9 +49,15 @@ class FeedbackBody(Body):
 
 
 class ShipBody(Body):
-    """A pull request, a draft of one, or only a push."""
+    """A pull request, a draft of one, or only a push. `title` and `body` are for the pull request, now and from now on:
+    left out, they stay as they were said last; what plait would write by itself, and an empty body, is left to plait.
+    """
 
     publish: Literal["pr", "draft", "push"] = "pr"
+    title: Annotated[str, Field(min_length=1, max_length=TITLE_MOST)] | None = Field(
+        default=None, description="One line of text"
+    )
+    body: Annotated[str, Field(max_length=BODY_MOST)] | None = Field(default=None, description="Markdown")
 
 
 class BulkBody(Body):

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from plait.core.status import Category, TaskStatus, Waiting
 from plait.front.taskfiles import Draft
-from plait.server.shapes.batch import Cost, Diffstat
+from plait.server.shapes.batch import BatchHead, Cost, Diffstat
 from plait.server.shapes.errors import Problem
 from plait.server.shapes.plan import NeedShape
 from plait.server.shapes.shape import Body, Shape
@@ -40,6 +40,13 @@ class Run(Shape):
     commit: str | None
     shipped: bool
     review: bool
+
+
+class Standing(Shape):
+    """Of `tasks`, those that were asked for."""
+
+    batch: BatchHead
+    tasks: list[Run]
 
 
 class SourceTask(Shape):

@@ -186,6 +186,8 @@ class BatchPage:
     gate_losses: int = 0
     passed: set[str] = field(default_factory=set)  # commits that the gate passed
     wish: Publish | None = None
+    words: tuple[str, str] = ("", "")  # a person's title and body
+    renamed: bool = False  # a title was said that no pull request has yet
     publishing: PublishStarted | None = None
     publishes: int = 0
     published: tuple[str, Publish] | None = None

@@ -369,6 +369,24 @@ DEFECTS = (
         "batch.unpublished = None",
     ),
     Defect(
+        "what a person said of a pull request is forgotten",
+        "evolve.publish",
+        "batch.wording = batch.wording.after(request.title, request.body)",
+        "pass",
+    ),
+    Defect(
+        "a pull request is named anew each time",
+        "evolve.publish",
+        "batch.renamed = batch.renamed and order.publish is Publish.PUSH",
+        "pass",
+    ),
+    Defect(
+        "a title may be of many lines",
+        "agenda.publish",
+        "problem_of_title(request.title) or ",
+        "",
+    ),
+    Defect(
         "what a person was granted is not published",
         "agenda.rules",
         "    publish.asked,\n    clock.owed,",

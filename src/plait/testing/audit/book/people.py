@@ -92,11 +92,19 @@ def _about_batch(batch: BatchPage, request: Request, tasks: tuple[str, ...]) -> 
             for name in tasks:
                 batch.tasks[name].approved = True
         case Ship():
-            batch.wish = request.publish
+            _ship(batch, request)
         case ChangeSettings():
             _change(batch, request)
         case _:
             pass
+
+
+def _ship(batch: BatchPage, request: Ship) -> None:
+    batch.wish = request.publish
+    title, body = batch.words
+    if request.title is not None:
+        title, batch.renamed = request.title, True
+    batch.words = (title, body if request.body is None else request.body)
 
 
 def _change(batch: BatchPage, request: ChangeSettings) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from plait.core.decisions import PublishStarted
 from plait.core.reports import PublishDone, PublishFailed
+from plait.core.settings import Publish
 from plait.testing.audit.book.book import Book
 
 
@@ -22,5 +23,7 @@ def over(book: Book, report: PublishDone | PublishFailed) -> None:
     batch.pushed = report.commit or batch.pushed
     if isinstance(report, PublishDone):
         batch.published = (report.commit, order.publish)
+        if order.publish is not Publish.PUSH:
+            batch.renamed = False
     else:
         batch.unpublished = True

@@ -35,7 +35,16 @@ def _wrong(book: Book, batch: BatchPage, event: PublishStarted) -> str | None:
         return f"the gate has not passed {event.commit}"
     if event.expected != batch.pushed:
         return f"{event.expected!r} is not what was pushed last ({batch.pushed!r})"
-    return "nothing is to be done" if event.publish is Publish.OFF or batch.in_place else None
+    if event.publish is Publish.OFF or batch.in_place:
+        return "nothing is to be done"
+    return _misworded(batch, event)
+
+
+def _misworded(batch: BatchPage, event: PublishStarted) -> str | None:
+    """What a person said last is said, until somebody says something else."""
+    if (event.title, event.body) != batch.words:
+        return f"{(event.title, event.body)} is not what was said last: {batch.words}"
+    return None if event.renamed is batch.renamed else f"a title was said: {batch.renamed}"
 
 
 def _unasked(batch: BatchPage, event: PublishStarted) -> str | None:

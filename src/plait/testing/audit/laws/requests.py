@@ -45,7 +45,10 @@ def granted(book: Book, _at: float, answer: RequestGranted) -> None:
         new = batch.settings.patched(request.settings, request.fields)
         if new.isolation is not batch.settings.isolation or new.problem():
             raise book.violation("request", f"{batch.id} was given settings that can't be meant", batch)
-    elif batch.ended and not isinstance(request, Ship):
+    elif isinstance(request, Ship):
+        if request.title and (not request.title.strip() or len(request.title.splitlines()) > 1):
+            raise book.violation("request", f"{batch.id} was given the title {request.title!r}", batch)
+    elif batch.ended:
         raise book.violation("request", f"request {request.id} was granted for a batch that has ended", batch)
 
 

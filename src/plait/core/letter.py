@@ -7,15 +7,15 @@ issue, and are no markup.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from plait.core.frozen import dataclass
 from plait.core.status import TaskStatus
 from plait.core.views import BatchView, TaskView
+from plait.core.wording import NO_WORDING, TITLE_MOST, Wording
 
 MOST = 60_000  # bytes of a body: forges take 65,536 characters, and people may add theirs
-_TITLE = 120  # characters; forges take 255
+_TITLE = 120  # characters of a title of plait's own
 _NAME = 160  # characters of a task's title
 _REASON = 300
 _HEAD_ROOM = 1_000  # bytes for what stands around the lists
@@ -50,24 +50,38 @@ class Detail:
 _NONE = Detail()
 
 
+@dataclass(frozen=True, slots=True)
+class Letter:
+    title: str
+    body: str
+
+    def hidden(self, hide: Callable[[str], str]) -> Letter:
+        return Letter(hide(self.title), hide(self.body))
+
+
+def letter(view: BatchView, said: Wording = NO_WORDING, *, usual: str = "") -> Letter:
+    """What a person said of this one, else what plait makes of it; `usual` is what all are to be called."""
+    return Letter(title(view, said.title or usual), said.body if said.body.strip() else body(view))
+
+
 def title(view: BatchView, wanted: str = "") -> str:
     """`wanted` is what a person wants it to be; otherwise it says what is in it."""
     if wanted.strip():
-        return _cut(_flat(wanted), _TITLE)
+        return _cut(_flat(wanted), TITLE_MOST)
     merged = [task for task in _asked(view) if task.status is TaskStatus.DONE]
     names = ", ".join(_flat(task.title or task.id) for task in merged[:3])
     told = names if len(merged) == 1 else f"{len(merged)} tasks: {names}" + (", …" if len(merged) > 3 else "")
     return _still(_cut(told if merged else f"Batch {_flat(view.id)}", _TITLE))
 
 
-def body(view: BatchView, details: Mapping[str, Detail] = MappingProxyType({}), *, most: int = MOST) -> str:
+def body(view: BatchView, details: Mapping[str, Detail] | None = None, *, most: int = MOST) -> str:
     """Never more than `most` bytes: what does not fit is counted."""
     asked = _asked(view)
     left = [task for task in asked if task.status is not TaskStatus.DONE]
     room = (most - _HEAD_ROOM) // 2 if left else most - _HEAD_ROOM
     parts = [_summary(view)]
     if asked:
-        rows = ((task.status, _row(view, task, details.get(task.id, _NONE))) for task in asked)
+        rows = ((task.status, _row(view, task, (details or {}).get(task.id, _NONE))) for task in asked)
         table, more = _fitting(rows, room)
         parts += ["\n".join([_HEADINGS, *table]), *more]
     if left:

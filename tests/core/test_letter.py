@@ -7,10 +7,11 @@ from hypothesis import example, given, strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from plait.core.letter import MOST, Detail, body, letter, title
 from plait.core.settings import NO_SPEND, Mode, Settings, Spend
 from plait.core.status import BatchStatus, TaskStatus
 from plait.core.views import BatchView, Progress, TaskView
-from plait.engine.letter import MOST, Detail, body, title
+from plait.core.wording import TITLE_MOST, Wording, problem_of_title
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 ZERO = "\u200b"
@@ -205,3 +206,14 @@ def test_a_title_says_what_is_in_it() -> None:
 
 def test_a_title_may_be_a_persons_own() -> None:
     assert title(batch(task("1")), "  Closes #12,\n thanks @ada ") == "Closes #12, thanks @ada"
+
+
+def test_a_title_that_may_be_said_is_not_cut() -> None:
+    longest = "x" * TITLE_MOST
+    assert (title(batch(task("1")), longest), problem_of_title(longest)) == (longest, None)
+    assert problem_of_title(f"{longest}x") is not None
+
+
+def test_a_body_without_words_is_none() -> None:
+    view = batch(task("1"))
+    assert letter(view, Wording(body=" \n")).body == body(view)

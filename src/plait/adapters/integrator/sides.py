@@ -1,0 +1,140 @@
+"""A conflict with both of its sides, for people: each file as it was before both, on the branch, and in the task's change.
+
+The merge is tried as the integrator does it, and nothing of it is left in the repository.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from plait.adapters.integrator import blobs
+from plait.adapters.integrator.ancestry import Ancestry
+from plait.adapters.integrator.conflict import named
+from plait.adapters.integrator.faults import telling
+from plait.adapters.integrator.foresight import changed_by
+from plait.adapters.integrator.merging import Merging
+from plait.adapters.integrator.private import Private
+from plait.adapters.integrator.threeway import Blend, Note
+from plait.core.decisions import Change
+from plait.core.errors import WorldError
+from plait.core.frozen import dataclass
+from plait.kit import Blending
+from plait.ports import Clashing, ConflictKind
+from plait.site.git import Git
+
+MOST = 100  # files of which the contents are told
+_SIDES = {1: "base", 2: "ours", 3: "theirs", 0: "merged"}
+# By what git calls them, the telling ones first: of one file it may say several things.
+_KINDS = (
+    ("submodule", ConflictKind.SUBMODULE),
+    ("rename", ConflictKind.RENAME),
+    ("modify/delete", ConflictKind.MODIFY_DELETE),
+    ("file/directory", ConflictKind.FOLDER),
+    ("distinct", ConflictKind.MODE),
+    ("binary", ConflictKind.BINARY),
+    ("contents", ConflictKind.CONTENT),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """A change and the commit that it met. `merged` are the changes on that, by task, in their order."""
+
+    change: Change
+    onto: str
+    merged: Mapping[str, Change]
+
+
+def read_sides(
+    git_dir: Path, meeting: Meeting, blending: Blending, environment: Mapping[str, str]
+) -> tuple[list[Clashing], int]:
+    """The files, and how many more there are. Raises WorldError where a commit is gone."""
+    with (
+        telling(f"the conflict of {meeting.change.task} could not be read"),
+        TemporaryDirectory(prefix="plait-conflict-") as scratch,
+    ):
+        room = Path(scratch)
+        private = Private(git_dir, room / "git", environment, _objects(room, git_dir))
+        here = {"GIT_DIR": str(git_dir), "GIT_NO_REPLACE_OBJECTS": "1"}
+        own = Git(git_dir, environment=environment, variables=here)
+        merging = Merging(own, private, Ancestry(own), _never)
+        git, tried, clashes = merging.attempt(meeting.change, meeting.onto, blending, ())
+        touched = _touched(own, meeting.merged)
+        files = [
+            _clashing(path, tried, found, touched)
+            for path, found in zip(clashes[:MOST], _contents(git, tried, clashes[:MOST]), strict=True)
+        ]
+        return files, len(clashes[MOST:])
+
+
+def _objects(room: Path, git_dir: Path) -> Path:
+    """What the merge makes goes there; all else is read from the repository."""
+    objects = room / "objects"
+    (objects / "info").mkdir(parents=True)
+    (objects / "info" / "alternates").write_text(f"{git_dir / 'objects'}\n", "utf-8", "surrogateescape")
+    return objects
+
+
+def _never(_commit: str, command: str, _files: tuple[str, ...]) -> Mapping[str, bytes]:
+    """Files that are made anew are no conflict; whoever only looks makes none."""
+    raise WorldError(f"nothing is made anew by looking: {command}")
+
+
+def _touched(git: Git, merged: Mapping[str, Change]) -> dict[str, tuple[str, ...]]:
+    """By file, the newest first."""
+    changed = (
+        changed_by(git, {task: (each.base, each.tip) for task, each in merged.items()}) if merged else {}
+    )
+    found: dict[str, tuple[str, ...]] = {}
+    for task in merged:
+        for path in changed[task]:
+            found[path] = (task, *found.get(path, ()))
+    return found
+
+
+def _contents(git: Git, tried: Blend, paths: Sequence[str]) -> Iterator[Mapping[str, blobs.Content | None]]:
+    """Of each file, what its sides hold; None: too long. A side where it is not is left out."""
+    objects: dict[str, dict[str, str]] = {path: {} for path in paths}
+    for stage in tried.stages:
+        if stage.path in objects:
+            objects[stage.path][_SIDES[stage.n]] = stage.object
+    for path, name in blobs.listed(git, tried.tree, paths).items():
+        objects[path][_SIDES[0]] = name
+    read = blobs.read(git, [name for sides in objects.values() for name in sides.values()])
+    return iter(
+        [{side: read[name] for side, name in sides.items() if name in read} for sides in objects.values()]
+    )
+
+
+def _clashing(
+    path: str,
+    tried: Blend,
+    found: Mapping[str, blobs.Content | None],
+    touched: Mapping[str, tuple[str, ...]],
+) -> Clashing:
+    notes = [note for note in tried.notes if path in note.paths and note.kind.startswith("CONFLICT")]
+    binary = any(content is not None and content.binary for content in found.values())
+    texts = {} if binary else {side: each.text for side, each in found.items() if each is not None}
+    merged = texts.get("merged")
+    return Clashing(
+        path,
+        _kind(notes, [stage.n for stage in tried.stages if stage.path == path], binary=binary),
+        "\n".join(named(note.text, tried) for note in notes),
+        binary,
+        texts.get("base"),
+        texts.get("ours"),
+        texts.get("theirs"),
+        None if merged is None else named(merged, tried),
+        tuple(side for side, each in found.items() if each is None),
+        touched.get(path, ()),
+    )
+
+
+def _kind(notes: Sequence[Note], stages: Sequence[int], *, binary: bool) -> ConflictKind:
+    said = " ".join(note.kind for note in notes)
+    kind = next((kind for word, kind in _KINDS if word in said), ConflictKind.OTHER)
+    if kind is ConflictKind.CONTENT and binary:
+        return ConflictKind.BINARY
+    return ConflictKind.ADD_ADD if kind is ConflictKind.CONTENT and 1 not in stages else kind

@@ -1,0 +1,41 @@
+"""`python -m plait.cli.beside FOLDER`: a server beside a front, for as long as that has the other end of the standard input."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from pathlib import Path
+from threading import Thread
+
+from plait.cli.guard import guarded, leave, prepare
+from plait.cli.serve import ServeWish, serve_command
+from plait.core.errors import UserError
+
+USUAL = 3001
+HOST = "127.0.0.1"
+
+
+def main(folder: str) -> int:
+    """On the usual port if that is free, else on any. Raises PlaitError."""
+    Thread(target=_end_with_front, daemon=True).start()
+    try:
+        return _serve(folder, USUAL)
+    except UserError:  # nothing was started; if it is not about the port, it is said again
+        return _serve(folder, 0)
+
+
+def _serve(folder: str, port: int) -> int:
+    return serve_command(Path(folder), ServeWish(HOST, port, as_json=True))
+
+
+def _end_with_front() -> None:
+    """However the front ends, its end of the pipe is closed then."""
+    while os.read(sys.stdin.fileno(), 4096):
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+if __name__ == "__main__":
+    prepare()
+    leave(guarded(lambda: main(sys.argv[1]), as_json=False))

@@ -1,0 +1,29 @@
+"""Counts of a batch, without a sentence about each task: after every record of many stormy nights."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from plait.core.count import count
+from plait.core.evolve import evolve
+from plait.core.explain import standing
+from plait.core.state import BatchState, State
+from plait.testing.run import run
+from plait.testing.scenario import stormy
+
+
+def one_by_one(state: State, batch: BatchState) -> Counter[str]:
+    asked = (task for task in batch.tasks if task.task.entrant is None)
+    return Counter(standing(state, batch, task).status.value for task in asked)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_it_is_what_is_said_of_each_task(seed: int) -> None:
+    state = State()
+    for record in run(stormy(seed)).journal:
+        evolve(state, record)
+        for batch in state.batches.values():
+            told = {status.value: n for status, n in count(state, batch).items() if n}
+            assert told == one_by_one(state, batch), (record, batch.settings)

@@ -1,0 +1,124 @@
+"""The page beside a run: there while the batch is watched, and gone with it, however that ends."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import signal
+import subprocess
+from collections.abc import Callable
+
+import httpx
+import pytest
+
+from plait.testing.yard import Yard, command
+
+WAITS = "until [ -e go ]; do sleep 0.02; done"
+LINK = re.compile(r"(http://127\.0\.0\.1:[0-9]+)(/login\?code=\S+)")
+
+
+def linked(front: subprocess.Popen[str], *, stderr: bool = False) -> tuple[str, str]:
+    """The server's address and the link, as soon as they are told."""
+    stream = front.stderr if stderr else front.stdout
+    assert stream is not None
+    found = next(filter(None, map(LINK.search, stream)))
+    return found[1], found[2]
+
+
+def answers(url: str) -> bool:
+    try:
+        return httpx.get(f"{url}/health", trust_env=False).status_code == 200
+    except httpx.TransportError:
+        return False
+
+
+def test_the_page_is_there_meanwhile_and_the_output_is_still_json(yard: Yard) -> None:
+    yard.task("01-walls", WAITS)
+    front = yard.start("run", "--web", "--json")
+    url, link = linked(front, stderr=True)
+    with httpx.Client(base_url=url, trust_env=False, follow_redirects=True) as browser:
+        assert browser.get(link).status_code == 200
+        (batch,) = browser.get("/api/batches").json()["batches"]
+        assert [task["taskId"] for task in batch["tasks"]] == ["01-walls"]
+    yard.write("go", "")
+    answer = yard.answer(front)
+    assert answer.code == 0, answer
+    events = [json.loads(line) for line in answer.out.splitlines()]
+    assert events[-1]["type"] == "batch:completed"
+    yard.until_quiet()
+    assert not answers(url)
+
+
+@pytest.mark.parametrize(
+    ("end", "code"),
+    [
+        (lambda front: front.send_signal(signal.SIGINT), 130),
+        (lambda front: front.send_signal(signal.SIGTERM), 128 + signal.SIGTERM),
+        (lambda front: front.kill(), -signal.SIGKILL),
+    ],
+    ids=["Ctrl+C", "told to leave", "killed"],
+)
+def test_however_the_run_ends_no_server_is_left(
+    yard: Yard, end: Callable[[subprocess.Popen[str]], None], code: int
+) -> None:
+    yard.task("01-walls", WAITS)
+    front = yard.start("run", "--web")
+    url, _ = linked(front)
+    assert answers(url)
+    end(front)
+    assert yard.answer(front).code == code
+    yard.until(lambda: not answers(url))
+    yard.write("go", "")
+    yard.until_quiet()
+
+
+def test_it_is_served_where_the_usual_port_is_taken(yard: Yard) -> None:
+    yard.task("01-walls", WAITS)
+    yard.task("02-roof", WAITS)
+    fronts = [yard.start("run", "--web", "-s", task) for task in ("01-walls", "02-roof")]
+    first, second = (linked(front)[0] for front in fronts)
+    assert first != second
+    yard.write("go", "")
+    assert [yard.answer(front).code for front in fronts] == [0, 0]
+
+
+def test_that_it_can_not_be_served_costs_the_batch_nothing(yard: Yard) -> None:
+    yard.task("01-walls", "true")
+    yard.plait("token")
+    (token,) = (yard.top.parent / "home").rglob("plait/token")
+    token.chmod(0o644)
+    answer = yard.plait("run", "--web")
+    assert answer.code == 0, answer
+    assert "the page can't be served" in answer.err
+    assert "\ufffd" not in answer.err
+    assert yard.statuses() == {"01-walls": "done"}
+
+
+def test_nobody_serves_it_for_a_batch_that_is_left_to_itself(yard: Yard) -> None:
+    yard.task("01-walls", "true")
+    answer = yard.plait("run", "--web", "--detach")
+    assert (answer.code, "plait serve" in answer.err) == (2, True)
+    assert yard.state().batches == {}
+
+
+def test_whoever_stops_reading_ends_nothing_and_is_told(yard: Yard) -> None:
+    yard.task("01-walls", WAITS)
+    front = yard.start("run", "--web")
+    assert front.stdout is not None
+    assert front.stderr is not None
+    front.stdout.close()
+    assert front.wait(timeout=60) == 128 + signal.SIGPIPE
+    assert "goes on in the background" in front.stderr.read()
+    yard.write("go", "")
+    yard.until_quiet()
+    assert yard.statuses() == {"01-walls": "done"}
+
+
+def test_an_output_without_room_is_told_as_without_the_page(yard: Yard) -> None:
+    yard.task("01-walls", WAITS)
+    answer = yard.answer(yard.popen(["sh", "-c", f"exec {shlex.join(command('run', '--web'))} > /dev/full"]))
+    assert answer.code == 1
+    assert "goes on in the background" in answer.err
+    yard.write("go", "")
+    yard.until_quiet()

@@ -1,0 +1,142 @@
+"""The built page, as browsers ask for it."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import anyio
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from plait.server.app import described
+from plait.server.page import add_page, built_page, page_version
+
+BROWSER = {"Sec-Fetch-Mode": "navigate", "Accept": "text/html,application/xhtml+xml"}
+OLD_BROWSER = {"Accept": "text/html,application/xhtml+xml"}
+SCRIPT = "console.log('a page');\n" * 200
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "ui"
+    (made / "assets").mkdir(parents=True)
+    (made / ".vite").mkdir()
+    (made / "index.html").write_text("<!doctype html><title>the page</title>")
+    (made / "favicon.svg").write_text("<svg/>")
+    (made / "assets" / "index-a1b2.js").write_text(SCRIPT)
+    (made / ".vite" / "manifest.json").write_text("{}")
+    (tmp_path / "secret").write_text("no")
+    (made / "out").symlink_to(tmp_path / "secret")
+    return made
+
+
+@pytest.fixture
+def app(folder: Path) -> FastAPI:
+    made = described()
+    add_page(made, folder)
+    return made
+
+
+def ask(app: FastAPI, path: str, method: str = "GET", **headers: str) -> httpx.Response:
+    async def asked() -> httpx.Response:
+        transport = httpx.ASGITransport(app=app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://plait") as client:
+            return await client.request(method, path, headers=headers)
+
+    return anyio.run(asked)
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/settings", "/batches/7f3a/graph", "/batches/x/tasks/a%2Fb.js", "/%C3%A9 ?q=1"]
+)
+@pytest.mark.parametrize("browser", [BROWSER, OLD_BROWSER])
+def test_wherever_a_person_goes_there_is_the_page(app: FastAPI, path: str, browser: dict[str, str]) -> None:
+    answer = ask(app, path, **browser)
+    assert (answer.status_code, answer.text) == (200, "<!doctype html><title>the page</title>")
+    assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
+    assert answer.headers["Cache-Control"] == "no-cache"
+
+
+def test_who_has_the_page_is_not_sent_it_again_until_there_is_another(app: FastAPI, folder: Path) -> None:
+    etag = ask(app, "/", **BROWSER).headers["ETag"]
+    for said in (etag, f"W/{etag}", f'"other", {etag}', "*"):
+        again = ask(app, "/settings", **BROWSER, **{"If-None-Match": said})
+        assert (again.status_code, again.content, again.headers["ETag"]) == (304, b"", etag)
+    version = page_version(folder)
+    (folder / "index.html").write_text("<!doctype html><title>THE page</title>")
+    fresh = ask(app, "/", **BROWSER, **{"If-None-Match": etag})
+    assert (fresh.status_code, "THE page" in fresh.text) == (200, True)
+    assert version != page_version(folder)
+
+
+def test_a_file_whose_name_changes_with_it_is_kept_for_ever(app: FastAPI) -> None:
+    answer = ask(app, "/assets/index-a1b2.js")
+    assert (answer.text, answer.headers["Content-Type"]) == (SCRIPT, "text/javascript; charset=utf-8")
+    assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+    assert ask(app, "/favicon.svg").headers["Cache-Control"] == "no-cache"
+    assert ask(app, "/favicon.svg").headers["Content-Type"] == "image/svg+xml"
+
+
+def test_it_comes_packed_for_those_who_read_that(app: FastAPI) -> None:
+    async def raw(encoding: str) -> tuple[bytes, httpx.Headers]:
+        transport = httpx.ASGITransport(app=app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://plait") as client:
+            headers = {"Accept-Encoding": encoding}
+            async with client.stream("GET", "/assets/index-a1b2.js", headers=headers) as answer:
+                return b"".join([part async for part in answer.aiter_raw()]), answer.headers
+
+    packed, headers = anyio.run(raw, "gzip, br")
+    assert gzip.decompress(packed).decode() == SCRIPT
+    assert (headers["Content-Encoding"], headers["Vary"]) == ("gzip", "Accept-Encoding")
+    assert headers["Content-Length"] == str(len(packed))
+    plain, headers = anyio.run(raw, "identity")
+    assert (plain.decode(), headers.get("Content-Encoding")) == (SCRIPT, None)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/api/nothing", "/api", "/metrics/x", "/mcp/x", "/health/x", "/assets/index-gone.js", "/assets"),
+        "/assets/%2e%2e/%2e%2e/secret",
+    ],
+)
+def test_what_is_no_page_is_not_there_for_anybody(app: FastAPI, path: str) -> None:
+    for headers in (BROWSER, {}):
+        answer = ask(app, path, **headers)
+        assert answer.status_code == 404, answer.text
+        assert answer.json()["error"] == "there is nothing at this address"
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/.vite/manifest.json", "/out", "/../secret", "/%2e%2e/secret", "/nowhere", "/x%00y", f"/{'x' * 9000}"],
+)
+def test_a_program_is_told_that_there_is_nothing_and_nothing_leads_out(app: FastAPI, path: str) -> None:
+    assert ask(app, path).json()["error"] == "there is nothing at this address"
+    assert ask(app, path, **BROWSER).text != "no"
+
+
+def test_a_method_that_an_address_has_not_is_still_told(app: FastAPI) -> None:
+    assert ask(app, "/api/tasks", "PUT", **BROWSER).status_code == 405
+    assert ask(app, "/settings", "POST", **BROWSER).status_code == 404
+    head = ask(app, "/settings", "HEAD", **BROWSER)
+    assert (head.status_code, head.headers["ETag"]) == (200, ask(app, "/", **BROWSER).headers["ETag"])
+
+
+def test_where_it_was_not_built_that_is_said_until_it_is(tmp_path: Path) -> None:
+    app = described()
+    add_page(app, tmp_path / "ui")
+    for path in ("/", "/settings"):
+        answer = ask(app, path, **BROWSER)
+        assert (answer.status_code, "make page" in answer.text) == (200, True)
+    assert page_version(tmp_path / "ui") is None
+    (tmp_path / "ui").mkdir()
+    (tmp_path / "ui" / "index.html").write_text("built")
+    assert ask(app, "/", **BROWSER).text == "built"
+
+
+def test_the_package_knows_whether_it_has_one() -> None:
+    found = built_page()
+    assert found is None or (found / "index.html").is_file()

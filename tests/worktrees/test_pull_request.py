@@ -1,0 +1,64 @@
+"""`plait pr` with words of a person's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from plait.testing.estate import Estate
+from plait.testing.localforge import REPOSITORY, Forge, forge
+from plait.testing.yard import command
+
+
+@pytest.fixture
+def remote(tmp_path: Path, estate: Estate) -> Iterator[Forge]:
+    """One task is merged, and the remote is the forge's."""
+    with forge(tmp_path / "forge") as made:
+        estate.git("remote", "set-url", "origin", f"{made.url}/{REPOSITORY}.git")
+        estate.env |= {"PLAIT_PR_FORGE": "gitea", "PLAIT_FORGE_TOKEN": "t0ken-t0ken-t0ken", "NO_PROXY": "*"}
+        estate.task("01-walls", "echo walls > walls.txt")
+        estate.begin()
+        assert estate.plait("run", "tasks", "--yes", "--no-pr").code == 0
+        yield made
+
+
+def test_a_title_and_a_text_from_a_file(estate: Estate, remote: Forge, tmp_path: Path) -> None:
+    text = tmp_path / "text.md"
+    text.write_text("As agreed.\n")
+    answer = estate.plait("pr", "--title", "Four walls", "--body-file", str(text))
+    assert answer.code == 0, answer.err
+    (pull,) = remote.pulls
+    assert pull["title"] == "Four walls"
+    assert "As agreed." in pull["body"]
+    assert estate.plait("pr").code == 0
+    assert (pull["title"], "As agreed." in pull["body"]) == ("Four walls", True)
+
+
+def test_a_text_from_the_standard_input(estate: Estate, remote: Forge) -> None:
+    terminal = estate.popen(
+        ["sh", "-c", 'printf "From a pipe.\\n" | "$0" "$@"', *command("pr", "--body-file", "-")]
+    )
+    assert estate.answer(terminal).code == 0
+    assert "From a pipe." in remote.pulls[0]["body"]
+    assert remote.pulls[0]["title"] == "01-walls"
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("--title", ""), "a title has to have words"),
+        (("--title", "two\nlines"), "a title has to be one line of text"),
+        (("--title", "x" * 256), "a title has at most 255 characters"),
+        (("--body-file", "none.md"), "none.md can't be read: No such file or directory"),
+        (("--body-file", "latin.md"), "latin.md is no text in UTF-8"),
+    ],
+)
+def test_what_can_not_be_said_is_told_and_nothing_is_published(
+    estate: Estate, remote: Forge, words: tuple[str, ...], why: str
+) -> None:
+    (estate.top / "latin.md").write_bytes(b"caf\xe9")
+    answer = estate.plait("pr", *words)
+    assert (answer.code, remote.pulls) == (2, [])
+    assert why in answer.err
