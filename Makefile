@@ -12,11 +12,16 @@ FEW    := $(TOOLS)/node_modules/.few
 ALL    := $(TOOLS)/node_modules/.all
 PIPPED := $(VENV)/agents/aider/.installed $(VENV)/agents/mini/.installed
 NPMCI  := npm ci --prefix $(TOOLS) --ignore-scripts --no-audit --no-fund --silent
+# The web page: its packages, the built page (which the wheel carries), and a browser for its tests.
+UI      := ui/node_modules/.package-lock.json
+PAGE    := src/plait/ui/index.html
+WRITTEN := $(shell find ui/src ui/public -type f 2>/dev/null) ui/index.html ui/vite.config.ts ui/tsconfig.json
+BROWSER := $(VENV)/.browser
 SEEDS  ?=
 LONG   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-agents unit check format sim crash soak stress fuzz bench mutants lock clean
+.PHONY: help demo page test test-agents unit check format sim crash soak stress fuzz pictures bench mutants lock clean
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
@@ -32,13 +37,28 @@ $(STAMP): requirements/dev.txt pyproject.toml
 demo: $(STAMP)  ## a small repository, and its tasks run for real: no keys, no network
 	@$(BIN)/plait demo
 
+page: $(PAGE)  ## the web page that plait serve shows
+
 test: check unit sim mutants  ## everything CI runs
 
 test-agents: $(STAMP) $(ALL) $(PIPPED)  ## the real coding tools, all that npm and PyPI have, against a scripted model
 	PLAIT_AGENTS_LONG=1 $(BIN)/pytest -n 2 tests/realagents
 
-unit: $(STAMP) $(OPENAPI) $(FEW)
+unit: $(STAMP) $(OPENAPI) $(FEW) $(PAGE) $(BROWSER)
+	npm test --prefix ui --silent
 	$(BIN)/pytest -n 2
+
+$(UI): ui/package-lock.json
+	npm ci --prefix ui --ignore-scripts --no-audit --no-fund --silent
+	@touch $@
+
+$(PAGE): $(UI) $(WRITTEN)
+	npm run build --prefix ui --silent
+	@touch $@
+
+$(BROWSER): tests/ui/browser.sh | $(STAMP)
+	sh tests/ui/browser.sh $(BIN)/playwright
+	@touch $@
 
 # What GitHub says of its own interface: pull requests are checked against it.
 $(OPENAPI): tests/forge/openapi/package-lock.json
@@ -60,15 +80,19 @@ $(VENV)/agents/%/.installed: requirements/%.txt | $(STAMP)
 	$(VENV)/agents/$*/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/$*.txt
 	@touch $@
 
-check: $(STAMP)  ## format, lint, types, imports
+check: $(STAMP) $(PAGE)  ## format, lint, types, imports, and the size of the page
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	npm run check --prefix ui --silent
+	npm run types --prefix ui --silent -- --check
+	npm run size --prefix ui --silent
 
-format: $(STAMP)  ## put the code in order
+format: $(STAMP) $(UI)  ## put the code in order
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+	npm run format --prefix ui --silent
 
 sim: $(STAMP)  ## simulated batches with crashes; LONG=1 for a million records and more
 	$(BIN)/python -m plait.testing.sim $(if $(LONG),--long) $(if $(SEEDS),--seeds $(SEEDS))
@@ -81,6 +105,10 @@ soak: $(STAMP)  ## batches with worktrees, dropped from and added to, and many t
 
 stress: $(STAMP)  ## others write a source at the same time, and texts nobody wrote; LONG=1 for more
 	PLAIT_STRESS_LONG=$(LONG) PLAIT_HOSTILE_LONG=$(LONG) $(BIN)/pytest tests/writeback/test_stress.py tests/sources/test_hostile.py
+
+pictures: $(STAMP) $(PAGE) $(BROWSER)  ## the pictures of the page in docs/img, taken anew
+	@mkdir -p docs/img
+	PLAIT_PICTURES=1 $(BIN)/pytest -q tests/ui/test_views.py
 
 fuzz: $(STAMP)  ## the server asked for whatever its own OpenAPI allows, and for what it does not: some minutes
 	PLAIT_CONTRACT_LONG=1 $(BIN)/pytest tests/server/test_contract.py
@@ -103,4 +131,4 @@ lock: $(STAMP)  ## compile the hashed locks anew from pyproject.toml
 	done
 
 clean:  ## remove what was made here
-	rm -rf $(VENV) tests/forge/openapi/node_modules $(TOOLS)/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build
+	rm -rf $(VENV) ui/node_modules src/plait/ui tests/forge/openapi/node_modules $(TOOLS)/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build

@@ -66,12 +66,12 @@ def logs_command(where: Path, words: Sequence[str], wish: LogsWish) -> int:
 
 
 def _read_gate(desk: Desk, words: Sequence[str], wish: LogsWish) -> None:
-    from plait.cli.logs_gate import choose_gate  # noqa: PLC0415 - few look at gates
+    from plait.cli.logs_gate import find_gate  # noqa: PLC0415 - few look at gates
     from plait.front.gates import gate_attempt  # noqa: PLC0415
 
     if wish.step is not None:
         raise UserError("a gate has no steps", hint="Say --gate or --step, not both.")
-    batch, n = choose_gate(desk, words, wish.attempt)
+    batch, n = find_gate(desk, words, wish.attempt)
     _read(desk, gate_attempt(batch.id, n), _teller(desk, batch, wish), follow=wish.follow)
 
 

@@ -6,27 +6,22 @@ from collections.abc import Sequence
 from contextlib import closing
 
 from plait import wiring
-from plait.core.errors import UserError, WorldError
+from plait.core.errors import WorldError
 from plait.core.explain import explain
 from plait.core.state import BatchState, TaskState
 from plait.front.desk import Desk
-from plait.front.gates import deciding
+from plait.front.gates import choose_gate, deciding
 from plait.front.names import find
 
 
-def choose_gate(desk: Desk, words: Sequence[str], number: int | None) -> tuple[BatchState, int]:
+def find_gate(desk: Desk, words: Sequence[str], number: int | None) -> tuple[BatchState, int]:
     """The newest gate of a batch, the one of this number, or the one that decided about a task."""
     meant = find(desk.ahead(), words)
     batch = meant.batch
-    if not batch.gates:
-        none = "no gate is set" if batch.settings.gate is None else "its gate has not run yet"
-        raise WorldError(f"batch {batch.id}: {none}, so there is nothing to read")
+    chosen = choose_gate(batch, number)
     if meant.tasks and number is None:
         return batch, _of_task(desk, batch, meant.tasks[0])
-    if number is not None and not 1 <= number <= batch.gates:
-        ran = "once" if batch.gates == 1 else f"{batch.gates} times"
-        raise UserError(f"batch {batch.id} has no gate {number}", hint=f"Its gate ran {ran}.")
-    return batch, number or batch.gates
+    return batch, chosen
 
 
 def _of_task(desk: Desk, batch: BatchState, task: TaskState) -> int:

@@ -6,9 +6,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from plait.core.decisions import GateEnding, GateStarted, TaskEnded
+from plait.core.errors import UserError, WorldError
 from plait.core.events import Record
 from plait.core.frozen import dataclass
 from plait.core.reports import GateDone, GateLost
+from plait.core.state import BatchState
 from plait.core.status import Category, EndWhy, TaskStatus
 from plait.core.task import Attempt, Step
 
@@ -28,6 +30,17 @@ class GateRun:
 def gate_attempt(batch: str, n: int) -> Attempt:
     """A gate runs like an attempt at verifying, of no task."""
     return Attempt(batch, "", Step.VERIFY, n)
+
+
+def choose_gate(batch: BatchState, number: int | None) -> int:
+    """The newest one, or the one of this number. Raises WorldError or UserError if there is none."""
+    if not batch.gates:
+        none = "no gate is set" if batch.settings.gate is None else "its gate has not run yet"
+        raise WorldError(f"batch {batch.id}: {none}, so there is nothing to read")
+    if number is not None and not 1 <= number <= batch.gates:
+        ran = "once" if batch.gates == 1 else f"{batch.gates} times"
+        raise UserError(f"batch {batch.id} has no gate {number}", hint=f"Its gate ran {ran}.")
+    return number or batch.gates
 
 
 class Gates:

@@ -1,4 +1,4 @@
-"""Reading what tasks left: what their attempts printed, what they changed, and why they are where they are."""
+"""Reading what tasks left: what their attempts and gates printed, what they changed, and why they are where they are."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from plait.front.difference import Difference, difference
 from plait.front.difference_shape import difference_json
 from plait.front.event import line
 from plait.front.explaining import explained_by, explained_json, result_json
+from plait.front.gates import choose_gate, gate_attempt
 from plait.front.past import Try
 from plait.front.reading.attempts import at_work, choose, listener_by
 from plait.front.reading.neutral import neutral
@@ -80,6 +81,20 @@ async def log(  # noqa: PLR0913 - what can be asked of a transcript
     name, working, past = await office.look(read)
     heard = past if events else None
     return await asyncio.to_thread(_log, office.place, name, (start, most), working=working, heard=heard)
+
+
+async def gate_log(
+    office: Office, batch: str | None, *, gate: int | None = None, start: int = 0, most: int = MOST
+) -> Log:
+    """As `log`, of the batch's newest gate, or that of this number. Raises UnknownError if there is none."""
+
+    def read(desk: Desk) -> tuple[Attempt, bool]:
+        state = desk.ahead()
+        name = _gate(the_batch(state, batch), gate)
+        return name, at_work(state, name)
+
+    name, working = await office.look(read)
+    return await asyncio.to_thread(_log, office.place, name, (start, most), working=working, heard=None)
 
 
 async def prints_objects(office: Office, attempt: Attempt) -> bool:
@@ -176,6 +191,13 @@ def _of_task(
 def _attempt(state: State, batch: BatchState, task: TaskState, step: Step, number: int | None) -> Attempt:
     with _in_state(task_view(state, batch, task).status.value):
         return choose(state, batch, task, step, number)
+
+
+def _gate(batch: BatchState, number: int | None) -> Attempt:
+    try:
+        return gate_attempt(batch.id, choose_gate(batch, number))
+    except (UserError, WorldError) as error:
+        raise UnknownError(error.message, hint=error.hint) from error
 
 
 @contextmanager

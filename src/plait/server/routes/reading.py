@@ -54,20 +54,25 @@ def _number(about: str) -> dict[str, object]:
     return {"description": about, "schema": {"type": "integer"}}
 
 
-_LOG: Responses = {
-    200: {
-        "description": "A part of the transcript in whole lines, without secrets",
-        "content": {PLAIN: {"schema": {"type": "string"}}, LINES: {"schema": {"type": "string"}}},
-        "headers": {
-            "Plait-Offset": _number(
-                "Where this part starts: later than asked for, where something was left out"
-            ),
-            "Plait-Next": _number("Where the next part starts"),
-            "Plait-Ended": {"description": "Nothing comes after it", "schema": {"type": "boolean"}},
-            "Plait-Attempt": {"description": "Whose it is, as `write-2`", "schema": {"type": "string"}},
-        },
+def _part(*types: str, **more: dict[str, object]) -> Responses:
+    """`more` are headers that tell whose it is."""
+    headers = {
+        "Plait-Offset": _number("Where this part starts: later than asked for, where something was left out"),
+        "Plait-Next": _number("Where the next part starts"),
+        "Plait-Ended": {"description": "Nothing comes after it", "schema": {"type": "boolean"}},
+        **{f"Plait-{name}": about for name, about in more.items()},
     }
-}
+    return {
+        200: {
+            "description": "A part of the transcript in whole lines, without secrets",
+            "content": {kind: {"schema": {"type": "string"}} for kind in types},
+            "headers": headers,
+        }
+    }
+
+
+_LOG = _part(PLAIN, LINES, Attempt={"description": "Whose it is, as `write-2`", "schema": {"type": "string"}})
+_GATE_LOG = _part(PLAIN, Gate=_number("Which gate's it is"))
 _DIFF: Responses = {
     200: {
         "model": DiffShape,
@@ -95,14 +100,26 @@ async def log(  # noqa: PLR0913, PLR0917 - what can be asked of a transcript
     found = await reading.log(
         office, batch_id, task_id, start=start, most=limit, attempt=attempt, step=Step(step), events=events
     )
-    headers = {
-        "Plait-Offset": str(found.offset),
-        "Plait-Next": str(found.next),
-        "Plait-Ended": "true" if found.ended else "false",
-        "Plait-Attempt": f"{found.attempt.step.value}-{found.attempt.n}",
-    }
-    data = found.text.encode("utf-8", "replace")
-    return Response(data, headers=headers, media_type=LINES if events else PLAIN)
+    whose = {"Plait-Attempt": f"{found.attempt.step.value}-{found.attempt.n}"}
+    return _told(found, whose, LINES if events else PLAIN)
+
+
+@router.get(
+    f"{_BATCH}/log",
+    operation_id="readGateLog",
+    response_class=Response,
+    responses=answers(None, 409, also=_GATE_LOG),
+)
+async def gate_log(
+    office: InOffice,
+    batch_id: BatchId,
+    gate: Attempt = None,
+    start: From = 0,
+    limit: Most = reading.MOST,
+) -> Response:
+    """What a gate of the batch printed, from an offset on."""
+    found = await reading.gate_log(office, batch_id, gate=gate, start=start, most=limit)
+    return _told(found, {"Plait-Gate": str(found.attempt.n)}, PLAIN)
 
 
 @router.get(
@@ -159,6 +176,16 @@ async def conflict(office: InOffice, batch_id: BatchId, task_id: TaskName) -> Re
 async def pull_request(office: InOffice, batch_id: BatchId) -> Response:
     """What the batch's pull request would say, if it were opened or brought up to date now."""
     return reply(await pulls.pull_request(office, batch_id))
+
+
+def _told(found: reading.Log, whose: dict[str, str], kind: str) -> Response:
+    headers = {
+        "Plait-Offset": str(found.offset),
+        "Plait-Next": str(found.next),
+        "Plait-Ended": "true" if found.ended else "false",
+        **whose,
+    }
+    return Response(found.text.encode("utf-8", "replace"), headers=headers, media_type=kind)
 
 
 async def _text(office: Office, batch: str, task: str | None, attempt: int | None, start: int) -> Response:

@@ -1,0 +1,85 @@
+"""A crowded project whose journal is written at a pace: what a page of many tasks has to keep up with."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from plait.adapters.sqlite import open_writer
+from plait.core.events import Record
+from plait.core.graph import build
+from plait.core.requests import Submit
+from plait.core.settings import Isolation, Settings
+from plait.ports import Journal
+from plait.testing.worldless import records_of
+from plait.wiring import JOURNAL, find_place
+from plait.wiring.sources import Survey, survey
+
+
+def furnish(folder: Path, tasks: int) -> None:
+    """So many task files, in a folder that is no repository."""
+    (folder / "tasks").mkdir()
+    (folder / ".plait").mkdir()
+    for n in range(tasks):
+        text = f"---\nphase: part {n % 10}\nrun: 'true'\n---\n# Task number {n} of a long list\n\nDo it.\n"
+        (folder / "tasks" / f"t{n:04}.md").write_text(text)
+
+
+class Pace:
+    """Batch after batch of all the tasks, `rate` records a second."""
+
+    def __init__(self, folder: Path, rate: float) -> None:
+        self._journal: Journal = open_writer(find_place(folder).state / JOURNAL)
+        self._records = _endless(survey(folder))
+        self._rate = rate
+
+    def write(self, seconds: float, *, at_once: int = 5) -> int:
+        """How many records were written."""
+        began, written = time.monotonic(), 0
+        while time.monotonic() - began < seconds:
+            self._journal.append([next(self._records) for _ in range(at_once)])
+            written += at_once
+            time.sleep(max(0.0, began + written / self._rate - time.monotonic()))
+        return written
+
+    def close(self) -> None:
+        self._journal.close()
+
+
+def _endless(seen: Survey) -> Iterator[Record]:
+    plan = build([replace(entry.task, phase=None) for entry in seen.pile.entries]).plan
+    assert plan is not None
+    sources = tuple(str(source) for source in seen.pile.sources)
+    settings = Settings(isolation=Isolation.IN_PLACE, max_parallel=40)
+    seq, number = 0, 0
+    while True:
+        records = records_of(plan, settings, f"b{number}")
+        for record in _timed(_with_sources(records, sources)):
+            seq += 1
+            yield replace(record, seq=seq)
+        number += 1
+
+
+def _with_sources(records: Sequence[Record], sources: tuple[str, ...]) -> Iterator[Record]:
+    for record in records:
+        event = record.event
+        yield replace(record, event=replace(event, sources=sources)) if isinstance(event, Submit) else record
+
+
+def _timed(records: Iterator[Record]) -> Iterator[Record]:
+    for record in records:
+        yield replace(record, at=time.time())
+
+
+def main(folder: str, rate: str, seconds: str) -> None:
+    pace = Pace(Path(folder), float(rate))
+    print("ready", flush=True)
+    print(pace.write(float(seconds)), flush=True)
+    pace.close()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

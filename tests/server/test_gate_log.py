@@ -1,0 +1,73 @@
+"""What gates printed, over HTTP."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from plait.testing.estate import Estate
+from plait.testing.served import Served
+
+SECRET = "correct-horse-battery-staple"
+
+
+def test_what_a_gate_printed_is_read_like_a_log(served_estate: Served, estate: Estate) -> None:
+    served = served_estate
+    os.environ["MY_SECRET_KEY"] = SECRET
+    estate.task("01-walls", "echo walls > walls.txt")
+    estate.task("02-fire", "echo fire > fire.txt", needs="[01-walls]")
+    estate.begin()
+    gate = f"printf '\\033[31m<b>looking\\033[0m\\n'; echo {SECRET}; if [ -e fire.txt ]; then echo it burns; exit 1; fi"
+    batch = served.run("01-walls", "02-fire", settings={"gate": gate})
+    served.until_over(batch)
+    spans = served.get(f"/api/batches/{batch}/timeline")["spans"]
+    results = {span["n"]: span["result"] for span in spans if span["kind"] == "gate"}
+    (failed,) = [n for n, result in results.items() if result == "failed"]
+    path = f"/api/batches/{batch}/log"
+    told = served.client.get(path, params={"gate": failed})
+    lines = told.text.splitlines()
+    assert (lines[0], lines[-1]) == ("<b>looking", "it burns")
+    assert SECRET not in told.text
+    assert told.headers["Content-Type"] == "text/plain; charset=utf-8"
+    assert [told.headers[f"Plait-{name}"] for name in ("Gate", "Offset", "Ended")] == [
+        str(failed),
+        "0",
+        "true",
+    ]
+    assert served.client.get(path, params={"gate": failed, "from": -9}).text == "it burns\n"
+    beyond = served.client.get(path, params={"gate": failed, "from": told.headers["Plait-Next"]})
+    assert (beyond.status_code, beyond.text) == (200, "")
+    assert served.client.get(path).headers["Plait-Gate"] == str(max(results))
+    passed = [n for n, result in results.items() if result == "passed"]
+    assert passed
+    for n in passed:
+        other = served.client.get(path, params={"gate": n})
+        assert (other.headers["Plait-Gate"], "it burns" in other.text) == (str(n), False)
+    assert served.get(path, 404, gate=99)["error"] == f"batch {batch} has no gate 99"
+    for query, field in (({"gate": 0}, "gate"), ({"from_": "x"}, "from"), ({"limit": 1}, "limit")):
+        assert served.get(path, 422, **query)["field"] == field
+
+
+def test_a_gate_is_read_while_it_runs(served_estate: Served, estate: Estate, tmp_path: Path) -> None:
+    served, go = served_estate, tmp_path / "go"
+    estate.task("01-walls", "echo walls > walls.txt")
+    estate.begin()
+    gate = f"echo one; until [ -e {go} ]; do sleep 0.02; done; echo two"
+    batch = served.run("01-walls", settings={"gate": gate})
+    path = f"/api/batches/{batch}/log"
+    estate.until(lambda: served.client.get(path).text == "one\n")
+    running = served.client.get(path)
+    assert running.headers["Plait-Ended"] == "false"
+    go.touch()
+    served.until_over(batch)
+    rest = served.client.get(path, params={"from": running.headers["Plait-Next"]})
+    assert (rest.text, rest.headers["Plait-Ended"]) == ("two\n", "true")
+
+
+def test_where_no_gate_has_run_there_is_none_to_read(served: Served) -> None:
+    served.yard.task("01-walls", "true")
+    batch = served.run("01-walls")
+    served.until_over(batch)
+    told = served.get(f"/api/batches/{batch}/log", 404)
+    assert told["error"] == f"batch {batch}: no gate is set, so there is nothing to read"
+    assert served.get("/api/batches/nothing/log", 404)["error"]

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from plait.server.page import FOLDER
+from plait.testing.estate import Estate, estate as make_estate
+from plait.testing.serving import ServeProcess, serve
+from plait.testing.windows import WIDE, Window, browser as make_browser, window as make_window
+
+Opens = Callable[..., Window]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    expect.set_options(timeout=30_000)  # a machine that is busy takes its time
+    with make_browser() as made:
+        yield made
+
+
+@pytest.fixture
+def estate(tmp_path: Path) -> Iterator[Estate]:
+    """A repository with a remote; tasks have worktrees. Nothing is committed before `estate.begin()`."""
+    with make_estate(tmp_path) as made:
+        if FOLDER in os.environ:
+            made.env[FOLDER] = os.environ[FOLDER]
+        yield made
+
+
+@pytest.fixture
+def opens(browser: Browser, estate: Estate) -> Iterator[Opens]:
+    """A server of the estate's, and windows on it: `opens(size=PHONE, dark=True)`. No window may have complained at the end."""
+    servers: list[ServeProcess] = []
+    windows: list[Window] = []
+    with ExitStack() as stack:
+
+        def open_(*, size: tuple[int, int] = WIDE, dark: bool = False) -> Window:
+            if not servers:
+                servers.append(serve(estate))
+            server = servers[0] if not windows else _linked(servers[0], estate)
+            made = stack.enter_context(make_window(browser, server, size=size, dark=dark))
+            windows.append(made)
+            return made
+
+        yield open_
+        assert [each for made in windows for each in made.complaints] == []
+
+
+def _linked(server: ServeProcess, estate: Estate) -> ServeProcess:
+    link = estate.plait("token", "--link", "--url", server.url).out.strip()
+    return ServeProcess(server.front, server.url, link, server.pid, server.token)

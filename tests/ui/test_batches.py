@@ -1,0 +1,139 @@
+"""Several batches at once, each steered by itself, and the list of all of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from playwright.sync_api import Locator, Page, expect
+
+from plait.testing.estate import Estate
+from plait.testing.windows import PHONE, Window
+
+Opens = Callable[..., Window]
+
+
+def _held(estate: Estate, go: Path, *names: str) -> None:
+    for name in names:
+        estate.task(name, f"while [ ! -e {go}/{name} ]; do sleep 0.05; done; echo {name} > {name}.txt")
+
+
+def _run(page: Page, *ids: str) -> None:
+    for task in ids:
+        page.get_by_role("checkbox", name=f"Select {task}", exact=True).check()
+    page.get_by_role("button", name="Execute parallel").click()
+    start = page.get_by_role("dialog").get_by_role("button", name="Start")
+    expect(start).not_to_have_attribute("aria-disabled", "true")
+    start.click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def _strips(page: Page) -> Locator:
+    return page.get_by_role("region", name="Batches at work").get_by_role("listitem")
+
+
+def test_two_batches_at_once_are_steered_each_by_itself(estate: Estate, opens: Opens, tmp_path: Path) -> None:
+    go = tmp_path / "go"
+    go.mkdir()
+    _held(estate, go, "01-walls", "02-roof", "03-door")
+    estate.begin()
+    page = opens().page
+    _run(page, "01-walls")
+    expect(_strips(page)).to_have_count(1)
+    _run(page, "02-roof", "03-door")
+    expect(_strips(page)).to_have_count(2)
+    views = page.get_by_role("navigation", name="Views")
+    expect(views.get_by_role("link", name="Batches")).to_contain_text("2 open")
+
+    newer, older = _strips(page).nth(0), _strips(page).nth(1)
+    expect(newer).to_contain_text("2 running")
+    newer.get_by_role("button", name="Pause batch").click()
+    expect(newer.get_by_role("button", name="Unpause batch")).to_be_visible()
+    expect(newer).to_contain_text("Paused")
+    expect(older).not_to_contain_text("Paused")
+    (go / "01-walls").touch()
+    expect(older).to_contain_text("It is done")
+    newer.get_by_role("button", name="Unpause batch").click()
+    expect(newer.get_by_role("button", name="Pause batch")).to_be_visible()
+
+    # Cancelled only when that was meant.
+    newer.get_by_role("button", name="Cancel batch").click()
+    page.get_by_role("dialog").get_by_role("button", name="Keep it as it is").click()
+    expect(newer).to_contain_text("2 running")
+    newer.get_by_role("button", name="Cancel batch").click()
+    page.get_by_role("dialog").get_by_role("button", name="Cancel the batch").click()
+    expect(newer).to_contain_text("It was cancelled")
+
+    # What has ended stays until it is dismissed, also for somebody who comes back.
+    page.reload()
+    expect(_strips(page)).to_have_count(2)
+    _strips(page).first.get_by_role("button", name="Dismiss batch").click()
+    expect(_strips(page)).to_have_count(1)
+    page.reload()
+    expect(_strips(page)).to_have_count(1)
+
+
+def test_the_list_of_batches_leads_to_each(estate: Estate, opens: Opens, tmp_path: Path) -> None:
+    go = tmp_path / "go"
+    go.mkdir()
+    _held(estate, go, "01-walls")
+    estate.task("02-roof", f"test -e {go}/mended && echo roof > roof.txt")
+    estate.write("plait.toml", "[run]\nretries = 0")
+    estate.begin()
+    page = opens().page
+    page.get_by_role("navigation", name="Views").get_by_role("link", name="Batches").click()
+    expect(page.get_by_text("No batch has been run yet")).to_be_visible()
+    page.get_by_role("link", name="board", exact=True).click()
+    _run(page, "01-walls", "02-roof")
+
+    page.get_by_role("navigation", name="Views").get_by_role("link", name="Batches").click()
+    row = page.get_by_role("table").get_by_role("row").nth(1)
+    expect(row).to_contain_text("running")
+    expect(row).to_contain_text("2 tasks")
+    expect(row).to_contain_text("plait/batch-")
+    (go / "01-walls").touch()
+    expect(row).to_contain_text("1 done, 1 failed")
+    row.get_by_role("link").first.click()
+
+    expect(page.get_by_role("heading", name="Batch", level=1)).to_be_visible()
+    tabs = page.get_by_role("navigation", name="Views of this batch")
+    expect(tabs.get_by_role("link", name="Review")).to_have_attribute("aria-current", "page")
+    tabs.get_by_role("link", name="Timeline").click()
+    expect(page).to_have_url(re.compile(r"/batches/[0-9a-f]+/timeline$"))
+    expect(tabs.get_by_role("link", name="Timeline")).to_have_attribute("aria-current", "page")
+    (go / "mended").touch()
+    page.get_by_role("button", name="Retry 1 task").click()
+    expect(page.get_by_role("progressbar", name="Batch")).to_have_attribute("aria-valuetext", "100%: 2 done")
+    tabs.get_by_role("link", name="Its tasks on the board").click()
+    expect(page.get_by_role("checkbox", name="Select 01-walls")).to_be_attached()
+
+
+def test_on_a_phone_the_views_are_behind_a_menu(estate: Estate, opens: Opens) -> None:
+    estate.task("01-walls", "echo walls > walls.txt")
+    estate.begin()
+    page = opens(size=PHONE).page
+    page.get_by_role("button", name="Menu").click()
+    page.get_by_role("dialog").get_by_role("link", name="Batches").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page.get_by_text("No batch has been run yet")).to_be_visible()
+
+
+def test_more_than_three_strips_fold_and_each_approves_its_own(estate: Estate, opens: Opens) -> None:
+    names = ("01-walls", "02-roof", "03-door", "04-garden")
+    for name in names:
+        estate.task(name, f"echo {name} > {name}.txt")
+    estate.begin()
+    for name in names:
+        assert estate.plait("run", "-s", name, "--mode", "queue", "--detach", "--yes").code == 0
+    page = opens().page
+    expect(_strips(page)).to_have_count(3)
+    page.get_by_role("button", name="Show 1 more batch").click()
+    expect(_strips(page)).to_have_count(4)
+    _strips(page).filter(has_text="Approve 02-roof").get_by_role("button", name="Approve").click()
+    expect(_strips(page).filter(has_text="It is done")).to_have_count(1)
+    expect(_strips(page).filter(has_text="Approve ")).to_have_count(3)
+    statuses = {
+        task.task.id: task.status for batch in estate.state().batches.values() for task in batch.tasks
+    }
+    assert [name for name, status in statuses.items() if status is not None] == ["02-roof"]

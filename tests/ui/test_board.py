@@ -1,0 +1,245 @@
+"""The board: every task of the sources, by where it stands; searched, narrowed, walked through by the keys."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from playwright.sync_api import Locator, Page, expect
+
+from plait.testing.estate import Estate
+from plait.testing.windows import PHONE, Window
+
+Opens = Callable[..., Window]
+
+
+def column(page: Page, name: str) -> Locator:
+    return page.get_by_role("region", name=name, exact=True)
+
+
+def card(page: Page, task: str) -> Locator:
+    return page.locator(f'[data-card="{task}"]')
+
+
+def held_up(go: Path, then: str) -> str:
+    return f"echo laying tiles; while [ ! -e {go} ]; do sleep 0.05; done; {then}"
+
+
+def begun(estate: Estate, *tasks: str) -> None:
+    """A batch of these, that goes on without anybody."""
+    words = ("run", "--detach", "--yes", "--retries", "0", "-s", ", ".join(tasks))
+    assert estate.plait(*words).code == 0
+
+
+def test_every_task_stands_where_it_is_and_goes_on_by_itself(estate: Estate, opens: Opens) -> None:
+    go = estate.top.parent / "go"
+    estate.task("01-walls", "echo walls > walls.txt", title="Build the walls")
+    estate.task("02-roof", held_up(go, "echo roof > roof.txt"), needs="[01-walls]")
+    estate.task("03-paint", "echo paint > paint.txt", needs="[02-roof, 01-walls]")
+    estate.task("04-fence", "echo no wood >&2; exit 3")
+    estate.task("05-later", "true")
+    estate.begin()
+    page = opens().page
+    todo = column(page, "To do")
+    for name in ("01-walls", "02-roof", "03-paint", "04-fence", "05-later"):
+        expect(todo.get_by_role("button", name=name)).to_be_visible()
+    expect(card(page, "03-paint")).to_contain_text("needs 2")
+    expect(card(page, "01-walls")).to_contain_text("Build the walls")
+    expect(card(page, "01-walls")).to_contain_text("tasks/01-walls.md")
+
+    begun(estate, "01-walls", "02-roof", "03-paint", "04-fence")
+    expect(column(page, "Review").get_by_role("button", name="01-walls")).to_be_visible()
+    expect(card(page, "01-walls")).to_contain_text(re.compile(r"\+1 .0"))
+    expect(column(page, "Running").get_by_role("button", name="02-roof")).to_be_visible()
+    expect(card(page, "02-roof")).to_contain_text("laying tiles")
+    expect(card(page, "02-roof")).to_contain_text("shell")
+    expect(column(page, "Waiting").get_by_role("button", name="03-paint")).to_be_visible()
+    expect(card(page, "03-paint")).to_contain_text("needs 02-roof")
+    expect(column(page, "Failed").get_by_role("button", name="04-fence")).to_be_visible()
+    expect(card(page, "04-fence")).to_contain_text("failed")
+    expect(todo.locator("[data-card]")).to_have_count(1)
+
+    go.touch()
+    expect(column(page, "Review").locator("[data-card]")).to_have_count(3)
+    card(page, "02-roof").get_by_text("tasks/02-roof.md").click()
+    expect(page).to_have_url(re.compile("task=02-roof.*batch="))
+
+
+def test_nothing_moves_under_the_cursor(estate: Estate, opens: Opens) -> None:
+    go = estate.top.parent / "go"
+    for name in ("01-walls", "02-roof", "03-door"):
+        estate.task(name, held_up(go, f"echo > {name}"))
+    estate.begin()
+    page = opens().page
+    todo, running = column(page, "To do"), column(page, "Running")
+    names = todo.locator("[data-card]")
+
+    card(page, "02-roof").get_by_role("button").focus()
+    page.keyboard.press("ArrowUp")
+    expect(card(page, "01-walls").get_by_role("button")).to_be_focused()
+    begun(estate, "01-walls", "02-roof")
+    expect(card(page, "01-walls")).to_contain_text("now running")
+    expect(card(page, "02-roof")).to_contain_text("now running")
+    assert [each.get_attribute("data-card") for each in names.all()] == ["01-walls", "02-roof", "03-door"]
+    expect(running.locator("[data-card]")).to_have_count(0)
+
+    page.keyboard.press("/")
+    expect(running.locator("[data-card]")).to_have_count(2)
+    expect(names).to_have_count(1)
+
+    box = card(page, "03-door").bounding_box()
+    assert box is not None
+    begun(estate, "03-door")
+    said = card(page, "03-door").get_by_text("now running")
+    steps = iter(range(100_000))
+
+    def moved_until_it_says_so() -> bool:
+        page.mouse.move(box["x"] + 20 + next(steps) % 2, box["y"] + 20)
+        return said.is_visible()
+
+    estate.until(moved_until_it_says_so)
+    expect(todo.get_by_role("button", name="03-door")).to_be_visible()
+    page.mouse.move(5, 5)
+    expect(running.get_by_role("button", name="03-door")).to_be_visible()
+    go.touch()
+
+
+def test_searched_narrowed_and_grouped_and_so_again_after_a_reload(estate: Estate, opens: Opens) -> None:
+    for name in ("01-walls", "02-roof"):
+        estate.task(name, "true", phase="House", agent="shell")
+    estate.task("03-hedge", "true", phase="Garden", agent="claude")
+    estate.task("04-pond", "true")
+    estate.begin()
+    page = opens().page
+    shown = page.locator("[data-card]")
+    expect(shown).to_have_count(4)
+
+    page.keyboard.press("/")
+    page.keyboard.type("ROOF tasks")
+    expect(shown).to_have_count(1)
+    expect(card(page, "02-roof")).to_be_visible()
+    page.get_by_label("Search tasks").fill("no such thing")
+    expect(page.get_by_text("No task is like that")).to_be_visible()
+    page.get_by_role("button", name="Show all tasks").click()
+    expect(shown).to_have_count(4)
+
+    page.keyboard.press("f")
+    menu = page.get_by_role("dialog", name="Filter")
+    menu.get_by_label("House").check()
+    menu.get_by_label("Garden").check()
+    menu.get_by_label("shell").check()
+    page.keyboard.press("Escape")
+    expect(menu).to_have_count(0)
+    expect(shown).to_have_count(2)
+    page.get_by_role("button", name="Remove the filter Agent: shell").click()
+    expect(shown).to_have_count(3)
+
+    page.get_by_label("Group", exact=True).select_option("By phase")
+    expect(page.get_by_role("heading", name="Garden")).to_be_visible()
+    expect(page).to_have_url(re.compile("phase=Garden.*group=phase"))
+    page.reload()
+    expect(page.get_by_role("heading", name="House")).to_be_visible()
+    expect(shown).to_have_count(3)
+    page.get_by_role("button", name="Show all", exact=True).click()
+    expect(page.get_by_role("heading", name="Without a phase")).to_be_visible()
+    expect(shown).to_have_count(4)
+
+
+def test_a_thousand_tasks_are_walked_through_by_the_keys(estate: Estate, opens: Opens) -> None:
+    for number in range(1000):
+        estate.task(f"{number:04}-brick", "true")
+    page = opens().page
+    expect(column(page, "To do").get_by_text("1000", exact=True)).to_be_visible()
+    assert page.locator("[data-card]").count() < 60
+    page.keyboard.press("j")
+    expect(card(page, "0000-brick").get_by_role("button")).to_be_focused()
+    for key in ("j", "ArrowDown", "k"):
+        page.keyboard.press(key)
+    expect(card(page, "0001-brick").get_by_role("button")).to_be_focused()
+    page.keyboard.press("End")
+    expect(card(page, "0999-brick").get_by_role("button")).to_be_focused()
+    expect(card(page, "0999-brick")).to_be_in_viewport()
+    page.mouse.move(400, 400)
+    page.mouse.wheel(0, -1_000_000)
+    expect(card(page, "0000-brick")).to_be_in_viewport()
+    expect(card(page, "0999-brick").get_by_role("button")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("task=0999-brick"))
+
+
+def test_hostile_tasks_are_text_and_what_is_wrong_with_sources_is_told(estate: Estate, opens: Opens) -> None:
+    hostile = (
+        "<script>window.hurt = 1</script><img src=x onerror='window.hurt = 1'> \u202eדלת " + "y" * 10_000
+    )
+    estate.write("tasks/01-evil.md", f"# {hostile}\n\nDo it.")
+    estate.write("tasks/02-broken.md", "---\npriority: [\n---\n# Broken\n\nDo it.")
+    estate.write("specs/house/tasks.md", "# Plan\n\n- [ ] 1. House\n  - [ ] 1.1 Cellar\n  - [x] 1.2 Attic\n")
+    estate.write("plait.toml", '[sources]\npaths = ["tasks", "specs/house/tasks.md"]')
+    estate.begin()
+    page = opens().page
+    evil = card(page, "01-evil")
+    expect(evil).to_contain_text("<script>window.hurt = 1</script>")
+    box = evil.bounding_box()
+    assert box is not None
+    assert box["height"] < 150
+    assert page.evaluate("window.hurt === undefined && document.documentElement.scrollWidth <= innerWidth")
+
+    page.get_by_text("problem in the sources").click()
+    expect(page.get_by_text("tasks/02-broken.md:")).to_be_visible()
+    expect(card(page, "02-broken")).to_contain_text("can't be read")
+
+    group = card(page, "1")
+    expect(group).to_contain_text("group of 2 tasks")
+    expect(group).to_contain_text("1/2 done")
+    group.hover()
+    group.get_by_role("checkbox").check()
+    expect(card(page, "1.1").get_by_role("checkbox")).to_be_checked()
+    expect(page.get_by_text("2 tasks selected")).to_be_visible()
+
+
+def test_where_there_is_room_for_one_column_one_is_seen_at_a_time(estate: Estate, opens: Opens) -> None:
+    estate.task("01-walls", "true")
+    estate.write("TODO.md", "# Todo\n\n- [x] Attic\n")
+    estate.write("plait.toml", '[sources]\npaths = ["tasks", "TODO.md"]')
+    estate.begin()
+    page = opens(size=PHONE).page
+    expect(card(page, "01-walls")).to_be_visible()
+    expect(card(page, "attic")).to_have_count(0)
+    page.get_by_role("tab", name="Done, 1").click()
+    expect(card(page, "attic")).to_be_visible()
+    expect(card(page, "01-walls")).to_have_count(0)
+    page.keyboard.press("ArrowLeft")
+    expect(page.get_by_role("tab", name="Review, 0")).to_be_focused()
+    expect(page.get_by_text("No task is here now.")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+    # On a screen that is not small an open task takes the room.
+    page.set_viewport_size({"width": 1024, "height": 768})
+    expect(page.get_by_role("tab")).to_have_count(0)
+    card(page, "01-walls").click()
+    expect(page.get_by_role("tab", name="To do, 1")).to_be_visible()
+    page.get_by_role("button", name="Close").click()
+    expect(page.get_by_role("tab", name="To do, 1")).to_have_count(0)
+
+
+def test_where_nothing_is_to_do_and_where_nothing_may_be_read(estate: Estate, opens: Opens) -> None:
+    estate.begin()
+    window = opens()
+    page = window.page
+    expect(page.get_by_text("There are no tasks yet")).to_be_visible()
+    expect(page.get_by_text("plait init")).to_be_visible()
+    expect(page.get_by_text("in the sources")).to_have_count(0)
+    page.get_by_role("button", name="New task").click()
+    expect(page.get_by_role("dialog", name="New task")).to_be_visible()
+    page.keyboard.press("Escape")
+
+    estate.write("plait.toml", '[sources]\nformat = "own.reader:Format"')
+    estate.task("01-walls", "true")
+    page.reload()
+    expect(page.get_by_text("plait trust")).to_be_visible()
+    window.expect_complaint("409")
+    (estate.top / "plait.toml").unlink()
+    page.get_by_role("button", name="Try again").click()
+    expect(card(page, "01-walls")).to_be_visible()
+    window.expect_complaint("409")

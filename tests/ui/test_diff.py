@@ -1,0 +1,237 @@
+"""What was changed, read in a browser: both views, folding, finding, and comments that become a new attempt."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from playwright.sync_api import Locator, Page, expect
+
+from plait.testing.estate import Estate
+from plait.testing.windows import PHONE, Window
+
+Opens = Callable[..., Window]
+
+# What a shell task does with feedback: a file of its change tells what it was given.
+_HEARD = 'if [ -n "$PLAIT_FEEDBACK_FILE" ]; then cp "$PLAIT_FEEDBACK_FILE" heard.txt; fi'
+
+# Lines that wrap push those below them down: no row lies over another.
+_APART = """sheet => {
+  const rows = [...sheet.querySelectorAll("[data-index]")].map(row => row.getBoundingClientRect());
+  return rows.slice(1).every((row, place) => row.top >= rows[place].bottom - 1);
+}"""
+
+
+def _task(window: Window, estate: Estate, task: str) -> Page:
+    """The change of a task, opened in the review of its batch."""
+    window.go(f"/batches/{estate.batch().id}")
+    window.page.get_by_role("button", name=f"What {task} changed").click()
+    return window.page
+
+
+def _file(page: Page, path: str) -> Locator:
+    return page.get_by_role("heading", name=path).get_by_role("button")
+
+
+def test_a_change_is_read_in_both_views(estate: Estate, opens: Opens) -> None:
+    estate.write("src/roof.py", "\n".join(["def roof():", "    wood = 3", "    return wood", *"abcdefghij"]))
+    estate.write("src/old.py", "moved = True\nand_more = 1\nand_most = 2")
+    estate.task(
+        "01-roof",
+        """
+        sed -i 's/wood = 3/stone = 3/; s/return wood/return stone/' src/roof.py
+        git mv src/old.py src/new.py
+        seq 2000 > numbers.txt
+        seq 5 > package-lock.json
+        printf '\\000\\001' > logo.bin
+        """.replace("\n        ", "\n"),
+    )
+    estate.begin()
+    estate.plait("run", "--yes", "--no-pr")
+    window = opens()
+    page = _task(window, estate, "01-roof")
+    expect(page.get_by_role("button", name="5 files")).to_be_visible()
+
+    # side by side at first: a line and what it became are beside each other, with the words that changed
+    sheet = page.get_by_role("region", name="The change, line by line")
+    expect(sheet.get_by_text("lock file, folded at first")).to_be_visible()
+    expect(sheet.get_by_text("2,000 changed lines, folded at first")).to_be_visible()
+    expect(sheet.get_by_text("A binary file")).to_be_visible()
+    page.get_by_role("button", name="5 files").click()
+    page.get_by_role("navigation", name="Changed files").get_by_role("button", name="roof.py").click()
+    before, after = sheet.locator('[data-side="old"]'), sheet.locator('[data-side="new"]')
+    expect(before.filter(has_text="wood = 3")).to_have_text(re.compile(r"^2\S\s*wood = 3$"))
+    expect(after.filter(has_text="stone = 3")).to_have_text(re.compile(r"^2\+\s*stone = 3$"))
+    expect(after.filter(has_text="stone = 3").locator("[data-marked]")).to_have_text("stone")
+
+    # unified, by its key; it is kept
+    page.get_by_role("heading", name="src/roof.py").click()
+    page.keyboard.press("u")
+    expect(sheet.locator('[data-side="old"]')).to_have_count(0)
+    expect(sheet.locator('[data-kind="removed"]', has_text="wood = 3")).to_be_visible()
+    page.reload()
+    page.get_by_role("button", name="What 01-roof changed").click()
+    expect(page.get_by_role("radio", name="Unified")).to_be_checked()
+
+    # a folded file opens, all fold and unfold
+    page.get_by_role("button", name="Show it: package-lock.json").click()
+    expect(sheet.locator('[data-kind="added"]').get_by_text("5", exact=True).first).to_be_visible()
+    page.get_by_role("button", name="Fold all").click()
+    expect(sheet.locator("[data-kind]")).to_have_count(0)
+    expect(_file(page, "src/roof.py")).to_have_attribute("aria-expanded", "false")
+    page.get_by_role("button", name="Unfold all").click()
+
+    # what is far out of sight, and in a file that was folded, is found
+    page.get_by_role("button", name="Find in the change").click()
+    page.get_by_role("searchbox", name="Find in the change").fill("1987")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("1 of 1 lines")).to_be_visible()
+    expect(sheet.locator("[data-found]", has_text="1987")).to_be_in_viewport()
+    page.keyboard.press("Escape")
+
+    # from file to file
+    page.get_by_role("button", name="5 files").click()
+    page.get_by_role("navigation", name="Changed files").get_by_role("button", name="new.py").click()
+    expect(page.get_by_role("heading", name="src/old.py → src/new.py")).to_be_in_viewport()
+    page.keyboard.press("n")
+    expect(page.get_by_role("heading", name="src/roof.py")).to_be_in_viewport()
+    page.keyboard.press("p")
+    page.keyboard.press("p")
+    expect(page.get_by_role("heading", name="package-lock.json")).to_be_in_viewport()
+
+
+def test_comments_become_a_new_attempt(estate: Estate, opens: Opens) -> None:
+    estate.write("house.txt", "cellar\nwalls\nroof")
+    estate.task("01-house", f"sed -i 's/walls/walls of wood/' house.txt; echo lamp > lamp.txt; {_HEARD}")
+    estate.begin()
+    estate.plait("run", "--yes", "--no-pr")
+    window = opens()
+    page = _task(window, estate, "01-house")
+    sheet = page.get_by_role("region", name="The change, line by line")
+
+    page.get_by_role("button", name="Comment on line 2 of house.txt").click()
+    page.get_by_label("Comment on house.txt:2").fill("Of stone, please.")
+    page.reload()  # what is being written is kept
+    page.get_by_role("button", name="What 01-house changed").click()
+    expect(page.get_by_label("Comment on house.txt:2")).to_have_value("Of stone, please.")
+    page.get_by_role("button", name="Add comment").click()
+    expect(page.get_by_role("article", name="Comment on house.txt:2")).to_contain_text("Of stone, please.")
+
+    # a range: from one line to another, with Shift
+    page.get_by_role("button", name="Comment on line 1 of house.txt").click()
+    page.get_by_role("button", name="Comment on line 3 of house.txt").click(modifiers=["Shift"])
+    page.get_by_label("Comment on house.txt:1-3").fill("All of it is <b>small</b>.")
+    page.keyboard.press("Control+Enter")
+
+    # by the keyboard alone
+    sheet.focus()
+    page.keyboard.press("j")
+    page.keyboard.press("c")
+    page.keyboard.type("And this.")
+    page.keyboard.press("Control+Enter")
+
+    page.reload()
+    page.get_by_role("button", name="What 01-house changed").click()
+    draft = page.get_by_role("region", name="Comments to send")
+    draft.get_by_text("3 comments not sent").click()
+    expect(draft.get_by_role("listitem")).to_have_count(3)
+    draft.get_by_role("listitem").filter(has_text="And this.").get_by_role("button", name="Remove").click()
+    draft.get_by_role("button", name="Send 2 comments: a new attempt starts with them").click()
+    expect(draft).to_have_count(0)
+
+    _until_merged(page, "2 attempts")
+    heard = estate.merged()["heard.txt"]
+    assert "house.txt:2\n" in heard
+    assert "> +walls of wood\nOf stone, please." in heard
+    assert "house.txt:1-3\n" in heard
+    assert "All of it is <b>small</b>." in heard
+    assert "And this." not in heard
+    _newer(page)
+    expect(page.get_by_role("heading", name="heard.txt")).to_be_visible()
+    expect(page.get_by_text("attempt 2", exact=True)).to_be_visible()
+
+
+def test_comments_on_an_older_attempt_are_kept_and_told(estate: Estate, opens: Opens) -> None:
+    estate.task("01-house", f"echo walls > house.txt; {_HEARD}")
+    estate.begin()
+    estate.plait("run", "--yes", "--no-pr")
+    window = opens()
+    page = _task(window, estate, "01-house")
+    page.get_by_role("button", name="Comment on line 1 of house.txt").click()
+    page.get_by_label("Comment on house.txt:1").fill("Why?")
+    page.keyboard.press("Control+Enter")
+    page.get_by_role("button", name="Comment on line 1 of house.txt").click()
+    page.get_by_label("Comment on house.txt:1").fill("And what")
+    estate.plait("feedback", "01-house", "somebody else was quicker")
+    draft = page.get_by_role("region", name="Comments to send")
+    expect(draft).to_contain_text("about attempt 1. Attempt 2 has been made since.")
+    _newer(page)
+    expect(page.get_by_text("attempt 2", exact=True)).to_be_visible()
+    begun = draft.get_by_label("Comment on house.txt:1, which is not shown now")
+    expect(begun).to_have_value("And what")
+    expect(draft.get_by_role("button", name="Send 1 comment")).to_have_attribute(
+        "title", "A comment is still being written: add or discard it first."
+    )
+    begun.fill("And what else?")
+    draft.get_by_role("button", name="Add comment").click()
+    draft.get_by_role("button", name="Send 2 comments").click()
+    expect(draft).to_have_count(0)
+    _until_merged(page, "3 attempts")
+    assert "And what else?" in estate.merged()["heard.txt"]
+    assert "house.txt:1, in attempt 1" in estate.merged()["heard.txt"]
+
+
+def test_hostile_names_and_texts_are_text(estate: Estate, opens: Opens) -> None:
+    name = "<img src=x onerror=alert(1)>\u202egpj.txt"
+    estate.task(
+        "01-evil",
+        f"""
+        echo '<script>document.title = "owned"</script>' > '{name}'
+        printf 'red \\033[31m bell \\007 right \\342\\200\\256 left\\n' >> '{name}'
+        head -c 10000 /dev/zero | tr '\\0' x >> '{name}'
+        printf 'a\\r\\n' > "tab	and\\"quote.txt"
+        """.replace("\n        ", "\n"),
+    )
+    estate.begin()
+    estate.plait("run", "--yes", "--no-pr")
+    window = opens(size=PHONE)
+    page = _task(window, estate, "01-evil")
+    sheet = page.get_by_role("region", name="The change, line by line")
+    expect(page.get_by_role("heading", name="<img src=x onerror=alert(1)><U+202E>gpj.txt")).to_be_visible()
+    expect(sheet.get_by_text('<script>document.title = "owned"</script>')).to_be_visible()
+    expect(sheet.get_by_text("␛")).to_be_visible()
+    expect(sheet.get_by_text("<U+202E>").last).to_be_attached()
+    expect(sheet.get_by_text("5,000 more letters")).to_be_attached()
+    assert "owned" not in page.title()
+    assert page.locator("img").count() == 0
+    # on a phone there is one view, and nothing is wider than the screen
+    expect(page.get_by_role("radio", name="Side by side")).to_have_count(0)
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    estate.until(lambda: sheet.evaluate(_APART))
+
+
+def test_a_long_change_stays_light(estate: Estate, opens: Opens) -> None:
+    estate.task("01-numbers", "seq 100000 > numbers.txt")
+    estate.begin()
+    estate.plait("run", "--yes", "--no-pr")
+    page = _task(opens(), estate, "01-numbers")
+    sheet = page.get_by_role("region", name="The change, line by line")
+    page.get_by_role("button", name="Show it: numbers.txt").click()
+    expect(sheet.get_by_text("17", exact=True).first).to_be_visible()
+    assert sheet.locator("[data-index]").count() < 200
+    sheet.evaluate("it => it.scrollTo(0, it.scrollHeight)")
+    expect(sheet.get_by_text("100000", exact=True).first).to_be_in_viewport()
+    expect(_file(page, "numbers.txt")).to_be_in_viewport()
+    assert sheet.locator("[data-index]").count() < 200
+
+
+def _until_merged(page: Page, attempts: str) -> None:
+    expect(page.get_by_role("list", name="Merged tasks, in order")).to_contain_text(attempts)
+
+
+def _newer(page: Page) -> None:
+    """What somebody reads stays until they ask for the newer one; without a reader it comes by itself."""
+    show = page.get_by_role("button", name="Show it", exact=True)
+    expect(show.or_(page.get_by_text("attempt 2", exact=True)).first).to_be_visible()
+    if show.count():
+        show.click()

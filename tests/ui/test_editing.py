@@ -1,0 +1,128 @@
+"""Tasks written on the page: they are files, others write them too, and what was typed is never lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from playwright.sync_api import Locator, Page, expect
+
+from plait.testing.estate import Estate
+from plait.testing.windows import Window
+
+Opens = Callable[..., Window]
+
+
+def card(page: Page, task: str) -> Locator:
+    return page.locator(f'[data-card="{task}"]')
+
+
+def edit(page: Page, task: str) -> Locator:
+    card(page, task).get_by_role("button").focus()
+    page.keyboard.press("e")
+    return page.get_by_role("dialog", name=f"Edit {task}")
+
+
+def test_a_task_is_written_looked_at_and_there(estate: Estate, opens: Opens) -> None:
+    estate.task("01-walls", "true")
+    estate.task("01-walls-inside", "true")
+    estate.begin()
+    window = opens()
+    page = window.page
+    expect(card(page, "01-walls")).to_be_visible()
+    page.keyboard.press("c")
+    form = page.get_by_role("dialog", name="New task")
+    create = form.get_by_role("button", name="Create task")
+    expect(form.get_by_label("Title")).to_be_focused()
+    expect(create).to_have_attribute("aria-disabled", "true")
+    form.get_by_label("Title").fill("Put the roof on")
+    form.get_by_label("Body", exact=True).last.fill(
+        "**Red** tiles\n\n- [x] [shop](https://example.org)\n\n![tile](https://example.org/t.png)\n\n<img src=x>"
+    )
+    form.get_by_role("button", name="Preview").click()
+    preview = form.get_by_role("region", name="Preview")
+    expect(preview.locator("strong")).to_have_text("Red")
+    expect(preview.get_by_role("link", name="shop")).to_have_attribute("rel", "noreferrer noopener")
+    expect(preview).to_contain_text("tile (https://example.org/t.png)")
+    expect(preview).to_contain_text("<img src=x>")
+    expect(preview.locator("img")).to_have_count(0)
+    form.get_by_label("Needs").press_sequentially("01-walls-inside")
+    form.get_by_label("Priority").fill("very")
+    create.click()
+    expect(form.get_by_role("alert")).to_contain_text("priority")
+    window.expect_complaint("422")
+    form.get_by_label("Priority").fill("3")
+    page.keyboard.press("Control+Enter")
+    expect(form).to_have_count(0)
+    new = page.locator("[data-card]", has_text="Put the roof on")
+    expect(new).to_contain_text("needs 1")
+    (made,) = [path for path in (estate.top / "tasks").iterdir() if "roof" in path.name]
+    assert "**Red** tiles" in made.read_text()
+    assert "01-walls-inside" in made.read_text()
+
+
+def test_what_is_not_saved_is_kept_until_it_is_discarded(estate: Estate, opens: Opens) -> None:
+    estate.task("01-walls", "true")
+    estate.write("TODO.md", "# Todo\n\n- [ ] Attic\n")
+    estate.write("plait.toml", '[sources]\npaths = ["tasks", "TODO.md"]')
+    estate.begin()
+    page = opens().page
+    expect(card(page, "01-walls")).to_be_visible()
+    form = edit(page, "01-walls")
+    form.get_by_label("Title").fill("Walls, and windows in them")
+    page.keyboard.press("Escape")
+    expect(form).to_have_count(0)
+    expect(page.get_by_text("What you wrote is kept")).to_be_visible()
+    page.reload()
+    expect(card(page, "01-walls")).to_be_visible()
+    edit(page, "01-walls")
+    expect(form.get_by_label("Title")).to_have_value("Walls, and windows in them")
+    expect(form.get_by_text("did not save it")).to_be_visible()
+    form.get_by_role("button", name="Discard").click()
+    page.get_by_role("dialog", name="Discard what you wrote?").get_by_role("button", name="Discard").click()
+    expect(form).to_have_count(0)
+    edit(page, "01-walls")
+    expect(form.get_by_label("Title")).to_have_value("01-walls")
+
+    form.get_by_role("button", name="File").click()
+    whole = form.get_by_label("The whole file")
+    whole.fill(whole.input_value().replace("Do it.", "Do it in stone."))
+    form.get_by_role("button", name="Save").click()
+    expect(form).to_have_count(0)
+    assert "Do it in stone." in estate.read("tasks/01-walls.md")
+
+    still = edit(page, "attic")
+    expect(still).to_contain_text("TODO.md, and is edited there")
+
+
+def test_two_people_write_one_task_and_nothing_is_lost(estate: Estate, opens: Opens) -> None:
+    estate.task("01-walls", "true")
+    estate.begin()
+    window = opens()
+    page = window.page
+    expect(card(page, "01-walls")).to_be_visible()
+    form = edit(page, "01-walls")
+    path = estate.top / "tasks" / "01-walls.md"
+    form.get_by_label("Title").fill("Walls of stone")
+    path.write_text(path.read_text().replace("Do it.", "Do it with care."))
+    form.get_by_role("button", name="Save").click()
+    said = form.get_by_role("region", name="Changed by somebody else")
+    expect(said).to_contain_text("both fit together")
+    window.expect_complaint("409")
+    said.get_by_role("button", name="Compare").click()
+    expect(said).to_contain_text("Do it with care.")
+    said.get_by_role("button", name="Put mine into theirs").click()
+    form.get_by_role("button", name="Save").click()
+    expect(form).to_have_count(0)
+    assert "# Walls of stone" in path.read_text()
+    assert "Do it with care." in path.read_text()
+
+    edit(page, "01-walls")
+    form.get_by_label("Title").fill("Walls of wood")
+    path.write_text(path.read_text().replace("# Walls of stone", "# Walls of glass"))
+    form.get_by_role("button", name="Save").click()
+    expect(said).to_be_visible()
+    window.expect_complaint("409")
+    expect(form.get_by_label("Title")).to_have_value("Walls of wood")
+    said.get_by_role("button", name="Load theirs").click()
+    page.get_by_role("button", name="Load theirs").last.click()
+    expect(form.get_by_label("Title")).to_have_value("Walls of glass")

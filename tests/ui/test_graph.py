@@ -1,0 +1,138 @@
+"""A batch as a graph: what needs what, who stands where, and the same in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from playwright.sync_api import Locator, Page, expect
+
+from plait.testing.estate import Estate
+from plait.testing.windows import PHONE, Window
+
+Opens = Callable[..., Window]
+
+TASKS = ("01-walls", "02-windows", "03-paint", "04-roof")
+
+
+def _house(estate: Estate, go: Path) -> None:
+    """Walls that wait for a file; windows and paint need them, and share a file; the roof needs the windows."""
+    held = f"while [ ! -e {go} ]; do sleep 0.05; done"
+    estate.task("01-walls", f"{held}; echo walls > walls.txt")
+    estate.task("02-windows", "echo glass > front.txt", needs="[01-walls]", touches="[front.txt]")
+    estate.task("03-paint", "echo red >> front.txt", needs="[01-walls]", touches="[front.txt]")
+    estate.task("04-roof", "echo roof > roof.txt", needs="[02-windows]")
+    estate.begin()
+
+
+def _run(estate: Estate) -> str:
+    """Somebody runs all of it elsewhere. The batch's name."""
+    answer = estate.plait("run", "--agent", "shell", "--detach", "--yes")
+    assert answer.code == 0, answer.err
+    return estate.batch().id
+
+
+def _node(page: Page, task: str, status: str) -> Locator:
+    return page.get_by_role("button", name=f"{task} {status}", exact=True)
+
+
+def _lines(page: Page, words: str) -> Locator:
+    return page.get_by_role("img", name=words)
+
+
+def _kind(page: Page, name: str) -> Locator:
+    return page.get_by_role("group", name="Lines").get_by_role("button", name=name)
+
+
+def test_a_graph_follows_its_batch_and_leads_to_its_tasks(
+    estate: Estate, opens: Opens, tmp_path: Path
+) -> None:
+    go = tmp_path / "go"
+    _house(estate, go)
+    window = opens()
+    page = window.page
+    batch = _run(estate)
+    window.go(f"/batches/{batch}/graph")
+
+    expect(_node(page, "01-walls", "running")).to_be_visible()
+    expect(_node(page, "04-roof", "waiting")).to_be_visible()
+    before = {task: _box(page, task) for task in TASKS}
+    assert before["01-walls"] < before["02-windows"] < before["04-roof"]  # waves, from left to right
+
+    expect(_lines(page, "02-windows needs 01-walls: needs: 01-walls (tasks/02-windows.md:")).to_have_count(1)
+    shared = "02-windows and 03-paint touch front.txt: they run one after the other"
+    expect(_lines(page, shared)).to_have_count(1)
+    _kind(page, "Need").click()
+    expect(_lines(page, "needs 01-walls")).to_have_count(0)
+    expect(_lines(page, shared)).to_have_count(1)
+    _kind(page, "Shared file").click()
+    expect(_lines(page, shared)).to_have_count(0)
+    _kind(page, "Need").click()
+    expect(_lines(page, "needs 01-walls")).to_have_count(2)
+
+    page.keyboard.press("/")
+    page.keyboard.type("ROOF")
+    expect(page.get_by_text("1 task", exact=True)).to_be_visible()
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("04-roof is waiting: needs 02-windows")).to_be_visible()
+    page.keyboard.press("Escape")
+    _node(page, "04-roof", "waiting").focus()
+    page.keyboard.press("ArrowLeft")
+    expect(_node(page, "02-windows", "waiting")).to_be_focused()
+    page.keyboard.press("ArrowLeft")
+    expect(_node(page, "01-walls", "running")).to_be_focused()
+
+    go.touch()
+    for task in TASKS:
+        expect(_node(page, task, "done")).to_be_visible()
+    assert {task: _box(page, task) for task in TASKS} == before  # nothing moved
+
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**/batches/{batch}/graph?task=01-walls&batch={batch}")
+    page.go_back()
+    _node(page, "04-roof", "done").click()
+    page.wait_for_url(f"**/batches/{batch}/graph?task=04-roof&batch={batch}")
+
+
+def test_the_list_says_the_same_and_a_phone_begins_with_it(
+    estate: Estate, opens: Opens, tmp_path: Path
+) -> None:
+    go = tmp_path / "go"
+    _house(estate, go)
+    window = opens(size=PHONE)
+    page = window.page
+    batch = _run(estate)
+    window.go(f"/batches/{batch}/graph")
+
+    expect(page.get_by_role("heading", name="Wave 3 1")).to_be_visible()
+    roof = page.get_by_role("listitem").filter(has=page.get_by_role("button", name="04-roof"))
+    expect(roof).to_contain_text("waiting")
+    expect(roof).to_contain_text("Need 02-windows: needs: 02-windows (tasks/04-roof.md:")
+    paint = page.get_by_role("listitem").filter(has=page.get_by_role("button", name="03-paint"))
+    expect(paint).to_contain_text("Shared file front.txt with 02-windows")
+    walls = page.get_by_role("listitem").filter(has=page.get_by_role("button", name="01-walls"))
+    expect(walls).to_contain_text("running")
+    go.touch()
+    expect(walls).to_contain_text("done")
+    expect(roof).to_contain_text("done")
+    page.get_by_role("searchbox", name="Find a task").fill("paint")
+    expect(roof).to_have_count(0)
+    page.get_by_role("button", name="03-paint").click()
+    page.wait_for_url("**task=03-paint**")
+
+    page.goto(f"{window.url}/batches/{batch}/graph")
+    page.get_by_role("button", name="Graph", exact=True).click()
+    page.get_by_role("button", name="Show the whole graph").click()
+    for task in TASKS:
+        expect(_node(page, task, "done")).to_be_visible()
+
+    window.go("/batches/nobody/graph")
+    expect(page.get_by_text("There is nothing to draw")).to_be_visible()
+    expect(page.get_by_text("there is no batch nobody")).to_be_visible()
+    window.expect_complaint("404")
+
+
+def _box(page: Page, task: str) -> tuple[float, float]:
+    box = page.get_by_role("button", name=task).bounding_box()
+    assert box is not None
+    return box["x"], box["y"]

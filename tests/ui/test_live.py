@@ -1,0 +1,101 @@
+"""What is shown is true now, whatever becomes of the server and whoever else is there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from playwright.sync_api import Browser, Page, expect
+
+from plait.testing.estate import Estate
+from plait.testing.serving import serve
+from plait.testing.windows import opened, window
+
+GO = "while [ ! -e {go} ]; do sleep 0.05; done; echo {name} > {name}.txt"
+CUT_OFF = ("ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET", "ERR_INCOMPLETE_CHUNKED", "ERR_EMPTY_RESPONSE")
+
+
+def _turn(page: Page, state: str) -> None:
+    """As the browser says it when another window covers this one (hidden), and when it does no more (visible)."""
+    said = f"{{ configurable: true, value: '{state}' }}"
+    page.evaluate(f"Object.defineProperty(document, 'visibilityState', {said})")
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+
+
+def test_a_server_that_was_killed_and_comes_back_is_followed_on_without_a_reload(
+    estate: Estate, browser: Browser, tmp_path: Path
+) -> None:
+    for name in ("01-walls", "02-roof"):
+        estate.task(name, GO.format(go=tmp_path / name, name=name))
+    estate.begin()
+    server = serve(estate)
+    with window(browser, server) as shown:
+        page = shown.page
+        page.evaluate("window.mine = true")
+        server.post("/api/batches", {"taskIds": ["01-walls", "02-roof"], "mode": "parallel"})
+        expect(page).to_have_title("(0/2) plait · repository")
+
+        server.kill()
+        expect(page.get_by_text("Reconnecting since")).to_be_visible()
+        (tmp_path / "01-walls").touch()
+        estate.until(lambda: estate.statuses()["01-walls"] == "done")
+        assert page.title() == "(0/2) plait · repository"
+
+        again = serve(estate, port=urlsplit(server.url).port or 0, token=server.token)
+        expect(page).to_have_title("(1/2) plait · repository")
+        expect(page.get_by_text("Reconnecting since")).to_have_count(0)
+        (tmp_path / "02-roof").touch()
+        expect(page).to_have_title("plait · repository")
+        assert again.get("/api/batches")["batches"][0]["status"] == "completed"
+        assert page.evaluate("window.mine")
+        shown.expect_complaint(*CUT_OFF)
+    assert shown.complaints == []
+
+
+def test_a_window_that_nobody_sees_holds_no_stream_and_is_true_when_it_is_seen_again(
+    estate: Estate, browser: Browser, tmp_path: Path
+) -> None:
+    estate.task("01-walls", GO.format(go=tmp_path / "walls", name="walls"))
+    estate.begin()
+    server = serve(estate)
+    with window(browser, server) as shown:
+        page = shown.page
+        expect(page.locator("[data-link=live]")).to_be_attached()
+        with page.expect_event("requestfailed", lambda request: "/api/events" in request.url):
+            _turn(page, "hidden")
+        server.post("/api/batches", {"taskIds": ["01-walls"], "mode": "parallel"})
+        estate.until(lambda: server.get("/api/batches")["batches"][0]["progress"]["running"])
+        server.kill()
+        _turn(page, "visible")
+        expect(page.get_by_text("Reconnecting since")).to_be_visible()
+        serve(estate, port=urlsplit(server.url).port or 0, token=server.token)
+        expect(page).to_have_title("(0/1) plait · repository")
+        expect(page.locator("[data-link=live]")).to_be_attached()
+        (tmp_path / "walls").touch()
+        expect(page).to_have_title("plait · repository")
+        shown.expect_complaint(*CUT_OFF)
+    assert shown.complaints == []
+
+
+def test_what_one_window_does_the_other_sees(estate: Estate, browser: Browser, tmp_path: Path) -> None:
+    for name in ("01-walls", "02-roof"):
+        estate.task(name, GO.format(go=tmp_path / name, name=name))
+    estate.begin()
+    server = serve(estate)
+    with window(browser, server) as one:
+        two = opened(one.page.context, server)
+        expect(two.page.get_by_text("02-roof").first).to_be_visible()
+        for name in ("01-walls", "02-roof"):
+            one.page.get_by_role("checkbox", name=f"Select {name}", exact=True).check(force=True)
+        one.page.keyboard.press("q")
+        one.page.get_by_role("dialog").get_by_role("button", name="Start 2 tasks").click()
+        for each in (one, two):
+            expect(each.page).to_have_title("! 1 needs you (0/2) plait · repository")
+        expect(two.page.get_by_role("checkbox", checked=True)).to_have_count(0)
+        two.page.get_by_role("button", name="Approve 01-walls").first.click()
+        for each in (one, two):
+            expect(each.page).to_have_title("(0/2) plait · repository")
+        (tmp_path / "01-walls").touch()
+        for each in (one, two):
+            expect(each.page).to_have_title("! 1 needs you (1/2) plait · repository")
+        assert [*one.complaints, *two.complaints] == []

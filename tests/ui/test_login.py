@@ -1,0 +1,18 @@
+"""The first thing that a person does: open the link that the server prints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from playwright.sync_api import expect
+
+from plait.testing.estate import Estate
+from plait.testing.windows import Window
+
+
+def test_the_link_leads_to_the_board(estate: Estate, opens: Callable[..., Window]) -> None:
+    estate.task("01-walls", "echo walls > walls.txt")
+    estate.begin()
+    page = opens().page
+    expect(page.get_by_text("01-walls").first).to_be_visible()
+    assert page.url.endswith("/")

@@ -1,0 +1,125 @@
+"""Everything by the keyboard: the palette, the help sheet, and a whole journey without a mouse."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from playwright.sync_api import Locator, Page, expect
+
+from plait.testing.estate import Estate
+from plait.testing.windows import PHONE, Window
+
+Opens = Callable[..., Window]
+
+
+def _ready(page: Page) -> None:
+    expect(page.get_by_text("01-walls").first).to_be_visible()
+
+
+def _first(page: Page) -> Locator:
+    return page.get_by_role("listbox", name="Results").get_by_role("option").first
+
+
+def test_the_palette_finds_and_does(estate: Estate, opens: Opens) -> None:
+    for name in ("01-walls", "02-roof"):
+        estate.task(name, f"echo {name} > {name}.txt")
+    estate.begin()
+    page = opens().page
+    _ready(page)
+    page.keyboard.press("Control+k")
+    field = page.get_by_role("combobox", name="Find anything")
+    expect(field).to_be_focused()
+    execute = page.get_by_role("option", name="Execute parallel")
+    expect(execute).to_have_attribute("aria-disabled", "true")
+
+    page.keyboard.type("roof")
+    task = page.get_by_role("option", name="02-roof")
+    expect(task).to_have_attribute("aria-selected", "true")
+    expect(field).to_have_attribute("aria-activedescendant", task.get_attribute("id") or "")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("task=02-roof"))
+    expect(page.get_by_role("dialog", name="Find anything")).to_have_count(0)
+
+    page.keyboard.press("Control+k")
+    expect(_first(page)).to_contain_text("02-roof")  # what was done last
+    page.keyboard.type("run.verify")
+    expect(_first(page)).to_contain_text("run.verify")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("textbox", name="run.verify", exact=True)).to_be_visible()
+
+    page.keyboard.press("Control+k")
+    page.keyboard.type("zzqq")
+    expect(page.get_by_text("Nothing is called “zzqq”.")).to_be_visible()
+    page.keyboard.press("Control+A")
+    page.keyboard.type("go board")
+    expect(_first(page)).to_contain_text("Board")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("/$"))
+    page.keyboard.press("Control+k")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+    page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
+    page.keyboard.press("Control+k")
+    expect(field).to_be_visible()
+    box = page.get_by_role("dialog").bounding_box()
+    assert box is not None
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= PHONE[0]
+
+
+def test_the_help_sheet_has_the_keys_of_what_is_seen(estate: Estate, opens: Opens) -> None:
+    estate.task("01-walls", "echo walls > walls.txt")
+    estate.begin()
+    page = opens().page
+    _ready(page)
+    page.keyboard.press("?")
+    sheet = page.get_by_role("dialog", name="Keyboard shortcuts")
+    expect(sheet.get_by_role("region", name="Go to")).to_contain_text("Batches")
+    expect(sheet.get_by_role("region", name="Selection")).to_contain_text("Execute parallel")
+    page.keyboard.press("x")  # a key means nothing behind a dialog
+    page.keyboard.press("Escape")
+    expect(sheet).to_have_count(0)
+    expect(page.get_by_role("checkbox", checked=True)).to_have_count(0)
+
+    page.keyboard.press("g")
+    page.keyboard.press("s")
+    find = page.get_by_role("searchbox", name="Find a setting")
+    find.press("?")
+    find.press("g")
+    find.press("b")
+    expect(find).to_have_value("?gb")  # whoever types, types
+    find.blur()
+    page.keyboard.press("?")
+    expect(sheet.get_by_role("region", name="Selection")).to_have_count(0)
+
+
+def test_from_the_first_look_to_a_merged_branch_without_a_mouse(estate: Estate, opens: Opens) -> None:
+    for name in ("01-walls", "02-roof", "03-door"):
+        estate.task(name, f"echo {name} > {name}.txt")
+    estate.begin()
+    page = opens().page
+    _ready(page)
+    page.keyboard.press("r")
+    expect(page.get_by_role("region", name="Messages")).to_contain_text(re.compile("[Ss]elect"))
+    page.keyboard.press("j")
+    page.keyboard.press("x")
+    page.keyboard.press("j")
+    page.keyboard.press("x")
+    expect(page.get_by_text("2 tasks selected")).to_be_visible()
+    page.keyboard.press("r")
+    start = page.get_by_role("dialog").get_by_role("button", name="Start 2 tasks")
+    expect(start).to_be_visible()
+    expect(start).not_to_have_attribute("aria-disabled", "true")
+    for _ in range(30):
+        if start.evaluate("it => it === document.activeElement"):
+            break
+        page.keyboard.press("Tab")
+    expect(start).to_be_focused()
+    page.keyboard.press("Enter")
+    estate.until(lambda: estate.state().batches)
+    estate.until(lambda: set(estate.statuses().values()) == {"done"})
+    assert len(estate.merged()) == 2

@@ -1,0 +1,79 @@
+"""Several repositories, one page: switching between them, adding one, removing one."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+from playwright.sync_api import expect
+
+from plait.testing.estate import Estate
+from plait.testing.windows import Window
+
+Opens = Callable[..., Window]
+
+
+def _barn(estate: Estate, folder: Path) -> Path:
+    """Another repository, with a task of its own."""
+    subprocess.run(["git", "init", "--quiet", "-b", "main", str(folder)], check=True)
+    (folder / "tasks").mkdir()
+    (folder / "tasks" / "01-hay.md").write_text("---\nrun: echo hay > hay.txt\n---\n# 01-hay\n\nDo it.\n")
+    estate.git_in(folder, "add", "--all")
+    estate.git_in(folder, "commit", "--quiet", "--message", "begin")
+    return folder
+
+
+def test_a_project_is_added_looked_at_and_removed(estate: Estate, opens: Opens, tmp_path: Path) -> None:
+    estate.task("01-walls", "echo walls > walls.txt")
+    estate.begin()
+    barn = _barn(estate, tmp_path / "barn")
+    window = opens()
+    page = window.page
+    page.get_by_role("checkbox", name="Select 01-walls", exact=True).check()
+    page.get_by_role("button", name="repository").click()
+    page.get_by_role("button", name="Add a project").click()
+
+    # A wrong path is told at the field, and nothing is lost.
+    dialog = page.get_by_role("dialog")
+    where = dialog.get_by_label("Folder on the server's machine, or URL")
+    where.fill(str(tmp_path / "nowhere"))
+    page.keyboard.press("Enter")
+    expect(where).to_have_accessible_description(re.compile("No such file or directory"))
+    expect(where).to_have_value(str(tmp_path / "nowhere"))
+    where.fill(str(barn))
+    dialog.get_by_role("button", name="Add it").click()
+
+    expect(page.get_by_role("checkbox", name="Select 01-hay", exact=True)).to_be_attached()
+    expect(page.get_by_role("checkbox", name="Select 01-walls", exact=True)).to_have_count(0)
+    expect(page.get_by_role("region", name="Selection")).to_have_count(0)
+    assert "?project=" in page.url
+
+    # What is run now is run there.
+    page.get_by_role("checkbox", name="Select 01-hay", exact=True).check()
+    page.get_by_role("button", name="Execute parallel").click()
+    page.get_by_role("dialog").get_by_role("button", name="Start 1 task").click()
+    strips = page.get_by_role("region", name="Batches at work")
+    expect(strips).to_contain_text("It is done")
+    (branch,) = estate.git_in(
+        barn, "for-each-ref", "--format=%(refname)", "refs/heads/plait/batch-*"
+    ).splitlines()
+    assert estate.git_in(barn, "show", f"{branch}:hay.txt") == "hay"
+    assert estate.git("branch", "--list", "plait/*") == ""
+
+    # Back to the first one, where nothing of that is seen.
+    page.get_by_role("button", name="barn").click()
+    page.get_by_role("region", name="Projects").get_by_role("button", name="repository").click()
+    expect(page.get_by_role("checkbox", name="Select 01-walls", exact=True)).to_be_attached()
+    expect(strips).to_have_count(0)
+    assert "?project=" not in page.url
+
+    # Removed from the list, and nothing is deleted.
+    page.get_by_role("button", name="repository").click()
+    page.get_by_role("button", name="Remove barn").click()
+    page.get_by_role("dialog").get_by_role("button", name="Remove it").click()
+    page.get_by_role("button", name="repository").click()
+    expect(page.get_by_role("region", name="Projects").get_by_role("button", name="barn")).to_have_count(0)
+    assert (barn / "tasks" / "01-hay.md").exists()
+    window.expect_complaint("422")

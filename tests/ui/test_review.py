@@ -1,0 +1,231 @@
+"""A batch is read before it is shipped: its merges in order, its conflicts, its gate, and its pull request."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from plait.testing.estate import Estate
+from plait.testing.localforge import REPOSITORY, Forge, forge
+from plait.testing.windows import PHONE, Window
+
+Opens = Callable[..., Window]
+
+
+@pytest.fixture
+def remote(tmp_path: Path, estate: Estate) -> Iterator[Forge]:
+    """The estate's remote is a forge's."""
+    with forge(tmp_path / "forge") as made:
+        estate.git("remote", "set-url", "origin", f"{made.url}/{REPOSITORY}.git")
+        estate.env |= {"PLAIT_PR_FORGE": "gitea", "PLAIT_FORGE_TOKEN": "t0ken-t0ken-t0ken", "NO_PROXY": "*"}
+        yield made
+
+
+def _review(window: Window, estate: Estate) -> Page:
+    window.go(f"/batches/{estate.batch().id}")
+    return window.page
+
+
+def _merged(page: Page) -> list[str]:
+    """The merged tasks, as they stand there."""
+    names = page.get_by_role("list", name="Merged tasks, in order").get_by_role("button", name="What ")
+    return [(name.get_attribute("aria-label") or "").split()[1] for name in names.all()]
+
+
+def _until_done(estate: Estate, task: str) -> None:
+    estate.until(lambda: estate.state().batches and estate.statuses()[task] == "done")
+
+
+def test_merges_are_told_in_order_and_one_is_dropped(estate: Estate, opens: Opens, tmp_path: Path) -> None:
+    go = tmp_path / "go"
+    estate.task("01-walls", f"while [ ! -e {go} ]; do sleep 0.05; done; echo walls > walls.txt")
+    estate.task("02-roof", "echo roof > roof.txt", verify="test -e roof.txt")
+    estate.task("03-door", "echo door > door.txt", needs="[01-walls]")
+    estate.task("04-lamp", "exit 1")
+    estate.begin()
+    front = estate.start("run", "--yes", "--retries", "0")
+    _until_done(estate, "02-roof")
+    window = opens()
+    page = _review(window, estate)
+    expect(page.get_by_text("2 tasks still to come")).to_be_visible()
+    go.touch()
+    estate.answer(front)
+    expect(page.get_by_role("button", name="What 03-door changed")).to_be_visible()
+    assert _merged(page) == ["02-roof", "01-walls", "03-door"]
+    roof = page.get_by_role("listitem").filter(has=page.get_by_role("button", name="What 02-roof changed"))
+    expect(roof).to_contain_text("+1")
+    expect(roof).to_contain_text("verified")
+
+    page.get_by_text("1 task not in it").click()
+    expect(page.get_by_text("04-lamp")).to_be_visible()
+
+    page.get_by_role("button", name="What 02-roof changed").click()
+    expect(page.get_by_role("heading", name="roof.txt")).to_be_visible()
+    page.get_by_role("button", name="What 02-roof changed").click()
+
+    page.get_by_role("button", name="Drop 02-roof").click()
+    page.get_by_role("button", name="Drop and rebuild").click()
+    expect(page.get_by_role("button", name="What 02-roof changed")).to_have_count(0)
+    expect(page.get_by_text("2 tasks not in it")).to_be_visible()
+    assert _merged(page) == ["01-walls", "03-door"]
+    estate.until(lambda: sorted(estate.merged()) == ["door.txt", "walls.txt"])
+
+    page.get_by_text("Whole change").click()
+    expect(page.get_by_role("heading", name="door.txt")).to_be_visible()
+    expect(page.get_by_role("heading", name="roof.txt")).to_have_count(0)
+
+
+def test_a_conflict_is_shown_with_both_sides_and_tried_again(
+    estate: Estate, opens: Opens, tmp_path: Path
+) -> None:
+    go = tmp_path / "go"
+    estate.write("house.txt", "cellar\nwalls of straw\nroof of straw")
+    estate.task("01-walls", "sed -i 's/walls of straw/walls of wood/' house.txt")
+    estate.task(
+        "02-stone",
+        f"while [ ! -e {go} ]; do sleep 0.05; done; sed -i 's/walls of [a-z]*/walls of <b>stone<\\/b>/' house.txt",
+    )
+    estate.begin()
+    front = estate.start("run", "--yes")
+    _until_done(estate, "01-walls")
+    go.touch()
+    estate.answer(front)
+    window = opens()
+    page = _review(window, estate)
+
+    conflict = page.get_by_role("region", name="Conflict in house.txt")
+    expect(conflict.get_by_role("figure").nth(0)).to_contain_text("last changed by 01-walls")
+    expect(conflict.get_by_role("figure").nth(0)).to_contain_text("walls of wood")
+    expect(conflict.get_by_role("figure").nth(1)).to_contain_text("In 02-stone")
+    expect(conflict.get_by_role("figure").nth(1)).to_contain_text("walls of <b>stone</b>")
+    expect(conflict).to_contain_text("cellar")
+    conflict.get_by_role("button", name="What was before").click()
+    expect(conflict).to_contain_text("walls of straw")
+
+    page.get_by_role("button", name="Retry on the branch as it is: 02-stone").click()
+    expect(page.get_by_role("button", name="What 02-stone changed")).to_be_visible()
+    expect(conflict).to_have_count(0)
+    assert _merged(page) == ["01-walls", "02-stone"]
+    assert "walls of <b>stone</b>" in estate.merged()["house.txt"]
+
+
+def test_what_the_gate_said_is_told(estate: Estate, opens: Opens) -> None:
+    estate.task("01-walls", "echo walls > walls.txt")
+    estate.task("02-fire", "echo fire > fire.txt")
+    estate.begin()
+    burns = "test ! -e fire.txt || { echo '<b>it burns</b>'; exit 1; }"
+    estate.plait("run", "--yes", "--gate", f"echo looking; {burns}")
+    page = _review(opens(), estate)
+    gate = page.get_by_role("region", name="Gate")
+    expect(gate).to_contain_text("The gate has passed on what is merged.")
+    expect(gate).to_contain_text("test ! -e fire.txt")
+    expect(page.get_by_role("button", name="What 01-walls changed")).to_be_visible()
+    page.get_by_text("1 task not in it").click()
+    expect(page.get_by_role("listitem").filter(has_text="02-fire")).to_contain_text("gate")
+
+    gate.get_by_role("button", name="Show output", exact=True).click()
+    expect(gate.get_by_role("region", name="Output of gate")).to_have_text("looking\n")
+    gate.get_by_role("button", name="Hide output", exact=True).click()
+    expect(gate.get_by_role("region", name="Output of gate")).to_have_count(0)
+    gate.get_by_text("before it").click()
+    failed = gate.get_by_role("listitem").filter(has_text="failed").first
+    failed.get_by_role("button", name="Show output of gate").click()
+    expect(failed.get_by_role("region", name="Output of gate")).to_contain_text("<b>it burns</b>")
+
+    page.get_by_role("listitem").filter(has_text="02-fire").get_by_role("button", name="02-fire").click()
+    panel = page.get_by_role("complementary")
+    panel.get_by_role("tab", name="Checks").click()
+    panel.get_by_role("button", name="Show output").click()
+    expect(panel.get_by_role("region", name="Output of gate")).to_contain_text("<b>it burns</b>")
+
+
+def test_a_gate_that_fails_on_the_base_lets_nothing_be_shipped(estate: Estate, opens: Opens) -> None:
+    estate.task("01-walls", "echo walls > walls.txt")
+    estate.begin()
+    estate.plait("run", "--yes", "--gate", "echo it never holds; exit 1")
+    page = _review(opens(), estate)
+    expect(page.get_by_role("region", name="Gate")).to_contain_text("The gate has failed.")
+    ship = page.get_by_role("region", name="Ship")
+    expect(ship.get_by_role("button", name="Open pull request")).to_have_attribute("aria-disabled", "true")
+    expect(ship).to_contain_text("The gate has not passed on what is merged")
+
+
+def test_the_pull_request_says_what_a_person_wrote(estate: Estate, opens: Opens, remote: Forge) -> None:
+    estate.task("01-walls", "echo walls > walls.txt")
+    estate.task("02-roof", "echo roof > roof.txt")
+    estate.task("03-door", "echo door > door.txt")
+    estate.begin()
+    estate.plait("run", "03-door", "--yes", "--no-pr")
+    other = estate.batch().id
+    estate.plait("run", "01-walls", "02-roof", "--yes", "--no-pr")
+    mine = estate.batch().id
+    window = opens()
+    page = _review(window, estate)
+    ship = page.get_by_role("region", name="Ship")
+    title, body = ship.get_by_label("Title"), ship.get_by_label("Text")
+    expect(title).not_to_have_value("")
+    own = title.input_value()
+    expect(body).to_have_value(_holding("01-walls"))
+
+    title.fill("A house")
+    body.fill("# Walls and a roof\n\n<script>alert(1)</script>")
+    ship.get_by_role("button", name="Preview").click()
+    expect(ship.get_by_role("heading", name="Walls and a roof")).to_be_visible()
+    expect(ship.get_by_text("<script>alert(1)</script>")).to_be_visible()
+    page.reload()
+    expect(title).to_have_value("A house")
+    batches = page.get_by_role("list", name="Newest batches")
+    batches.get_by_role("link", name=other).click()  # each batch has its own words
+    expect(body).to_have_value(_holding("03-door"))
+    expect(title).not_to_have_value("A house")
+    batches.get_by_role("link", name=mine).click()
+    expect(title).to_have_value("A house")
+    ship.get_by_role("button", name="Put plait's text back").click()
+    expect(title).to_have_value(own)
+    title.fill("A house of wood")
+
+    ship.get_by_role("button", name="Open pull request").click()
+    link = f"{remote.url}/{REPOSITORY}/pulls/1"
+    expect(ship.get_by_role("link", name=link)).to_have_attribute("href", link)
+    expect(ship.get_by_role("button", name="Update pull request")).to_be_visible()
+    expect(ship.get_by_text("Published as it is")).to_be_visible()
+    assert remote.pulls[0]["title"] == "A house of wood"
+    assert "01-walls" in remote.pulls[0]["body"]
+
+
+def test_a_branch_can_be_pushed_and_no_more(estate: Estate, opens: Opens) -> None:
+    estate.task("01-walls", "echo walls > walls.txt")
+    estate.begin()
+    estate.plait("run", "--yes", "--no-pr")
+    window = opens(size=PHONE, dark=True)
+    page = _review(window, estate)
+    ship = page.get_by_role("region", name="Ship")
+    ship.get_by_text("Push only").click()
+    expect(ship.get_by_label("Title")).to_have_count(0)
+    ship.get_by_role("button", name="Push the branch").click()
+    expect(ship.get_by_text("Published as it is")).to_be_visible()
+    branch = estate.branch
+    assert branch in estate.git("ls-remote", "origin", branch)
+    expect(page.get_by_text(f"git switch --detach {branch}")).to_be_visible()
+
+
+def test_nothing_merged_is_nothing_to_ship(estate: Estate, opens: Opens) -> None:
+    estate.task("01-walls", "exit 1")
+    estate.begin()
+    estate.plait("run", "--yes", "--retries", "0")
+    window = opens()
+    page = _review(window, estate)
+    expect(page.get_by_text("Nothing is merged yet")).to_be_visible()
+    ship = page.get_by_role("region", name="Ship")
+    expect(ship.get_by_role("button", name="Open pull request")).to_have_attribute("aria-disabled", "true")
+    expect(ship).to_contain_text("is merged.")
+    page.get_by_text("Whole change").click()
+    expect(page.get_by_text("Nothing is merged yet")).to_be_visible()
+
+
+def _holding(words: str) -> re.Pattern[str]:
+    return re.compile(re.escape(words))

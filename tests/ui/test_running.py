@@ -1,0 +1,192 @@
+"""Select tasks, look at the plan, run them: what a person sees from the first checkbox to the merged branch."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from playwright.sync_api import Locator, Page, Request, expect
+
+from plait.testing.estate import Estate
+from plait.testing.windows import Window
+
+Opens = Callable[..., Window]
+
+
+def _select(page: Page, *ids: str) -> None:
+    for task in ids:
+        page.get_by_role("checkbox", name=f"Select {task}", exact=True).check()
+
+
+def _plan(page: Page) -> Locator:
+    return page.get_by_role("dialog")
+
+
+def _start(page: Page, words: str) -> None:
+    button = _plan(page).get_by_role("button", name=words)
+    expect(button).not_to_have_attribute("aria-disabled", "true")
+    button.click()
+    expect(_plan(page)).to_have_count(0)
+
+
+def _strip(page: Page) -> Locator:
+    return page.get_by_role("region", name="Batches at work").get_by_role("listitem").first
+
+
+def test_three_selected_tasks_run_in_parallel_to_a_merged_branch(estate: Estate, opens: Opens) -> None:
+    estate.task("01-walls", "echo walls > walls.txt", touches="[src/house.py]")
+    estate.task("02-roof", "cat walls.txt > roof.txt", needs="[01-walls]")
+    estate.task("03-door", "echo door > door.txt", touches="[src/house.py]")
+    estate.task("04-garden", "echo garden > garden.txt")
+    estate.begin()
+    page = opens().page
+    _select(page, "01-walls", "02-roof", "03-door")
+    bar = page.get_by_role("region", name="Selection")
+    expect(bar).to_contain_text("3 tasks selected")
+    page.keyboard.press("r")
+
+    plan = _plan(page)
+    expect(plan).to_contain_text("3 tasks · 2 waves")
+    expect(plan.get_by_role("listitem").filter(has_text="Wave 2")).to_contain_text("needs 01-walls")
+    expect(plan).to_contain_text("tasks/02-roof.md:")
+    expect(plan).to_contain_text("their tasks run one after another")
+    expect(plan).to_contain_text("src/house.py 01-walls, 03-door")
+    expect(plan).to_contain_text("01-walls → 02-roof")
+    _start(page, "Start 3 tasks")
+
+    expect(bar).to_have_count(0)
+    expect(page.get_by_role("link", name="Open batch")).to_be_visible()
+    expect(_strip(page)).to_contain_text("All 3 are done")
+    progress = _strip(page).get_by_role("progressbar")
+    expect(progress).to_have_attribute("aria-valuetext", "100%: 3 done")
+    assert estate.merged() == {"walls.txt": "walls", "roof.txt": "walls", "door.txt": "door"}
+    _strip(page).get_by_role("button", name="Dismiss batch").click()
+    expect(page.get_by_role("region", name="Batches at work")).to_have_count(0)
+
+
+def test_one_of_them_is_cancelled_and_the_others_go_on(estate: Estate, opens: Opens, tmp_path: Path) -> None:
+    go = tmp_path / "go"
+    for name in ("01-walls", "02-roof", "03-door"):
+        estate.task(name, f"while [ ! -e {go} ]; do sleep 0.05; done; echo {name} > {name}.txt")
+    estate.task("04-garden", "true")
+    estate.begin()
+    page = opens().page
+    _select(page, "01-walls", "02-roof", "03-door")
+    page.get_by_role("button", name="Execute parallel").click()
+    _start(page, "Start 3 tasks")
+    expect(_strip(page)).to_contain_text("3 running")
+
+    _select(page, "02-roof", "04-garden")
+    run = page.get_by_role("button", name="Execute parallel")
+    expect(run).to_have_attribute("aria-disabled", "true")
+    expect(page.get_by_role("region", name="Selection")).to_contain_text("02-roof is in batch")
+    page.get_by_role("button", name="More").click()
+    page.get_by_role("button", name="Cancel", exact=True).click()
+    page.get_by_role("dialog").get_by_role("button", name="Cancel 2 tasks").click()
+
+    results = page.get_by_role("region", name="What became of it")
+    expect(results).to_contain_text("Cancel 2 tasks: 1 of 2 granted")
+    expect(results.get_by_role("listitem").filter(has_text="04-garden")).to_contain_text("in no batch")
+    expect(_strip(page)).to_contain_text("1 cancelled")
+    go.touch()
+    expect(_strip(page)).to_contain_text("2 of 3 are done")
+    assert set(estate.merged()) == {"01-walls.txt", "03-door.txt"}
+
+
+def test_a_conflict_is_skipped_and_shown(estate: Estate, opens: Opens, tmp_path: Path) -> None:
+    estate.write("colour.txt", "white")
+    begun = f"$(ls {tmp_path} | grep -c begun)"
+    for name, colour in (("01-paint-red", "red"), ("02-paint-blue", "blue")):
+        meet = f"touch {tmp_path}/{colour}.begun; while [ {begun} -lt 2 ]; do sleep 0.05; done"
+        estate.task(name, f"{meet}; echo {colour} > colour.txt")
+    estate.begin()
+    page = opens().page
+    _select(page, "01-paint-red", "02-paint-blue")
+    page.get_by_role("button", name="Execute parallel").click()
+    expect(_plan(page).get_by_label("After a conflict")).to_have_value("skip")
+    _start(page, "Start 2 tasks")
+    expect(_strip(page)).to_contain_text("1 conflicted")
+    expect(_strip(page)).to_contain_text("1 of 2 is done")
+    (conflicted,) = [name for name, status in estate.statuses().items() if status == "conflicted"]
+    card = page.get_by_role("article").filter(has_text=conflicted)
+    expect(card).to_contain_text("conflicted")
+    assert estate.merged()["colour.txt"] in {"red", "blue"}
+
+
+def test_settings_of_this_run_are_in_force(estate: Estate, opens: Opens) -> None:
+    estate.task("01-walls", "echo walls > walls.txt")
+    estate.task("02-roof", "exit 1", needs="[01-walls]")
+    estate.begin()
+    window = opens()
+    page = window.page
+    _select(page, "01-walls", "02-roof")
+    page.get_by_role("button", name="Settings", exact=True).click()
+    page.get_by_label("Retries").fill("0")
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Execute parallel").click()
+    plan = _plan(page)
+    expect(plan.get_by_label("Retries")).to_have_value("0")
+    plan.get_by_label("Timeout").fill("a while")
+    expect(plan.get_by_role("alert").first).to_contain_text("timeout must be a length of time")
+    expect(plan.get_by_role("button", name="Start")).to_have_attribute("aria-disabled", "true")
+    plan.get_by_label("Timeout").fill("7m")
+    plan.get_by_label("Verify").fill("test -s walls.txt")
+    plan.get_by_label("Stop on failure").check()
+    _start(page, "Start 2 tasks")
+    expect(_strip(page)).to_contain_text("1 failed")
+    settings = estate.batch().settings
+    assert (settings.retries, settings.timeout, settings.verify) == (0, 420.0, "test -s walls.txt")
+    assert settings.stop_on_fail
+    window.expect_complaint("422")
+
+
+def test_a_plan_with_an_error_says_what_helps_and_however_often_it_is_pressed_there_is_one_batch(
+    estate: Estate, opens: Opens
+) -> None:
+    estate.task("01-walls", "echo walls > walls.txt")
+    estate.task("02-roof", "echo roof > roof.txt", needs="[01-walls]")
+    estate.begin()
+    window = opens()
+    page = window.page
+    keys: list[str] = []
+
+    def asked(request: Request) -> None:
+        if request.method == "POST" and request.url.endswith("/api/batches"):
+            keys.append(request.headers["idempotency-key"])
+
+    page.on("request", asked)
+    _select(page, "02-roof")
+    plan = _plan(page)
+
+    # A command of the repository's own settings is nobody's wish yet.
+    own = estate.write("plait.toml", '[run]\nverify = "true"')
+    page.get_by_role("button", name="Execute queue").click()
+    plan.get_by_label("Run them too").check()
+    expect(plan.get_by_role("region", name="Problems")).to_contain_text("plait trust")
+    expect(plan.get_by_role("button", name="Start")).to_have_attribute("aria-disabled", "true")
+    plan.get_by_label("Run them too").uncheck()
+    plan.get_by_role("button", name="Not now").click()
+    own.unlink()
+
+    page.get_by_role("button", name="Execute parallel").click()
+    wrong = plan.get_by_role("region", name="Problems")
+    expect(wrong).to_contain_text("02-roof needs 01-walls, which is neither finished nor selected")
+    expect(wrong).to_contain_text("tasks/02-roof.md:")
+    start = plan.get_by_role("button", name="Start")
+    expect(start).to_have_attribute("aria-disabled", "true")
+    start.click(force=True)
+    wrong.get_by_role("button", name="Run what they need too").click()
+    expect(plan).to_contain_text("2 tasks · 2 waves")
+    expect(start).to_have_text("Start 2 tasks")
+    # The first answer is lost on its way: the dialog stays, and the same words are said again.
+    page.route("**/api/batches", lambda route: (route.fetch(), route.abort()), times=1)
+    start.dblclick()
+    expect(plan.get_by_role("alert")).to_contain_text("The server does not answer")
+    start.click()
+    expect(plan).to_have_count(0)
+    expect(_strip(page)).to_contain_text("All 2 are done")
+    assert len(keys) == 2
+    assert len(set(keys)) == 1
+    assert len(json.loads(estate.plait("status", "--json").out)["batches"]) == 1
+    window.expect_complaint("ERR_FAILED")

@@ -1,0 +1,148 @@
+"""The settings: read with who gave them, changed one by one, and in force at once."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Browser, Page, expect
+
+from plait.testing.estate import Estate
+from plait.testing.serving import ServeProcess, serve
+from plait.testing.windows import opened, window
+
+
+def _open(page: Page) -> None:
+    page.get_by_role("link", name="Settings").click()
+    expect(page.get_by_role("heading", name="Settings", exact=True)).to_be_visible()
+
+
+def _run(server: ServeProcess, *tasks: str) -> str:
+    batch: str = server.post("/api/batches", {"taskIds": tasks, "mode": "parallel"})["id"]
+    return batch
+
+
+def test_what_is_saved_counts_for_the_next_batch_until_it_is_reset(estate: Estate, browser: Browser) -> None:
+    estate.task("01-walls", "echo walls > walls.txt")
+    estate.write("plait.toml", "[run]\nretries = 0")
+    estate.begin()
+    server = serve(estate)
+    with window(browser, server) as shown:
+        page = shown.page
+        _open(page)
+        verify = page.get_by_role("textbox", name="Verify command")
+        expect(verify).to_have_value("")
+        expect(verify).to_have_accessible_description("From: default")
+        retries = page.get_by_role("textbox", name="Retries")
+        expect(retries).to_have_accessible_description("From: plait.toml:2")
+
+        verify.fill("test -e roof.txt")
+        verify.press("Enter")
+        expect(verify).to_have_accessible_description(re.compile("From: saved here .* Saved"))
+        batch = _run(server, "01-walls")
+        estate.until(lambda: server.get(f"/api/batches/{batch}")["status"] == "failed")
+        assert server.get(f"/api/batches/{batch}")["tasks"][0]["category"] == "verify"
+
+        page.get_by_role("button", name="Reset Verify command").click()
+        expect(verify).to_have_value("")
+        expect(verify).to_have_accessible_description(re.compile("From: default"))
+        expect(page.get_by_role("button", name="Reset Verify command")).to_have_count(0)
+        again = _run(server, "01-walls")
+        estate.until(lambda: server.get(f"/api/batches/{again}")["status"] == "completed")
+    assert shown.complaints == []
+
+
+def test_each_kind_of_setting_has_its_field_which_says_what_does_not_fit(
+    estate: Estate, browser: Browser
+) -> None:
+    estate.task("01-walls", "echo walls > walls.txt")
+    estate.begin()
+    server = serve(estate, env={"PLAIT_RETRIES": "1"})
+    with window(browser, server) as shown:
+        page = shown.page
+        _open(page)
+        timeout = page.get_by_role("textbox", name="Timeout of an attempt")
+        timeout.fill("soon")
+        timeout.blur()
+        expect(timeout).to_have_accessible_description(re.compile('must be a length of time .* not "soon"'))
+        expect(timeout).to_have_value("soon")
+        timeout.press("Escape")
+        expect(timeout).to_have_value("1h")
+
+        retries = page.get_by_role("textbox", name="Retries")
+        expect(retries).to_have_accessible_description(re.compile("PLAIT_RETRIES, which counts before"))
+        retries.fill("7")
+        retries.press("Enter")
+        words = "Saved here, but PLAIT_RETRIES says otherwise"
+        expect(retries).to_have_accessible_description(re.compile(words))
+        expect(retries).to_have_value("1")
+
+        slider = page.get_by_role("slider", name="Max batch size")
+        slider.press("ArrowRight")
+        expect(page.get_by_role("textbox", name="Max batch size")).to_have_value("5")
+        page.get_by_role("textbox", name="Max batch size").fill("25")
+        page.get_by_role("textbox", name="Max batch size").press("Enter")
+        timeout.fill("45m")
+        for field, chosen in (
+            (page.get_by_role("switch", name="Stop on failure"), True),
+            (page.get_by_role("radiogroup", name="On a conflict").get_by_label("repair"), True),
+            (page.get_by_role("group", name="Tell me of").get_by_label("limit"), False),
+            (page.get_by_role("group", name="Default agents").get_by_label("shell"), True),
+        ):
+            field.click()
+            expect(field).to_be_checked(checked=chosen)
+        expect(page.get_by_text("Not saved here, since it may hold a secret").first).to_be_visible()
+
+        find = page.get_by_role("searchbox", name="Find a setting")
+        find.fill("merge regenerate")
+        table = page.get_by_role("textbox", name="merge.regenerate")
+        table.fill("{uv.lock: uv lock}")
+        table.press("Control+Enter")
+        expect(table).to_have_accessible_description(re.compile("not JSON of a table"))
+        table.fill('{"uv.lock": "uv lock"}')
+        table.press("Control+Enter")
+        expect(table).to_have_accessible_description(re.compile("Saved"))
+        find.fill("nothing of the kind")
+        expect(page.get_by_text("No setting is about")).to_be_visible()
+
+        told = server.get("/api/settings")
+        expected = {
+            "maxBatchSize": 25,
+            "stopOnFailure": True,
+            "conflictBehavior": "repair",
+            "timeout": 2700.0,
+            "notifyOn": ["finished", "failed", "needs_person", "unpublished"],
+            "agent": ["shell"],
+            "regenerate": {"uv.lock": "uv lock"},
+        }
+        assert {name: told[name] for name in expected} == expected
+        shown.expect_complaint("status of 422")
+    assert shown.complaints == []
+
+
+def test_two_windows_agree_and_what_is_being_typed_is_kept(estate: Estate, browser: Browser) -> None:
+    estate.task("01-walls", "echo walls > walls.txt")
+    estate.begin()
+    server = serve(estate)
+    with window(browser, server) as one:
+        two = opened(one.page.context, server)
+        for shown in (one, two):
+            _open(shown.page)
+        gate = two.page.get_by_role("textbox", name="Gate command")
+        gate.fill("make half")
+        one.page.get_by_role("textbox", name="Gate command").fill("make all")
+        one.page.get_by_role("textbox", name="Budget of a batch").fill("20usd")
+        one.page.get_by_role("textbox", name="Budget of a batch").press("Enter")
+        expect(one.page.get_by_text("From: saved here")).to_have_count(2)
+
+        _come_back(two.page)
+        expect(two.page.get_by_role("textbox", name="Budget of a batch")).to_have_value("20usd")
+        expect(gate).to_have_value("make half")
+        expect(two.page.get_by_text("Changed elsewhere meanwhile, to make all.")).to_be_visible()
+        gate.press("Escape")
+        expect(gate).to_have_value("make all")
+        assert [*one.complaints, *two.complaints] == []
+
+
+def _come_back(page: Page) -> None:
+    """As the browser says it when a window is looked at again."""
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))")

@@ -1,0 +1,198 @@
+"""What stands around the views: the window's heading, its theme, who is logged in, and who is called."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, expect
+
+from plait.server.page import FOLDER, built_page
+from plait.testing.estate import Estate
+from plait.testing.serving import ServeProcess, serve
+from plait.testing.windows import Window, opened, window
+
+GO = "while [ ! -e {go} ]; do sleep 0.05; done; echo {name} > {name}.txt"
+
+# What the browser would show on the desktop; nobody looks at the page.
+SPY = """
+    window.shown = [];
+    window.asked = 0;
+    document.hasFocus = () => false;
+    window.Notification = class {
+        static permission = localStorage.getItem('said') ?? 'default';
+        static async requestPermission() {
+            window.asked += 1;
+            localStorage.setItem('said', 'granted');
+            return (window.Notification.permission = 'granted');
+        }
+        constructor(title) { window.shown.push({ at: Date.now(), title, pressed: () => this.onclick() }); }
+        close() {}
+    };
+"""
+
+
+def _held(estate: Estate, name: str, go: Path, needs: str = "[]") -> None:
+    estate.task(name, GO.format(go=go, name=name), needs=needs)
+
+
+def _icon(page: Page) -> str:
+    return page.locator("link[rel=icon]").get_attribute("href") or ""
+
+
+def test_the_title_and_the_icon_say_how_far_the_batches_are(
+    estate: Estate, browser: Browser, tmp_path: Path
+) -> None:
+    _held(estate, "01-walls", tmp_path / "walls")
+    _held(estate, "02-roof", tmp_path / "roof", needs="[01-walls]")
+    estate.begin()
+    server = serve(estate)
+    with window(browser, server) as shown:
+        page = shown.page
+        expect(page).to_have_title("plait · repository")
+        plain = _icon(page)
+        server.post("/api/batches", {"taskIds": ["01-walls", "02-roof"], "mode": "queue"})
+        expect(page).to_have_title("! 1 needs you (0/2) plait · repository")
+        asking = _icon(page)
+        server.post(f"/api/batches/{estate.batch().id}/approve", {"all": True})
+        expect(page).to_have_title("(0/2) plait · repository")
+        (tmp_path / "walls").touch()
+        expect(page).to_have_title("(1/2) plait · repository")
+        half = _icon(page)
+        (tmp_path / "roof").touch()
+        expect(page).to_have_title("plait · repository")
+        assert _icon(page) == plain == "/favicon.svg"
+        assert asking.startswith("data:image/svg+xml,")
+        assert asking != half
+    assert shown.complaints == []
+
+
+def test_the_theme_is_kept_by_the_browser(estate: Estate, browser: Browser) -> None:
+    estate.task("01-walls", "echo walls > walls.txt")
+    estate.begin()
+    with window(browser, serve(estate)) as shown:
+        page = shown.page
+        background = "getComputedStyle(document.body).backgroundColor"
+        light = page.evaluate(background)
+        shown.go("/settings")
+        page.get_by_role("radiogroup", name="Theme").get_by_label("Dark").check()
+        page.wait_for_function(f"{background} !== '{light}'")
+        page.reload()
+        expect(page.get_by_role("radiogroup", name="Theme").get_by_label("Dark")).to_be_checked()
+        assert page.evaluate(background) != light
+        page.get_by_role("radiogroup", name="Theme").get_by_label("As the system").check()
+        page.wait_for_function(f"{background} === '{light}'")
+        page.emulate_media(color_scheme="dark")
+        page.wait_for_function(f"{background} !== '{light}'")
+    assert shown.complaints == []
+
+
+def test_who_has_asked_for_it_is_called_once_whatever_windows_are_open(
+    estate: Estate, browser: Browser, tmp_path: Path
+) -> None:
+    _held(estate, "01-walls", tmp_path / "walls")
+    estate.task("02-roof", f"while [ ! -e {tmp_path / 'roof'} ]; do sleep 0.05; done; exit 3")
+    estate.begin()
+    server = serve(estate, env={"PLAIT_RETRIES": "0"})
+    context = browser.new_context()
+    context.add_init_script(SPY)
+    first = opened(context, server)
+    expect(first.page.get_by_text("01-walls").first).to_be_visible()
+    assert first.page.evaluate("window.asked") == 0
+    first.go("/settings")
+    first.page.get_by_role("button", name="Turn on").click()
+    expect(first.page.get_by_text("On: this browser tells you")).to_be_visible()
+    first.go("/")
+    second = opened(context, server)
+    for each in (first, second):
+        expect(each.page.get_by_text("01-walls").first).to_be_visible()
+
+    batch = server.post("/api/batches", {"taskIds": ["01-walls", "02-roof"], "mode": "parallel"})["id"]
+    (tmp_path / "roof").touch()
+    _both_know(first, second, "(1/2) plait · repository")
+    assert _told(first, second) == ["02-roof failed"]
+    (tmp_path / "walls").touch()
+    _both_know(first, second, "plait · repository")
+    assert _told(first, second) == ["02-roof failed", f"Batch {batch[:8]} failed"]
+
+    caller = first if _told(first)[:1] == ["02-roof failed"] else second
+    caller.page.evaluate("window.shown[0].pressed()")
+    expect(caller.page).to_have_url(re.compile("task=02-roof"))
+    assert [*first.complaints, *second.complaints] == []
+    context.close()
+
+
+def _both_know(first: Window, second: Window, title: str) -> None:
+    for each in (first, second):
+        expect(each.page).to_have_title(title)
+
+
+def _told(*windows: Window) -> list[str]:
+    """What was shown on the desktop, in the order in which it happened."""
+    shown = [
+        told for each in windows for told in each.page.evaluate("window.shown.map(n => [n.at, n.title])")
+    ]
+    return [title for _, title in sorted(shown)]
+
+
+def test_a_login_that_has_ended_says_so_and_comes_back_with_a_new_link(
+    estate: Estate, browser: Browser
+) -> None:
+    estate.task("01-walls", "echo walls > walls.txt")
+    estate.begin()
+    server = serve(estate)
+    with window(browser, server) as shown:
+        page = shown.page
+        with page.expect_response(
+            re.compile("assets/HelpSheet.*js")
+        ):  # the last that the page loads by itself
+            page.reload()
+        expect(page.get_by_text("01-walls").first).to_be_visible()
+        estate.plait("token", "--rotate")
+        expect(page.get_by_text("You are logged out")).to_be_visible()
+        expect(page.get_by_text("plait token --link")).to_be_visible()
+        link = estate.plait("token", "--link", "--url", server.url).out.strip()
+        other = page.context.new_page()
+        other.goto(link)
+        expect(other.get_by_text("01-walls").first).to_be_visible()
+        page.evaluate("window.dispatchEvent(new Event('focus'))")
+        expect(page.get_by_text("You are logged out")).to_have_count(0)
+        shown.expect_complaint("status of 401")
+    assert shown.complaints == []
+
+
+def test_who_may_only_look_sees_everything_and_can_change_nothing(estate: Estate, browser: Browser) -> None:
+    estate.task("01-walls", "echo walls > walls.txt")
+    estate.begin()
+    server = serve(estate)
+    link = estate.plait("token", "--read-only", "--link", "--url", server.url).out.strip()
+    with window(browser, ServeProcess(server.front, server.url, link, server.pid, "")) as shown:
+        page = shown.page
+        expect(page.get_by_text("You may look", exact=True)).to_be_visible()
+        page.get_by_role("link", name="Settings").click()
+        expect(page.get_by_text("You may look, and change nothing")).to_be_visible()
+        expect(page.get_by_role("textbox", name="Verify command")).to_be_disabled()
+        expect(page.get_by_role("switch", name="Stop on failure")).to_be_disabled()
+        page.get_by_role("radiogroup", name="Theme").get_by_label("Dark").check()
+    assert shown.complaints == []
+
+
+def test_a_page_that_was_built_anew_is_offered(estate: Estate, browser: Browser, tmp_path: Path) -> None:
+    estate.task("01-walls", "echo walls > walls.txt")
+    estate.begin()
+    folder = tmp_path / "page"
+    shutil.copytree(built_page() or "", folder)
+    with window(browser, serve(estate, env={FOLDER: str(folder)})) as shown:
+        page = shown.page
+        with page.expect_response("**/api/me"):
+            page.reload()
+        expect(page.get_by_text("01-walls").first).to_be_visible()
+        index = folder / "index.html"
+        index.write_text(index.read_text().replace("</head>", '<meta name="newer" /></head>'))
+        page.evaluate("window.dispatchEvent(new Event('focus'))")
+        expect(page.get_by_text("A newer page is there")).to_be_visible()
+        page.get_by_role("button", name="Reload").click()
+        expect(page.locator("meta[name=newer]")).to_have_count(1)
+        expect(page.get_by_text("A newer page is there")).to_have_count(0)
+    assert shown.complaints == []

@@ -1,0 +1,86 @@
+"""Who is not logged in, and who comes from elsewhere, in a real browser."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import unquote
+
+from playwright.sync_api import Browser, expect
+
+from plait.testing.estate import Estate
+from plait.testing.serving import serve
+
+
+class Elsewhere(BaseHTTPRequestHandler):
+    """Another site, with a link to wherever its address says."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(f'<a href="{unquote(self.path[2:])}">go</a>'.encode())
+
+    def log_message(self, format: str, *_: object) -> None:  # noqa: A002 - its name there
+        """Nobody reads it."""
+
+
+@contextmanager
+def another_site() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.2", 0), Elsewhere) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.2:{server.server_address[1]}/?"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def test_who_is_not_logged_in_is_told_the_command(browser: Browser, estate: Estate) -> None:
+    estate.begin()
+    server = serve(estate)
+    page = browser.new_page(color_scheme="dark")
+    answer = page.goto(f"{server.url}/batches/7f3a/graph")
+    assert answer is not None
+    assert answer.status == 401
+    expect(page.get_by_role("heading")).to_have_text("This browser is not logged in.")
+    expect(page.locator("code")).to_have_text(f"plait token --link --url {server.url}")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(16, 17, 20)"
+    page.close()
+
+
+def test_a_link_on_another_site_logs_in_and_leads_on(browser: Browser, estate: Estate) -> None:
+    estate.begin()
+    server = serve(estate)
+    with another_site() as elsewhere:
+        page = browser.new_page()
+        for target, there in (
+            (server.link, "/"),
+            (f"{server.url}/settings", "/settings"),
+            (server.link, "/"),
+        ):
+            page.goto(elsewhere + target)
+            page.get_by_text("go").click()
+            page.wait_for_url(f"{server.url}{there}")
+            page.wait_for_function("fetch('/api/me').then(answer => answer.status === 200)")
+        page.close()
+
+
+def test_a_link_that_is_used_up_says_so_once(browser: Browser, estate: Estate) -> None:
+    estate.begin()
+    server = serve(estate)
+    with another_site() as elsewhere:
+        first, page = browser.new_page(), browser.new_page()
+        first.goto(server.link)
+        page.goto(elsewhere + server.link)
+        asked: list[int] = []
+        page.on("response", lambda answer: asked.append(answer.status) if "/login?" in answer.url else None)
+        page.get_by_text("go").click()
+        expect(page.get_by_role("heading")).to_have_text("This link was used already: links are good once.")
+        page.wait_for_load_state("networkidle")
+        assert asked == [410, 410]
+        first.close()
+        page.close()

@@ -1,0 +1,316 @@
+"""The detail of a task: what it is, why it is where it is, and what a person can do about it."""
+
+from __future__ import annotations
+
+import re
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, Route, expect
+
+from plait.testing.estate import Estate
+from plait.testing.windows import PHONE, WIDE, Window
+
+Opens = Callable[..., Window]
+
+# As Claude Code talks: without an answer it asks for a colour, with one it writes it down.
+CLAUDE = r"""#!/bin/sh
+case "$*" in *--version*) echo "2.0.1 (Claude Code)"; exit 0;; esac
+session='"session_id":"5f0c9a3e-1111-4222-8333-944455566677"'
+event() { printf '{"type":%s,%s}\n' "$1" "$session"; }
+prompt=$(cat)
+event '"system","subtype":"init"'
+case "$prompt" in
+*"make it blue"*)
+  echo blue > colour.txt
+  event '"assistant","message":{"id":"m2","role":"assistant","content":[{"type":"tool_use","id":"t2","name":"Write","input":{"file_path":"colour.txt"}}]}'
+  event '"result","subtype":"success","is_error":false,"result":"Painted.","total_cost_usd":0.25,"permission_denials":[]';;
+*)
+  event '"assistant","message":{"id":"m1","role":"assistant","content":[{"type":"tool_use","id":"t1","name":"AskUserQuestion","input":{"questions":[{"question":"Which colour?"}]}}]}'
+  event '"result","subtype":"success","is_error":false,"result":"I wait.","total_cost_usd":0.1,"permission_denials":[]';;
+esac
+"""
+
+
+def _run(page: Page, *ids: str, **more: object) -> str:
+    """A batch of these; its id."""
+    ask = """async body => (await (await fetch("/api/batches", {
+        method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify(body)})).json()).id"""
+    told: Any = page.evaluate(ask, {"taskIds": [*ids], "mode": "parallel", **more})
+    return str(told)
+
+
+def _panel(page: Page) -> Locator:
+    return page.get_by_role("complementary")
+
+
+def _card(page: Page, task: str) -> Locator:
+    return page.get_by_role("button", name=re.compile(f"^{task} "))
+
+
+def _held(go: Path, then: str = "true") -> str:
+    return f"echo waiting here; while [ ! -e {go} ]; do sleep 0.05; done; {then}"
+
+
+def test_a_task_is_opened_and_tells_why_it_is_where_it_is(
+    estate: Estate, opens: Opens, tmp_path: Path
+) -> None:
+    go = tmp_path / "go"
+    estate.task("01-walls", _held(go, "echo walls > walls.txt"), touches="[walls.txt]")
+    estate.task("02-roof", "echo roof > roof.txt", needs="[01-walls]", phase="shell")
+    estate.task("03-door", "echo jammed; exit 3")
+    estate.begin()
+    window = opens()
+    page = window.page
+    batch = _run(page, "01-walls", "02-roof", "03-door", settings={"retries": 1})
+    panel = _panel(page)
+
+    _card(page, "02-roof").click()
+    expect(panel.get_by_role("heading", name="02-roof")).to_be_focused()
+    expect(panel).to_contain_text("needs 01-walls")
+    expect(panel).to_contain_text("It runs when what it needs is done; that hangs on 01-walls (running")
+    expect(panel).to_contain_text("tasks/02-roof.md:1")
+    expect(panel).to_contain_text("shell")
+    need = panel.get_by_role("listitem").filter(has_text="01-walls")
+    expect(need).to_contain_text("running")
+    need.get_by_role("button", name="01-walls").click()
+    expect(panel.get_by_role("heading", name="01-walls")).to_be_visible()
+    assert f"task=01-walls&batch={batch}" in page.url
+    expect(panel).to_contain_text("attempt 1 by shell")
+    expect(panel.get_by_role("row").filter(has_text="write 1")).to_contain_text("at work")
+
+    page.keyboard.press("Escape")
+    expect(panel).to_have_count(0)
+    expect(_card(page, "01-walls")).to_be_focused()
+
+    _card(page, "03-door").click()
+    rows = panel.get_by_role("row")
+    expect(rows.filter(has_text="write 2")).to_contain_text("failed, exit 3")
+    expect(panel).to_contain_text("Went again: the agent failed: exit status 3: jammed")
+    expect(panel).to_contain_text(f"plait retry {batch} 03-door takes it up again")
+    rows.filter(has_text="write 1").get_by_role("button", name="write 1").click()
+    expect(panel.get_by_role("combobox", name="Attempt")).to_have_value("write 1")
+    expect(panel.get_by_role("region", name="Transcript: write 1")).to_contain_text("jammed")
+
+    panel.get_by_role("tab", name="Log").press("ArrowRight")
+    expect(panel.get_by_role("tab", name="Diff")).to_be_focused()
+    assert page.url.endswith("tab=diff")
+    panel.get_by_role("tab", name="Diff").press("End")
+    expect(panel).to_contain_text("This batch has no gate.")
+    expect(panel).to_contain_text("Nothing verifies it")
+
+    go.touch()
+    estate.until(lambda: estate.statuses()["02-roof"] == "done")
+    page.goto(f"{page.url.split('?')[0]}?task=01-walls")
+    expect(panel).to_contain_text("as number 1 of its batch branch")
+    expect(panel.get_by_role("button", name="Copy the branch")).to_be_visible()
+    page.goto(f"{page.url.split('?')[0]}?task=09-nothing&batch={batch}")
+    expect(panel).to_contain_text(f"batch {batch} has no task 09-nothing")
+    window.expect_complaint("404")
+
+
+def test_a_task_that_was_not_run_is_read_and_the_keys_go_on_to_the_next(estate: Estate, opens: Opens) -> None:
+    estate.task("01-walls", "true")
+    estate.write(
+        "tasks/04-garden.md", "---\nrun: 'true'\n---\n# A garden\n\nWith **roses** and <b>thorns</b>."
+    )
+    estate.begin()
+    page = opens().page
+    _card(page, "01-walls").press("Enter")
+    panel = _panel(page)
+    expect(panel.get_by_role("heading", name="01-walls")).to_be_visible()
+    page.keyboard.press("]")
+    expect(panel.get_by_role("heading", name="A garden")).to_be_visible()
+    page.keyboard.press("[")
+    expect(panel.get_by_role("heading", name="01-walls")).to_be_visible()
+    page.keyboard.press("]")
+    page.keyboard.press("Escape")
+    expect(panel).to_have_count(0)
+    expect(_card(page, "04-garden")).to_be_focused()
+
+    page.goto(f"{page.url.split('?')[0]}?task=04-garden")
+    expect(panel.get_by_role("heading", name="A garden")).to_be_visible()
+    expect(panel.locator("strong")).to_have_text("roses")
+    expect(panel).to_contain_text("<b>thorns</b>")
+    panel.get_by_role("tab", name="Log").click()
+    expect(panel).to_contain_text("It has not been run yet")
+    panel.get_by_role("button", name="Edit").click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+
+    page.goto(f"{page.url.split('?')[0]}?task=09-nothing")
+    expect(panel).to_contain_text("There is no task 09-nothing")
+
+
+def test_a_task_is_cancelled_told_something_and_dropped(estate: Estate, opens: Opens, tmp_path: Path) -> None:
+    go = tmp_path / "go"
+    estate.task("01-walls", _held(go, 'cat "$PLAIT_FEEDBACK_FILE" > walls.txt'))
+    estate.begin()
+    page = opens().page
+    _run(page, "01-walls")
+    _card(page, "01-walls").click()
+    panel = _panel(page)
+    retry = panel.get_by_role("button", name="Retry", exact=True)
+    expect(panel.get_by_role("row").filter(has_text="write 1")).to_contain_text("at work")
+    expect(retry).to_have_attribute("title", "It has not ended: there is nothing to try again yet.")
+
+    panel.get_by_role("button", name="Cancel").click()
+    expect(panel.locator("header")).to_contain_text("cancelled")
+    expect(panel).to_contain_text("cancelled by request")
+    expect(panel.get_by_role("button", name="Cancel")).to_have_attribute("aria-disabled", "true")
+
+    go.touch()
+    panel.get_by_role("button", name="Tell the agent").click()
+    send = panel.get_by_role("button", name="Start again with this")
+    expect(send).to_have_attribute("title", "Write something first.")
+    words = panel.get_by_label("Tell the agent something: it starts again with it")
+    words.fill("mind the doors")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Escape")
+    _card(page, "01-walls").click()
+    panel.get_by_role("button", name="Tell the agent").click()
+    expect(words).to_have_value("mind the doors")  # kept until it is sent
+    words.press("Control+Enter")
+    expect(words).to_have_count(0)
+    expect(panel.locator("header")).to_contain_text("done")
+    expect(panel.get_by_role("row").filter(has_text="write 2")).to_contain_text("passed")
+    assert "mind the doors" in estate.merged()["walls.txt"]
+
+    panel.get_by_role("button", name="Drop").click()
+    asked = page.get_by_role("dialog")
+    expect(asked).to_contain_text("The batch branch is made anew without its change.")
+    asked.get_by_role("button", name="Keep it as it is").click()
+    expect(panel.locator("header")).to_contain_text("done")
+    panel.get_by_role("button", name="Drop").click()
+    asked.get_by_role("button", name="Drop").click()
+    expect(panel.locator("header")).to_contain_text("skipped")
+    estate.until(lambda: estate.merged() == {})
+
+
+def test_another_agent_tries_asks_and_is_answered(estate: Estate, opens: Opens, tmp_path: Path) -> None:
+    tool = tmp_path / "bin" / "claude"
+    tool.parent.mkdir()
+    tool.write_text(CLAUDE)
+    tool.chmod(tool.stat().st_mode | stat.S_IXUSR)
+    estate.env["PATH"] = f"{tool.parent}:{estate.env['PATH']}"
+    estate.task("01-walls", "exit 1")
+    estate.begin()
+    page = opens(size=PHONE).page
+    batch = _run(page, "01-walls", settings={"retries": 0})
+    estate.until(lambda: estate.statuses()["01-walls"] == "failed")
+    page.goto(f"{page.url}?task=01-walls&batch={batch}")
+    panel = _panel(page)
+    panel.get_by_role("button", name="Retry with another agent").click()
+    codex = panel.get_by_role("button", name=re.compile("^codex"))
+    expect(codex).to_have_attribute("aria-disabled", "true")
+    expect(codex).to_contain_text("Not installed")
+    panel.get_by_role("button", name=re.compile("^claude")).click()
+
+    asked = panel.get_by_role("region", name="Needs you")
+    expect(asked).to_contain_text("Which colour?")
+    asked.get_by_label("Your answer").fill("make it blue")
+    asked.get_by_role("button", name="Answer").click()
+    expect(asked).to_have_count(0)
+    expect(panel.locator("header")).to_contain_text("done")
+    expect(panel.get_by_role("row").filter(has_text="write 2")).to_contain_text("asked a question")
+    expect(panel.get_by_role("row").filter(has_text="write 3")).to_contain_text("claude")
+    expect(panel).to_contain_text("5f0c9a3e-1111-4222-8333-944455566677")
+    expect(panel).to_contain_text("$0.")
+    assert estate.merged()["colour.txt"] == "blue"
+
+    panel.get_by_role("tab", name="Log").click()
+    log = panel.get_by_role("region", name="Transcript: write 3")
+    expect(panel.get_by_role("button", name="Pretty")).to_have_attribute("aria-pressed", "true")
+    expect(log).to_contain_text("colour.txt")
+    expect(log).not_to_contain_text("session_id")
+    panel.get_by_role("button", name="Raw").click()
+    expect(log).to_contain_text('"session_id"')
+
+
+def test_a_task_of_a_queue_is_approved_and_what_is_refused_is_said(estate: Estate, opens: Opens) -> None:
+    estate.task("01-walls", "echo walls > walls.txt")
+    estate.task("02-roof", "echo roof > roof.txt")
+    estate.begin()
+    window = opens()
+    page = window.page
+    _run(page, "01-walls", "02-roof", mode="queue")
+    _card(page, "02-roof").click()
+    approve = _panel(page).get_by_role("button", name="Approve")
+    page.route("**/02-roof/approve*", _after_somebody_else)
+    approve.click()
+    expect(page.get_by_role("alert")).to_contain_text("02-roof does not wait for approval")
+    window.expect_complaint("409")
+    _card(page, "01-walls").click()
+    expect(_panel(page).get_by_role("heading", name="01-walls")).to_be_visible()
+    approve.click()
+    expect(page.get_by_text("Approved 01-walls")).to_be_visible()
+    expect(_panel(page).locator("header")).to_contain_text("done")
+    expect(approve).to_have_attribute("title", "It does not wait for approval.")
+    estate.until(lambda: estate.statuses() == {"01-walls": "done", "02-roof": "done"})
+
+
+def _after_somebody_else(route: Route) -> None:
+    """The same was asked for a moment ago, in another window."""
+    route.fetch()
+    route.continue_()
+
+
+def test_the_panel_is_resized_and_widened_and_its_width_is_kept(estate: Estate, opens: Opens) -> None:
+    estate.task("01-walls", "true")
+    estate.begin()
+    page = opens().page
+    _card(page, "01-walls").click()
+    panel = _panel(page)
+    edge = panel.get_by_role("separator", name="Width of the panel")
+
+    def width() -> float:
+        box = panel.bounding_box()
+        return box["width"] if box else 0
+
+    before = width()
+    edge.press("ArrowLeft")
+    expect(edge).to_have_attribute("aria-valuenow", str(int(before) + 24))
+    box = edge.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 4, 400)
+    page.mouse.down()
+    page.mouse.move(box["x"] - 96, 400)
+    page.mouse.up()
+    kept = width()
+    assert kept > before + 100
+    page.reload()
+    expect(edge).to_have_attribute("aria-valuenow", str(int(kept)))
+    panel.get_by_role("button", name="Wide").click()
+    assert width() == 1440
+
+
+@pytest.mark.parametrize("size", [WIDE, PHONE])
+def test_what_the_panel_covers_is_out_of_reach(size: tuple[int, int], estate: Estate, opens: Opens) -> None:
+    estate.task("01-walls", "true")
+    estate.begin()
+    page = opens(size=size).page
+    card = _card(page, "01-walls")
+    card.press("Enter")
+    panel = _panel(page)
+    expect(panel.get_by_role("heading", name="01-walls")).to_be_focused()
+    if size == WIDE:
+        card.focus()  # beside the panel, the board goes on
+        page.keyboard.press("w")
+    expect(panel.get_by_role("heading", name="01-walls")).to_be_focused()
+    expect(page.get_by_role("main")).to_have_count(0)
+    reached = [_tabbed(page) for _ in range(20)]
+    assert set(reached) == {True}
+    page.keyboard.press("Escape")
+    expect(card).to_be_focused()
+    expect(page.get_by_role("main")).to_be_visible()
+
+
+def _tabbed(page: Page) -> bool:
+    """Tab leads into the panel, or out of the page."""
+    page.keyboard.press("Tab")
+    told: Any = page.evaluate(
+        "document.activeElement === document.body || document.activeElement.closest('aside') !== null"
+    )
+    return bool(told)

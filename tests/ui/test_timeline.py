@@ -1,0 +1,123 @@
+"""A batch as a timeline: who worked when, what waited, what went again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from playwright.sync_api import Locator, Page, expect
+
+from plait.testing.estate import Estate
+from plait.testing.windows import Window
+
+Opens = Callable[..., Window]
+
+TASKS = ("01-walls", "02-door", "03-roof")
+
+
+def _house(estate: Estate, folder: Path) -> Path:
+    """Walls that wait for a file; a door that fails once; a roof that needs both."""
+    go, once = folder / "go", folder / "once"
+    estate.task("01-walls", f"while [ ! -e {go} ]; do sleep 0.05; done; echo walls > walls.txt")
+    estate.task("02-door", f"test -e {once} || {{ touch {once}; exit 1; }}; echo door > door.txt")
+    estate.task("03-roof", "echo roof > roof.txt", needs="[01-walls, 02-door]")
+    estate.begin()
+    return go
+
+
+def _run(estate: Estate) -> str:
+    """Somebody runs all of it elsewhere. The batch's name."""
+    answer = estate.plait(
+        "run", "--agent", "shell", "--detach", "--yes", "--verify", "test -e tasks", "--gate", "true"
+    )
+    assert answer.code == 0, answer.err
+    return estate.batch().id
+
+
+def _spans(page: Page, task: str) -> Locator:
+    return page.get_by_role("list", name=f"Attempts of {task}").get_by_role("button")
+
+
+def _span(page: Page, task: str, words: str) -> Locator:
+    return _spans(page, task).and_(page.get_by_role("button", name=re.compile(f"^{words}")))
+
+
+def test_a_timeline_tells_attempts_retries_waits_and_merges(
+    estate: Estate, opens: Opens, tmp_path: Path
+) -> None:
+    go = _house(estate, tmp_path)
+    window = opens()
+    page = window.page
+    batch = _run(estate)
+    window.go(f"/batches/{batch}/timeline")
+
+    walls = _span(page, "01-walls", "Write, attempt 1, by shell: not over")
+    expect(walls).to_be_visible()
+    first = walls.bounding_box()
+    assert first is not None
+    expect(_span(page, "02-door", "Write, attempt 1, by shell: failed")).to_be_visible()
+    door = page.get_by_role("list", name="Attempts of 02-door")
+    expect(door.get_by_text("Held back until")).to_be_attached()
+    expect(page.get_by_role("list", name="Attempts of 03-roof").get_by_text("Waiting for")).to_be_attached()
+    expect(page.get_by_text("1 retry")).to_be_visible()
+    estate.until(lambda: _wider(page, walls, first["width"]))  # what is not over grows with the clock
+
+    go.touch()
+    for task in TASKS:
+        expect(_span(page, task, "Merge, attempt 1: merged")).to_be_visible()
+        expect(_span(page, task, "Verify, attempt 1, by .*: ok")).to_be_visible()
+    expect(_span(page, "02-door", "Write, attempt 2, by shell: ok")).to_be_visible()
+    own = page.get_by_role("list", name="Of the whole batch").get_by_role("button")
+    expect(own.first).to_have_attribute("aria-label", re.compile("^Gate, attempt 1: passed"))
+    expect(page.get_by_role("button", name="03-roof done")).to_be_visible()
+    assert set(estate.merged()) == {"walls.txt", "door.txt", "roof.txt"}
+
+    _zooms(page, estate)
+    _walks(page, batch)
+    window.go("/batches/nobody/timeline")
+    expect(page.get_by_text("There is nothing to draw")).to_be_visible()
+    window.expect_complaint("404")
+
+
+def _zooms(page: Page, estate: Estate) -> None:
+    whole = _span(page, "01-walls", "Verify")
+    expect(whole).to_be_visible()
+    fitted = _width(whole)
+    page.get_by_role("button", name="Zoom in").click()
+    page.keyboard.press("+")
+    estate.until(lambda: _width(whole) > 1.4 * fitted)
+    page.get_by_role("button", name="Show the whole timeline").click()
+    estate.until(lambda: abs(_width(whole) - fitted) < 1)
+    fit = page.get_by_role("button", name="Show the whole timeline")
+    expect(fit).to_have_attribute("title", "All of it is shown")
+
+
+def _walks(page: Page, batch: str) -> None:
+    page.get_by_role("button", name="01-walls done").focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    failed = _span(page, "02-door", "Write, attempt 1")
+    expect(failed).to_be_focused()
+    expect(
+        page.get_by_text(re.compile("^Write, attempt 1, by shell: failed.*Again, not before"))
+    ).to_be_visible()
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**/timeline?task=02-door&batch={batch}&tab=log")
+    page.go_back()
+    failed.focus()
+    page.keyboard.press("End")
+    expect(page.get_by_role("button", name="03-roof done")).to_be_focused()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/timeline?task=03-roof**")
+
+
+def _width(span: Locator) -> float:
+    box = span.bounding_box()
+    assert box is not None
+    return box["width"]
+
+
+def _wider(page: Page, span: Locator, than: float) -> bool:
+    page.wait_for_timeout(50)  # the page's own clock must go on while this asks
+    return _width(span) > than

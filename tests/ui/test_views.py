@@ -1,0 +1,178 @@
+"""Every view, in both themes and on a phone: nothing serious by axe, nothing said in the console; and pictures on request.
+
+`make pictures` keeps what is seen under docs/img/.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from plait.server.page import FOLDER
+from plait.testing.estate import estate as make_estate
+from plait.testing.gallery import Gallery, furnish, hang
+from plait.testing.serving import ServeProcess, serve
+from plait.testing.windows import PHONE, WIDE, Window, window
+
+TOP = Path(__file__).parents[2]
+AXE = TOP / "ui" / "node_modules" / "axe-core" / "axe.min.js"
+PICTURES = TOP / "docs" / "img"
+
+Scene = Callable[[Page, Gallery], None]
+
+
+@pytest.fixture(scope="module")
+def gallery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gallery]:
+    folder = tmp_path_factory.mktemp("gallery")
+    with make_estate(folder) as made:
+        if FOLDER in os.environ:
+            made.env[FOLDER] = os.environ[FOLDER]
+        furnish(made, folder / "held")
+        yield hang(made, serve(made), folder / "held")
+
+
+@pytest.fixture(scope="module")
+def windows(browser: Browser, gallery: Gallery) -> Iterator[dict[str, Window]]:
+    """Light, dark, and on a phone."""
+    with ExitStack() as stack:
+
+        def opened(size: tuple[int, int], *, dark: bool) -> Window:
+            return stack.enter_context(window(browser, _linked(gallery), size=size, dark=dark))
+
+        yield {
+            "light": opened(WIDE, dark=False),
+            "dark": opened(WIDE, dark=True),
+            "phone": opened(PHONE, dark=False),
+        }
+
+
+def board(page: Page, _: Gallery) -> None:
+    expect(page.get_by_role("heading", name="To do")).to_be_visible()
+
+
+def selection(page: Page, gallery: Gallery) -> None:
+    board(page, gallery)
+    for task in ("10-changelog", "11-focus-order", "12-rate-limit"):
+        page.get_by_role("checkbox", name=f"Select {task}").check(force=True)
+    expect(page.get_by_text("3 tasks selected")).to_be_visible()
+
+
+def plan(page: Page, gallery: Gallery) -> None:
+    selection(page, gallery)
+    page.get_by_role("button", name="Execute parallel").click()
+    expect(page.get_by_role("dialog").get_by_text("10-changelog").first).to_be_visible()
+
+
+def editor(page: Page, gallery: Gallery) -> None:
+    board(page, gallery)
+    page.keyboard.press("c")
+    expect(page.get_by_role("dialog")).to_be_visible()
+
+
+def palette(page: Page, gallery: Gallery) -> None:
+    board(page, gallery)
+    page.keyboard.press("ControlOrMeta+k")
+    expect(page.get_by_role("combobox")).to_be_visible()
+
+
+def shortcuts(page: Page, gallery: Gallery) -> None:
+    board(page, gallery)
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_be_visible()
+
+
+def panel(page: Page, _: Gallery) -> None:
+    expect(page.get_by_role("tab", name="About")).to_be_visible()
+
+
+def diff(page: Page, gallery: Gallery) -> None:
+    panel(page, gallery)
+    expect(page.get_by_text("shop/prices.py").first).to_be_visible()
+
+
+def log(page: Page, gallery: Gallery) -> None:
+    panel(page, gallery)
+    expect(page.get_by_text("indexing 412 titles").last).to_be_visible()
+
+
+def batch(page: Page, gallery: Gallery) -> None:
+    expect(page.get_by_role("heading", name=f"Batch {gallery.batch[:8]}")).to_be_visible()
+    expect(page.get_by_text("09-promise").first).to_be_visible()
+
+
+def batches(page: Page, gallery: Gallery) -> None:
+    expect(page.get_by_role("main").get_by_text(gallery.batch[:8]).first).to_be_visible()
+
+
+def settings(page: Page, _: Gallery) -> None:
+    expect(page.get_by_text("Parallel limit").first).to_be_visible()
+
+
+SCENES: dict[str, tuple[str, Scene]] = {
+    "board": ("/", board),
+    "selection": ("/", selection),
+    "plan": ("/", plan),
+    "editor": ("/", editor),
+    "palette": ("/", palette),
+    "shortcuts": ("/", shortcuts),
+    "task": ("/?task=09-promise&batch={batch}", panel),
+    "log": ("/?task=03-search-index&batch={batch}&tab=log", log),
+    "diff": ("/?task=01-price-rounding&batch={batch}&tab=diff", diff),
+    "checks": ("/?task=01-price-rounding&batch={batch}&tab=checks", panel),
+    "review": ("/batches/{batch}", batch),
+    "graph": ("/batches/{batch}/graph", batch),
+    "timeline": ("/batches/{batch}/timeline", batch),
+    "batches": ("/batches", batches),
+    "settings": ("/settings", settings),
+}
+NOT_ON_PHONES = {
+    "selection",
+    "plan",
+    "editor",
+    "palette",
+    "shortcuts",
+}  # they begin with a key or the whole board
+SEEN = [
+    (scene, theme)
+    for theme in ("light", "dark", "phone")
+    for scene in SCENES
+    if theme != "phone" or scene not in NOT_ON_PHONES
+]
+
+
+@pytest.mark.parametrize(("scene", "theme"), SEEN)
+def test_nothing_keeps_anybody_out(
+    scene: str, theme: str, windows: dict[str, Window], gallery: Gallery
+) -> None:
+    shown = windows[theme]
+    path, reach = SCENES[scene]
+    shown.go(path.format(batch=gallery.batch))
+    if theme != "phone" or scene != "board":
+        reach(shown.page, gallery)
+    assert serious(shown.page) == []
+    if os.environ.get("PLAIT_PICTURES"):
+        shown.page.screenshot(path=PICTURES / f"{scene}-{theme}.png")
+    assert shown.complaints == []
+
+
+def serious(page: Page) -> list[str]:
+    """What axe finds, and where."""
+    page.evaluate(AXE.read_text())
+    found = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")["violations"]
+    return [
+        f"{each['id']}: {node['html'][:200]} {node['failureSummary']}"
+        for each in found
+        if each["impact"] in {"serious", "critical"}
+        for node in each["nodes"]
+    ]
+
+
+def _linked(gallery: Gallery) -> ServeProcess:
+    server = gallery.server
+    link = gallery.estate.plait("token", "--link", "--url", server.url).out.strip()
+    return ServeProcess(server.front, server.url, link, server.pid, server.token)

@@ -1,0 +1,36 @@
+import type { components } from "./schema";
+
+type Schemas = components["schemas"];
+
+export type Task = Schemas["SourceTask"];
+export type WholeTask = Schemas["WholeTask"];
+export type Run = Schemas["Run"];
+export type TaskStatus = Schemas["TaskStatus"];
+export type Mark = Schemas["Mark"];
+export type Waiting = Schemas["Waiting"];
+export type Batch = Schemas["Batch"];
+export type BatchTask = Schemas["BatchTask"];
+export type BatchHead = Omit<Schemas["BatchListed"], "tasks">;
+export type BatchStatus = Schemas["BatchStatus"];
+export type Mode = Schemas["Mode"];
+export type Progress = Schemas["Progress"];
+export type Cost = Schemas["Cost"];
+export type Diffstat = Schemas["Diffstat"];
+export type Plan = Schemas["PlanShape"];
+export type PlanBody = Schemas["PlanBody"];
+export type Problem = Schemas["Problem"];
+export type Graph = Schemas["GraphShape"];
+export type Timeline = Schemas["TimelineShape"];
+export type Explanation = Schemas["Explanation"];
+export type Diff = Schemas["DiffShape"];
+export type Project = Schemas["ProjectShape"];
+export type AgentInfo = Schemas["AgentShape"];
+export type Preferences = Schemas["Preferences"];
+export type PreferencesSchema = Schemas["PreferencesSchema"];
+export type Setting = Schemas["SettingShape"];
+export type Given = Schemas["GivenShape"];
+export type PlaitEvent = Schemas["EventShape"];
+export type EventType = Schemas["EventType"];
+export type Answered = Schemas["Answered"];
+export type TaskAction = Schemas["TaskAction"];
+export type ErrorShape = Schemas["Error"];

@@ -1,0 +1,16 @@
+import { Component, type ReactNode } from "react";
+import { Failure } from "../parts/Empty";
+
+/** A view that fails costs that view: the rest of the page goes on. */
+export class Boundary extends Component<{ children: ReactNode }, { error: unknown }> {
+  override state: { error: unknown } = { error: null };
+
+  static getDerivedStateFromError(error: unknown): { error: unknown } {
+    return { error };
+  }
+
+  override render(): ReactNode {
+    if (this.state.error === null) return this.props.children;
+    return <Failure error={this.state.error} again={() => this.setState({ error: null })} />;
+  }
+}

@@ -1,0 +1,128 @@
+import type { Plan } from "../api/types";
+import { cost, count, duration } from "../model/format";
+import type { Order } from "./order";
+import styles from "./PlanDialog.module.css";
+import { tasksOf } from "./starting";
+
+type PlanTask = Plan["tasks"][number];
+const MOST = 60; // tasks of one wave that are told by name
+
+/** What is done when, and what keeps it apart. */
+export function PlanPreview({ plan, order }: { plan: Plan; order: Order }) {
+  if (plan.tasks.length === 0) return null;
+  return (
+    <>
+      <p className={styles.summary}>{summary(plan).join(" · ")}</p>
+      {order.mode === "queue" && <p className={styles.soft}>{inTurn(order)}</p>}
+      <Waves plan={plan} />
+      <SharedFiles plan={plan} />
+      <Phases plan={plan} />
+      {plan.criticalPath.length > 1 && (
+        <section className={styles.part}>
+          <h3>Longest path</h3>
+          <p className={styles.path}>{plan.criticalPath.join(" → ")}</p>
+        </section>
+      )}
+    </>
+  );
+}
+
+function summary(plan: Plan): string[] {
+  const spent = plan.cost === null ? "" : cost(plan.cost);
+  return [
+    count(tasksOf(plan), "task"),
+    count(plan.waves.length, "wave"),
+    plan.eta === null ? "no estimate of the time yet" : `about ${duration(plan.eta)}`,
+    spent === "" ? "" : `about ${spent}`,
+  ].filter(Boolean);
+}
+
+function inTurn({ settings }: Order): string {
+  return settings.queueAutoApprove === true
+    ? "One at a time, without asking."
+    : "One at a time; each waits for your approval, unless the settings say otherwise.";
+}
+
+function Waves({ plan }: { plan: Plan }) {
+  const byId = new Map(plan.tasks.map((task) => [task.id, task]));
+  const longest = new Set(plan.criticalPath.length > 1 ? plan.criticalPath : []);
+  return (
+    <ol className={styles.waves}>
+      {plan.waves.map((ids, index) => (
+        <li key={ids[0]} className={styles.part}>
+          <h3>
+            Wave {index + 1} <span className={styles.soft}>{count(ids.length, "task")}</span>
+          </h3>
+          <ul>
+            {ids.slice(0, MOST).map((id) => {
+              const task = byId.get(id);
+              return task && <Row key={id} task={task} longest={longest.has(id)} />;
+            })}
+          </ul>
+          {ids.length > MOST && <p className={styles.soft}>and {ids.length - MOST} more</p>}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Row({ task, longest }: { task: PlanTask; longest: boolean }) {
+  const { id, title, agent, needs } = task;
+  return (
+    <li className={styles.row}>
+      <p className={styles.task}>
+        <span className={styles.id}>{id}</span>
+        {title !== id && <span className={styles.title}>{title}</span>}
+        {longest && <span className={styles.tag}>longest path</span>}
+        {agent && <span className={styles.soft}>{agent}</span>}
+      </p>
+      {needs.map((need) => (
+        <p key={`${need.kind} ${need.id}`} className={styles.need}>
+          {need.kind === "chain" ? "follows" : "needs"} {need.id}
+          {need.reason && need.reason !== `needs: ${need.id}` && `: ${need.reason}`}
+          {need.at && <code>{need.at}</code>}
+        </p>
+      ))}
+    </li>
+  );
+}
+
+function SharedFiles({ plan: { conflicts } }: { plan: Plan }) {
+  if (conflicts.length === 0) return null;
+  return (
+    <section className={styles.part}>
+      <h3>
+        Shared files <span className={styles.soft}>their tasks run one after another</span>
+      </h3>
+      <ul>
+        {conflicts.slice(0, MOST).map(({ file, tasks }) => (
+          <li key={file} className={styles.row}>
+            <code>{file}</code> <span className={styles.soft}>{tasks.join(", ")}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Phases({ plan: { phases } }: { plan: Plan }) {
+  if (phases.length === 0) return null;
+  return (
+    <section className={styles.part}>
+      <h3>Phases</h3>
+      <ul>
+        {phases.map(({ id, title, after, gate, settled, total }) => (
+          <li key={id} className={styles.row}>
+            {title || id} <span className={styles.soft}>{`${settled} of ${total} done`}</span>
+            {after.length > 0 && (
+              <p className={styles.need}>
+                opens when {gate === null ? "enough" : `${Math.round(gate * 100)}%`} of {after.join(", ")} is
+                done
+              </p>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

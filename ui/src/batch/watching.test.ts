@@ -1,0 +1,75 @@
+import { describe, expect, it } from "vitest";
+import type { BatchHead, Progress, Run, Task } from "../api/types";
+import { askedBy, inCounts, lost, needYou, outcome, segments } from "./watching";
+
+const NONE: Progress = {
+  total: 0,
+  queued: 0,
+  waiting: 0,
+  running: 0,
+  completed: 0,
+  failed: 0,
+  timedOut: 0,
+  blocked: 0,
+  conflicted: 0,
+  skipped: 0,
+  cancelled: 0,
+  interrupted: 0,
+  percentage: 0,
+};
+
+function task(id: string, run: Partial<Run>): [string, Task] {
+  return [id, { id, batch: { batchId: "7f3a", taskId: id, waiting: null, needsYou: false, ...run } } as Task];
+}
+
+describe("what a batch wants of a person", () => {
+  it("is the approval of the one whose turn it is, by its name", () => {
+    const tasks = new Map([
+      task("01", { waiting: "turn" }),
+      task("02", { waiting: "approval", needsYou: true }),
+      task("03", { waiting: null }),
+    ]);
+    const asked = askedBy(tasks).get("7f3a");
+    expect(asked?.count).toBe(1);
+    expect(asked?.approval?.taskId).toBe("02");
+    expect(asked?.pause).toBeNull();
+  });
+
+  it("tells a pause without saying twice that it is one", () => {
+    const tasks = new Map([
+      task("01", { waiting: "pause", reason: "the batch is paused: the budget is spent" }),
+    ]);
+    expect(askedBy(tasks).get("7f3a")?.pause).toBe("the budget is spent");
+  });
+
+  it("is told apart by batch, and worked out once for each state of the tasks", () => {
+    const tasks = new Map([task("01", { waiting: "answer", needsYou: true }), task("02", { batchId: "b" })]);
+    expect(askedBy(tasks).has("b")).toBe(false);
+    expect(askedBy(tasks)).toBe(askedBy(tasks));
+  });
+
+  it("is said in words that agree", () => {
+    expect([needYou(1), needYou(2)]).toEqual(["1 needs you", "2 need you"]);
+  });
+});
+
+describe("progress", () => {
+  it("has a segment for each count that is not zero, and they sum to the total", () => {
+    const progress = { ...NONE, total: 6, completed: 2, timedOut: 1, running: 1, queued: 1, waiting: 1 };
+    expect(inCounts(progress)).toBe("2 done, 1 timed out, 1 running, 1 queued, 1 waiting");
+    expect(segments(progress).reduce((sum, { count }) => sum + count, 0)).toBe(6);
+  });
+
+  it("counts what a person can have tried again", () => {
+    expect(lost({ ...NONE, failed: 1, cancelled: 2, blocked: 4, completed: 8 })).toBe(3);
+  });
+
+  it("ends in a sentence", () => {
+    const head = (status: BatchHead["status"], progress: Partial<Progress>) =>
+      outcome({ status, progress: { ...NONE, ...progress } } as BatchHead);
+    expect(head("completed", { total: 3, completed: 3 })).toBe("All 3 are done");
+    expect(head("failed", { total: 3, completed: 1 })).toBe("1 of 3 is done");
+    expect(head("failed", { total: 3 })).toBe("None of them is done");
+    expect(head("cancelled", { total: 3, completed: 1 })).toBe("It was cancelled");
+  });
+});

@@ -1,0 +1,67 @@
+/* Everything that can be done on the page by a key or by the palette. A view registers what it can do while it is there. */
+
+import { useEffect, useId, useRef } from "react";
+import { create } from "zustand";
+
+export interface Command {
+  readonly id: string;
+  readonly title: string;
+  /** For the help sheet and the palette: "Board", "Selection", "Go to", "Task", "Batch". */
+  readonly group: string;
+  /** As "x", "Shift+X", "Mod+K", "g b" (one after the other), "?", "Escape", "ArrowDown"; several are alternatives. */
+  readonly keys?: readonly string[];
+  /** A sentence: why it can't be done now. */
+  readonly disabled?: string | null;
+  /** Not offered by the palette: arrows and the like. */
+  readonly hidden?: boolean;
+  /** Also while somebody types, and in dialogs. */
+  readonly typing?: boolean;
+  run(): void;
+}
+
+interface Registry {
+  /** By who registered them, in the order in which they came. */
+  readonly owners: ReadonlyMap<string, readonly Command[]>;
+  readonly commands: ReadonlyMap<string, Command>;
+}
+
+export const useCommandRegistry = create<Registry>(() => ({ owners: new Map(), commands: new Map() }));
+
+/** These are there as long as the component is. Of two with one id the later one counts, as long as it is there. */
+export function useCommands(commands: readonly Command[]): void {
+  const owner = useId();
+  const latest = useRef(commands);
+  latest.current = commands;
+  const said = JSON.stringify(commands.map(({ run: _, ...rest }) => rest));
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what is said of the commands, and not their identity
+  useEffect(() => {
+    const now = (id: string) => latest.current.find((command) => command.id === id);
+    register(
+      owner,
+      latest.current.map((command) => ({ ...command, run: () => now(command.id)?.run() })),
+    );
+  }, [owner, said]);
+  useEffect(() => () => unregister(owner), [owner]);
+}
+
+/** What an owner says anew stays where it was among the others. */
+export function register(owner: string, commands: readonly Command[]): void {
+  useCommandRegistry.setState(({ owners }) => all(new Map(owners).set(owner, commands)));
+}
+
+export function unregister(owner: string): void {
+  useCommandRegistry.setState(({ owners }) => {
+    const next = new Map(owners);
+    next.delete(owner);
+    return all(next);
+  });
+}
+
+function all(owners: Registry["owners"]): Registry {
+  const commands = new Map<string, Command>();
+  for (const command of [...owners.values()].flat()) {
+    commands.delete(command.id);
+    commands.set(command.id, command);
+  }
+  return { owners, commands };
+}

@@ -1,0 +1,60 @@
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { useMemo, useRef } from "react";
+import { changes } from "../model/format";
+import type { FileChange } from "./change";
+import styles from "./FileList.module.css";
+import { byFolder } from "./folders";
+import { plain } from "./pieces";
+
+interface Props {
+  files: readonly FileChange[];
+  current: FileChange | undefined;
+  onGo(file: FileChange): void;
+}
+
+/** All files by folder; a press goes there. */
+export function FileList({ files, current, onGo }: Props) {
+  const entries = useMemo(() => byFolder(files), [files]);
+  const scroller = useRef<HTMLElement>(null);
+  const virtual = useVirtualizer({
+    count: entries.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => 26,
+    overscan: 20,
+    useFlushSync: false,
+  });
+  return (
+    <nav ref={scroller} className={styles.list} aria-label="Changed files">
+      <ul className={styles.inside} style={{ height: virtual.getTotalSize() }}>
+        {virtual.getVirtualItems().map(({ key, index, start }) => {
+          const entry = entries[index];
+          if (entry === undefined) return null;
+          return (
+            <li key={key} className={styles.entry} style={{ transform: `translateY(${start}px)` }}>
+              {entry.kind === "folder" ? (
+                <span className={styles.folder} title={plain(entry.name)}>
+                  <bdi>{plain(entry.name)}</bdi>
+                </span>
+              ) : (
+                <button
+                  type="button"
+                  className={styles.file}
+                  aria-current={entry.file === current || undefined}
+                  title={plain(entry.file.path)}
+                  onClick={() => onGo(entry.file)}
+                >
+                  <bdi className={styles.name}>{plain(entry.name)}</bdi>
+                  <span className={styles.counts}>
+                    {entry.file.binary
+                      ? "binary"
+                      : changes({ files: 1, added: entry.file.plus, removed: entry.file.minus })}
+                  </span>
+                </button>
+              )}
+            </li>
+          );
+        })}
+      </ul>
+    </nav>
+  );
+}

@@ -1,0 +1,86 @@
+import { describe, expect, it } from "vitest";
+import type { Line } from "./change";
+import type { Comment } from "./comments";
+import { feedback, placeAt, where } from "./feedback";
+
+const comment = (part: Partial<Comment>): Comment => ({
+  id: 1,
+  path: "src/roof.py",
+  side: "new",
+  from: 3,
+  to: 3,
+  quote: ["+wood"],
+  more: 0,
+  attempt: 2,
+  text: "Make it of stone.",
+  ...part,
+});
+const line = (part: Partial<Line>): Line => ({
+  kind: "same",
+  old: 0,
+  new: 0,
+  text: "",
+  cr: false,
+  bare: false,
+  ...part,
+});
+
+describe("comments as feedback", () => {
+  it("name the file and the line, quote it, and say what was said", () => {
+    expect(feedback([comment({})], 2)).toBe(
+      "A comment on what was changed, by file and line:\n\nsrc/roof.py:3\n> +wood\nMake it of stone.",
+    );
+  });
+
+  it("come in the order of files and lines, with ranges and older attempts told", () => {
+    const told = feedback(
+      [
+        comment({ id: 1, from: 9, to: 11, quote: [" a", "-b", "+c"], text: "Why?\nReally." }),
+        comment({ id: 2, path: "a.py", attempt: 1, text: "Too long." }),
+        comment({ id: 3, side: "old", quote: ["-x"], text: "Keep it." }),
+      ],
+      2,
+    );
+    expect(told).toBe(
+      [
+        "3 comments on what was changed, by file and line:",
+        "a.py:3, in attempt 1\n> +wood\nToo long.",
+        "src/roof.py:3, as it was before\n> -x\nKeep it.",
+        "src/roof.py:9-11\n>  a\n> -b\n> +c\nWhy?\nReally.",
+      ].join("\n\n"),
+    );
+  });
+
+  it("quote no more than can be read, and hide nothing in a name", () => {
+    const many = Array.from({ length: 200_000 }, (_, n) => line({ new: n + 1, text: "x".repeat(1000) }));
+    const place = placeAt("src/roof.py", many, "new", 2);
+    expect(place).toMatchObject({ from: 1, to: 200_000, more: 199_980 });
+    const long = feedback([comment({ ...place })], 2);
+    expect(long).toContain("> … 199980 more lines");
+    expect(long.length).toBeLessThan(10_000);
+    expect(where({ path: "a\n\u202eb", from: 1, to: 2 })).toBe("a␊<U+202E>b:1-2");
+  });
+});
+
+describe("a place in a file", () => {
+  const lines = [
+    line({ old: 4, new: 4, text: "a" }),
+    line({ kind: "removed", old: 5, text: "b" }),
+    line({ kind: "added", new: 5, text: "c" }),
+  ];
+
+  it("goes by the side that was pointed at", () => {
+    expect(placeAt("p", lines, "new", 1)).toMatchObject({
+      side: "new",
+      from: 4,
+      to: 5,
+      quote: [" a", "-b", "+c"],
+    });
+    expect(placeAt("p", lines, "old", 1)).toMatchObject({ side: "old", from: 4, to: 5 });
+  });
+
+  it("goes by the other side where the lines are on that alone", () => {
+    expect(placeAt("p", [lines[1] as Line], "new", 1)).toMatchObject({ side: "old", from: 5, to: 5 });
+    expect(placeAt("p", [line({})], "new", 1)).toBeNull();
+  });
+});

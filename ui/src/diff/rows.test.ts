@@ -1,0 +1,122 @@
+import { describe, expect, it } from "vitest";
+import type { FileChange } from "./change";
+import type { Comment } from "./comments";
+import { whyFolded } from "./folding";
+import { parse } from "./parse";
+import { type Row, rows, type Shown } from "./rows";
+
+const TEXT = `diff --git a/a.py b/a.py
+--- a/a.py
++++ b/a.py
+@@ -1,4 +1,3 @@
+ one
+-two
+-three
++zwei
+ four
+diff --git a/logo.png b/logo.png
+Binary files a/logo.png and b/logo.png differ
+`;
+const files = parse(TEXT);
+const shown = (part: Partial<Shown> = {}): Shown => ({
+  view: "unified",
+  folded: new Map(),
+  comments: [],
+  writing: null,
+  ...part,
+});
+const said = (row: Row): string => {
+  switch (row.kind) {
+    case "file":
+      return row.file.path;
+    case "note":
+    case "hunk":
+      return row.text;
+    case "line":
+      return `${row.line.kind} ${row.line.text}${row.mate ? ` ~ ${row.mate.text}` : ""}`;
+    case "pair":
+      return `${row.pair.left?.text ?? ""} | ${row.pair.right?.text ?? ""}`;
+    default:
+      return row.kind;
+  }
+};
+
+describe("the rows of a change", () => {
+  it("are git's lines in the unified view, each with its counterpart", () => {
+    expect(rows(files, shown()).map(said)).toEqual([
+      "a.py",
+      "@@ -1,4 +1,3 @@",
+      "same one",
+      "removed two ~ zwei",
+      "removed three",
+      "added zwei ~ two",
+      "same four",
+      "logo.png",
+      "A binary file: what it holds is not shown.",
+    ]);
+  });
+
+  it("are pairs side by side", () => {
+    expect(
+      rows(files, shown({ view: "split" }))
+        .map(said)
+        .slice(2, 6),
+    ).toEqual(["one | one", "two | zwei", "three | ", "four | four"]);
+  });
+
+  it("are a reason where a file is folded", () => {
+    const made = rows(files, shown({ folded: new Map([["a.py", "A lock file, folded at first."]]) }));
+    expect(made.map(said).slice(0, 3)).toEqual(["a.py", "A lock file, folded at first.", "logo.png"]);
+  });
+
+  it("have comments and the field below the lines that they are about, in both views", () => {
+    const comment: Comment = {
+      id: 7,
+      path: "a.py",
+      side: "old",
+      from: 2,
+      to: 3,
+      quote: [],
+      more: 0,
+      attempt: 1,
+      text: "no",
+    };
+    const writing = { ...comment, side: "new" as const, from: 2, to: 2 };
+    const order = (view: Shown["view"]) =>
+      rows(files, shown({ view, comments: [comment], writing })).map(said);
+    expect(order("unified").slice(3, 8)).toEqual([
+      "removed two ~ zwei",
+      "removed three",
+      "comment",
+      "added zwei ~ two",
+      "writing",
+    ]);
+    expect(order("split").slice(3, 7)).toEqual(["two | zwei", "writing", "three | ", "comment"]);
+  });
+
+  it("have keys of their own", () => {
+    const keys = rows(files, shown()).map(({ key }) => key);
+    expect(new Set(keys).size).toBe(keys.length);
+  });
+});
+
+describe("files that are folded at first", () => {
+  const file = (path: string, plus = 1): FileChange => ({
+    ...(files[0] as FileChange),
+    path,
+    plus,
+    minus: 0,
+  });
+
+  it("say why", () => {
+    expect(whyFolded(file("ui/package-lock.json"))).toContain("lock file");
+    expect(whyFolded(file("uv.lock"))).toContain("lock file");
+    expect(whyFolded(file("web/app.min.js"))).toContain("by a program");
+    expect(whyFolded(file("src/app.py", 2000))).toContain("2,000 changed lines");
+  });
+
+  it("are none that a person wrote", () => {
+    expect(whyFolded(file("src/lock.py"))).toBeNull();
+    expect(whyFolded(file("docs/map.md"))).toBeNull();
+  });
+});

@@ -1,0 +1,35 @@
+import type { ReactNode } from "react";
+import { inWords } from "../api/client";
+import { fieldIn, type Field as Name } from "./draft";
+import styles from "./Editor.module.css";
+
+/** What the server says of a field, at that field. */
+export function Refusal({ error, field }: { error: unknown; field: Name | "text" }) {
+  if (error === null) return null;
+  if (fieldIn((error as { field?: string | null }).field ?? null) !== field) return null;
+  const { message, hint } = inWords(error);
+  return (
+    <span className={styles.refusal} role="alert">
+      {message} {hint}
+    </span>
+  );
+}
+
+interface Props {
+  field: Name;
+  label: string;
+  error: unknown;
+  children: ReactNode;
+}
+
+/** One field of the form, with its name and what is wrong with it. */
+export function Field({ field, label, error, children }: Props) {
+  return (
+    // biome-ignore lint/a11y/noLabelWithoutControl: the control is what is put into it
+    <label className={styles.field}>
+      <span className={styles.label}>{label}</span>
+      {children}
+      <Refusal error={error} field={field} />
+    </label>
+  );
+}

@@ -1,0 +1,14 @@
+/* Which task is being written: a new one, or one that is there. */
+
+import { create } from "zustand";
+
+/** `null`: nothing is being written. `task` null: a new one. */
+export const useEditor = create<{ open: { task: string | null } | null }>(() => ({ open: null }));
+
+export function openEditor(task: string | null): void {
+  useEditor.setState({ open: { task } });
+}
+
+export function closeEditor(): void {
+  useEditor.setState({ open: null });
+}

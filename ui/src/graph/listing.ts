@@ -1,0 +1,37 @@
+/* The graph as one flat list, wave by wave, of which only what is in sight is drawn. Pure. */
+
+import type { Graph } from "../api/types";
+import type { GraphNode } from "./elements";
+
+export type Entry =
+  | { readonly kind: "wave"; readonly key: string; readonly wave: number; readonly tasks: number }
+  | {
+      readonly kind: "task";
+      readonly key: string;
+      readonly node: GraphNode;
+      /** Of those of its wave. */
+      readonly first: boolean;
+      readonly last: boolean;
+    };
+
+/** Only those in `found`, where anything is looked for; a wave without any is left out. */
+export function listed(
+  { nodes, waves }: Pick<Graph, "nodes" | "waves">,
+  found: ReadonlySet<string> | null,
+): Entry[] {
+  const byId = new Map(nodes.map((node) => [node.taskId, node]));
+  return waves.flatMap((wave, at): Entry[] => {
+    const shown = wave.flatMap((id) => (found === null || found.has(id) ? (byId.get(id) ?? []) : []));
+    if (shown.length === 0) return [];
+    return [
+      { kind: "wave", key: `wave ${at + 1}`, wave: at + 1, tasks: wave.length },
+      ...shown.map((node, place) => ({
+        kind: "task" as const,
+        key: `task ${node.taskId}`,
+        node,
+        first: place === 0,
+        last: place === shown.length - 1,
+      })),
+    ];
+  });
+}

@@ -1,0 +1,25 @@
+/* What views ask for beside the board, kept until an event is about it.
+
+   A key says what it is about: ["batch", id, …] is asked again when anything in that batch changed, and
+   ["task", batch, task, …] when that task did. Other keys are asked again when a window is looked at again. */
+
+import { QueryClient } from "@tanstack/react-query";
+import type { Taken } from "./dirt";
+
+export const queries = new QueryClient({
+  defaultOptions: {
+    queries: { staleTime: 5_000, retry: false, networkMode: "always" },
+    mutations: { networkMode: "always" },
+  },
+});
+
+export function touchQueries({ batches, everything }: Taken): void {
+  void queries.invalidateQueries({
+    predicate: ({ queryKey: [about, batch, task] }) => {
+      if (about !== "batch" && about !== "task") return false;
+      const tasks = batches.get(String(batch));
+      if (tasks === undefined) return everything && about === "batch";
+      return about === "batch" || tasks.size === 0 || tasks.has(String(task));
+    },
+  });
+}

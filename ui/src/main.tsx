@@ -1,0 +1,16 @@
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { App } from "./app/App";
+import { applyTheme } from "./app/theme";
+import "./styles/tokens.css";
+import "./styles/base.css";
+
+applyTheme();
+const page = document.getElementById("page");
+if (page !== null) {
+  createRoot(page).render(
+    <StrictMode>
+      <App />
+    </StrictMode>,
+  );
+}

@@ -1,0 +1,91 @@
+/* Which cards stand in which column, in which order. Pure.
+
+   Law: a column that did not change keeps its identity, so that it is not drawn again. */
+
+import type { Task } from "../api/types";
+import { COLUMNS, type Column, columnOf } from "./columns";
+import { sourceOf } from "./filter";
+
+export type Arrangement = Readonly<Record<Column, readonly string[]>>;
+
+export const GROUPINGS = ["none", "phase", "source"] as const;
+export type Grouping = (typeof GROUPINGS)[number];
+
+export const EMPTY: Arrangement = {
+  todo: [],
+  waiting: [],
+  running: [],
+  asking: [],
+  review: [],
+  done: [],
+  failed: [],
+};
+
+/** The section of a column that a task is in; one without a phase is in the last one. */
+export function sectionOf(task: Task, grouping: Grouping): string {
+  if (grouping === "phase") return task.phase ?? "";
+  return grouping === "source" ? sourceOf(task) : "";
+}
+
+/** In the order of the sources; sections in the order in which the sources have them, too. */
+export function arrange(
+  tasks: Iterable<Task>,
+  matches: (task: Task) => boolean,
+  grouping: Grouping,
+): Arrangement {
+  const found: Record<Column, string[]> = {
+    todo: [],
+    waiting: [],
+    running: [],
+    asking: [],
+    review: [],
+    done: [],
+    failed: [],
+  };
+  const sections = new Map<string, Task[]>();
+  for (const task of tasks) {
+    const section = sectionOf(task, grouping);
+    const known = sections.get(section);
+    if (known === undefined) sections.set(section, [task]);
+    else known.push(task);
+  }
+  const last = sections.get("");
+  if (last !== undefined && sections.delete("")) sections.set("", last);
+  for (const members of sections.values())
+    for (const task of members) if (matches(task)) found[columnOf(task)].push(task.id);
+  return found;
+}
+
+/** What of `now` is as it was before, is what it was before. */
+export function shared(before: Arrangement, now: Arrangement): Arrangement {
+  const pairs = COLUMNS.map((column) => [column, same(before[column], now[column])] as const);
+  const unchanged = pairs.every(([column, ids]) => ids === before[column]);
+  return unchanged ? before : (Object.fromEntries(pairs) as Record<Column, readonly string[]>);
+}
+
+function same(before: readonly string[], now: readonly string[]): readonly string[] {
+  const equal = before.length === now.length && before.every((id, at) => id === now[at]);
+  return equal ? before : now;
+}
+
+/** A row of a column: the heading of a section, or a card. */
+export type Row = { readonly heading: string } | { readonly id: string };
+
+/** Headings wherever the section changes. */
+export function rowsOf(
+  ids: readonly string[],
+  tasks: ReadonlyMap<string, Task>,
+  grouping: Grouping,
+): readonly Row[] {
+  if (grouping === "none") return ids.map((id) => ({ id }));
+  const rows: Row[] = [];
+  let section: string | null = null;
+  for (const id of ids) {
+    const task = tasks.get(id);
+    const own: string | null = task === undefined ? section : sectionOf(task, grouping);
+    if (own !== null && own !== section) rows.push({ heading: own });
+    section = own;
+    rows.push({ id });
+  }
+  return rows;
+}

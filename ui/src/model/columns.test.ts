@@ -1,0 +1,55 @@
+import { describe, expect, it } from "vitest";
+import type { Mark, TaskStatus } from "../api/types";
+import { columnOf } from "./columns";
+import { run, task } from "./samples";
+
+const stands = (status: TaskStatus, more = {}, mark: Mark = "pending") =>
+  columnOf(task("01-walls", { status: mark, batch: run("01-walls", { status, ...more }) }));
+
+describe("a task that no batch has", () => {
+  it.each([
+    ["pending", "todo"],
+    ["in_progress", "todo"],
+    ["partial", "todo"],
+    ["completed", "done"],
+    ["skipped", "done"],
+    ["failed", "failed"],
+    ["blocked", "failed"],
+    ["unreadable", "failed"],
+  ] as const)("and that its source calls %s stands in %s", (mark, column) => {
+    expect(columnOf(task("01-walls", { status: mark }))).toBe(column);
+  });
+});
+
+describe("a task of a batch", () => {
+  it.each([
+    ["queued", "waiting"],
+    ["waiting", "waiting"],
+    ["running", "running"],
+    ["verifying", "running"],
+    ["merging", "running"],
+    ["done", "done"],
+    ["failed", "failed"],
+    ["timed_out", "failed"],
+    ["blocked", "failed"],
+    ["conflicted", "failed"],
+    ["cancelled", "todo"],
+    ["skipped", "todo"],
+    ["interrupted", "todo"],
+  ] as const)("that is %s stands in %s", (status, column) => {
+    expect(stands(status)).toBe(column);
+  });
+
+  it("needs you, whatever else it is", () => {
+    expect(stands("waiting", { needsYou: true })).toBe("asking");
+  });
+
+  it("is to be reviewed when it is done and not shipped", () => {
+    expect(stands("done", { review: true })).toBe("review");
+  });
+
+  it("is done once its source says so, however its last batch ended", () => {
+    expect(stands("failed", {}, "completed")).toBe("done");
+    expect(stands("cancelled", {}, "completed")).toBe("done");
+  });
+});

@@ -1,0 +1,57 @@
+/* In which column of the board a task stands. One rule, read from top to bottom. */
+
+import type { Task } from "../api/types";
+
+export const COLUMNS = ["todo", "waiting", "running", "asking", "review", "done", "failed"] as const;
+export type Column = (typeof COLUMNS)[number];
+
+export const COLUMN_NAMES: Record<Column, string> = {
+  todo: "To do",
+  waiting: "Waiting",
+  running: "Running",
+  asking: "Needs you",
+  review: "Review",
+  done: "Done",
+  failed: "Failed",
+};
+
+/** What a task is, in the newest batch that has it; and without one, by what its source says. */
+export function columnOf(task: Task): Column {
+  const run = task.batch;
+  if (run === null) return byMark(task);
+  if (run.needsYou) return "asking";
+  switch (run.status) {
+    case "queued":
+    case "waiting":
+      return "waiting";
+    case "running":
+    case "verifying":
+    case "merging":
+      return "running";
+    case "done":
+      return run.review ? "review" : "done";
+    case "failed":
+    case "timed_out":
+    case "blocked":
+    case "conflicted":
+      return task.status === "completed" ? "done" : "failed";
+    case "skipped":
+    case "cancelled":
+    case "interrupted":
+      return byMark(task);
+  }
+}
+
+function byMark(task: Task): Column {
+  switch (task.status) {
+    case "completed":
+    case "skipped":
+      return "done";
+    case "failed":
+    case "blocked":
+    case "unreadable":
+      return "failed";
+    default:
+      return "todo";
+  }
+}

@@ -1,0 +1,98 @@
+/* Tasks, runs and batches for tests, as the server tells them. */
+
+import type { BatchHead, EventType, PlaitEvent, Progress, Run, Task } from "../api/types";
+
+export const AT = "2026-11-15T10:00:00.000Z";
+
+export function run(taskId: string, more: Partial<Run> = {}): Run {
+  return {
+    batchId: "7f3a",
+    taskId,
+    status: "queued",
+    reason: "",
+    waiting: null,
+    needsYou: false,
+    category: null,
+    agent: null,
+    attempt: 0,
+    phase: null,
+    commit: null,
+    startedAt: null,
+    completedAt: null,
+    cost: { usd: 0, tokens: 0 },
+    diffstat: null,
+    review: false,
+    shipped: false,
+    ...more,
+  };
+}
+
+export function task(id: string, more: Partial<Task> = {}): Task {
+  return {
+    id,
+    title: id,
+    status: "pending",
+    source: `tasks/${id}.md:1`,
+    format: "folder",
+    needs: [],
+    parts: [],
+    touches: [],
+    conflictsWith: [],
+    phase: null,
+    priority: 0,
+    weight: 1,
+    agent: null,
+    model: null,
+    run: null,
+    verify: null,
+    editable: true,
+    notEditable: null,
+    batch: null,
+    ...more,
+  };
+}
+
+export function progress(more: Partial<Progress> = {}): Progress {
+  return {
+    total: 0,
+    queued: 0,
+    waiting: 0,
+    running: 0,
+    completed: 0,
+    failed: 0,
+    timedOut: 0,
+    blocked: 0,
+    conflicted: 0,
+    skipped: 0,
+    cancelled: 0,
+    interrupted: 0,
+    percentage: 0,
+    ...more,
+  };
+}
+
+export function head(id: string, more: Partial<BatchHead> = {}): BatchHead {
+  return {
+    id,
+    projectId: null,
+    status: "running",
+    mode: "parallel",
+    branch: null,
+    base: null,
+    prUrl: null,
+    shipped: null,
+    unshipped: null,
+    settings: {} as BatchHead["settings"],
+    createdAt: AT,
+    startedAt: null,
+    completedAt: null,
+    eta: null,
+    cost: { usd: 0, tokens: 0 },
+    progress: progress(),
+    ...more,
+  };
+}
+
+export function event(type: EventType, taskId: string | null, more: Partial<PlaitEvent> = {}): PlaitEvent {
+  return { seq: 1, at: AT, type, batchId: "7f3a", taskId, attempt: null, ...more };
+}

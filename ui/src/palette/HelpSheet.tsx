@@ -1,0 +1,44 @@
+import { type Command, useCommandRegistry } from "../commands/commands";
+import { Dialog } from "../parts/Dialog";
+import { Kbd } from "../parts/Kbd";
+import styles from "./HelpSheet.module.css";
+
+/** Every key that does something here and now. */
+export default function HelpSheet({ onClose }: { onClose(): void }) {
+  const commands = useCommandRegistry((store) => store.commands);
+  return (
+    <Dialog title="Keyboard shortcuts" size="large" onClose={onClose}>
+      <div className={styles.groups}>
+        {grouped(commands.values()).map(([group, mine]) => (
+          <section key={group} className={styles.section} aria-label={group}>
+            <h3>{group}</h3>
+            <dl>
+              {mine.map(({ id, title, keys }) => (
+                <div key={id} className={styles.line}>
+                  <dt>{title}</dt>
+                  <dd>
+                    {(keys ?? []).map((each) => (
+                      <Kbd key={each} keys={each} />
+                    ))}
+                  </dd>
+                </div>
+              ))}
+            </dl>
+          </section>
+        ))}
+      </div>
+      <p className={styles.foot}>
+        <Kbd keys="Mod+K" /> finds everything, also what has no key.
+      </p>
+    </Dialog>
+  );
+}
+
+function grouped(commands: Iterable<Command>): readonly (readonly [string, readonly Command[]])[] {
+  const groups = new Map<string, Command[]>();
+  for (const command of commands) {
+    if (command.keys === undefined || command.keys.length === 0) continue;
+    groups.set(command.group, [...(groups.get(command.group) ?? []), command]);
+  }
+  return [...groups].sort(([a], [b]) => a.localeCompare(b));
+}

@@ -1,0 +1,46 @@
+import { lazy, Suspense, useEffect, useState } from "react";
+import { Boundary } from "../app/Boundary";
+import { useCommands } from "../commands/commands";
+
+const loadFinder = () => import("./Finder");
+const loadHelp = () => import("./HelpSheet");
+const Finder = lazy(loadFinder);
+const HelpSheet = lazy(loadHelp);
+const SOON = 1500; // ms: once the board is there, so that they open at once, and without the server
+
+/** The command palette and the help sheet, each by a key from everywhere. Over another dialog neither opens. */
+export function Palette() {
+  const [open, setOpen] = useState<"palette" | "help" | null>(null);
+  const close = () => setOpen(null);
+  const show = (which: "palette" | "help") =>
+    setOpen((now) =>
+      now === which ? null : document.querySelector("dialog:modal") && now === null ? now : which,
+    );
+  useEffect(() => {
+    const timer = window.setTimeout(
+      () => void Promise.all([loadFinder(), loadHelp()]).catch(() => undefined),
+      SOON,
+    );
+    return () => window.clearTimeout(timer);
+  }, []);
+  useCommands([
+    {
+      id: "palette",
+      title: "Find anything",
+      group: "Page",
+      keys: ["Mod+K"],
+      typing: true,
+      hidden: true,
+      run: () => show("palette"),
+    },
+    { id: "help", title: "Keyboard shortcuts", group: "Page", keys: ["?"], run: () => show("help") },
+  ]);
+  if (open === null) return null;
+  return (
+    <Boundary>
+      <Suspense fallback={null}>
+        {open === "palette" ? <Finder onClose={close} /> : <HelpSheet onClose={close} />}
+      </Suspense>
+    </Boundary>
+  );
+}

@@ -1,0 +1,35 @@
+import type { ReactNode } from "react";
+import { inWords } from "../api/client";
+import { Button } from "./Button";
+import styles from "./Empty.module.css";
+
+/** Where there is nothing: what would be here, and how it gets here. */
+export function Empty({ title, children }: { title: string; children?: ReactNode }) {
+  return (
+    <div className={styles.empty}>
+      <p className={styles.title}>{title}</p>
+      {children && <div className={styles.more}>{children}</div>}
+    </div>
+  );
+}
+
+/** Something could not be read: what, why, and once more. */
+export function Failure({ error, again }: { error: unknown; again?: () => void }) {
+  const { message, hint } = inWords(error);
+  return (
+    <div className={styles.empty} role="alert">
+      <p className={styles.title}>{message}</p>
+      {hint && <p className={styles.more}>{hint}</p>}
+      {again && <Button onClick={again}>Try again</Button>}
+    </div>
+  );
+}
+
+/** Said only after a moment, so that what is quick does not flicker. */
+export function Loading({ what }: { what: string }) {
+  return (
+    <div className={styles.loading} role="status">
+      {what}
+    </div>
+  );
+}

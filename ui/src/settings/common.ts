@@ -1,0 +1,66 @@
+/* The settings that people change, in the order in which they think of them. The others are under "All settings". */
+
+export interface Common {
+  readonly name: string;
+  readonly title: string;
+}
+
+export interface Section {
+  readonly title: string;
+  readonly about?: string;
+  readonly settings: readonly Common[];
+}
+
+export const COMMON: readonly Section[] = [
+  {
+    title: "How much at once",
+    settings: [
+      { name: "parallelLimit", title: "Parallel limit" },
+      { name: "maxBatchSize", title: "Max batch size" },
+    ],
+  },
+  {
+    title: "How a batch goes",
+    settings: [
+      { name: "queueAutoApprove", title: "Approve the queue automatically" },
+      { name: "stopOnFailure", title: "Stop on failure" },
+      { name: "conflictBehavior", title: "On a conflict" },
+      { name: "retries", title: "Retries" },
+      { name: "timeout", title: "Timeout of an attempt" },
+    ],
+  },
+  {
+    title: "Checks",
+    settings: [
+      { name: "verify", title: "Verify command" },
+      { name: "gate", title: "Gate command" },
+    ],
+  },
+  {
+    title: "Budgets",
+    settings: [
+      { name: "budget", title: "Budget of a batch" },
+      { name: "taskBudget", title: "Budget of a task" },
+    ],
+  },
+  {
+    title: "Notifications",
+    about:
+      "Sent by the engine, whether or not this page is open. Addresses and secrets are never shown whole, and never saved here.",
+    settings: [
+      { name: "notifyOn", title: "Tell me of" },
+      { name: "notifyUrls", title: "Addresses" },
+      { name: "notifyWebhook", title: "Webhook" },
+      { name: "notifySecretFile", title: "File with the webhook's secret" },
+    ],
+  },
+];
+
+/** What a choice means, where its word does not say it. */
+export const MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  conflictBehavior: {
+    skip: "Leave the task out, and go on with the others",
+    fail: "Stop the batch",
+    repair: "Have an agent repair it",
+  },
+};

@@ -1,0 +1,27 @@
+/* The one place where the page keeps what it knows. Only `live/` writes to it. */
+
+import { create } from "zustand";
+import type { Task } from "../api/types";
+import { type Board, NOTHING } from "../model/board";
+
+/** `live`: what is shown is so now. `lost`: the login holds no more. */
+export type Link = "connecting" | "live" | "reconnecting" | "lost";
+
+export interface BoardStore {
+  board: Board;
+  link: Link;
+  /** Of the first reading; `null` once it has come. */
+  failure: unknown;
+  loaded: boolean;
+}
+
+export const useBoard = create<BoardStore>(() => ({
+  board: NOTHING,
+  link: "connecting",
+  failure: null,
+  loaded: false,
+}));
+
+export function useTask(id: string): Task | undefined {
+  return useBoard((store) => store.board.tasks.get(id));
+}

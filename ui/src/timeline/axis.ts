@@ -1,0 +1,77 @@
+/* Instants on a line: how long it is, and where its ticks stand. Pure; the clock's zone is given. */
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+const STEPS = [
+  ...[1, 2, 5, 10, 15, 30].map((n) => n * SECOND),
+  ...[1, 2, 5, 10, 15, 30].map((n) => n * MINUTE),
+  ...[1, 2, 3, 6, 12].map((n) => n * HOUR),
+  ...[1, 2, 7, 14, 28].map((n) => n * DAY),
+];
+const APART = 84; // px between two ticks at least
+const SHORTEST = 30 * SECOND;
+const GROWTH = 1.5;
+
+/** Milliseconds that the clock on the wall is ahead of UTC at an instant. */
+export type Zone = (at: number) => number;
+
+export const localZone: Zone = (at) => -new Date(at).getTimezoneOffset() * MINUTE;
+
+export interface Tick {
+  readonly at: number;
+  readonly label: string;
+}
+
+/** Round instants of the clock on the wall within [from, to], drawn `width` wide. */
+export function ticks(from: number, to: number, width: number, zone: Zone): Tick[] {
+  if (!(to > from) || width <= 0) return [];
+  const least = ((to - from) * APART) / width;
+  const step = STEPS.find((each) => each >= least) ?? Math.ceil(least / DAY) * DAY;
+  const found: Tick[] = [];
+  let day = "";
+  for (let wall = Math.ceil((from + zone(from)) / step) * step; ; wall += step) {
+    const at = utc(wall, zone);
+    if (at > to) return found;
+    if (at < from || at <= (found.at(-1)?.at ?? Number.NEGATIVE_INFINITY)) continue; // an hour that the clock leaves out or has twice
+    const date = said(wall, DATE);
+    const time = said(wall, step < MINUTE ? SECONDS : MINUTES);
+    const fresh = day !== "" && date !== day;
+    day = date;
+    found.push({ at, label: step >= DAY ? date : fresh ? `${date}, ${time}` : time });
+  }
+}
+
+function utc(wall: number, zone: Zone): number {
+  const guess = wall - zone(wall);
+  return wall - zone(guess);
+}
+
+type How = Intl.DateTimeFormatOptions;
+const DATE: How = { day: "numeric", month: "short" };
+const MINUTES: How = { hour: "2-digit", minute: "2-digit" };
+const SECONDS: How = { ...MINUTES, second: "2-digit" };
+const formats = new Map<How, Intl.DateTimeFormat>(); // to make one costs more than all the rest
+
+function said(wall: number, how: How): string {
+  const known =
+    formats.get(how) ?? new Intl.DateTimeFormat(undefined, { ...how, hourCycle: "h23", timeZone: "UTC" });
+  formats.set(how, known);
+  return known.format(wall);
+}
+
+/** `14:03:22`, with the day where it is another than the one of `beside`. */
+export function instant(at: number, zone: Zone, beside = at): string {
+  const day = (when: number) => said(when + zone(when), DATE);
+  const time = said(at + zone(at), SECONDS);
+  return day(at) === day(beside) ? time : `${day(at)}, ${time}`;
+}
+
+/** Where a line that goes on ends: it grows by steps, so that what is drawn stands still between two of them. */
+export function horizon(from: number, to: number): number {
+  let length = SHORTEST;
+  while (length < (to - from) * 1.04) length *= GROWTH;
+  return from + length;
+}

@@ -1,0 +1,267 @@
+import { describe, expect, test } from "vitest";
+import type { Timeline } from "../api/types";
+import { horizon, instant, ticks, type Zone } from "./axis";
+import { chartOf, lanes } from "./layout";
+import { summaryOf, summaryWords } from "./summary";
+import { stepped } from "./walk";
+import { barWords, gapWords } from "./words";
+
+const BEGUN = Date.parse("2026-11-15T10:00:00.000Z");
+const at = (seconds: number) => new Date(BEGUN + seconds * 1000).toISOString();
+const UTC: Zone = () => 0;
+type Span = Timeline["spans"][number];
+type Course = Timeline["tasks"][number];
+
+function span(kind: Span["kind"], from: number, to: number | null, more: Partial<Span> = {}): Span {
+  const result = to === null ? null : "ok";
+  const rest = { n: 1, agent: "shell", result, detail: null, endedFor: null };
+  return { kind, startedAt: at(from), completedAt: to === null ? null : at(to), ...rest, ...more };
+}
+
+function course(taskId: string, spans: Span[], more: Partial<Course> = {}): Course {
+  return { taskId, title: taskId, status: null, spans, waits: [], retries: [], ...more };
+}
+
+function line(tasks: Course[], more: Partial<Timeline> = {}): Timeline {
+  return { batchId: "7f3a", startedAt: at(0), completedAt: null, tasks, spans: [], ...more };
+}
+
+const AGAIN = { at: at(20), retryAt: at(50), why: "exit status 1", category: "task" as const, counted: true };
+
+describe("a chart", () => {
+  test("of a batch that has not begun is none", () => {
+    expect(chartOf(line([], { startedAt: null }), BEGUN)).toBeNull();
+  });
+
+  test("of a batch without tasks is empty, and as long as it was", () => {
+    const chart = chartOf(line([], { completedAt: at(0) }), BEGUN);
+    expect(chart).toMatchObject({ from: BEGUN, to: BEGUN + 1000, now: null, rows: [], own: [] });
+  });
+
+  test("reaches to now while something is not over, and leaves room", () => {
+    const chart = chartOf(line([course("walls", [span("write", 5, null)])]), BEGUN + 60_000);
+    const bar = chart?.rows[0]?.bars[0];
+    expect(bar).toMatchObject({ from: BEGUN + 5_000, to: BEGUN + 60_000, open: true });
+    expect(chart?.now).toBe(BEGUN + 60_000);
+    expect(chart?.to).toBeGreaterThan(BEGUN + 60_000);
+  });
+
+  test("ends with the batch, and has no now then", () => {
+    const chart = chartOf(
+      line([course("walls", [span("write", 0, 30)])], { completedAt: at(40) }),
+      BEGUN + 9e9,
+    );
+    expect(chart).toMatchObject({ to: BEGUN + 40_000, now: null });
+  });
+
+  test("a clock that is behind the server's, or was set back, makes nothing end before it begins", () => {
+    const late = chartOf(line([course("walls", [span("write", 30, null), span("verify", 20, 10)])]), BEGUN);
+    expect(late?.now).toBe(BEGUN + 30_000);
+    expect(late?.rows[0]?.bars.map(({ from, to }) => to - from)).toEqual([0, 0]);
+  });
+
+  test("what failed knows the retry that it was followed by, and what did not fail does not", () => {
+    const spans = [
+      span("write", 0, 20, { result: "task" }),
+      span("write", 50, 60, { n: 2 }),
+      span("verify", 60, 70),
+    ];
+    const chart = chartOf(line([course("walls", spans, { retries: [AGAIN] })]), BEGUN + 70_000);
+    expect(chart?.rows[0]?.bars.map(({ retry }) => retry?.why ?? null)).toEqual([
+      "exit status 1",
+      null,
+      null,
+    ]);
+  });
+
+  test("a wait after a failure is a backoff until its instant, and a wait for its turn after that", () => {
+    const waits = [
+      { startedAt: at(0), completedAt: at(5) },
+      { startedAt: at(20), completedAt: at(55) },
+    ];
+    const chart = chartOf(line([course("walls", [], { waits, retries: [AGAIN] })]), BEGUN + 60_000);
+    const gaps = chart?.rows[0]?.gaps.map(({ from, to, backoff }) => [
+      (from - BEGUN) / 1000,
+      (to - BEGUN) / 1000,
+      backoff !== null,
+    ]);
+    expect(gaps).toEqual([
+      [0, 5, false],
+      [20, 50, true],
+      [50, 55, false],
+    ]);
+  });
+
+  test("a backoff that goes on is drawn to its end, beyond now", () => {
+    const waits = [{ startedAt: at(20), completedAt: null }];
+    const chart = chartOf(line([course("walls", [], { waits, retries: [AGAIN] })]), BEGUN + 30_000);
+    expect(chart?.rows[0]?.gaps).toMatchObject([{ to: BEGUN + 50_000, open: true, backoff: AGAIN }]);
+    expect(chart?.to).toBeGreaterThan(BEGUN + 50_000);
+  });
+
+  test("a task that has not ended stands where its work is", () => {
+    const tasks = [
+      course("walls", [span("write", 0, 9), span("verify", 9, null)]),
+      course("roof", []),
+      course("door", [span("write", 0, 9)], { status: "failed" }),
+    ];
+    const chart = chartOf(line(tasks), BEGUN + 20_000);
+    expect(chart?.rows.map(({ status }) => status)).toEqual(["verifying", "waiting", "failed"]);
+  });
+
+  test("what the batch does at the same time stands in rows of its own", () => {
+    const spans = [span("gate", 0, 10), span("pause", 5, 20), span("publish", 10, 12)];
+    const own = chartOf(line([], { spans }), BEGUN + 20_000)?.own ?? [];
+    expect(lanes(own).map((lane) => lane.map((bar) => bar.span.kind))).toEqual([
+      ["gate", "publish"],
+      ["pause"],
+    ]);
+  });
+
+  test("of 1,000 tasks is drawn at once", { timeout: 5_000 }, () => {
+    const tasks = Array.from({ length: 1000 }, (_, n) =>
+      course(`t${n}`, [
+        span("write", n, n + 9),
+        span("verify", n + 9, n + 12),
+        span("merge", n + 12, n + 13),
+      ]),
+    );
+    expect(chartOf(line(tasks), BEGUN + 2e6)?.rows).toHaveLength(1000);
+  });
+});
+
+describe("ticks", () => {
+  const labels = (seconds: number, width: number, zone: Zone, from = BEGUN) =>
+    ticks(from, from + seconds * 1000, width, zone).map(({ label }) => label);
+
+  test("are round, and as close as can be read", () => {
+    expect(labels(60, 800, UTC)).toEqual([
+      "10:00:00",
+      "10:00:10",
+      "10:00:20",
+      "10:00:30",
+      "10:00:40",
+      "10:00:50",
+      "10:01:00",
+    ]);
+    expect(labels(600, 500, UTC)).toEqual(["10:00", "10:02", "10:04", "10:06", "10:08", "10:10"]);
+    for (const width of [200, 777, 5000])
+      for (const seconds of [3, 100, 5000, 1e6]) {
+        const all = ticks(BEGUN, BEGUN + seconds * 1000, width, UTC).map((tick) => tick.at);
+        for (const [n, tick] of all.slice(1).entries())
+          expect(((tick - (all[n] ?? 0)) / 1000 / seconds) * width).toBeGreaterThanOrEqual(84);
+      }
+  });
+
+  test("are round on the clock on the wall, also where it is half an hour off", () => {
+    const delhi: Zone = () => 5.5 * 3_600_000;
+    expect(labels(4 * 3600, 450, delhi)).toEqual(["16:00", "17:00", "18:00", "19:00"]);
+    const behind: Zone = () => -3.5 * 3_600_000;
+    expect(labels(4 * 3600, 450, behind)).toEqual(["07:00", "08:00", "09:00", "10:00"]);
+  });
+
+  test("a new day says which", () => {
+    expect(labels(4 * 3600, 450, UTC, Date.parse("2026-11-15T22:00:00Z"))[2]).toMatch(/16.*00:00/);
+    expect(labels(5 * 86400, 450, UTC).every((label) => /Nov|11/.test(label))).toBe(true);
+  });
+
+  test("an hour that the clock has twice, or leaves out, is no obstacle", () => {
+    const change = Date.parse("2026-10-25T01:00:00Z");
+    const autumn: Zone = (when) => (when < change ? 2 : 1) * 3_600_000;
+    const spring: Zone = (when) => (when < change ? 1 : 2) * 3_600_000;
+    for (const zone of [autumn, spring]) {
+      const found = ticks(change - 6 * 3_600_000, change + 6 * 3_600_000, 1200, zone).map((tick) => tick.at);
+      expect(found.length).toBeGreaterThan(9);
+      expect(found).toEqual(found.toSorted((a, b) => a - b));
+    }
+  });
+
+  test("there are none on a line without length", () => {
+    expect(ticks(BEGUN, BEGUN, 800, UTC)).toEqual([]);
+    expect(ticks(BEGUN, BEGUN - 1, 800, UTC)).toEqual([]);
+    expect(ticks(BEGUN, BEGUN + 1, 0, UTC)).toEqual([]);
+  });
+});
+
+test("a line that goes on grows by steps", () => {
+  const ends = new Set(Array.from({ length: 600 }, (_, n) => horizon(BEGUN, BEGUN + n * 1000)));
+  expect(ends.size).toBeLessThan(12);
+  for (const n of [0, 29, 30, 400])
+    expect(horizon(BEGUN, BEGUN + n * 1000)).toBeGreaterThan(BEGUN + n * 1000);
+});
+
+test("an instant says its day only where it is another one", () => {
+  expect(instant(BEGUN, UTC)).toBe("10:00:00");
+  expect(instant(BEGUN, UTC, BEGUN - 86_400_000)).toMatch(/15.*10:00:00/);
+});
+
+describe("the summary", () => {
+  test("says how long it took, and how long it would have one after another", () => {
+    const tasks = [
+      course("walls", [span("write", 0, 60), span("verify", 60, 90), span("merge", 90, 100)]),
+      course("roof", [span("write", 0, 80)], {
+        waits: [{ startedAt: at(80), completedAt: at(92) }],
+        retries: [AGAIN],
+      }),
+    ];
+    const told = line(tasks, { completedAt: at(100) });
+    const chart = chartOf(told, BEGUN);
+    expect(chart && summaryWords(summaryOf(told, chart))).toBe(
+      "1m 40s instead of 2m 50s one after another · longest wait 12s (roof) · 1 retry",
+    );
+  });
+
+  test("does not boast where nothing was at the same time", () => {
+    const told = line([course("walls", [span("write", 0, 60)])], { completedAt: at(61) });
+    const chart = chartOf(told, BEGUN);
+    expect(chart && summaryWords(summaryOf(told, chart))).toBe("1m 01s · 0 retries");
+  });
+});
+
+test("arrow keys lead from span to span and from task to task, and end at the ends", () => {
+  const rows = [{ bars: [1, 2] }, { bars: [] }, { bars: [1] }] as unknown as Parameters<typeof stepped>[0];
+  const go = (row: number, place: number, key: string) => {
+    const next = stepped(rows, { row, place }, key);
+    return next && [next.row, next.place];
+  };
+  expect(go(0, 0, "ArrowRight")).toEqual([0, 1]);
+  expect(go(0, 2, "ArrowRight")).toEqual([0, 2]);
+  expect(go(0, 2, "ArrowDown")).toEqual([1, 0]);
+  expect(go(0, 0, "ArrowUp")).toEqual([0, 0]);
+  expect(go(1, 0, "End")).toEqual([2, 0]);
+  expect(go(2, 1, "Home")).toEqual([0, 0]);
+  expect(go(0, 0, "PageDown")).toEqual([2, 0]);
+  expect(go(0, 0, "x")).toBeNull();
+});
+
+describe("the words of a span", () => {
+  const bars = (spans: Span[], retries: Course["retries"] = []) =>
+    chartOf(line([course("walls", spans, { retries })]), BEGUN + 60_000)?.rows[0]?.bars.map((bar) =>
+      barWords(bar, UTC),
+    ) ?? [];
+
+  test("say who, how long, and what came of it", () => {
+    expect(bars([span("write", 0, 12)])).toEqual([
+      "Write, attempt 1, by shell: ok, 12s, from 10:00:00 to 10:00:12",
+    ]);
+    expect(bars([span("write", 0, null)])).toEqual([
+      "Write, attempt 1, by shell: not over, 1m 00s, since 10:00:00",
+    ]);
+    expect(bars([span("merge", 3, 4, { result: "conflicted", detail: "app.py", agent: null })])).toEqual([
+      "Merge, attempt 1: conflicted, 1s, from 10:00:03 to 10:00:04. app.py",
+    ]);
+  });
+
+  test("say why it ended, and what followed", () => {
+    const [first] = bars([span("write", 0, 20, { result: "timeout", endedFor: "timeout" })], [AGAIN]);
+    expect(first).toBe(
+      "Write, attempt 1, by shell: timed out, 20s, from 10:00:00 to 10:00:20. plait ended it: it took too long. Again, not before 10:00:50: exit status 1",
+    );
+  });
+
+  test("of a wait say until when", () => {
+    const waits = [{ startedAt: at(20), completedAt: null }];
+    const row = chartOf(line([course("walls", [], { waits, retries: [AGAIN] })]), BEGUN + 30_000)?.rows[0];
+    expect(row?.gaps.map((gap) => gapWords(gap, UTC))).toEqual(["Held back until 10:00:50: exit status 1"]);
+  });
+});

@@ -1,0 +1,16 @@
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vite";
+
+// Every file is the server's own and is asked for by name: nothing is inlined, as the content security policy would refuse it.
+export default defineConfig({
+  plugins: [react()],
+  build: {
+    outDir: "../src/plait/ui",
+    emptyOutDir: true,
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    target: "es2023",
+  },
+  server: { proxy: { "/api": "http://127.0.0.1:3001", "/login": "http://127.0.0.1:3001" } },
+  test: { include: ["src/**/*.test.ts", "src/**/*.test.tsx"] },
+} as Parameters<typeof defineConfig>[0]);
