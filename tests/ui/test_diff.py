@@ -161,7 +161,7 @@ def test_comments_on_an_older_attempt_are_kept_and_told(estate: Estate, opens: O
     page.get_by_label("Comment on house.txt:1").fill("Why?")
     page.keyboard.press("Control+Enter")
     page.get_by_role("button", name="Comment on line 1 of house.txt").click()
-    page.get_by_label("Comment on house.txt:1").fill("And what")
+    page.get_by_role("textbox", name="Comment on house.txt:1").fill("And what")
     estate.plait("feedback", "01-house", "somebody else was quicker")
     draft = page.get_by_role("region", name="Comments to send")
     expect(draft).to_contain_text("about attempt 1. Attempt 2 has been made since.")

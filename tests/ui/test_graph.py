@@ -125,6 +125,9 @@ def test_the_list_says_the_same_and_a_phone_begins_with_it(
     page.get_by_role("button", name="Show the whole graph").click()
     for task in TASKS:
         expect(_node(page, task, "done")).to_be_visible()
+    for _ in range(12):
+        page.get_by_role("button", name="Zoom out").click()  # from afar, a box with a name
+    expect(page.get_by_role("button", name="04-roof, done")).to_have_text("")
 
     window.go("/batches/nobody/graph")
     expect(page.get_by_text("There is nothing to draw")).to_be_visible()

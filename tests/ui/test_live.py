@@ -99,3 +99,25 @@ def test_what_one_window_does_the_other_sees(estate: Estate, browser: Browser, t
         for each in (one, two):
             expect(each.page).to_have_title("! 1 needs you (1/2) plait · repository")
         assert [*one.complaints, *two.complaints] == []
+
+
+def test_what_can_not_be_read_again_is_told_and_what_was_read_stays(estate: Estate, browser: Browser) -> None:
+    estate.task("01-walls", "true")
+    estate.begin()
+    server = serve(estate)
+    with window(browser, server) as shown:
+        page = shown.page
+        card = page.locator('[data-card="01-walls"]')
+        expect(card).to_be_visible()
+        estate.write("plait.toml", '[sources]\nformat = "own.reader:Format"')
+        with page.expect_response(lambda answer: answer.status == 409) as refused:
+            page.evaluate("window.dispatchEvent(new Event('focus'))")
+        assert refused.value.url.endswith("/api/tasks")
+        expect(page.get_by_text("may be out of date")).to_contain_text("plait trust")
+        expect(card).to_be_visible()
+
+        (estate.top / "plait.toml").unlink()
+        page.evaluate("window.dispatchEvent(new Event('focus'))")
+        expect(page.get_by_text("may be out of date")).to_have_count(0)
+        shown.expect_complaint("409")
+    assert shown.complaints == []

@@ -159,12 +159,13 @@ def test_the_pull_request_says_what_a_person_wrote(estate: Estate, opens: Opens,
     estate.task("02-roof", "echo roof > roof.txt")
     estate.task("03-door", "echo door > door.txt")
     estate.begin()
-    estate.plait("run", "03-door", "--yes", "--no-pr")
-    other = estate.batch().id
-    estate.plait("run", "01-walls", "02-roof", "--yes", "--no-pr")
-    mine = estate.batch().id
+    estate.plait("run", "--select", "03-door", "--yes", "--no-pr")
+    (other,) = estate.state().batches
+    estate.plait("run", "--select", "01-walls 02-roof", "--yes", "--no-pr")
+    (mine,) = estate.state().batches.keys() - {other}
     window = opens()
-    page = _review(window, estate)
+    window.go(f"/batches/{mine}")
+    page = window.page
     ship = page.get_by_role("region", name="Ship")
     title, body = ship.get_by_label("Title"), ship.get_by_label("Text")
     expect(title).not_to_have_value("")

@@ -16,6 +16,7 @@ from playwright.sync_api import Browser, Page, expect
 from plait.server.page import FOLDER
 from plait.testing.estate import estate as make_estate
 from plait.testing.gallery import Gallery, furnish, hang
+from plait.testing.localforge import REPOSITORY, forge
 from plait.testing.serving import ServeProcess, serve
 from plait.testing.windows import PHONE, WIDE, Window, window
 
@@ -29,7 +30,9 @@ Scene = Callable[[Page, Gallery], None]
 @pytest.fixture(scope="module")
 def gallery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gallery]:
     folder = tmp_path_factory.mktemp("gallery")
-    with make_estate(folder) as made:
+    with make_estate(folder) as made, forge(folder / "forge") as remote:
+        made.git("remote", "set-url", "origin", f"{remote.url}/{REPOSITORY}.git")
+        made.env |= {"PLAIT_PR_FORGE": "gitea", "PLAIT_FORGE_TOKEN": "t0ken-t0ken-t0ken", "NO_PROXY": "*"}
         if FOLDER in os.environ:
             made.env[FOLDER] = os.environ[FOLDER]
         furnish(made, folder / "held")

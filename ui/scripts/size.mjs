@@ -5,7 +5,8 @@ import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 
 const MOST = 200_000; // bytes
-const folder = process.argv[2] ?? join(dirname(fileURLToPath(import.meta.url)), "..", "..", "src", "plait", "ui");
+const folder =
+  process.argv[2] ?? join(dirname(fileURLToPath(import.meta.url)), "..", "..", "src", "plait", "ui");
 
 const html = readFileSync(join(folder, "index.html"), "utf8");
 const named = [...html.matchAll(/(?:src|href)="\/(assets\/[^"]+)"/g)].map(([, name]) => name);
@@ -14,7 +15,8 @@ const sizes = ["index.html", ...new Set(named)].map((name) => ({
   size: gzipSync(readFileSync(join(folder, name)), { level: 6 }).length,
 }));
 const total = sizes.reduce((sum, { size }) => sum + size, 0);
-if (!named.some((name) => name.endsWith(".js"))) throw new Error("index.html names no script: is it the built one?");
+if (!named.some((name) => name.endsWith(".js")))
+  throw new Error("index.html names no script: is it the built one?");
 
 for (const { name, size } of sizes) console.log(`${String(size).padStart(8)}  ${name}`);
 console.log(`${String(total).padStart(8)}  bytes before the first view; ${MOST} are allowed`);

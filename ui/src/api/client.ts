@@ -3,14 +3,14 @@
 import createClient, { createQuerySerializer } from "openapi-fetch";
 import { projectInAddress } from "../app/address";
 import type { paths } from "./schema";
-import type { ErrorShape, Problem } from "./types";
+import type { ErrorShape, Wrong } from "./types";
 
 export class Refused extends Error {
   readonly status: number;
   readonly hint: string | null;
   readonly field: string | null;
   readonly state: string | null;
-  readonly problems: readonly Problem[];
+  readonly problems: readonly Wrong[];
 
   constructor(status: number, said: Partial<ErrorShape>) {
     super(said.error ?? `the server answered ${status}`);
@@ -50,7 +50,7 @@ api.use({
   },
 });
 
-type Answer<T> = { data?: T; error?: unknown; response: Response };
+export type Answer<T> = { data?: T; error?: unknown; response: Response };
 
 /** What was answered. Throws Refused or Unreachable. */
 export async function told<T>(asked: Promise<Answer<T>>): Promise<T> {

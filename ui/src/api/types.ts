@@ -19,6 +19,7 @@ export type Diffstat = Schemas["Diffstat"];
 export type Plan = Schemas["PlanShape"];
 export type PlanBody = Schemas["PlanBody"];
 export type Problem = Schemas["Problem"];
+export type Wrong = Schemas["Wrong"];
 export type Graph = Schemas["GraphShape"];
 export type Timeline = Schemas["TimelineShape"];
 export type Explanation = Schemas["Explanation"];

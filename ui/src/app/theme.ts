@@ -33,6 +33,6 @@ export function isDark(theme: Theme): boolean {
 
 function show(theme: Theme): void {
   useTheme.setState({ theme });
-  if (theme === "system") delete document.documentElement.dataset["theme"];
-  else document.documentElement.dataset["theme"] = theme;
+  if (theme === "system") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = theme;
 }

@@ -44,9 +44,6 @@ export function fieldErrors(error: unknown): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   if (!(error instanceof Refused)) return found;
   if (error.field !== null) found.set(error.field, error.message);
-  for (const problem of error.problems) {
-    const { field } = problem as { field?: string | null };
-    if (field) found.set(field, problem.message);
-  }
+  for (const { field, message } of error.problems) if (field !== null) found.set(field, message);
   return found;
 }

@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useRef } from "react";
+import { inWords } from "../api/client";
 import type { Task } from "../api/types";
 import { useOpenTask } from "../app/address";
 import { useMayNot } from "../app/me";
@@ -30,7 +31,7 @@ export function BoardView() {
   const loaded = useBoard((store) => store.loaded);
   const failure = useBoard((store) => store.failure);
   const live = useLive();
-  if (failure) return <Failure error={failure} again={() => void live?.refresh()} />;
+  if (failure && !loaded) return <Failure error={failure} again={() => void live?.refresh()} />;
   if (!loaded) return <Loading what="Reading the tasks" />;
   return <Board />;
 }
@@ -56,6 +57,7 @@ function Board() {
       <div ref={view} className={styles.view} data-selecting={selecting || undefined}>
         <h1 className="unseen">Board</h1>
         <BatchStrips />
+        <NotReadAgain />
         <Problems />
         {none ? (
           <NoTasks />
@@ -68,6 +70,18 @@ function Board() {
         <RunBar />
       </div>
     </Opens>
+  );
+}
+
+/** What is seen is what was read last: the server refuses to read more. A login that is over is told above all views. */
+function NotReadAgain() {
+  const failure = useBoard((store) => (store.link === "lost" ? null : store.failure));
+  if (failure === null) return null;
+  const { message, hint } = inWords(failure);
+  return (
+    <p className={styles.notice} role="status" dir="auto">
+      The tasks can't be read any more, and what you see may be out of date: {message}. {hint}
+    </p>
   );
 }
 

@@ -49,11 +49,7 @@ export function Changes({ asked, diff, newestAttempt, reading }: Props) {
   const [top, setTop] = useState<FileChange | undefined>(undefined);
 
   const attempt = diff.attempt ?? 0;
-  const { draftKey, draft, writing, rows } = useDraftRows(asked, attempt, files, view, folded);
-  const homeless = useMemo(
-    () => draft.writing !== null && !rows.some(({ kind }) => kind === "writing"),
-    [rows, draft.writing],
-  );
+  const { draftKey, draft, writing, homeless, rows } = useDraftRows(asked, attempt, files, view, folded);
 
   const sheet = useRef<SheetHandle>(null);
   const { show, wanted, goal, letGo } = useShowing(rows, sheet, folded, fold);

@@ -21,12 +21,13 @@ export function pieces(text: string, marked: readonly Range[] = [], found: reado
     return shown === "" ? [] : [{ text: shown, marked: false, found: false, odd: false }];
   }
   const made: { text: string; marked: boolean; found: boolean; odd: boolean }[] = [];
+  const [isMarked, isFound] = [along(marked), along(found)];
   let place = 0;
   for (const letter of shown) {
     const next = {
       text: letter,
-      marked: within(marked, place),
-      found: within(found, place),
+      marked: isMarked(place),
+      found: isFound(place),
       odd: ODD.test(letter),
     };
     const last = made.at(-1);
@@ -53,6 +54,11 @@ function spelled(letter: string): string {
   return `<U+${code.toString(16).toUpperCase().padStart(4, "0")}>`;
 }
 
-function within(ranges: readonly Range[], place: number): boolean {
-  return ranges.some(([start, end]) => start <= place && place < end);
+/** Whether a place is in one of the ranges, which are in order; asked from left to right. */
+function along(ranges: readonly Range[]): (place: number) => boolean {
+  let next = 0;
+  return (place) => {
+    for (let at = ranges[next]; at !== undefined && at[1] <= place; at = ranges[next]) next += 1;
+    return place >= (ranges[next]?.[0] ?? Number.POSITIVE_INFINITY);
+  };
 }

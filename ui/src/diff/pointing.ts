@@ -47,7 +47,7 @@ export function usePointing(rows: readonly Row[], draft: string | null, attempt:
     }
     return null;
   }, []);
-  return { pointed, point, move, comment, clear: () => setPointed(null) };
+  return { pointed, point, move, comment };
 }
 
 /** The places of the first and the last row that are pointed at. */

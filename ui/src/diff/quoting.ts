@@ -10,7 +10,7 @@ export function unquoted(words: string): string {
 }
 
 /** The quoted name that begins at this place, and the place after it. What is never closed goes to the end. */
-export function quotedAt(words: string, start: number): { name: string; end: number } {
+function quotedAt(words: string, start: number): { name: string; end: number } {
   const bytes: number[] = [];
   let at = start + 1;
   while (at < words.length && words[at] !== '"') {

@@ -1,6 +1,6 @@
-import { useEffect, useMemo } from "react";
+import { useMemo } from "react";
 import type { FileChange } from "./change";
-import { finish, draftKey as keyOf, useDraft } from "./comments";
+import { draftKey as keyOf, useDraft } from "./comments";
 import { rows as rowsOf, type View } from "./rows";
 import type { Asked } from "./useDiff";
 
@@ -19,10 +19,6 @@ export function useDraftRows(
     [draft.comments, attempt],
   );
   const place = draft.writing?.attempt === attempt ? draft.writing : null;
-  const stray = draft.writing !== null && place === null;
-  useEffect(() => {
-    if (stray && draftKey !== null) finish(draftKey); // it is about another attempt, and has no place here
-  }, [stray, draftKey]);
   const written = place?.id ?? null;
   // biome-ignore lint/correctness/useExhaustiveDependencies: where it is, and not its words
   const writing = useMemo(() => place, [place?.path, place?.side, place?.from, place?.to]);
@@ -30,5 +26,10 @@ export function useDraftRows(
     () => rowsOf(files, { view, folded, comments: here.filter(({ id }) => id !== written), writing }),
     [files, view, folded, here, written, writing],
   );
-  return { draftKey, draft, writing: place !== null, rows };
+  /** What is being written is about another attempt, or about lines that are folded or gone. */
+  const homeless = useMemo(
+    () => draft.writing !== null && !rows.some(({ kind }) => kind === "writing"),
+    [rows, draft.writing],
+  );
+  return { draftKey, draft, writing: place !== null, homeless, rows };
 }

@@ -1,5 +1,5 @@
 import type { KeyboardEvent } from "react";
-import { inWords } from "../api/client";
+import { inWords, Refused } from "../api/client";
 import type { WholeTask } from "../api/types";
 import { useMayNot } from "../app/me";
 import { queries } from "../live/queries";
@@ -149,7 +149,7 @@ function Text({ editing }: { editing: Editing }) {
 function Unplaced({ editing }: { editing: Editing }) {
   const { error, mode } = editing;
   if (error === null) return null;
-  const field = fieldIn((error as { field?: string | null }).field ?? null);
+  const field = error instanceof Refused ? fieldIn(error.field) : null;
   if (mode === "text" ? field === "text" : field !== null && field !== "text") return null;
   const { message, hint } = inWords(error);
   return (

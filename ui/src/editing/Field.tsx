@@ -1,12 +1,11 @@
 import type { ReactNode } from "react";
-import { inWords } from "../api/client";
+import { inWords, Refused } from "../api/client";
 import { fieldIn, type Field as Name } from "./draft";
 import styles from "./Editor.module.css";
 
 /** What the server says of a field, at that field. */
 export function Refusal({ error, field }: { error: unknown; field: Name | "text" }) {
-  if (error === null) return null;
-  if (fieldIn((error as { field?: string | null }).field ?? null) !== field) return null;
+  if (!(error instanceof Refused) || fieldIn(error.field) !== field) return null;
   const { message, hint } = inWords(error);
   return (
     <span className={styles.refusal} role="alert">

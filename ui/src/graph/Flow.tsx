@@ -31,7 +31,7 @@ const SMALLEST = 0.05;
 const READABLE = 0.5; // a zoom at which titles can be read
 const AT_WORK: readonly string[] = ["running", "verifying", "merging"];
 
-export interface FlowProps {
+interface FlowProps {
   graph: Graph;
   hidden: ReadonlySet<Kind>;
   open(id: string): void;

@@ -81,7 +81,7 @@ function aside(one: Point | undefined, other: Point | undefined): Point[] {
 }
 
 /** Level where it begins, bends and ends. */
-export function curve(points: readonly Point[]): string {
+function curve(points: readonly Point[]): string {
   const [first, ...others] = points;
   if (first === undefined) return "";
   let at = first;

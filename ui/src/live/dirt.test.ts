@@ -1,7 +1,7 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { touched } from "../model/board";
 import { event } from "../model/samples";
-import { Dirt } from "./dirt";
+import { Dirt, named } from "./dirt";
 
 it("gathers the tasks by their batch, and gives them once", () => {
   const dirt = new Dirt();
@@ -27,4 +27,14 @@ it("is as it was when what was taken is put back", () => {
   const again = dirt.take();
   expect(again.batches).toEqual(taken.batches);
   expect(again.everything).toBe(true);
+});
+
+describe("a question", () => {
+  it("names its tasks, as long as an address can hold their names", () => {
+    expect(named(new Set(["a", "b"]))).toEqual(["a", "b"]);
+    expect(named(new Set(Array.from({ length: 101 }, (_, n) => `t${n}`)))).toEqual([]);
+    expect(named(new Set(Array.from({ length: 20 }, (_, n) => `${n}`.padEnd(400, "\ud83d\udd28"))))).toEqual(
+      [],
+    );
+  });
 });

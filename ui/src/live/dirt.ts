@@ -8,6 +8,17 @@ export interface Taken {
   readonly touched: Touched;
 }
 
+const MOST_NAMED = 100; // tasks in one question
+const ROOM = 12_000; // characters of an address that their names may take
+
+/** The tasks to ask for by their names; none, which means all, where there are too many or their names are too long. */
+export function named(tasks: ReadonlySet<string>): string[] {
+  const all = [...tasks];
+  const spelt = new TextEncoder();
+  const longest = all.reduce((sum, task) => sum + "&task=".length + 3 * spelt.encode(task).length, 0);
+  return all.length <= MOST_NAMED && longest <= ROOM ? all : [];
+}
+
 export class Dirt {
   private tasks = new Map<string, Set<string>>();
   private everything = false;

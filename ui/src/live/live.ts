@@ -1,16 +1,16 @@
 /* Keeps the board true: one reading, then the stream from its mark on, and after each handful of events a question for
    just the tasks they were about.
 
-   Laws: questions are asked one after another, and what is heard while one is under way counts more than its answer: the
-   board never goes back. A window that nobody sees holds no stream, since a browser has six connections to a server for
+   Law: a window that nobody sees holds no stream, since a browser has six connections to a server for
    all its windows together; it reads now and then. */
 
-import { api, Refused, told } from "../api/client";
+import { Refused } from "../api/client";
 import type { PlaitEvent } from "../api/types";
-import { type Board, hear, read, standing, touched } from "../model/board";
+import { type Touched, touched } from "../model/board";
 import { type Link, useBoard } from "../store/board";
-import { Dirt } from "./dirt";
+import { Dirt, type Taken } from "./dirt";
 import { queries, touchQueries } from "./queries";
+import { Questions } from "./questions";
 import { Stream } from "./stream";
 
 const GATHER = 100; // ms: events of this long are drawn together
@@ -18,24 +18,23 @@ const ASK = 300; // ms between two questions
 const AGAIN = 2000; // ms until a question that failed is asked again
 const TOUCH = 1000; // ms between two questions of the views
 const READ = 15_000; // ms: sources are files, and nobody tells when they change
-const MOST_ASKED = 100; // tasks in one question; more than that, and all are asked for
 
 type Hears = (event: PlaitEvent) => void;
 
 export class Live {
   private stream: Stream | null = null;
   private beginning: Promise<void> | null = null;
-  private turn: Promise<unknown> = Promise.resolve();
   private events: PlaitEvent[] = [];
-  private meanwhile: PlaitEvent[] = [];
   private readonly dirt = new Dirt();
   private readonly viewed = new Dirt();
+  private refusedBefore = false;
   private gathering = 0;
   private asking = 0;
   private touching = 0;
   private again = 0;
   private readonly reading: number;
   private readonly over = new AbortController();
+  private readonly questions = new Questions(this.over.signal);
   private readonly hearers = new Set<Hears>();
 
   constructor(private readonly project: string | null) {
@@ -64,7 +63,7 @@ export class Live {
     if (this.ended) return;
     if (this.stream === null && isSeen()) return this.begin();
     try {
-      await this.readAll();
+      await this.questions.readAll();
       if (this.stream === null) this.link("live");
     } catch (error) {
       this.failed(error);
@@ -80,7 +79,8 @@ export class Live {
   }
 
   private begin(): Promise<void> {
-    this.beginning ??= this.readAll()
+    this.beginning ??= this.questions
+      .readAll()
       .then((mark) => this.listen(mark))
       .catch((error) => this.failed(error))
       .finally(() => {
@@ -96,67 +96,59 @@ export class Live {
       return;
     }
     this.stream?.stop();
+    // What views were told before this mark may be older than the first event that is heard.
+    touchQueries({ batches: new Map(), everything: true });
     this.stream = new Stream(this.project, since, {
       event: (event) => this.hear(event),
       reset: () => this.reset(),
-      up: () => this.link("live"),
-      down: () => this.link("reconnecting"),
-      refused: () => {
-        this.stream = null;
-        void this.refresh(); // which says in words what is refused
+      up: () => {
+        this.refusedBefore = false;
+        this.link("live");
       },
+      down: () => this.link("reconnecting"),
+      refused: () => this.refused(),
     });
+  }
+
+  /** A reading says in words what is refused. Where it is answered, and only the stream is not, it is not asked for at once
+      again: they would chase each other. */
+  private refused(): void {
+    this.stream = null;
+    this.link("reconnecting");
+    if (!this.refusedBefore) void this.refresh();
+    this.refusedBefore = true;
   }
 
   /** The journal is another one: nothing that is known is true of it. */
   private reset(): void {
+    this.questions.forget();
     useBoard.setState(({ board }) => ({ board: { ...board, activity: new Map() } }));
     void this.refresh();
     void queries.invalidateQueries();
   }
 
-  /** One question at a time; what is heard meanwhile is heard again on top of the answer. */
-  private question<T>(ask: () => Promise<T>, make: (board: Board, told: T) => Board): Promise<T> {
-    const asked = this.turn.then(async () => {
-      this.meanwhile = [];
-      const told = await ask();
-      if (!this.ended) useBoard.setState(({ board }) => ({ board: hear(make(board, told), this.meanwhile) }));
-      return told;
-    });
-    this.turn = asked.catch(() => undefined);
-    return asked;
-  }
-
-  private async readAll(): Promise<string> {
-    const { signal } = this.over;
-    const { mark } = await this.question(
-      async () => {
-        const asked = api.GET("/api/tasks", { signal });
-        const query = { tasks: false, limit: 50 };
-        const [tasks, heads] = await Promise.all([
-          told(asked),
-          told(api.GET("/api/batches", { signal, params: { query } })),
-        ]);
-        return { tasks, heads, mark: (await asked).response.headers.get("Plait-Mark") ?? "" };
-      },
-      (board, { tasks, heads }) => read(board, tasks.tasks, tasks.problems, heads.batches),
-    );
-    if (!this.ended) useBoard.setState({ loaded: true, failure: null });
-    return mark;
-  }
-
   private failed(error: unknown): void {
     if (this.ended) return;
+    if (isRefusal(error)) {
+      this.turnedAway(error);
+      return;
+    }
     const { loaded } = useBoard.getState();
-    const status = error instanceof Refused ? error.status : 0;
-    const lost = status === 401 || status === 403;
-    if (lost) {
+    if (this.stream === null) this.link(loaded ? "reconnecting" : "connecting");
+    if (!loaded) useBoard.setState({ failure: error });
+    if (this.again === 0) this.again = window.setTimeout(() => this.tryAgain(), AGAIN);
+  }
+
+  /** What is refused would be refused again: it is asked for when the sources are read again, and not before. */
+  private turnedAway(error: Refused): void {
+    if (isLogin(error)) {
       this.stream?.stop();
       this.stream = null;
+      this.link("lost");
     }
-    if (this.stream === null) this.link(lost ? "lost" : loaded ? "reconnecting" : "connecting");
-    if (!loaded || status === 404) useBoard.setState({ failure: error });
-    if (!lost && this.again === 0) this.again = window.setTimeout(() => this.tryAgain(), AGAIN);
+    // A project that is gone has no board; any other keeps what was read last.
+    if (error.status === 404) useBoard.setState({ loaded: false });
+    useBoard.setState({ failure: error });
   }
 
   private tryAgain(): void {
@@ -183,8 +175,7 @@ export class Live {
     this.gathering = 0;
     const events = this.events;
     this.events = [];
-    this.meanwhile.push(...events);
-    useBoard.setState(({ board }) => ({ board: hear(board, events) }));
+    this.questions.hear(events);
     this.dirt.add(touched(events));
     this.askSoon(ASK);
   }
@@ -195,35 +186,41 @@ export class Live {
   }
 
   private async ask(): Promise<void> {
-    const dirt = this.dirt.take();
-    this.viewed.add(dirt.touched);
+    const { everything, batches, touched } = this.dirt.take();
+    this.viewed.add(touched);
     if (this.touching === 0) this.touching = window.setTimeout(() => this.touch(), TOUCH);
-    let wait = ASK;
-    try {
-      if (dirt.everything) await this.readAll();
-      else for (const [id, tasks] of dirt.batches) await this.askFor(id, tasks);
-    } catch (error) {
-      // What is refused would be refused again; the server that does not answer is asked again.
-      if (!(error instanceof Refused) || error.status >= 500) this.dirt.add(dirt.touched);
-      wait = AGAIN;
-    }
+    const answered = everything
+      ? await this.answered(() => this.questions.readAll(), touched)
+      : await this.askForEach(batches);
     this.asking = 0;
-    this.askSoon(wait);
+    this.askSoon(answered ? ASK : AGAIN);
+  }
+
+  /** One that is refused does not cost the others their answer. */
+  private async askForEach(batches: Taken["batches"]): Promise<boolean> {
+    let all = true;
+    for (const [id, tasks] of batches) {
+      const about = { tasks: new Map([[id, tasks]]), batches: new Set([id]), everything: false };
+      all = (await this.answered(() => this.questions.standing(id, tasks), about)) && all;
+    }
+    return all;
+  }
+
+  /** What is not answered is asked again; what is refused would be refused again. */
+  private async answered(ask: () => Promise<unknown>, about: Touched): Promise<boolean> {
+    try {
+      await ask();
+      return true;
+    } catch (error) {
+      if (!isRefusal(error)) this.dirt.add(about);
+      else if (about.everything || isLogin(error)) this.failed(error);
+      return false;
+    }
   }
 
   private touch(): void {
     this.touching = 0;
     touchQueries(this.viewed.take());
-  }
-
-  private async askFor(batchId: string, tasks: ReadonlySet<string>): Promise<void> {
-    const task = tasks.size <= MOST_ASKED ? [...tasks] : [];
-    const params = { path: { batch_id: batchId }, query: { task } };
-    const { signal } = this.over;
-    await this.question(
-      () => told(api.GET("/api/batches/{batch_id}/standing", { signal, params })),
-      (board, { batch, tasks: runs }) => standing(board, batch, runs),
-    );
   }
 
   private seen(): void {
@@ -239,6 +236,14 @@ export class Live {
   private readNowAndThen(): void {
     if (useBoard.getState().link !== "lost") void this.refresh();
   }
+}
+
+function isRefusal(error: unknown): error is Refused {
+  return error instanceof Refused && error.status < 500;
+}
+
+function isLogin({ status }: Refused): boolean {
+  return status === 401 || status === 403;
 }
 
 function isSeen(): boolean {

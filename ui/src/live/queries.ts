@@ -13,12 +13,12 @@ export const queries = new QueryClient({
   },
 });
 
-export function touchQueries({ batches, everything }: Taken): void {
+export function touchQueries({ batches, everything }: Pick<Taken, "batches" | "everything">): void {
   void queries.invalidateQueries({
     predicate: ({ queryKey: [about, batch, task] }) => {
       if (about !== "batch" && about !== "task") return false;
       const tasks = batches.get(String(batch));
-      if (tasks === undefined) return everything && about === "batch";
+      if (tasks === undefined) return everything;
       return about === "batch" || tasks.size === 0 || tasks.has(String(task));
     },
   });

@@ -116,9 +116,13 @@ export function touched(events: readonly PlaitEvent[]): Touched {
 }
 
 /** After these, tasks change that the event does not name: what was reviewed is shipped, sources were written to. */
-function ends({ type, ...event }: PlaitEvent): boolean {
-  const published = (event as { publishing?: unknown }).publishing === "done";
-  return published || type === "batch:completed" || type === "batch:failed" || type === "batch:cancelled";
+function ends({ type, publishing }: PlaitEvent): boolean {
+  return (
+    publishing === "done" ||
+    type === "batch:completed" ||
+    type === "batch:failed" ||
+    type === "batch:cancelled"
+  );
 }
 
 const STATUS: Partial<Record<string, TaskStatus>> = {
@@ -185,10 +189,9 @@ function counts(before: Progress, event: PlaitEvent): Progress {
 }
 
 function activityIn(event: PlaitEvent): string | null {
-  if (event.type === "batch:task:phase") return (event as { phase?: string }).phase ?? null;
+  if (event.type === "batch:task:phase") return event.phase ?? null;
   if (event.type !== "execution:log") return null;
-  const entry = (event as { entry?: { kind?: string; text?: string } | null }).entry;
-  return entry?.kind === "activity" ? (entry.text ?? null) : null;
+  return event.entry?.kind === "activity" ? (event.entry.text ?? null) : null;
 }
 
 function withHead(batches: ReadonlyMap<string, BatchHead>, head: BatchHead): ReadonlyMap<string, BatchHead> {

@@ -1,12 +1,11 @@
 /* What a batch made, read before it is shipped: its merges in order, its conflicts, its gate, its whole change, its pull request. */
 
-import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
 import { useSearchParams } from "wouter";
-import { api, told } from "../api/client";
 import type { Batch } from "../api/types";
 import { BatchHeader } from "../batch/BatchHeader";
 import { Failure, Loading } from "../parts/Empty";
+import { useTimeline } from "../timeline/useTimeline";
 import { Conflicts } from "./Conflicts";
 import { Foreseen } from "./Foreseen";
 import { Gate } from "./Gate";
@@ -66,11 +65,7 @@ export default function ReviewView({ batchId }: { batchId: string }) {
 }
 
 function TaskByTask({ batch }: { batch: Batch }) {
-  const { data: timeline } = useQuery({
-    queryKey: ["batch", batch.id, "timeline"],
-    queryFn: () =>
-      told(api.GET("/api/batches/{batch_id}/timeline", { params: { path: { batch_id: batch.id } } })),
-  });
+  const { data: timeline } = useTimeline(batch.id);
   const { merged, conflicted, left, coming } = sorted(batch, timeline);
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const onOpen = (taskId: string, on: boolean) =>

@@ -99,7 +99,7 @@ function DefaultAgents(props: FieldProps & { agents: readonly AgentInfo[] }) {
             type="checkbox"
             checked={chosen.includes(name)}
             disabled={disabled}
-            onChange={({ target }) => void save((known) => toggled(known, name, target.checked))}
+            onChange={({ target: { checked } }) => void save((known) => toggled(known, name, checked))}
           />
           {name}
         </label>

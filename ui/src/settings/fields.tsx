@@ -180,8 +180,8 @@ function ChecksField(props: FieldProps) {
             type="checkbox"
             checked={chosen.includes(choice)}
             disabled={props.disabled}
-            onChange={({ target }) =>
-              void save((known) => toggled(known, choice, target.checked, setting.choices))
+            onChange={({ target: { checked } }) =>
+              void save((known) => toggled(known, choice, checked, setting.choices))
             }
           />
           {choice.replaceAll("_", " ")}

@@ -10,7 +10,7 @@ export type Link = "connecting" | "live" | "reconnecting" | "lost";
 export interface BoardStore {
   board: Board;
   link: Link;
-  /** Of the first reading; `null` once it has come. */
+  /** Of the last reading; with `loaded`, what was read before is still shown. */
   failure: unknown;
   loaded: boolean;
 }

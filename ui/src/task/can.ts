@@ -21,7 +21,7 @@ export interface Queue {
   readonly settings: Pick<BatchHead["settings"], "queueAutoApprove">;
 }
 
-export function hasEnded(status: TaskStatus): boolean {
+function hasEnded(status: TaskStatus): boolean {
   return ENDED.has(status);
 }
 

@@ -1,6 +1,4 @@
-import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
-import { api, told } from "../api/client";
 import type { Timeline } from "../api/types";
 import { BatchHeader } from "../batch/BatchHeader";
 import { Unread } from "../graph/Unread";
@@ -11,15 +9,12 @@ import { Key } from "./Key";
 import { type Chart, chartOf, isRunning } from "./layout";
 import { summaryOf, summaryWords } from "./summary";
 import styles from "./TimelineView.module.css";
+import { useTimeline } from "./useTimeline";
 import { useZoom } from "./useZoom";
 import { ZoomButtons } from "./ZoomButtons";
 
 export default function TimelineView({ batchId }: { batchId: string }) {
-  const { data, error, refetch } = useQuery({
-    queryKey: ["batch", batchId, "timeline"],
-    queryFn: ({ signal }) =>
-      told(api.GET("/api/batches/{batch_id}/timeline", { signal, params: { path: { batch_id: batchId } } })),
-  });
+  const { data, error, refetch } = useTimeline(batchId);
   return (
     <div className={styles.view}>
       <BatchHeader batchId={batchId} />

@@ -59,7 +59,7 @@ export function mood({ span, open }: Bar): Mood {
       : "bad";
 }
 
-export function resultWord({ span, open }: Bar): string | null {
+function resultWord({ span, open }: Bar): string | null {
   if (open) return "not over";
   return span.result === null ? null : (RESULTS[span.result] ?? span.result.replaceAll("_", " "));
 }

@@ -4,12 +4,11 @@ import { Icon } from "../../parts/Icon";
 import { within } from "./Rows";
 import styles from "./Transcript.module.css";
 import type { Finder } from "./useFinder";
-import type { View, Window } from "./window";
+import type { View } from "./window";
 
 interface Props {
   id: string;
   finder: Finder;
-  shown: Window;
   view: View;
 }
 

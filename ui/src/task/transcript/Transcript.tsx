@@ -51,7 +51,7 @@ export function Transcript({ of, newest, pretty, children, end = null, onReading
     <div className={styles.transcript}>
       <div className={styles.tools}>
         {children}
-        <FindBar id={FIND} finder={finder} shown={shown} view={view} />
+        <FindBar id={FIND} finder={finder} view={view} />
         <CopyMenu of={of} newest={newest} shown={shown} scroller={scroller} />
       </div>
       {view.ready && view.failure !== null && (
