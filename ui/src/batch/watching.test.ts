@@ -1,22 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { BatchHead, Progress, Run, Task } from "../api/types";
+import { progress } from "../model/samples";
 import { askedBy, inCounts, lost, needYou, outcome, segments } from "./watching";
 
-const NONE: Progress = {
-  total: 0,
-  queued: 0,
-  waiting: 0,
-  running: 0,
-  completed: 0,
-  failed: 0,
-  timedOut: 0,
-  blocked: 0,
-  conflicted: 0,
-  skipped: 0,
-  cancelled: 0,
-  interrupted: 0,
-  percentage: 0,
-};
+const NONE = progress();
 
 function task(id: string, run: Partial<Run>): [string, Task] {
   return [id, { id, batch: { batchId: "7f3a", taskId: id, waiting: null, needsYou: false, ...run } } as Task];

@@ -1,11 +1,13 @@
-import { useId } from "react";
 import { changes, count } from "../model/format";
 import { Button } from "../parts/Button";
+import { Choice } from "../parts/Choice";
 import { Icon } from "../parts/Icon";
 import { Find } from "./Find";
 import type { View } from "./rows";
 import styles from "./Toolbar.module.css";
 import type { useFind } from "./useFind";
+
+const VIEWS: Record<View, string> = { split: "Side by side", unified: "Unified" };
 
 interface Props {
   files: number;
@@ -26,7 +28,6 @@ interface Props {
 
 export function Toolbar(props: Props) {
   const { find, view, narrow } = props;
-  const group = useId();
   return (
     <div className={styles.bar}>
       <Button kind="quiet" aria-expanded={props.listed} onClick={props.onList}>
@@ -55,20 +56,7 @@ export function Toolbar(props: Props) {
           {props.allFolded ? "Unfold all" : "Fold all"}
         </Button>
         {!narrow && (
-          <fieldset className={styles.choice}>
-            <legend className="unseen">How the change is shown</legend>
-            {(["split", "unified"] as const).map((each) => (
-              <label key={each} className={styles.option}>
-                <input
-                  type="radio"
-                  name={group}
-                  checked={view === each}
-                  onChange={() => props.onView(each)}
-                />
-                {each === "split" ? "Side by side" : "Unified"}
-              </label>
-            ))}
-          </fieldset>
+          <Choice legend="How the change is shown" options={VIEWS} chosen={view} onChoose={props.onView} />
         )}
       </div>
     </div>

@@ -4,6 +4,7 @@ import { lazy, Suspense, useState } from "react";
 import { useSearchParams } from "wouter";
 import type { Batch } from "../api/types";
 import { BatchHeader } from "../batch/BatchHeader";
+import { Choice } from "../parts/Choice";
 import { Failure, Loading } from "../parts/Empty";
 import { useTimeline } from "../timeline/useTimeline";
 import { Conflicts } from "./Conflicts";
@@ -16,6 +17,7 @@ import styles from "./ReviewView.module.css";
 import { Ship } from "./Ship";
 import { useBatch } from "./useBatch";
 
+const VIEWS = { tasks: "Task by task", change: "Whole change" };
 const DiffView = lazy(() => import("../diff/DiffView"));
 
 export default function ReviewView({ batchId }: { batchId: string }) {
@@ -32,20 +34,13 @@ export default function ReviewView({ batchId }: { batchId: string }) {
   return (
     <div className={styles.review}>
       <BatchHeader batchId={batchId} />
-      <fieldset className={styles.choice}>
-        <legend className="unseen">What is shown of the batch</legend>
-        {[null, "change"].map((view) => (
-          <label key={view} className={styles.option}>
-            <input
-              type="radio"
-              name="review-view"
-              checked={whole === (view === "change")}
-              onChange={() => show(view)}
-            />
-            {view === null ? "Task by task" : "Whole change"}
-          </label>
-        ))}
-      </fieldset>
+      <Choice
+        legend="What is shown of the batch"
+        options={VIEWS}
+        chosen={whole ? "change" : "tasks"}
+        onChoose={(view) => show(view === "change" ? view : null)}
+        className={styles.choice}
+      />
       {whole ? (
         <>
           <h2 className="unseen">The whole change</h2>
