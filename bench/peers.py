@@ -89,6 +89,18 @@ def _asyncio(graph: Graph, folder: Path, parallel: int) -> list[str]:
     return [sys.executable, str(_SCRIPTS / "bare_asyncio.py"), _json(graph, folder), str(parallel)]
 
 
+def _warded(*, durable: bool) -> Describe:
+    """The same loop with what no run can go on without after a crash: a warden for each command, and a commit at each
+    start and end.
+    """
+
+    def describe(graph: Graph, folder: Path, parallel: int) -> list[str]:
+        script, words = str(_SCRIPTS / "warded_asyncio.py"), ["--durable"] if durable else []
+        return [sys.executable, script, _json(graph, folder), str(parallel), *words]
+
+    return describe
+
+
 def _xargs(graph: Graph, folder: Path, parallel: int) -> list[str]:
     """A barrier after each layer: all that xargs can do about needs."""
     lines = []
@@ -138,6 +150,8 @@ def _script(name: str) -> Describe:
 
 FLOOR = Peer("bare asyncio", _asyncio)
 PEERS: Sequence[Peer] = (
+    Peer("bare asyncio, each command under a warden", _warded(durable=False)),
+    Peer("bare asyncio, under wardens, each change committed", _warded(durable=True)),
     Peer("xargs -P, a barrier per layer", _xargs, "xargs"),
     Peer("make -j", _make, "make"),
     Peer("ninja", _ninja, "ninja"),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import TypeVar
 
 from plait.agents.discretion import Discretion
 from plait.core.reports import AttemptExited, Report
 from plait.core.requests import Request
+from plait.engine.sound import names_of
 
 # The fields that hold words: a tool's, git's, the system's. Names of files, commits and sessions are what they are.
 _WORDS = frozenset({"detail", "question", "name", "why", "hint"})
@@ -30,10 +31,10 @@ def discreetly(
 def discreet(report: R, hide: Discretion) -> R:
     """The same report without secrets in its words; itself, if there is none."""
     changes: dict[str, object] = {}
-    for field in fields(report):  # type: ignore[arg-type]  # reports and their parts are dataclasses
-        value = getattr(report, field.name)
-        if field.name in _WORDS and isinstance(value, str) and (hidden := hide(value)) != value:
-            changes[field.name] = hidden
+    for name in _WORDS.intersection(names_of(report)):
+        value = getattr(report, name)
+        if isinstance(value, str) and (hidden := hide(value)) != value:
+            changes[name] = hidden
     if (
         isinstance(report, AttemptExited)
         and (outcome := discreet(report.outcome, hide)) is not report.outcome

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import is_dataclass, replace
 from typing import TypeVar
 
 from plait.core.reports import Report
@@ -13,17 +13,25 @@ R = TypeVar("R", bound=Report)
 def sound(report: R) -> R:
     """The same report with every such byte spelt out; itself, if there is none."""
     changes = {}
-    for field in fields(report):
-        value = getattr(report, field.name)
+    for name in names_of(report):
+        value = getattr(report, name)
         told = _told(value)
         if told is not value:
-            changes[field.name] = told
+            changes[name] = told
     return replace(report, **changes) if changes else report  # type: ignore[arg-type]  # of the same types
+
+
+def names_of(report: object) -> tuple[str, ...]:
+    """The fields of a report, or of a part of one: what a pattern would match them by, which is there already."""
+    names: tuple[str, ...] = report.__match_args__  # type: ignore[attr-defined]  # a dataclass
+    return names
 
 
 def _told(value: object) -> object:
     if isinstance(value, str):
         return value if value.isascii() else _text(value)
+    if value is None or isinstance(value, int | float):
+        return value
     if isinstance(value, tuple):
         told = tuple(map(_told, value))
         return value if all(old is new for old, new in zip(value, told, strict=True)) else told

@@ -9,11 +9,11 @@ import sys
 from plait.site.process import Process
 
 if sys.platform == "linux":
-    from plait.site.procfs import boot, every, footprint, look, now, words
+    from plait.site.procfs import boot, every, footprint, look, now, start_of, words
 else:
-    from plait.site.psprocesses import boot, every, footprint, look, now, words
+    from plait.site.psprocesses import boot, every, footprint, look, now, start_of, words
 
-__all__ = ["boot", "every", "footprint", "hold", "look", "now", "send", "words"]
+__all__ = ["boot", "every", "footprint", "hold", "look", "now", "send", "start_of", "words"]
 
 
 def hold(pid: int) -> int | None:

@@ -14,6 +14,7 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _KEY = f"{VARIABLE}=".encode()
 _CHUNK = 1 << 16
+_DEAD = frozenset({b"Z", b"X", b"x"})
 _KERNEL_THREAD = 0x0020_0000  # a flag in `stat`
 
 
@@ -24,17 +25,21 @@ def every() -> list[Process]:
 
 
 def look(pid: int) -> Process | None:
-    stat = _read(f"/proc/{pid}/stat")
-    # The name in brackets may hold anything, brackets too.
-    fields = stat[stat.rfind(b")") + 2 :].split()
-    if len(fields) < 20:
+    fields = _stat(pid)
+    if fields is None:
         return None
     state, (parent, group, session), start = fields[0], map(int, fields[1:4]), int(fields[19])
-    dead = state in {b"Z", b"X", b"x"}
+    dead = state in _DEAD
     # Threads of the kernel have no environment. A session of 0 would not tell them: so is one outside a pid namespace.
     bare = dead or int(fields[6]) & _KERNEL_THREAD
     marker = "" if bare else _marker(_read(f"/proc/{pid}/environ"))
     return Process(pid, parent, group, session, start, state == b"T", dead, marker)
+
+
+def start_of(pid: int) -> int | None:
+    """When it began, without a look at its environment; None when it runs no more."""
+    fields = _stat(pid)
+    return None if fields is None or fields[0] in _DEAD else int(fields[19])
 
 
 def words(pid: int) -> list[str]:
@@ -62,6 +67,13 @@ def boot() -> str:
 def now() -> int:
     """The time, as processes' `start` tells it."""
     return int(time.clock_gettime(time.CLOCK_BOOTTIME) * _TICKS)
+
+
+def _stat(pid: int) -> list[bytes] | None:
+    """From its state on. The name in brackets before it may hold anything, brackets too."""
+    stat = _read(f"/proc/{pid}/stat")
+    fields = stat[stat.rfind(b")") + 2 :].split()
+    return fields if len(fields) >= 20 else None
 
 
 def _marker(environment: bytes) -> str:

@@ -36,6 +36,12 @@ def look(pid: int) -> Process | None:
     return Process(pid, parent, group, session, int(start * _TICKS), stopped, dead, marker)
 
 
+def start_of(pid: int) -> int | None:
+    """When it began; None when it runs no more."""
+    found = look(pid)
+    return None if found is None or found.dead else found.start
+
+
 def words(pid: int) -> list[str]:
     """Its command line."""
     import psutil  # noqa: PLC0415 - costs a moment, and only where there is no /proc

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from plait.core.frozen import dataclass
-from plait.site.processes import look
+from plait.site.processes import start_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,5 +20,5 @@ class Identity:
 
 def identify(pid: int) -> Identity | None:
     """None if it does not run any more; what waits only for its parent holds nothing."""
-    found = look(pid)
-    return None if found is None or found.dead else Identity(pid, found.start)
+    start = start_of(pid)
+    return None if start is None else Identity(pid, start)
