@@ -66,12 +66,16 @@ class Shipping:
 
 @dataclass(frozen=True, slots=True)
 class Gear:
-    """What batches with worktrees go by. `hooks`: commits of results run the repository's hooks."""
+    """What batches with worktrees go by. `hooks`: commits of results run the repository's hooks.
+
+    No file of a result may be larger than `largest_file` bytes; 0: any may.
+    """
 
     outfit: Outfit = Outfit()
     blending: Blending = Blending()
     shipping: Shipping = Shipping()
     hooks: bool = False
+    largest_file: int = 0
 
     @classmethod
     def of(cls, config: Config) -> Gear:
@@ -81,6 +85,7 @@ class Gear:
             Blending(merge.union, merge.regenerate),
             Shipping(pr.remote, pr.target or "", pr.title or "", pr.forge),
             space.hooks,
+            space.largest_file,
         )
 
 

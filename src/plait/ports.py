@@ -58,6 +58,10 @@ class InboxError(WorldError):
     """Something stands between a front and the inbox; the request was not left there."""
 
 
+class ChangeGoneError(WorldError):
+    """What a task made is not in the repository any more: there is nothing to merge."""
+
+
 class SourceWriteError(WorldError):
     """Statuses could not be written to a source; its file is whole, and what people saved is in it."""
 
@@ -276,6 +280,14 @@ class Commons(Protocol):
     def close(self) -> None: ...
 
 
+class Trouble(Protocol):
+    """What keeps the engine from going on, told to fronts without a record. Nothing here fails."""
+
+    def tell(self, what: str) -> None: ...
+
+    def clear(self) -> None: ...
+
+
 class Wakefulness(Protocol):
     """Keeps the machine from falling asleep."""
 
@@ -333,10 +345,13 @@ class Workspaces(Protocol):
         left it. `top` is the checkout that ignored files are copied from. Its path.
         """
 
-    def capture(
-        self, attempt: Attempt, base: str, author: Author, restore: Restore, *, hooks: bool
+    def capture(  # noqa: PLR0913 - it is all that makes a commit
+        self, attempt: Attempt, base: str, author: Author, restore: Restore, *, hooks: bool, largest: int = 0
     ) -> Captured:
-        """Everything an attempt left, as a commit on the task's branch and under the attempt's ref."""
+        """Everything an attempt left, as a commit on the task's branch and under the attempt's ref.
+
+        No file of it may be larger than `largest` bytes, where that is not 0.
+        """
 
     def glance(self, batch: str, task: str, base: str) -> str | None:
         """What the task would leave if it stopped now, as a commit that no ref holds; None: nothing yet."""
@@ -421,7 +436,9 @@ class Integrator(Protocol):
     def merge(
         self, order: MergeStarted, words: MergeWords, blending: Blending
     ) -> MergeDone | MergeConflicted:
-        """Put the task's own change onto the batch branch. Raises WorldError if merging itself goes wrong."""
+        """Put the task's own change onto the batch branch. Raises ChangeGoneError if it is not there, and another
+        WorldError if merging itself goes wrong.
+        """
 
     def rebuild(
         self, order: RebuildStarted, base: str, words: Mapping[str, MergeWords], blending: Blending

@@ -119,3 +119,15 @@ def test_a_workspace_that_somebody_took_away_before_the_check_is_made_again(esta
     answer = estate.plait("run", "tasks", "--yes", "--retries", "1", "--verify", check)
     assert answer.code == 0, answer
     assert estate.merged()["a.txt"] == "again\nagain"
+
+
+def test_who_leaves_a_file_that_no_host_takes_is_told_and_leaves_it_out(estate: Estate) -> None:
+    estate.task(
+        "01-a", 'rm -f big; [ -e "$PLAIT_FEEDBACK_FILE" ] || head -c 70000 /dev/zero > big; echo a > a.txt'
+    )
+    estate.begin()
+    limit = {"PLAIT_WORKSPACE_LARGEST_FILE": "65536"}
+    answer = estate.plait("run", "tasks", "--yes", "--retries", "1", env=limit)
+    assert answer.code == 0, answer
+    assert "the result holds big (70000 bytes): larger than workspace.largest_file" in answer.out
+    assert estate.merged() == {"a.txt": "a"}

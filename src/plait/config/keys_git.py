@@ -63,6 +63,12 @@ WORKSPACE: tuple[AnyKey, ...] = (
         "the most disk that worktrees of this repository may take: above it, no task starts in a new one",
     ),
     Key(
+        "workspace.largest_file",
+        kinds.size(least=0),
+        100 * 2**20,
+        "the largest file that a result may hold, since most hosts refuse a push with a larger one; 0: any size",
+    ),
+    Key(
         "workspace.hooks",
         kinds.switch(),
         default=False,

@@ -265,14 +265,14 @@ def duration() -> Kind[float]:
     return Kind(allowed, read, lambda value: value, _number, amounts.spell_duration)
 
 
-def size() -> Kind[int]:
+def size(least: int = _LEAST_SIZE) -> Kind[int]:
     def read(said: object) -> int:
         found = amounts.size(said) if isinstance(said, str) else said
-        if isinstance(found, bool) or not isinstance(found, int) or not _LEAST_SIZE <= found <= _MOST_SIZE:
+        if isinstance(found, bool) or not isinstance(found, int) or not least <= found <= _MOST_SIZE:
             raise Unfit
         return found
 
-    allowed = f'a size from {amounts.spell_size(_LEAST_SIZE)} on, such as "64MB", "2GB" or a number of bytes'
+    allowed = f'a size from {amounts.spell_size(least)} on, such as "64MB", "2GB" or a number of bytes'
     return Kind(allowed, read, lambda value: value, _number, amounts.spell_size)
 
 

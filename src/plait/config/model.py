@@ -149,6 +149,7 @@ class WorkspaceConfig:
     sparse: tuple[str, ...]
     keep: int
     disk_cap: int
+    largest_file: int
     hooks: bool
 
 

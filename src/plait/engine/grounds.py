@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -189,10 +189,10 @@ class Grounds:
         kit = self._kits(order.attempt.batch)
         try:
             captured = self._capture(order, kit)
-        except AgentError as error:  # it left something that is no result
+        except AgentError as error:  # it left something that is no result, and is told so, as after a check
             if outcome.category is not Category.OK:
                 return outcome
-            return replace(outcome, category=Category.TASK, detail=error.message)
+            return replace(outcome, category=Category.VERIFY, detail=error.message)
         for path in captured.taken_out:
             log.say(f"{order.attempt} changed only statuses in {path}: they are plait's to write")
         told = replace(outcome, files=captured.files, diffstat=captured.diffstat)
@@ -205,16 +205,24 @@ class Grounds:
     def _capture(self, order: AttemptStarted, kit: Kit) -> Captured:
         from plait.site.capture import SigningError, WorktreeError  # noqa: PLC0415 - only where there are workspaces
 
-        by, back = author(kit, order.attempt), restore(kit)
+        take = partial(
+            self.workspaces.capture,
+            order.attempt,
+            order.base,
+            author(kit, order.attempt),
+            restore(kit),
+            hooks=kit.gear.hooks,
+            largest=kit.gear.largest_file,
+        )
         for pause in PAUSES:
             try:
-                return self.workspaces.capture(order.attempt, order.base, by, back, hooks=kit.gear.hooks)
+                return take()
             except (SigningError, WorktreeError):
                 raise  # the next try would end as this one
             except WorldError as error:
                 log.say(f"warning: the result of {order.attempt} can't be committed: {error.message}")
                 time.sleep(pause)  # in a thread of its own
-        return self.workspaces.capture(order.attempt, order.base, by, back, hooks=kit.gear.hooks)
+        return take()
 
     def _told_anyway(
         self, attempt: Attempt, error: Exception, outcome: Outcome, told: Callable[[Outcome], None]

@@ -101,7 +101,7 @@ class Plot:
         self.git("commit", "-q", "-m", f"agent: {name}")
         return self.git("rev-parse", "HEAD")
 
-    def capture(
+    def capture(  # noqa: PLR0913 - it is all that makes a commit
         self,
         *,
         author: Author = AUTHOR,
@@ -109,10 +109,10 @@ class Plot:
         hooks: bool = False,
         attempt: Attempt = ATTEMPT,
         common: Path | None = None,
+        largest: int = 0,
     ) -> Captured:
-        return capture(
-            self.path, attempt, self.base, author, restore, hooks=hooks, environment=self.env, common=common
-        )
+        told = (self.path, attempt, self.base, author, restore)
+        return capture(*told, hooks=hooks, largest=largest, environment=self.env, common=common)
 
     def put_back(self, tip: str) -> None:
         put_back(self.path, ATTEMPT, tip, environment=self.env)

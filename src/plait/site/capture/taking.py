@@ -15,7 +15,7 @@ from pathlib import Path
 from plait.core.frozen import dataclass
 from plait.core.task import Attempt
 from plait.ports import Author, Captured, Restore
-from plait.site.capture import commit, unfinished, words
+from plait.site.capture import bulk, commit, unfinished, words
 from plait.site.capture.saving import Shelf, foreign, save_all
 from plait.site.capture.scratch import scratch
 from plait.site.capture.snapshot import Snapshot, look
@@ -32,12 +32,14 @@ def capture(  # noqa: PLR0913 - it is all that makes a commit
     restore: Restore,
     *,
     hooks: bool,
+    largest: int = 0,
     environment: Mapping[str, str] | None = None,
     common: Path | None = None,
 ) -> Captured:
     """Everything an attempt left, as a commit on the task's branch and under the attempt's ref.
 
-    Raises UnfinishedError if it left conflicts, or edits in a submodule, RefusedError if a hook says no; then everything is saved.
+    Raises UnfinishedError if it left conflicts, edits in a submodule, or a file of more than `largest` bytes, RefusedError if
+    a hook says no; then everything is saved.
     """
     branch = task_branch(attempt.batch, attempt.task)
     worktree = find(workspace, branch, common, environment)
@@ -50,10 +52,11 @@ def capture(  # noqa: PLR0913 - it is all that makes a commit
             raise unfinished.modules_error(modules, save_all(worktree, shelf, room))
         snapshot = look(worktree, room, base)
         clear = cleared(worktree, snapshot, base, restore)
+        if bulky := bulk.too_large(worktree, base, clear.tree, largest):
+            raise bulk.error(bulky, largest, save_all(worktree, shelf, room))
         refs = (f"refs/heads/{branch}", attempt_ref(attempt))
-        taking = _Taking(
-            worktree, shelf, attempt, base, worktree.commit("HEAD"), worktree.refs(*refs), snapshot, clear
-        )
+        head, there = worktree.commit("HEAD"), worktree.refs(*refs)
+        taking = _Taking(worktree, shelf, attempt, base, head, there, snapshot, clear, largest)
         wording = commit.Wording(words.message(author, attempt), words.people(author, worktree.git))
         tip = taking.with_hooks(wording, room, environment) if hooks else taking.plainly(wording)
     return _captured(worktree, base, tip, clear.taken_out)
@@ -71,6 +74,7 @@ class _Taking:
     refs: Mapping[str, str]
     snapshot: Snapshot
     clear: Cleared
+    largest: int
 
     @property
     def branch(self) -> str:
@@ -90,11 +94,13 @@ class _Taking:
         tip = self._there(parents)
         if tip is not None:
             return self._settled(tip)
-        self._keep_others(parents[0])
+        self._keep_others(*parents)
         self.worktree.update({self.ref: (parents[0], self.refs.get(self.ref))})
         self.worktree.attach(self.branch)
         write_out(self.snapshot, self.clear.changed)
         self.worktree.install(self.snapshot.index)
+        if len(parents) == 1:
+            unfinished.forget(self.worktree)  # git would commit a merge that is left behind
         tip = self._committed(wording, room, environment)
         own = attempt_ref(self.attempt)
         self.worktree.update({own: (tip, self.refs.get(own))})
@@ -110,12 +116,16 @@ class _Taking:
             raise
 
     def _parents(self) -> tuple[str, ...]:
-        """What the commit follows. A merge that the agent resolved but did not commit has two."""
+        """What the commit follows. A merge that the agent resolved but did not commit has two.
+
+        A file that is too large stays in the history that it was committed to, so that history is left behind.
+        """
         head = self.head
         if head is None or not self.worktree.descends(head, self.base):
             return (self.base,)
         others = [each for each in unfinished.merged(self.worktree) if not self.worktree.descends(head, each)]
-        return (head, *others)
+        burdened = bulk.burdened(self.worktree, self.base, (head, *others), self.largest)
+        return (self.base,) if burdened else (head, *others)
 
     def _there(self, parents: tuple[str, ...]) -> str | None:
         """The commit that holds this already: what it would follow, or the one that this attempt was given before."""
@@ -138,13 +148,13 @@ class _Taking:
         self.worktree.install(self.snapshot.index)
         return tip
 
-    def _keep_others(self, tip: str) -> None:
+    def _keep_others(self, *tips: str) -> None:
         """The agent's commits that will not be in the task's history."""
         worktree = self.worktree
         brought = foreign(worktree)
-        held = [self.head, self.refs.get(self.ref), *unfinished.put_aside(worktree), *brought.values()]
-        for each in dict.fromkeys(held):
-            if each not in {None, self.base} and not worktree.descends(tip, each):
+        named = (*unfinished.merged(worktree), *unfinished.put_aside(worktree), *brought.values())
+        for each in dict.fromkeys((self.head, self.refs.get(self.ref), *named)):
+            if each not in {None, self.base} and not any(worktree.descends(tip, each) for tip in tips):
                 self.shelf.keep(each)
         for left in brought:
             shutil.rmtree(left, ignore_errors=True)

@@ -74,15 +74,15 @@ class GitWorkspaces:
         self._fill(place, top)
         return str(place)
 
-    def capture(
-        self, attempt: Attempt, base: str, author: Author, restore: Restore, *, hooks: bool
+    def capture(  # noqa: PLR0913 - it is all that makes a commit
+        self, attempt: Attempt, base: str, author: Author, restore: Restore, *, hooks: bool, largest: int = 0
     ) -> Captured:
         from plait.site.capture import capture  # noqa: PLC0415 - only who captures needs it
 
         common, environment = self._repository.common, self._repository.environment
         place = self.path(attempt.batch, attempt.task)
         told = (Path(place), attempt, base, author, restore)
-        return capture(*told, hooks=hooks, environment=environment, common=common)
+        return capture(*told, hooks=hooks, largest=largest, environment=environment, common=common)
 
     def glance(self, batch: str, task: str, base: str) -> str | None:
         from plait.site.capture import glance  # noqa: PLC0415 - only who captures needs it

@@ -1,0 +1,25 @@
+"""A pattern that is compiled when it is first used is the standard library's to everybody who uses it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from plait.core.late import pattern
+
+
+def test_it_finds_what_a_compiled_one_finds() -> None:
+    late, soon = pattern("(?P<word>a+)b?", re.IGNORECASE), re.compile("(?P<word>a+)b?", re.IGNORECASE)
+    for text in ("xAAb", "b", ""):
+        for how in ("search", "match", "fullmatch", "findall", "split"):
+            ours, theirs = getattr(late, how)(text), getattr(soon, how)(text)
+            assert (ours and ours[0]) == (theirs and theirs[0])
+    assert late.sub("-", "xaab") == soon.sub("-", "xaab") == "x-"
+    assert late.groupindex == soon.groupindex
+
+
+def test_what_is_wrong_with_it_is_told_when_it_is_used() -> None:
+    wrong = pattern("(")
+    with pytest.raises(re.error):
+        wrong.search("")
