@@ -16,8 +16,9 @@ from plait.core.decisions import (
 )
 from plait.core.graph import build
 from plait.core.plan import Plan
+from plait.core.reports import MergeFailed
 from plait.core.requests import CancelTask, Drop, Feedback, Retry, Submit
-from plait.core.settings import Budget, Isolation, Mode, OnConflict, Settings, Spend
+from plait.core.settings import Backoff, Budget, Isolation, Mode, OnConflict, Settings, Spend
 from plait.core.state import State
 from plait.core.status import BatchStatus, Category
 from plait.core.task import Job, Need, NeedKind, Phase, Task
@@ -432,6 +433,19 @@ def test_who_was_dropped_while_the_choice_was_made_is_not_merged() -> None:
     assert script.task("a").tries == 0
     script.exits("a", winner="a@amber")
     assert script.status("a") == "done"
+
+
+def test_who_was_dropped_after_merging_it_failed_is_not_merged_by_a_retry() -> None:
+    script = contest("a", settings=Settings(backoff=Backoff(1)))
+    script.merges = False
+    script.exits("a@amber")
+    script.exits("a@birch")
+    script.exits("a", winner="a@birch")
+    while script.status("a") != "failed":
+        script.happen(MergeFailed(BATCH, "a", script.task("a").merging or 0, "the branch is checked out"))
+        script.wait(1000)
+    script.ask(lambda name: Drop(name, BATCH, "a@birch"))
+    assert candidates(script.ask(lambda name: Retry(name, BATCH, "a"))) == ["a@amber"]
 
 
 def test_when_all_were_dropped_while_the_choice_was_made_nothing_is_merged() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from plait.core.errors import WorldError
 from plait.core.reports import MergeDone
+from plait.ports import ChangeGoneError
 from plait.testing.mergeline import Line
 from plait.testing.repositories import Repository
 
@@ -19,7 +20,9 @@ Page = Callable[..., str]
 
 @pytest.mark.parametrize("tip", ["0" * 40, "", "main", "HEAD", "f" * 39, "$(touch x)\n"])
 def test_a_result_that_is_gone_is_told(line: Line, tip: str) -> None:
-    with pytest.raises(WorldError, match=r"the result of one, .* is not in the repository any more") as error:
+    with pytest.raises(
+        ChangeGoneError, match=r"the result of one, .* is not in the repository any more"
+    ) as error:
         line.merge("one", tip)
     assert "retry" in error.value.hint
     assert line.at == ""
@@ -27,7 +30,7 @@ def test_a_result_that_is_gone_is_told(line: Line, tip: str) -> None:
 
 def test_a_base_that_is_gone_is_told(line: Line) -> None:
     tip = line.repository.commit({"one.txt": "1\n"}, line.base)
-    with pytest.raises(WorldError, match="the base of one"):
+    with pytest.raises(ChangeGoneError, match="the base of one"):
         line.merge("one", tip, "0" * 40)
     with pytest.raises(WorldError, match="the base of the batch"):
         line.integrator.rebuild(line.without(), "0" * 40, {}, line.blending)

@@ -80,11 +80,12 @@ def _at_work(attempt: AttemptState) -> Standing:
 
 def _warned(task: TaskState, stands: Standing) -> Standing:
     """With the conflicts that are foreseen for what it writes now."""
+    if not task.foreseen:
+        return stands
     said = [
         f"{other or 'the batch branch'} in {_some(list(files))}" for other, files in task.foreseen.items()
     ]
-    warning = f"; would conflict with {_some(said)}" if said else ""
-    return replace(stands, reason=stands.reason + warning)
+    return replace(stands, reason=f"{stands.reason}; would conflict with {_some(said)}")
 
 
 def _some(names: list[str]) -> str:

@@ -87,7 +87,10 @@ class AttemptExited:
 
 @dataclass(frozen=True, slots=True)
 class AttemptLost:
-    """It is gone and left no exit status: its machine died, or somebody removed it."""
+    """It is gone and left no exit status: its machine died, or somebody removed it.
+
+    Of a merge, told after it failed: what it was to merge is gone, and trying again is of no use.
+    """
 
     attempt: Attempt
     why: str

@@ -72,6 +72,16 @@ class Doom:
     by: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Unmerged:
+    """What an ended task has written and verified; all it lacked was that merging it went right."""
+
+    base: str
+    tip: str
+    diffstat: tuple[int, int, int] | None = None
+    winner: str = ""
+
+
 @dataclass(slots=True)
 class TaskState:
     task: Task
@@ -137,10 +147,16 @@ class TaskState:
     category: Category | None = None
     by: str | None = None
     ended_at: float | None = None
+    unmerged: Unmerged | None = None
 
     @property
     def merged(self) -> bool:
         return self.merged_life == self.life
+
+    @property
+    def under_way(self) -> bool:
+        """It holds its tokens; or it has been taken up to be merged, and others have them."""
+        return self.started or (self.status is None and self.step is not Step.WRITE)
 
 
 @dataclass(slots=True)

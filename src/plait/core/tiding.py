@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from enum import StrEnum
 
 from plait.core.frozen import dataclass
+from plait.core.late import pattern
 
 LONGEST = 300  # characters of what others say in one line
 # What moves cursors, changes colours or turns the reading around; and halves of letters, which no text can carry.
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]+")
+_CONTROL = pattern(r"[\x00-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]+")
 
 
 class TidingKind(StrEnum):

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
-
 from plait.core.frozen import dataclass
+from plait.core.late import pattern
 
 TITLE_MOST = 255  # characters that every forge takes
 BODY_MOST = 60_000  # characters: forges take 65,536, and people may add theirs there
 
-_BREAK = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-_HALF = re.compile(r"[\ud800-\udfff]")
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")  # forges refuse some, terminals obey others
+_BREAK = pattern(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_HALF = pattern(r"[\ud800-\udfff]")
+_CONTROL = pattern(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")  # forges refuse some, terminals obey others
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,14 @@ found done or not done, and never half.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 from plait.core.decisions import AttemptStarted, MergeStarted, PublishStarted, RebuildStarted
 from plait.core.errors import PlaitError, in_words
 from plait.core.reports import (
+    AttemptLost,
     MergeConflicted,
     MergeDone,
     MergeFailed,
@@ -23,12 +25,13 @@ from plait.core.reports import (
 )
 from plait.core.settings import WriteBack
 from plait.core.state import State
+from plait.core.task import Attempt, Step
 from plait.core.views import BatchView, batch_view
 from plait.engine import log
 from plait.engine.hands import Hands
 from plait.engine.launch import Launcher
 from plait.engine.words import Edit, merge_words
-from plait.ports import Integrator, Publisher
+from plait.ports import ChangeGoneError, Integrator, Publisher
 from plait.site.folder import StateFolder, put
 
 
@@ -67,7 +70,7 @@ class Line:
         self._give(
             order.batch,
             lambda: self._merged(order, edit),
-            lambda error: MergeFailed(order.batch, order.task, order.n, _advice(error)),
+            lambda error: _not_merged(order, error),
         )
 
     def rebuild(self, order: RebuildStarted) -> None:
@@ -76,7 +79,7 @@ class Line:
         self._give(
             order.batch,
             lambda: self._rebuilt(order, base, edits),
-            lambda error: RebuildFailed(order.batch, order.n, _advice(error)),
+            lambda error: [RebuildFailed(order.batch, order.n, _advice(error))],
         )
 
     def publish(self, order: PublishStarted) -> None:
@@ -84,9 +87,11 @@ class Line:
         self._give(
             order.batch,
             lambda: self._published(order, view),
-            lambda error: PublishFailed(
-                order.batch, order.n, in_words(error), error.hint if isinstance(error, PlaitError) else ""
-            ),
+            lambda error: [
+                PublishFailed(
+                    order.batch, order.n, in_words(error), error.hint if isinstance(error, PlaitError) else ""
+                )
+            ],
         )
 
     def tell_conflict(self, order: AttemptStarted) -> None:
@@ -100,12 +105,15 @@ class Line:
             except (PlaitError, OSError) as error:  # it is advice, and the attempt can do without
                 log.say(f"warning: {name} is not told what it conflicts with: {in_words(error)}")
 
-    def _give(self, batch: str, errand: Callable[[], Report], failed: Callable[[Exception], Report]) -> None:
+    def _give(
+        self, batch: str, errand: Callable[[], Report], failed: Callable[[Exception], Sequence[Report]]
+    ) -> None:
         def sorry(error: Exception) -> None:
             log.say(f"warning: batch {batch}: {in_words(error)}")
             if not isinstance(error, PlaitError):
                 log.say_trace(error)
-            self._news(failed(error))
+            for report in failed(error):
+                self._news(report)
 
         self._hands.give(("line", batch), errand, self._news, sorry)
 
@@ -130,6 +138,14 @@ class Line:
         from plait.engine.marks import marking  # noqa: PLC0415 - few batches write statuses to their branch
 
         return marking(known, task)
+
+
+def _not_merged(order: MergeStarted, error: Exception) -> Sequence[Report]:
+    failed = MergeFailed(order.batch, order.task, order.n, _advice(error))
+    if not isinstance(error, ChangeGoneError):
+        return [failed]
+    name = Attempt(order.batch, order.task, Step.MERGE, order.n)
+    return [replace(failed, why=error.message), AttemptLost(name, error.message)]
 
 
 def _advice(error: Exception) -> str:

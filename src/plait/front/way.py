@@ -61,10 +61,20 @@ def _again(batch: BatchState, task: TaskState, status: TaskStatus) -> str:
         return f"plait retry {batch.id} {task.by} takes it up again, together with {task.by}."
     if status is TaskStatus.BLOCKED:
         return f"plait retry {batch.id} takes up what failed, and with it what that held back."
+    if task.unmerged is not None:
+        return _merge(batch.id, name)
     again = f"{_first(batch, task)}plait retry {batch.id} {name} takes it up again"
     if task.entrants:  # nobody writes it: words are for its entrants
         return f"{again}."
     return f"{again}; plait feedback {batch.id} {name} 'text' does so with words of yours."
+
+
+def _merge(batch: str, task: str) -> str:
+    """Nothing else stands in its way: it is verified."""
+    return (
+        f"plait retry {batch} {task} merges what it has written, and runs nobody again unless that is gone; "
+        f"plait retry {batch} {task} --agent NAME has it written again."
+    )
 
 
 def _first(batch: BatchState, task: TaskState) -> str:

@@ -45,6 +45,10 @@ def _retry(rng: Random, name: str, batch: str, _sight: Sight, task: str) -> Requ
     return Retry(name, batch, task, rng.choice((None, None, None, *AGENTS, REFEREE)))
 
 
+def _merge_again(rng: Random, name: str, batch: str, sight: Sight, _task: str) -> Request:
+    return Retry(name, batch, rng.choice(sorted(sight.unmerged)), rng.choice((None, None, None, *AGENTS[:1])))
+
+
 def _unpause(_rng: Random, name: str, batch: str, _sight: Sight, _task: str) -> Request:
     return Unpause(name, batch)
 
@@ -156,6 +160,7 @@ def helpful(sight: Sight) -> list[Act]:
         (bool(sight.held - {PauseCause.STOP}), _unpause),
         (PauseCause.BUDGET in sight.held, _raise_budget),
         (bool(sight.asking), _answer),
+        (bool(sight.unmerged), _merge_again),
         (sight.queue, _approve),
     )
     return [act for wanted, act in wants if wanted]

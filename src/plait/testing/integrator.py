@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from plait.core.decisions import AttemptStarted, GateEnding, GateStarted, MergeStarted, RebuildStarted
 from plait.core.reports import (
+    AttemptLost,
     Clash,
     GateDone,
     GateLost,
@@ -19,11 +20,15 @@ from plait.core.reports import (
     RebuildFailed,
     Report,
 )
+from plait.core.task import Attempt, Step
 from plait.testing.chance import Chance
 from plait.testing.timeline import Timeline
 from plait.testing.weather import Weather
 
 Change = tuple[str, str]  # a task and the tip that it left
+BLOCKED = (
+    10  # so many merges of a task fail where somebody stands in the way: more than are tried by themselves
+)
 Order = MergeStarted | RebuildStarted | GateStarted
 
 
@@ -133,6 +138,8 @@ class Integrator:
             case GateStarted():
                 job.result = self._gate(job.order)
         self._send(job.result)
+        if isinstance(job.result, MergeFailed) and isinstance(job.order, MergeStarted):
+            self._miss(job.order)
 
     def _merge(self, order: MergeStarted) -> LineReport:
         batch, task, n = order.batch, order.task, order.n
@@ -140,6 +147,10 @@ class Integrator:
             return MergeFailed(batch, task, n, f"the branch is at {self.head(batch)}, not at {order.onto}")
         if self._chance.happens(self._weather.merge_fail, "merge-fails", batch, task, n):
             return MergeFailed(batch, task, n, "the disk is full")
+        if n <= BLOCKED and self._chance.happens(self._weather.blocked, "blocked", batch, task):
+            return MergeFailed(batch, task, n, "the branch is checked out")
+        if self._gone(order.tip):
+            return MergeFailed(batch, task, n, "its result is gone")
         names = (order.tip,) if self._weather.calm else (order.tip, order.onto)
         if self._chance.happens(self._weather.conflict, "conflicts", *names):
             return MergeConflicted(batch, task, n, ("src/api.py",))
@@ -147,6 +158,15 @@ class Integrator:
         self.commits[commit] = self.commits[order.onto] | {(task, order.tip)}
         self._lines[batch].append(Merged(task, commit))
         return MergeDone(batch, task, n, commit)
+
+    def _miss(self, order: MergeStarted) -> None:
+        """What a failed merge has to say besides."""
+        if self._gone(order.tip):
+            name = Attempt(order.batch, order.task, Step.MERGE, order.n)
+            self._send(AttemptLost(name, "its result is gone"))
+
+    def _gone(self, tip: str) -> bool:
+        return self._chance.happens(self._weather.pruned, "pruned", tip)
 
     def _rebuild(self, order: RebuildStarted) -> RebuildDone | RebuildFailed:
         batch, n = order.batch, order.n

@@ -31,7 +31,7 @@ from plait.core.requests import (
     Unpause,
 )
 from plait.core.settings import Mode, Settings
-from plait.core.status import PauseCause, TaskStatus
+from plait.core.status import Category, PauseCause, TaskStatus
 from plait.core.task import Attempt
 
 
@@ -46,6 +46,7 @@ class Sight:
     running: set[str] = field(default_factory=set)
     over: dict[str, TaskStatus] = field(default_factory=dict)
     asking: set[str] = field(default_factory=set)
+    unmerged: set[str] = field(default_factory=set)  # they failed because merging went wrong
 
     @property
     def queue(self) -> bool:
@@ -89,6 +90,9 @@ class Onlooker:
             case TaskEnded(_, task, status):
                 sight.over[task] = status
                 sight.asking.discard(task)
+                sight.unmerged.discard(task)
+                if event.category is Category.MERGE:
+                    sight.unmerged.add(task)
             case AnswerAwaited(_, task):
                 sight.asking.add(task)
             case TaskInterrupted():
@@ -123,5 +127,6 @@ class Onlooker:
                 for name in (task, *tasks):
                     sight.over.pop(name, None)
                     sight.asking.discard(name)
+                    sight.unmerged.discard(name)
             case _:
                 pass

@@ -23,7 +23,7 @@ from plait.core.settings import (
 )
 from plait.testing.chance import Chance
 from plait.testing.plans import make_plan
-from plait.testing.weather import CALM, Weather, swarm
+from plait.testing.weather import CALM, Weather, hindered, swarm
 
 AGENTS = ("amber", "birch", "cedar", "dune")
 MIXED = 0.15  # of all storms: contests, fallbacks and budgets of tasks in one batch
@@ -47,7 +47,7 @@ def stormy(seed: int) -> Scenario:
     """Anything goes: the laws must hold, and everything must end."""
     chance = Chance(seed, "storm")
     rng = chance.rng("shape")
-    weather = swarm(chance.rng("weather"))
+    weather = hindered(chance.rng("branch"), swarm(chance.rng("weather")))
     arrivals: list[tuple[float, Submit | ChangeEngineSettings]] = [(0.0, _limits(rng))]
     all_at_once = chance.rng("mixture").random() < MIXED
     for number in range(rng.choice((1, 1, 2))):

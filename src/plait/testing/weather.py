@@ -41,6 +41,9 @@ class Weather:
     rooms: float = 0.0  # per hour: there is another bound on what fits beside each other
     crashes: float = 0.0  # per 1000 records
 
+    blocked: float = 0.0  # a task's first merges fail: somebody has the batch branch checked out
+    pruned: float = 0.0  # a result is gone before it is merged
+
 
 CALM = Weather(
     calm=True,
@@ -91,9 +94,17 @@ def swarm(rng: Random) -> Weather:
     return replace(replace(STORM, **knobs), calm=False, horizon=horizon, crashes=crashes)
 
 
+def hindered(rng: Random, weather: Weather) -> Weather:
+    """In some storms people stand in the way of merging; the others are what they were before anybody did."""
+    if rng.random() < 0.75:
+        return weather
+    return replace(weather, blocked=rng.choice((0.3, 0.7)), pruned=rng.choice((0.0, 0.15)))
+
+
 def _knob(rng: Random, usual: float) -> float:
     value = 0.0 if rng.random() < 0.35 else usual * rng.uniform(0.3, 1.8)
     return min(value, 0.8) if usual <= 1 else value
 
 
-_KNOBS = tuple(field.name for field in fields(Weather) if field.name not in {"calm", "horizon", "crashes"})
+_APART = {"calm", "horizon", "crashes", "blocked", "pruned"}
+_KNOBS = tuple(field.name for field in fields(Weather) if field.name not in _APART)

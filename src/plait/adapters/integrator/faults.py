@@ -45,8 +45,8 @@ def telling(what: str) -> Iterator[None]:
         raise WorldError(f"{what}: {error}", hint="Look at the disk and at who may write there.") from error
 
 
-def gone(commit: str, whose: str) -> WorldError:
-    return WorldError(
+def gone(commit: str, whose: str, error: type[WorldError] = WorldError) -> WorldError:
+    return error(
         f"{whose} {commit[:12] if commit.isalnum() else repr(commit)} is not in the repository any more",
         hint="If it was pruned or never fetched, fetch it again, or retry the task.",
     )

@@ -13,10 +13,11 @@ from plait.adapters.integrator.private import Private
 from plait.adapters.integrator.regenerate import Anew, Regenerate
 from plait.adapters.integrator.threeway import Blend, blend
 from plait.core.decisions import Change
+from plait.core.errors import WorldError
 from plait.core.frozen import dataclass
 from plait.core.reports import Clash
 from plait.kit import Blending
-from plait.ports import MergeWords
+from plait.ports import ChangeGoneError, MergeWords
 from plait.site.git import Git
 
 
@@ -45,7 +46,7 @@ class Merging:
         found = commits.read(self._git, [*whose, *refs])
         for name, what in whose.items():
             if name not in found:
-                raise gone(name, what)
+                raise gone(name, what, WorldError if name == onto else ChangeGoneError)
         return found
 
     def put(self, mark: Mark, onto: str, tip: Commit, words: MergeWords, blending: Blending) -> Made | Clash:

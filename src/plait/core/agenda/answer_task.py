@@ -135,10 +135,10 @@ def _why_not_take_up(batch: BatchState, task: TaskState) -> str | None:
     contested = batch.task(task.task.entrant) if task.task.entrant is not None else None
     if contested is not None and contested.status is TaskStatus.DONE:
         return f"the contest for {contested.task.id} is over: drop {contested.task.id} first"
-    if contested is not None and contested.started:
+    if contested is not None and contested.under_way:
         return f"{contested.task.id} is being chosen: wait until that has ended"
     if task.status is not TaskStatus.DONE:
         return None
     others = (batch.tasks[place] for place in task.dependents)
-    built = [other.task.id for other in others if other.status is TaskStatus.DONE or other.started]
+    built = [other.task.id for other in others if other.status is TaskStatus.DONE or other.under_way]
     return f"{task.task.id} is done, and {', '.join(built)} builds on it: drop it instead" if built else None

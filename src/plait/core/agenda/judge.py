@@ -205,8 +205,27 @@ def _judge_clash(state: State, batch: BatchState, task: TaskState, files: tuple[
 
 
 def _judge_merge(state: State, batch: BatchState, task: TaskState, error: str) -> Decision:
+    if task.tip is None:
+        return _judge_lost(state, batch, task, words(Category.LOST, error))
     if task.merge_failures >= MERGE_TRIES:
         return _over(batch, task, Category.MERGE, words(Category.MERGE, error))
     at = state.now + delay(batch, task, task.merge_failures + 1)
     why = words(Category.MERGE, error)
     return RetryGranted(batch.id, task.task.id, Step.MERGE, at, Category.MERGE, why, counted=False)
+
+
+def _judge_lost(state: State, batch: BatchState, task: TaskState, why: str) -> Decision:
+    """There is nothing to merge any more: it is written again, within reason."""
+    if task.losses >= LOSSES:
+        return _over(batch, task, Category.LOST, why)
+    feedback = "Your change is gone and was not merged. Make it again on the new base."
+    return RetryGranted(
+        batch.id,
+        task.task.id,
+        Step.WRITE,
+        state.now,
+        Category.LOST,
+        why,
+        counted=False,
+        feedback=feedback,
+    )

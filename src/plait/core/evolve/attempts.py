@@ -19,14 +19,16 @@ from plait.core.decisions import (
 )
 from plait.core.evolve.experience import learn, note_footprint, note_rejection, note_served
 from plait.core.evolve.foresight import forget
-from plait.core.evolve.index import place, put_down
-from plait.core.evolve.settle import settle
+from plait.core.evolve.index import place, put_down, take, take_anew
+from plait.core.evolve.line import lose_change
+from plait.core.evolve.settle import settle, unmerged
 from plait.core.evolve.touched import note_change
 from plait.core.reports import (
     AttemptActive,
     AttemptAsked,
     AttemptExited,
     AttemptLaunched,
+    AttemptLost,
     AttemptOver,
     AttemptPhase,
     AttemptSession,
@@ -115,6 +117,8 @@ def signed(state: State, at: float, report: AttemptSign) -> None:
 
 
 def over(state: State, at: float, report: AttemptOver) -> None:
+    if isinstance(report, AttemptLost) and report.attempt.step is Step.MERGE:
+        lose_change(state, report.attempt)
     attempt = state.find(report.attempt)
     if attempt is None:
         return
@@ -161,16 +165,14 @@ def _start(state: State, at: float, decision: AttemptStarted, batch: BatchState,
 
 def _start_writing(state: State, batch: BatchState, task: TaskState, attempt: AttemptState) -> None:
     task.last_write = attempt
+    task.step = Step.WRITE
     task.base = attempt.decision.base
     task.fresh = False
     batch.claims += attempt.claim
     batch.agents_used[attempt.agent] = batch.agents_used.get(attempt.agent, 0) + 1
     state.agents[attempt.agent] = state.agents.get(attempt.agent, 0) + 1
     state.providers[attempt.provider] = state.providers.get(attempt.provider, 0) + 1
-    if not task.started:
-        task.started = True
-        batch.active[task.place] = None
-    state.ready.take((batch.id, task.place), task.tokens)
+    take(state, batch, task)
 
 
 def _let_go(state: State, batch: BatchState, attempt: AttemptState) -> None:
@@ -223,6 +225,7 @@ def _go_again(state: State, batch: BatchState, task: TaskState, decision: RetryG
             task.repairing = Change(task.task.id, task.base, task.tip)
         task.base = task.tip = None  # it starts over from the branch it clashed with
         forget(batch, task)
+        take_anew(state, batch, task)
     _end_backoff(state, batch, task)
     task.not_before = decision.at
     state.backoffs.add((decision.at, batch.id, task.place))
@@ -250,6 +253,7 @@ def _end(state: State, at: float, batch: BatchState, task: TaskState, decision: 
         return
     task.reason, task.category, task.by = decision.reason, decision.category, decision.by
     task.ended_at = at
+    task.unmerged = unmerged(task) if decision.category is Category.MERGE else None
     if decision.category in {Category.AUTH, Category.QUOTA}:
         batch.rejections += 1
     if decision.status is TaskStatus.DONE:

@@ -56,7 +56,7 @@ def _owed_to_condemned(task: TaskState) -> Owed:
 
 def place(state: State, batch: BatchState, task: TaskState) -> None:
     """Put the task where its facts say; to be called after every change of them."""
-    if task.pending and task.started:
+    if task.pending and task.under_way:
         _step_back(state, batch, task)
     now = owed(batch, task)
     if now is task.owed:
@@ -81,13 +81,38 @@ def _step_back(state: State, batch: BatchState, task: TaskState) -> None:
     put_down(state, batch, task)
 
 
+def take(state: State, batch: BatchState, task: TaskState) -> None:
+    """Its tokens and its workspace are its own until it is merged."""
+    if not task.started:
+        task.started = True
+        batch.active[task.place] = None
+    state.ready.take((batch.id, task.place), task.tokens)
+
+
+def take_anew(state: State, batch: BatchState, task: TaskState) -> None:
+    """Of what is known by now that it changes it holds all, or it holds nothing and waits for all: so two never repair one
+    file at the same time, and nobody waits for a file while holding another one.
+    """
+    wanted = {**dict.fromkeys(task.tokens), **dict.fromkeys(_wanted(batch, task))}
+    others = (state.ready.holder(token) not in {None, (batch.id, task.place)} for token in wanted)
+    if not task.started or any(others):
+        put_down(state, batch, task)
+    else:
+        task.tokens = tuple(wanted)
+        take(state, batch, task)
+
+
 def put_down(state: State, batch: BatchState, task: TaskState) -> None:
     """Its tokens and its workspace are free."""
     if task.started:
         task.started = False
         del batch.active[task.place]
         state.ready.release((batch.id, task.place), task.tokens)
-        task.tokens = (*tokens(batch, batch.plan.holds[task.place]), *task.learnt)
+        task.tokens = _wanted(batch, task)
+
+
+def _wanted(batch: BatchState, task: TaskState) -> tuple[str, ...]:
+    return (*tokens(batch, batch.plan.holds[task.place]), *task.learnt)
 
 
 def key(batch: BatchState, task: TaskState) -> Key:

@@ -31,7 +31,7 @@ from plait.core.reports import (
 )
 from plait.core.state import BatchState, GateState, LineEntry, State
 from plait.core.status import EndWhy, TaskStatus
-from plait.core.task import Step
+from plait.core.task import Attempt, Step
 
 
 def decided(state: State, at: float, decision: AboutLine) -> None:
@@ -106,6 +106,14 @@ def _merge_over(state: State, batch: BatchState, report: MergeDone | MergeConfli
     place(state, batch, task)
 
 
+def lose_change(state: State, name: Attempt) -> None:
+    """The merge that failed just now found nothing to merge: what had been verified is gone."""
+    batch = state.batches.get(name.batch)
+    task = batch.task(name.task) if batch else None
+    if task is not None and task.merge_error is not None and task.numbers.get(Step.MERGE) == name.n:
+        task.base = task.tip = None
+
+
 def _join(batch: BatchState, entry: LineEntry) -> None:
     task = batch.tasks[entry.place]
     task.merged_life, task.line_place, task.commit = entry.life, len(batch.line), entry.commit
@@ -158,9 +166,9 @@ def _clash(state: State, batch: BatchState, entry: LineEntry, files: tuple[str, 
     task = batch.tasks[entry.place]
     if task.life != entry.life or task.status not in {None, TaskStatus.DONE}:
         return
+    task.clash = files
     if task.status is not None:
         settle(state, batch, task, None)
-    task.clash = files
 
 
 def _gate_over(state: State, batch: BatchState, gate: GateState, report: GateDone | GateLost) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from plait.core.evolve.foresight import forget
-from plait.core.evolve.index import place, put_down
+from plait.core.evolve.index import place, put_down, take
 from plait.core.evolve.phases import count_phase
-from plait.core.state import BatchState, State, TaskState
+from plait.core.settings import Mode
+from plait.core.state import BatchState, State, TaskState, Unmerged
 from plait.core.status import TaskStatus
 from plait.core.task import Step
 
@@ -50,9 +51,41 @@ def reopen(state: State, batch: BatchState, task: TaskState) -> None:
     task.category = task.by = task.ended_at = task.started_at = task.diffstat = None
     task.reason = task.winner = ""
     task.outdone = ()
+    task.unmerged = None
     settle(state, batch, task, None)
     reopen_batch(state, batch)
     batch.cancelled = False
+
+
+def unmerged(task: TaskState) -> Unmerged | None:
+    if task.base is None or task.tip is None:
+        return None
+    return Unmerged(task.base, task.tip, task.diffstat, task.winner)
+
+
+def merge_again(state: State, batch: BatchState, task: TaskState, written: Unmerged) -> None:
+    """What is to be merged is there, so nobody writes it again. Who has taken its files since then keeps them, and in a
+    queue its turn.
+    """
+    task.base, task.tip, task.diffstat, task.winner = (
+        written.base,
+        written.tip,
+        written.diffstat,
+        written.winner,
+    )
+    task.step, task.fresh = Step.MERGE, False
+    turn = batch.settings.mode is not Mode.QUEUE or not batch.active
+    if turn and all(state.ready.holder(token) is None for token in task.tokens):
+        take(state, batch, task)
+    place(state, batch, task)
+
+
+def write_instead(task: TaskState) -> None:
+    """What was taken up to be merged begins anew: its workspace was given back when it ended, with all that was in it."""
+    if task.step is Step.MERGE and task.numbers.get(Step.WRITE, 0) == task.writes_before:
+        task.base = task.tip = None
+        task.fresh = True
+    task.step = Step.WRITE
 
 
 def reopen_batch(state: State, batch: BatchState) -> None:
@@ -93,6 +126,8 @@ def _tell_dependents(
         else:
             other.pending += pending
             other.lost += lost
+        if other.pending or (other.unmerged is not None and other.unmerged.winner == task.task.id):
+            other.unmerged = None  # it was made with what is to be made again, or is not wanted
         place(state, batch, other)
 
 

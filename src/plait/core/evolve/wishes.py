@@ -11,7 +11,7 @@ from plait.core.evolve.limits import mend
 from plait.core.evolve.open import choice, open_batch
 from plait.core.evolve.phases import review
 from plait.core.evolve.publish import wished
-from plait.core.evolve.settle import reopen, reopen_batch
+from plait.core.evolve.settle import merge_again, reopen, reopen_batch, write_instead
 from plait.core.requests import (
     Approve,
     BatchRequest,
@@ -34,7 +34,6 @@ from plait.core.requests import (
 )
 from plait.core.state import BatchState, Doom, Paused, State, TaskState
 from plait.core.status import EndWhy, PauseCause, TaskStatus
-from plait.core.task import Step
 
 # Settings that may answer the question whether a task may spend more.
 _PURSE = frozenset({"task_budget", "reserve", "agents", "fallback"})
@@ -111,7 +110,10 @@ def _grant_for_task(state: State, batch: BatchState, request: TaskRequest, tasks
             _end_with(state, batch, task, tasks[1:], "dropped")
             reopen_batch(state, batch)
         case Retry():
+            unmerged = task.unmerged if request.agent is None else None
             _take_up(state, batch, tasks)
+            if unmerged is not None and not task.pending:
+                merge_again(state, batch, task, unmerged)
             task.chosen = request.agent or task.chosen
             relane(state, batch, task, choice(batch, task.task, task.chosen))
         case Feedback():
@@ -169,7 +171,7 @@ def _listen(state: State, batch: BatchState, text: str, tasks: list[TaskState]) 
     if task.alive:
         task.redo = True
     else:
-        task.step = Step.WRITE
+        write_instead(task)
 
 
 def _change(state: State, batch: BatchState, request: ChangeSettings) -> None:

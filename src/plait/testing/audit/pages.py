@@ -95,7 +95,9 @@ class TaskPage:
     repairs: int = 0
     merge_failures: int = 0
     numbers: dict[Step, int] = field(default_factory=dict)
+    written: int = 0  # attempts of earlier lives
     ended: TaskEnded | None = None
+    unmerged: str | None = None  # the tip that it ended with, and only merging went wrong
 
     @property
     def status(self) -> TaskStatus | None:

@@ -455,7 +455,7 @@ DEFECTS = (
     Defect(
         "an entrant joins a contest that is being decided",
         "agenda.answer_task",
-        "if contested is not None and contested.started:",
+        "if contested is not None and contested.under_way:",
         "if False:",
     ),
     Defect(
@@ -577,6 +577,36 @@ DEFECTS = (
         "agenda.start",
         "before=going_on.decision.before + going_on.used",
         "before=going_on.used",
+    ),
+    Defect(
+        "two repair one file at once",
+        "evolve.attempts",
+        "        take_anew(state, batch, task)\n",
+        "",
+    ),
+    Defect(
+        "a repair takes files from who holds them",
+        "evolve.index",
+        "if not task.started or any(others):",
+        "if not task.started:",
+    ),
+    Defect(
+        "what only could not be merged is written again",
+        "evolve.wishes",
+        "if unmerged is not None and not task.pending:",
+        "if False:",
+    ),
+    Defect(
+        "a merge takes files from who holds them",
+        "evolve.settle",
+        "if turn and all(state.ready.holder(token) is None for token in task.tokens):",
+        "if turn and task.tokens:",
+    ),
+    Defect(
+        "what is gone is merged again and again",
+        "agenda.judge",
+        "    if task.tip is None:\n        return _judge_lost(",
+        "    if False:\n        return _judge_lost(",
     ),
     Defect(
         "anything can be saved as a setting",

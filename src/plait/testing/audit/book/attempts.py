@@ -17,6 +17,7 @@ from plait.core.reports import (
     AttemptActive,
     AttemptAsked,
     AttemptExited,
+    AttemptLost,
     AttemptOver,
     AttemptSign,
     AttemptUsed,
@@ -24,7 +25,7 @@ from plait.core.reports import (
 )
 from plait.core.settings import FileConflicts
 from plait.core.status import Category, TaskStatus
-from plait.core.task import Step
+from plait.core.task import Attempt, Step
 from plait.testing.audit.book.book import Book, ProviderPage
 from plait.testing.audit.pages import AttemptPage, BatchPage, Exit, TaskPage, token_of
 
@@ -74,6 +75,8 @@ def signed(book: Book, at: float, report: AttemptSign) -> None:
 
 def over(book: Book, at: float, report: AttemptOver) -> None:
     """Of an attempt that is not alive nothing is learnt."""
+    if isinstance(report, AttemptLost) and report.attempt.step is Step.MERGE:
+        _lose_change(book, report.attempt)
     attempt = book.alive.pop(report.attempt, None)
     if attempt is None:
         return
@@ -96,6 +99,14 @@ def over(book: Book, at: float, report: AttemptOver) -> None:
         if outcome.category is Category.RATE_LIMIT and not outcome.said_when:
             _refused_again(book, page, attempt.order.provider)
         _wrote(book, batch, attempt, outcome, at)
+
+
+def _lose_change(book: Book, name: Attempt) -> None:
+    """The merge that failed just now had nothing to merge."""
+    batch = book.batches.get(name.batch)
+    page = batch.tasks.get(name.task) if batch else None
+    if page is not None and page.trouble is Category.MERGE and page.numbers.get(Step.MERGE) == name.n:
+        page.tip = None
 
 
 def _changed(book: Book, batch: BatchPage, page: TaskPage, outcome: Outcome) -> None:
@@ -177,6 +188,7 @@ def granted(book: Book, event: RetryGranted) -> None:
         if page.tip is not None and page.last_write is not None:
             page.repairing = Change(event.task, page.last_write.base, page.tip)
         page.tip = None
+        _take_anew(book, book.batch(event.batch), page)
     if event.counted:
         page.counted += 1
     elif event.category is Category.LOST:
@@ -185,6 +197,17 @@ def granted(book: Book, event: RetryGranted) -> None:
         page.repairs += 1
     elif event.category is Category.MERGE:
         page.merge_failures += 1
+
+
+def _take_anew(book: Book, batch: BatchPage, page: TaskPage) -> None:
+    """A repair holds all files that its task is known to change, or waits until it can."""
+    me = (batch.id, page.spec.id)
+    wanted = dict.fromkeys((*page.tokens, *page.named, *page.learnt))
+    if not page.active or any(book.holders.get(token, me) != me for token in wanted):
+        let_go(book, batch, page)
+    else:
+        page.tokens = tuple(wanted)
+        book.holders |= dict.fromkeys(wanted, me)
 
 
 def backoff_ended(book: Book, event: BackoffEnded) -> None:
@@ -211,6 +234,10 @@ def ended(book: Book, event: TaskEnded) -> None:
     page = batch.tasks[event.task]
     _judged(page)
     page.ended = event
+    page.unmerged = page.tip if event.category is Category.MERGE else None
+    contested = batch.tasks.get(page.spec.entrant or "")
+    if contested is not None and contested.winner == event.task:
+        contested.unmerged = None
     page.doom, page.retry_at, page.wants = "", None, None
     page.asking = page.interrupted = False
     page.words.clear()
@@ -245,7 +272,10 @@ def step_back(book: Book, batch: BatchPage) -> None:
     """A task whose need is to be done again begins anew after it, and holds nothing meanwhile."""
     merged = {link.task for link in batch.line}
     for name, page in batch.tasks.items():
-        if page.active and not page.under_way and not batch.needs_done(page):
+        if not batch.needs_done(page):
+            page.unmerged = None
+        begun = page.active or (page.ended is None and page.step is not Step.WRITE)
+        if begun and not page.under_way and not batch.needs_done(page):
             if name not in merged:
                 page.step, page.tip = Step.WRITE, None
             let_go(book, batch, page)

@@ -21,7 +21,7 @@ from plait.core.requests import (
     Submit,
     Unpause,
 )
-from plait.core.settings import FileConflicts, Isolation
+from plait.core.settings import FileConflicts, Isolation, Mode
 from plait.core.status import PauseCause
 from plait.core.task import Step
 from plait.testing.audit.book.attempts import note_failure
@@ -53,7 +53,7 @@ def granted(book: Book, answer: RequestGranted) -> None:
                 book.saved.pop(name, None)
                 book.saved |= {name: text} if text is not None else {}
         case CancelTask() | Retry() | Drop() | Feedback():
-            _about_task(book.batch(request.batch), request, answer.tasks)
+            _about_task(book, book.batch(request.batch), request, answer.tasks)
         case _:
             _about_batch(book.batch(request.batch), request, answer.tasks)
 
@@ -131,7 +131,7 @@ def _go_on(batch: BatchPage) -> None:
 
 
 def _about_task(
-    batch: BatchPage, request: CancelTask | Retry | Drop | Feedback, tasks: tuple[str, ...]
+    book: Book, batch: BatchPage, request: CancelTask | Retry | Drop | Feedback, tasks: tuple[str, ...]
 ) -> None:
     page = batch.tasks[request.task]
     match request:
@@ -143,11 +143,24 @@ def _about_task(
             _end_with(batch, page, tasks[1:])
             _open_again(batch)
         case Retry(agent=agent):
+            tip = page.unmerged if agent is None else None
             _take_up(batch, tasks)
+            if tip is not None and batch.needs_done(page):
+                _merge_again(book, batch, page, tip)
             if agent is not None:
                 page.agents = (agent,)
         case Feedback():
             _listen(batch, page, tasks, request.text)
+
+
+def _merge_again(book: Book, batch: BatchPage, page: TaskPage, tip: str) -> None:
+    """It goes on where it was held up, and has its files again if they are free; in a queue, if it is nobody's turn."""
+    page.step, page.tip, page.begun = Step.MERGE, tip, True
+    queue = batch.settings.mode is Mode.QUEUE
+    taken = queue and any(other.active for other in batch.tasks.values())
+    if not taken and not any(token in book.holders for token in page.tokens):
+        page.active = True
+        book.holders |= dict.fromkeys(page.tokens, (batch.id, page.spec.id))
 
 
 def _end_with(batch: BatchPage, page: TaskPage, entrants: tuple[str, ...]) -> None:
@@ -164,6 +177,8 @@ def _listen(batch: BatchPage, page: TaskPage, tasks: tuple[str, ...], text: str)
     page.redo = page.redo or page.alive is not None
     page.words.append(text)
     if page.alive is None:
+        if page.step is Step.MERGE and page.numbers.get(Step.WRITE, 0) == page.written:
+            page.tip, page.begun = None, False
         page.step = Step.WRITE
 
 
@@ -182,9 +197,10 @@ def _take_up(batch: BatchPage, tasks: tuple[str, ...]) -> None:
         page = batch.tasks[name]
         note_failure(batch, name, None)
         page.life += 1
+        page.written = page.numbers.get(Step.WRITE, 0)
         page.agreed = page.spent
         page.winner, page.outdone = "", ()
-        page.ended = page.tip = page.retry_at = page.trouble = page.repairing = None
+        page.ended = page.tip = page.unmerged = page.retry_at = page.trouble = page.repairing = None
         page.doom = ""
         page.asking = page.interrupted = page.redo = page.begun = False
         page.step = Step.WRITE

@@ -76,6 +76,8 @@ def _failed(batch: BatchPage, page: TaskPage, event: TaskEnded) -> str | None:
     if page.exit is None and page.trouble is None and batch.unwinnable(page):
         unsaid = [entrant for entrant in page.entrants if entrant not in event.reason]
         return f"it does not say what became of {unsaid[0]}" if unsaid else None
+    if page.trouble is Category.MERGE and page.tip is None:
+        return None if page.losses >= LOSSES else "what is gone was to be written again"
     if page.trouble is Category.MERGE:
         return None if page.merge_failures >= MERGES else "merging was to be tried again"
     return _exhausted(batch, page, page.exit)

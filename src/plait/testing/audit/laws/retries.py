@@ -86,6 +86,9 @@ def _after_trouble(batch: BatchPage, page: TaskPage, event: RetryGranted, troubl
         return (
             None if event.then is Step.WRITE and event.feedback else "a repair is written anew, with a reason"
         )
+    if page.tip is None:
+        again = event.then is Step.WRITE and event.category is Category.LOST and page.losses < LOSSES
+        return None if again else "there is nothing to merge, and it is to be written again"
     if page.merge_failures >= MERGES:
         return f"merging has failed {page.merge_failures} times"
     if event.at < page.trouble_at + _shortest(batch, page.merge_failures + 1):

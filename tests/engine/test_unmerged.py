@@ -1,0 +1,88 @@
+"""What a person keeps from being merged is merged when they ask for it again: the agent has done its part."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plait.adapters import kits
+from plait.core.graph import build
+from plait.core.requests import Retry, Submit
+from plait.core.settings import Backoff, Settings
+from plait.core.task import Step, Task
+from plait.kit import Kit
+from plait.site import refs
+from plait.site.folder import StateFolder
+from plait.testing.repositories import Repository
+from plait.wiring import Place
+
+if TYPE_CHECKING:
+    from tests.engine.conftest import House, Tenure
+
+AT_ONCE = Settings(agents=("shell",), verify="test -e a.txt", retries=0, backoff=Backoff(0))
+BRANCH = refs.batch_branch("b")
+
+
+@pytest.fixture
+def repository(house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
+    """The house stands in a repository, and its engines' attempts work in worktrees."""
+    for name, value in {"GIT_CONFIG_GLOBAL": os.devnull, "XDG_CACHE_HOME": str(tmp_path / "cache")}.items():
+        monkeypatch.setenv(name, value)
+    made = Repository(house.place.top)
+    made.git("commit", "--quiet", "--allow-empty", "--message", "begin")
+    house.place = Place(made.top, made.git_dir / "plait", repository=True)
+    house.folder = StateFolder(house.place.state)
+    return made
+
+
+@pytest.fixture
+def blocked(house: House, repository: Repository, tmp_path: Path) -> Tenure:
+    """Its engine has given up merging: somebody looks at the batch branch in a worktree of their own."""
+    base = repository.git("rev-parse", "HEAD")
+    repository.git("branch", BRANCH, base)
+    repository.git("worktree", "add", "--quiet", str(tmp_path / "review"), BRANCH)
+    task = Task("a", run=f"echo run >> {tmp_path / 'runs'}; echo a > a.txt")
+    plan = build([task]).plan
+    assert plan is not None
+    kits.save(house.folder, "b", Kit(str(repository.top), (task,)), dict(os.environ))
+    house.ask(Submit("submit", "b", plan.brief(), AT_ONCE, base=base, branch=BRANCH))
+    tenure = house.engine()
+    assert tenure.until(tenure.ended)
+    assert tenure.statuses() == {"a": "failed"}
+    assert f"is checked out in {tmp_path / 'review'}" in tenure.batch().tasks[0].reason
+    return tenure
+
+
+def again(house: House, tenure: Tenure) -> None:
+    """A person takes it up, and hands over their environment anew."""
+    kits.save_environment(house.folder, "b", dict(os.environ))
+    house.ask(Retry("retry", "b", "a"))
+    assert tenure.until(lambda: tenure.batch().tasks[0].life == 2 and tenure.ended())
+
+
+def test_a_branch_that_is_free_again_gets_what_was_verified(
+    house: House, repository: Repository, blocked: Tenure, tmp_path: Path
+) -> None:
+    repository.git("switch", "--quiet", "--detach", at=tmp_path / "review")
+    again(house, blocked)
+    assert blocked.statuses() == {"a": "done"}
+    assert repository.git("show", f"{BRANCH}:a.txt") == "a"
+    assert (tmp_path / "runs").read_text() == "run\n"
+    assert blocked.batch().tasks[0].numbers[Step.VERIFY] == 1
+
+
+def test_a_result_that_was_collected_meanwhile_is_written_again(
+    house: House, repository: Repository, blocked: Tenure, tmp_path: Path
+) -> None:
+    repository.git("worktree", "remove", "--force", str(tmp_path / "review"))
+    tip = repository.git("rev-parse", refs.task_branch("b", "a"))
+    blocked.until(lambda: blocked.engine.over)
+    repository.git("branch", "--quiet", "-D", refs.task_branch("b", "a"))
+    (repository.git_dir / "objects" / tip[:2] / tip[2:]).unlink()
+    again(house, blocked)
+    assert blocked.statuses() == {"a": "done"}
+    assert repository.git("show", f"{BRANCH}:a.txt") == "a"
+    assert (tmp_path / "runs").read_text() == "run\nrun\n"
