@@ -8,7 +8,7 @@ from plait.agents.command import AnyCommand, spec
 from plait.agents.known import BY_NAME, KNOWN, Known
 from plait.agents.model import AgentSpec
 from plait.agents.shell import Shell
-from plait.agents.table import AGENTS, load, why_not
+from plait.agents.table import AGENTS, load, provider, why_not
 from plait.core.errors import ConfigError
 from plait.core.task import Task
 
@@ -105,3 +105,27 @@ def test_other_packages_add_agents_by_an_entry_point(tmp_path: Path, monkeypatch
     (info / "entry_points.txt").write_text("[plait.agents]\nours = plait_plugin_agents:Ours\n")
     monkeypatch.syspath_prepend(tmp_path)
     assert load(AgentSpec("ours")).provider == "ours"
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+@pytest.mark.parametrize("model", ["", "sonnet", "openrouter/x/y", "/x"])
+def test_whose_limits_an_agent_runs_into_is_known_before_it_is_loaded(name: str, model: str) -> None:
+    bare, led = AgentSpec(name, model=model), AgentSpec(name, ("tool",), model=model)
+    for known in (led,) if name == "command" else (bare, led):
+        assert provider(known) == load(known).provider
+    assert provider(AgentSpec(name, model=model, account="ours")) == "ours"
+
+
+def test_a_model_runs_into_the_limits_of_its_server() -> None:
+    known = AgentSpec("model", options=(("base_url", '"http://here:1/v1"'),))
+    assert provider(known) == load(known).provider == "here:1"
+
+
+def test_whose_limits_an_agent_of_others_runs_into_only_it_knows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "plait_other_agents.py").write_text(ELSEWHERE)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert provider(AgentSpec("plait_other_agents:Ours")) == "ours"
+    with pytest.raises(ConfigError, match="there is no agent called nobody"):
+        provider(AgentSpec("nobody"))

@@ -71,3 +71,20 @@ def test_the_quick_way_brings_no_parser(tmp_path: Path) -> None:
     words = [sys.executable, "-c", code, "-C", str(tmp_path), "status"]
     told = subprocess.run(words, capture_output=True, text=True, check=True)
     assert told.stdout.splitlines()[-1] == "False"
+
+
+@pytest.mark.parametrize(
+    "words", ["run --help", "-C . -C . plan --nothing", "rnu", "run -h nothing", "-C", ""]
+)
+def test_with_one_verb_or_with_all_the_answer_is_the_same(words: str) -> None:
+    all_, one = (
+        subprocess.run(
+            [sys.executable, "-c", f"from plait.cli import main; {first}; main.main()", *words.split()],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        for first in ("main._named = lambda words: None", "pass")
+    )
+    assert (one.returncode, one.stdout, one.stderr) == (all_.returncode, all_.stdout, all_.stderr)
+    assert one.stdout or one.stderr

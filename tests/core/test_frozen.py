@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import inspect
 import pickle
+import subprocess
+import sys
 from dataclasses import FrozenInstanceError, asdict, field, fields, replace
+from typing import ClassVar
 
 import pytest
 
@@ -57,6 +61,24 @@ def test_they_are_made_shown_and_compared_alike() -> None:
     for wrong in ({}, {"a": 1, "d": 2}):
         with pytest.raises(TypeError):
             Ours(**wrong)  # type: ignore[arg-type]
+
+
+def test_what_a_class_takes_is_known_before_one_is_made() -> None:
+    @dataclass(frozen=True, slots=True)
+    class Fresh:
+        one: int
+        two: str = "2"
+
+    @dataclass(frozen=True, slots=True)
+    class Longer(Fresh):
+        three: float = 3.0
+
+    assert [*inspect.signature(Longer).parameters] == ["one", "two", "three"]
+    told = inspect.signature(Fresh).parameters
+    assert [*told] == ["one", "two"]
+    assert told["one"].default is inspect.Parameter.empty
+    assert told["two"].default == "2"
+    assert Longer(1) == Longer(1, "2", 3.0)
 
 
 def test_a_factory_is_called_for_each() -> None:
@@ -114,3 +136,65 @@ def test_what_a_field_asks_for_is_kept() -> None:
     assert Discreet(1, beside=1) == Discreet(1, beside=2)
     with pytest.raises(FrozenInstanceError):
         Discreet(1).a = 2  # type: ignore[misc]
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Not every annotation is a field."""
+
+    count: ClassVar[int] = 3
+    a: int = 1
+
+
+def test_what_is_no_field_stays_the_class_s_own() -> None:
+    assert Counted.count == 3
+    assert [each.name for each in fields(Counted)] == ["a"]
+    assert Counted(2).a == 2
+
+
+@dataclass(frozen=True, slots=True)
+class Longer(Ours):
+    d: int = 4
+
+
+def test_what_extends_another_has_the_fields_of_both() -> None:
+    assert Longer(1, d=5) == Longer(1, (), [], 5)
+    assert Ours(1) == Ours(1, (), [])
+
+
+def test_a_default_that_all_would_share_is_refused() -> None:
+    for make in (dataclass, dataclasses.dataclass):
+        with pytest.raises(ValueError, match="default_factory"):
+            make(type("Shared", (), {"__module__": __name__, "__annotations__": {"a": "list"}, "a": []}))
+
+
+_EVERY_CLASS = """
+import dataclasses, importlib, inspect, pkgutil, sys
+from plait.core import frozen
+if "standard" in sys.argv:
+    frozen.dataclass = dataclasses.dataclass
+import plait
+for package in ("core", "agents", "config", "sources", "front"):
+    folder = importlib.import_module(f"plait.{package}")
+    for module in pkgutil.walk_packages(folder.__path__, f"plait.{package}."):
+        found = vars(importlib.import_module(module.name)).values()
+        for each in found:
+            if isinstance(each, type) and dataclasses.is_dataclass(each) and each.__module__ == module.name:
+                told = [(one.name, one.type, type(one.default), one.init, one.compare) for one in dataclasses.fields(each)]
+                own = sorted(name for name in vars(each) if not name.startswith("__get")
+                             and name not in {"__replace__", "__signature__"})
+                takes = [(one.name, one.kind) for one in inspect.signature(each).parameters.values()]
+                print(each.__module__, each.__qualname__, told, each.__match_args__, each.__dataclass_params__, own,
+                      takes, getattr(each, "__slots__", None), each.__hash__ is None)
+"""
+
+
+def test_every_class_of_plait_is_as_the_standard_library_would_make_it() -> None:
+    ours, theirs = (
+        subprocess.run(
+            [sys.executable, "-c", _EVERY_CLASS, which], capture_output=True, text=True, check=True
+        ).stdout.splitlines()
+        for which in ("ours", "standard")
+    )
+    assert len(ours) > 200
+    assert ours == theirs

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
+from plait.adapters import trouble
 from plait.adapters.memory import MemoryJournal
 from plait.core.decisions import AttemptStarted
 from plait.core.events import Record
@@ -14,6 +15,7 @@ from plait.core.status import BatchStatus, Category, TaskStatus
 from plait.core.task import Need, Task
 from plait.ports import JournalFullError
 from plait.site import exitstatus
+from plait.wiring import TROUBLE
 
 if TYPE_CHECKING:
     from tests.engine.conftest import House
@@ -53,9 +55,11 @@ def test_nothing_is_performed_before_it_is_on_disk(house: House) -> None:
     assert tenure.until(lambda: disk.refused >= 3)
     assert house.wrote("told") == []
     assert not tenure.parts.watch.running
+    assert "the disk is full" in trouble.read(house.place.state / TROUBLE)
     disk.full = False
     assert tenure.until(tenure.ended)
     assert house.wrote("told") == ["one"]
+    assert trouble.read(house.place.state / TROUBLE) == ""
 
 
 def test_a_disk_that_fills_up_while_an_attempt_runs_loses_nothing(house: House) -> None:

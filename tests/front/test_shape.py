@@ -22,7 +22,10 @@ from plait.testing.script import Script, needs
 from plait.wiring import EngineInfo
 
 HISTORIES = Path(__file__).parents[1] / "histories"
-BATCH_KEYS = "id projectId status mode branch base prUrl shipped unshipped settings createdAt startedAt completedAt eta cost progress tasks"
+BATCH_KEYS = (
+    "id projectId status reason mode branch base prUrl shipped unshipped hint settings createdAt startedAt completedAt "
+    "eta cost progress tasks"
+)
 TASK_KEYS = (
     "taskId title status reason waiting needsYou category agent attempt phase branch worktreePath sessionId error startedAt "
     "completedAt cost diffstat commit foreseen entrantOf winner"
@@ -136,14 +139,23 @@ def test_a_task_that_never_began_or_works_in_place_has_no_branch() -> None:
 def test_what_was_published_and_what_was_not() -> None:
     script = Script("a", settings=Settings(publish=Publish.PR))
     script.exits("a")
-    script.unpublished("no token")
+    script.unpublished("no token", "plait doctor says how to log in")
     told = seen(script)
     assert (told["prUrl"], told["shipped"], told["unshipped"]) == (None, None, "no token")
+    assert told["hint"] == "plait doctor says how to log in"
     script.ask(lambda name: Ship(name, "b1"))
     script.published("https://forge.example/1")
     told = seen(script)
     assert (told["prUrl"], told["shipped"]) == ("https://forge.example/1", "base+a")
-    assert (told["unshipped"], told["settings"]["publish"]) == (None, "pr")
+    assert (told["unshipped"], told["hint"], told["settings"]["publish"]) == (None, None, "pr")
+
+
+def test_a_pause_is_told_with_its_reason_whoever_waits() -> None:
+    script = Script("a")
+    script.happen(Pause("p", script.batch().id))
+    told = seen(script)
+    assert (told["status"], told["reason"]) == ("paused", "paused by request")
+    assert [task["waiting"] for task in told["tasks"]] == [None], "what runs goes on"
 
 
 def test_settings_are_told_in_the_words_of_the_http_interface() -> None:
@@ -181,7 +193,13 @@ def test_the_counts_sum_to_the_total_after_every_record(path: Path) -> None:
 def test_the_status_of_everything() -> None:
     assert status_json(None, []) == {"engine": None, "batches": []}
     told = status_json(EngineInfo(42, 0.0), [{"id": "new"}, {"id": "old"}])
-    assert told["engine"] == {"pid": 42, "since": "1970-01-01T00:00:00.000Z"}
+    assert told["engine"] == {"pid": 42, "since": "1970-01-01T00:00:00.000Z", "trouble": None}
+    hindered = status_json(EngineInfo(42, 0.0, "the disk is full"), [])
+    assert hindered["engine"] == {
+        "pid": 42,
+        "since": "1970-01-01T00:00:00.000Z",
+        "trouble": "the disk is full",
+    }
     assert told["batches"] == [{"id": "new"}, {"id": "old"}]
 
 

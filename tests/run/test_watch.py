@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
+from plait.adapters.trouble import FileTrouble
 from plait.cli.run_calls import Calls
 from plait.cli.run_watch import Parting, Watch
 from plait.cli.say import Page
 from plait.front.desk import Desk, Told, open_desk
 from plait.front.feed import Feed
 from plait.testing.yard import Yard
-from plait.wiring import find_place
+from plait.wiring import TROUBLE, find_place
 
 
 class Onlooker:
@@ -68,3 +69,25 @@ def test_a_refusal_is_shown_no_longer_than_what_it_was_about_lasts(yard: Yard) -
         assert Watch(desk, batch, show, Calls(), someone=True).follow() is Parting.ENDED
     assert set(show.before) == {f"batch {batch} needs no approval"}
     assert set(show.after) == {""}
+
+
+class Worried(Onlooker):
+    """Presses the key as soon as it is told of something, and lets the task end when it has been told again."""
+
+    def refresh(self, notice: str) -> None:
+        self.before += [notice] if notice else []
+        self._let("first", on=len(self.before) > 2)
+
+    def pressed(self) -> list[str]:
+        return super().pressed() if self.before else []
+
+
+def test_what_hinders_the_engine_is_shown_as_long_as_it_does_whatever_is_pressed(yard: Yard) -> None:
+    yard.task("01-walls", "until [ -e ../first ]; do sleep 0.02; done")
+    assert yard.plait("run", "--yes", "--detach").code == 0
+    place = find_place(yard.top)
+    FileTrouble(place.state / TROUBLE).tell("it rains")
+    with open_desk(place, Feed()) as desk:
+        show = Worried(desk, yard)
+        assert Watch(desk, yard.batch().id, show, Calls(), someone=True).follow() is Parting.ENDED
+    assert set(show.before) == {"the engine can't go on: it rains"}

@@ -163,10 +163,29 @@ def test_batches_are_listed_newest_first(served: Served) -> None:
     told = served.get("/api/batches")
     assert [batch["id"] for batch in told["batches"]] == [second, first]
     assert told["batches"][0]["tasks"][0]["taskId"] == "02-roof"
-    assert {*told["engine"]} == {"pid", "since"}
+    assert {*told["engine"]} == {"pid", "since", "trouble"}
     (brief,) = served.get("/api/batches", limit=1, tasks="false")["batches"]
     assert (brief["id"], "tasks" in brief) == (second, False)
     assert served.get("/api/batches", 422, limit=0)["field"] == "limit"
+
+
+def test_an_open_batch_is_listed_however_old_it_is(served: Served) -> None:
+    three(served)
+    served.yard.task("01-walls", "until [ -e go ]; do sleep 0.02; done")
+    first, second, third = served.run("01-walls"), served.run("02-roof"), served.run("03-door")
+    served.until_over(second)
+    served.until_over(third)
+
+    def listed(limit: int, *, open_: str = "true") -> list[str]:
+        told = served.get("/api/batches", limit=limit, open=open_, tasks="false")
+        return [batch["id"] for batch in told["batches"]]
+
+    assert listed(1, open_="false") == [third]
+    assert listed(1) == [third, first]
+    assert listed(3) == [third, second, first]
+    served.yard.write("go", "")
+    served.until_over(first)
+    assert listed(1) == [third]
 
 
 def test_a_batch_is_found_by_the_beginning_of_its_id(served: Served) -> None:

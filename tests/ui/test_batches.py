@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
+from plait.adapters.sqlite import open_writer
+from plait.core.drive import decide, take
+from plait.core.requests import Pause, Submit
+from plait.core.settings import Isolation, Settings
+from plait.core.state import State
 from plait.testing.estate import Estate
 from plait.testing.windows import PHONE, Window
+from plait.testing.worldless import batch_of, records_of
+from plait.wiring import JOURNAL, find_place
 
 Opens = Callable[..., Window]
 
@@ -50,8 +59,12 @@ def test_two_batches_at_once_are_steered_each_by_itself(estate: Estate, opens: O
     expect(newer).to_contain_text("2 running")
     newer.get_by_role("button", name="Pause batch").click()
     expect(newer.get_by_role("button", name="Unpause batch")).to_be_visible()
-    expect(newer).to_contain_text("Paused")
+    expect(newer).to_contain_text("Paused by request")  # though nobody waits: both of its tasks run
     expect(older).not_to_contain_text("Paused")
+    newer.get_by_role("link").first.click()
+    expect(page.get_by_role("navigation", name="Views of this batch")).to_be_visible()
+    expect(page.get_by_text("Paused by request", exact=True)).to_be_visible()
+    page.go_back()
     (go / "01-walls").touch()
     expect(older).to_contain_text("It is done")
     newer.get_by_role("button", name="Unpause batch").click()
@@ -117,6 +130,29 @@ def test_on_a_phone_the_views_are_behind_a_menu(estate: Estate, opens: Opens) ->
     page.get_by_role("dialog").get_by_role("link", name="Batches").click()
     expect(page.get_by_role("dialog")).to_have_count(0)
     expect(page.get_by_text("No batch has been run yet")).to_be_visible()
+
+
+def test_an_open_batch_has_a_strip_however_many_came_after_it(estate: Estate, opens: Opens) -> None:
+    estate.task("01-walls", "true")
+    estate.begin()
+    settings = Settings(isolation=Isolation.IN_PLACE)
+    state = State()
+    submitted = Submit("r-old", "old", batch_of(1), settings, base="0")
+    records = take(state, [submitted, Pause("p-old", "old")], 0.0) + decide(state, 0.0)[0]
+    records += [record for n in range(51) for record in records_of(batch_of(1), settings, f"new{n}")]
+    with closing(open_writer(find_place(estate.top).state / JOURNAL)) as journal:
+        journal.append([replace(record, seq=at, at=float(at)) for at, record in enumerate(records, 1)])
+    window = opens()
+    page = window.page
+    strip = page.get_by_role("listitem", name="Batch old")
+    expect(strip).to_contain_text("Paused by request")
+    window.go("/batches")
+    rows = page.get_by_role("row")
+    expect(rows).to_have_count(1 + 51)
+    expect(rows.last).to_contain_text("old")
+    page.get_by_role("button", name="Load older batches").click()
+    expect(rows).to_have_count(1 + 52)
+    expect(rows.last).to_contain_text("old")
 
 
 def test_more_than_three_strips_fold_and_each_approves_its_own(estate: Estate, opens: Opens) -> None:

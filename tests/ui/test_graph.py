@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -133,6 +134,46 @@ def test_the_list_says_the_same_and_a_phone_begins_with_it(
     expect(page.get_by_text("There is nothing to draw")).to_be_visible()
     expect(page.get_by_text("there is no batch nobody")).to_be_visible()
     window.expect_complaint("404")
+
+
+# The most tasks that any one frame has put into the page.
+_WATCH = """
+window.most = 0;
+new MutationObserver((changes) => {
+  const added = changes.flatMap(({ addedNodes }) => [...addedNodes]).filter((node) => node.matches?.("button"));
+  window.most = Math.max(window.most, added.length);
+}).observe(document, { childList: true, subtree: true });
+"""
+
+
+def test_a_graph_of_very_many_tasks_is_drawn_a_share_at_a_time(
+    estate: Estate, opens: Opens, tmp_path: Path
+) -> None:
+    for n in range(400):
+        estate.task(f"t{n:03}", f"while [ ! -e {tmp_path / 'go'} ]; do sleep 0.05; done")
+    estate.begin()
+    window = opens()
+    page = window.page
+    answer = estate.plait("run", "--agent", "shell", "--detach", "--yes", "--max-parallel", "1")
+    assert answer.code == 0, answer.err
+    batch = estate.batch().id
+    page.add_init_script(_WATCH)
+    window.go(f"/batches/{batch}/graph")
+
+    graph = page.get_by_label("Graph of the tasks")
+    tasks = graph.get_by_role("button", name=re.compile(r"^t\d\d\d"))
+    expect(_node(page, "t000", "running")).to_be_in_viewport()
+    assert tasks.count() < 400  # what nobody sees is not drawn
+    page.get_by_role("button", name="Show the whole graph").click()
+    expect(tasks).to_have_count(400)
+    assert page.evaluate("window.most") <= 150
+
+    for _ in range(4):
+        page.get_by_role("button", name="Zoom in").click()
+    overview = page.get_by_role("img", name="Overview of the graph")
+    overview.click(position={"x": 155, "y": 95})
+    expect(_node(page, "t399", "queued")).to_be_in_viewport()
+    estate.plait("cancel", batch)
 
 
 def _box(page: Page, task: str) -> tuple[float, float]:

@@ -7,9 +7,11 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, Page, expect
 
+from plait.adapters.trouble import FileTrouble
 from plait.testing.estate import Estate
 from plait.testing.serving import serve
 from plait.testing.windows import opened, window
+from plait.wiring import TROUBLE, find_place
 
 GO = "while [ ! -e {go} ]; do sleep 0.05; done; echo {name} > {name}.txt"
 CUT_OFF = ("ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET", "ERR_INCOMPLETE_CHUNKED", "ERR_EMPTY_RESPONSE")
@@ -120,4 +122,25 @@ def test_what_can_not_be_read_again_is_told_and_what_was_read_stays(estate: Esta
         page.evaluate("window.dispatchEvent(new Event('focus'))")
         expect(page.get_by_text("may be out of date")).to_have_count(0)
         shown.expect_complaint("409")
+    assert shown.complaints == []
+
+
+def test_an_engine_that_can_not_go_on_is_told_of_until_it_can(
+    estate: Estate, browser: Browser, tmp_path: Path
+) -> None:
+    estate.task("01-walls", GO.format(go=tmp_path / "walls", name="walls"))
+    estate.begin()
+    server = serve(estate)
+    with window(browser, server) as shown:
+        page = shown.page
+        server.post("/api/batches", {"taskIds": ["01-walls"], "mode": "parallel"})
+        expect(page).to_have_title("(0/1) plait · repository")
+        trouble = FileTrouble(find_place(estate.top).state / TROUBLE)
+        trouble.tell("the disk is full")
+        told = page.get_by_text("The engine can't go on: the disk is full")
+        expect(told).to_be_visible(timeout=20_000)
+        trouble.clear()
+        expect(told).to_have_count(0, timeout=20_000)
+        (tmp_path / "walls").touch()
+        expect(page).to_have_title("plait · repository")
     assert shown.complaints == []

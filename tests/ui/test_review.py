@@ -214,6 +214,24 @@ def test_a_branch_can_be_pushed_and_no_more(estate: Estate, opens: Opens) -> Non
     expect(page.get_by_text(f"git switch --detach {branch}")).to_be_visible()
 
 
+def test_why_it_was_not_published_is_told_with_the_way_out_also_after_a_reload(
+    estate: Estate, opens: Opens, tmp_path: Path
+) -> None:
+    estate.task("01-walls", "echo walls > walls.txt")
+    estate.begin()
+    estate.plait("run", "--yes", "--no-pr")
+    estate.git("remote", "set-url", "origin", str(tmp_path / "nowhere.git"))
+    page = _review(opens(), estate)
+    ship = page.get_by_role("region", name="Ship")
+    ship.get_by_text("Push only").click()
+    ship.get_by_role("button", name="Push the branch").click()
+    problem = ship.get_by_role("alert")
+    expect(problem.get_by_role("paragraph")).to_have_count(2)
+    said = problem.inner_text()
+    page.reload()
+    expect(problem).to_have_text(said, use_inner_text=True)
+
+
 def test_nothing_merged_is_nothing_to_ship(estate: Estate, opens: Opens) -> None:
     estate.task("01-walls", "exit 1")
     estate.begin()

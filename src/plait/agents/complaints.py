@@ -14,6 +14,7 @@ from json import loads
 from plait.agents.plain import plain
 from plait.agents.waits import NO_WAIT, Wait, wait
 from plait.core.frozen import dataclass
+from plait.core.late import pattern
 from plait.core.status import Category
 
 STATEMENTS = 5  # so many of the last ones are looked at
@@ -21,7 +22,7 @@ _MOST = 2000  # characters of one that are looked at
 _DEPTH = 4
 
 # How a complaint begins: with the word, with an exception's name, or with what some tool is known to say.
-_COMPLAINT = re.compile(
+_COMPLAINT = pattern(
     r"""[^\w\s>#|-]{0,3}\s?(?:
         (?:[\w./-]{1,40}:[ ])?(?:api[ ]|stream[ ])?(?:fatal|error)(?:[:(\]]|[ ]\d|[ ]when[ ]talking[ ]to)
       | (?:[a-z_]\w*[./:]){0,4}(?!assert)_?[a-z]\w*(?:error|exception)\b[:( ]
@@ -38,14 +39,14 @@ _COMPLAINT = re.compile(
 )
 
 # What tests say of what they test.
-_EXPECTS = re.compile(
+_EXPECTS = pattern(
     r"\b(?:expected|asserts?|asserted|assertion|but (?:got|was|received)|tests? fail(?:ed|s|ure))\b",
     re.IGNORECASE,
 )
 
 # The first that is found says what it was.
 _PHRASES: Mapping[Category, re.Pattern[str]] = {
-    category: re.compile(phrases, re.IGNORECASE | re.VERBOSE)
+    category: pattern(phrases, re.IGNORECASE | re.VERBOSE)
     for category, phrases in {
         Category.CONTEXT: r"""
             context_length_exceeded | context[_ ]?window[_ ]?exceeded | contextoverflow | prompt[ _]is[ _]too[ _]long
@@ -89,10 +90,10 @@ _PHRASES: Mapping[Category, re.Pattern[str]] = {
 }
 
 # Anybody may say this; with the time to wait for, it is the provider who does.
-_LIMITED = re.compile(r"rate limit (?:was |has been )?(?:reached|exceeded|hit)", re.IGNORECASE)
+_LIMITED = pattern(r"rate limit (?:was |has been )?(?:reached|exceeded|hit)", re.IGNORECASE)
 
 # A status of HTTP, where it is called one.
-_STATUS = re.compile(
+_STATUS = pattern(
     r"(?:status(?:code|_code|[ ]code)?|http(?:/[\d.]+)?|(?:api_)?error(?:_status|[ ]code)?|code|rejected)"
     r"[\"']?[\s:=(\[]{1,3}[\"']?([45]\d\d)\b",
     re.IGNORECASE,
@@ -107,7 +108,7 @@ _BY_STATUS: Mapping[int, Category] = {
 }
 # Where JSON tells what went wrong.
 _NAMES = ("message", "result", "error", "data", "name", "code", "statusCode", "api_error_status")
-_NOISE = re.compile(r"\s*(?:at .*[(:/].*|[^\w\s]*|[\u2500-\u257f].*)")
+_NOISE = pattern(r"\s*(?:at .*[(:/].*|[^\w\s]*|[\u2500-\u257f].*)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,29 +11,30 @@ from collections.abc import Iterable, Mapping, Sequence
 from json import dumps
 
 from plait.agents.model import Listener, Signal
+from plait.core.late import pattern
 from plait.core.reports import Outcome
 
 HIDDEN = "***"
 SHORTEST = 8  # characters of a value; a shorter one is in too many words
 _PART = 16  # … of a part of a value that is itself a text with a structure
 
-_SECRET = re.compile(
+_SECRET = pattern(
     r"PASSWORD|PASSWD|PASSPHRASE|SECRET|TOKEN|CREDENTIAL|PRIVATE|API_?KEY|KEY(?:_|$)|(?:^|_)PAT(?:_|$)|_PWD?(?:_|$)|COOKIE",
     re.IGNORECASE,
 )
 # What has such a name and is none: where something lies, the names of servers, how many tokens there may be.
-_PATH = re.compile(r"(?:~|\.{1,2})?/[\w.@+ /-]*")
-_RANDOM = re.compile(r"(?=[a-z0-9+]*[A-Z])(?=[A-Z0-9+]*[a-z])(?=[A-Za-z+]*[0-9])[A-Za-z0-9+]{16,}")
-_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://[^@\s]*")
-_PASSWORD = re.compile(r"://(?P<user>[^\s/:@]{0,256}):(?P<word>[^\s/@]{1,1024})@")
-_STRUCTURE = re.compile(r"\s*[{\[]|[^\n]*\n")
-_PARTS = re.compile(rf"[^\s\"'{{}}\[\],:\\]{{{_PART},}}")
+_PATH = pattern(r"(?:~|\.{1,2})?/[\w.@+ /-]*")
+_RANDOM = pattern(r"(?=[a-z0-9+]*[A-Z])(?=[A-Z0-9+]*[a-z])(?=[A-Za-z+]*[0-9])[A-Za-z0-9+]{16,}")
+_ADDRESS = pattern(r"[a-z][a-z0-9+.-]*://[^@\s]*")
+_PASSWORD = pattern(r"://(?P<user>[^\s/:@]{0,256}):(?P<word>[^\s/@]{1,1024})@")
+_STRUCTURE = pattern(r"\s*[{\[]|[^\n]*\n")
+_PARTS = pattern(rf"[^\s\"'{{}}\[\],:\\]{{{_PART},}}")
 
 _ALONE = r"(?<![A-Za-z0-9_-])"  # a key begins where no word goes on: `task-force-one-2026` is none
 
 
 def _key(start: str, more: str) -> re.Pattern[str]:
-    return re.compile(f"{_ALONE}{start}{more}")
+    return pattern(f"{_ALONE}{start}{more}")
 
 
 # What a text must hold before it is worth to look for the shape, the shape, and what it becomes.
@@ -50,7 +51,7 @@ _SHAPES: tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...] = (
     (("eyJ",), _key("eyJ", r"[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?"), HIDDEN),
     (
         ("uthorization", "UTHORIZATION", "-api-key", "-Api-Key", "-API-KEY"),
-        re.compile(
+        pattern(
             r"((?:authorization|x-[a-z-]{0,20}api-key)\\{0,8}[\"']?\s{0,4}[:=]\s{0,4}\\{0,8}[\"']?(?:(?:bearer|basic|token)\s{1,4})?)"
             r"(?!(?:bearer|basic|token)\b)[^\s\"'\\,;{}]{8,}",
             re.IGNORECASE,
@@ -59,7 +60,7 @@ _SHAPES: tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...] = (
     ),
     (
         ("earer ", "EARER "),
-        re.compile(
+        pattern(
             rf"({_ALONE}bearer\s{{1,4}})(?=[A-Za-z._~+/=-]{{0,200}}[0-9])[A-Za-z0-9._~+/=-]{{16,}}",
             re.IGNORECASE,
         ),
@@ -67,15 +68,15 @@ _SHAPES: tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...] = (
     ),
     (
         ("://",),
-        re.compile(r"(://[^\s/:@\"'\\]{0,256}:)[^\s/@\"'\\]{1,1024}@"),
+        pattern(r"(://[^\s/:@\"'\\]{0,256}:)[^\s/@\"'\\]{1,1024}@"),
         rf"\g<1>{HIDDEN}@",
     ),
 )
 # A private key: its lines stay lines, and what JSON makes of their ends stays as well.
 _KEY = "PRIVATE KEY-----"
-_KEY_WHOLE = re.compile(r"(?<=PRIVATE KEY-----)(?:[A-Za-z0-9+/=\s]|\\{1,8}[nr])+")
-_KEY_LINE = re.compile(r"[A-Za-z0-9+/=]*|(?:Proc-Type|DEK-Info): .*")
-_KEY_PART = re.compile(r"(\\{1,8}[nr])|[A-Za-z0-9+/]{16,}={0,2}|[A-Za-z0-9+/]+={1,2}")
+_KEY_WHOLE = pattern(r"(?<=PRIVATE KEY-----)(?:[A-Za-z0-9+/=\s]|\\{1,8}[nr])+")
+_KEY_LINE = pattern(r"[A-Za-z0-9+/=]*|(?:Proc-Type|DEK-Info): .*")
+_KEY_PART = pattern(r"(\\{1,8}[nr])|[A-Za-z0-9+/]{16,}={0,2}|[A-Za-z0-9+/]+={1,2}")
 _HINTS = (*(hint for hints, _, _ in _SHAPES for hint in hints), _KEY)
 
 
@@ -87,7 +88,7 @@ class Discretion:
     def __init__(self, values: Iterable[str] = ()) -> None:
         spelt = {spelling for value in values for spelling in _spellings(value)}
         self._values = tuple(sorted(spelt, key=lambda value: (-len(value), value)))
-        self._pattern = re.compile("|".join(map(re.escape, self._values)))
+        self._pattern = pattern("|".join(map(re.escape, self._values)))
 
     def __call__(self, text: str) -> str:
         for value in self._values:  # plain loops: agents print a lot, and hardly any of it is secret

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from datetime import date, datetime, time, timedelta, timezone, tzinfo
 
+from plait.core.late import pattern
+
 LONGEST = 8 * 86_400.0  # seconds; a time of day is never further away
 JUST_PASSED = 15 * 60.0  # seconds; what is past by so little is meant as now
 
@@ -32,7 +34,7 @@ _SHORT = {
 
 _MONTH = rf"(?P<{{0}}>{'|'.join(_MONTHS)})[a-z]{{{{0,6}}}}\.?"
 _DAY = r"(?P<{0}>\d{{1,2}})(?:st|nd|rd|th)?(?!\d|:)"
-_TIME = re.compile(
+_TIME = pattern(
     r"(?:resets?(?:[ _]?(?:at|time))?|try(?:ing)? again|retry|available(?: again)?|until|back)\b"
     r"\W{0,4}(?:(?:on|at|by)\b:? ?)?"
     r"(?:(?:"
@@ -47,10 +49,8 @@ _TIME = re.compile(
     r"(?P<zone> ?\(?(?:(?:utc|gmt)? ?[+-]\d{1,2}(?::?\d{2})?\b|[a-z]{1,5}\b(?!/)|[a-z_]{2,20}(?:/[a-z0-9_+-]{1,30}){1,2}))?",
     re.IGNORECASE,
 )
-_OFFSET = re.compile(
-    r"(?:utc|gmt)? ?(?P<sign>[+-])(?P<hours>\d{1,2})(?::?(?P<minutes>\d{2}))?", re.IGNORECASE
-)
-_STOP = re.compile(r"\s*(?:$|[.,;:)\u00b7|\"'!])")
+_OFFSET = pattern(r"(?:utc|gmt)? ?(?P<sign>[+-])(?P<hours>\d{1,2})(?::?(?P<minutes>\d{2}))?", re.IGNORECASE)
+_STOP = pattern(r"\s*(?:$|[.,;:)\u00b7|\"'!])")
 
 
 def instant(said: str, said_at: float) -> float | None:

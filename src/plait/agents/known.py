@@ -19,7 +19,10 @@ class Login:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """`tested`: this plait was tried with the tool itself. Without a `program` there is none to be looked for."""
+    """`tested`: this plait was tried with the tool itself. Without a `program` there is none to be looked for.
+
+    `maker` is whose limits it runs into (none: nobody else's); `routed`: its model's provider's, where it is told.
+    """
 
     name: str
     about: str
@@ -27,14 +30,16 @@ class Known:
     install: str = ""
     login: Login | None = None
     tested: bool = True
+    maker: str = ""
+    routed: bool = False
 
 
-def _npm(name: str, about: str, package: str, login: Login) -> Known:
-    return Known(name, about, name, f"npm install -g {package}", login)
+def _npm(name: str, about: str, package: str, login: Login, maker: str = "") -> Known:
+    return Known(name, about, name, f"npm install -g {package}", login, maker=maker, routed=not maker)
 
 
 def _pip(name: str, about: str, package: str, login: Login) -> Known:
-    return Known(name, about, name, f"pip install {package}", login)
+    return Known(name, about, name, f"pip install {package}", login, routed=True)
 
 
 _ANY_KEY = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY", "DEEPSEEK_API_KEY")
@@ -50,18 +55,21 @@ KNOWN = (
             (".claude/.credentials.json",),
             "claude, then /login",
         ),
+        "anthropic",
     ),
     _npm(
         "codex",
         "Codex",
         "@openai/codex",
         Login(("CODEX_API_KEY",), (".codex/auth.json",), "codex login"),
+        "openai",
     ),
     _npm(
         "gemini",
         "Gemini CLI",
         "@google/gemini-cli",
         Login(("GEMINI_API_KEY", "GOOGLE_API_KEY"), (".gemini/oauth_creds.json",), "gemini"),
+        "google",
     ),
     _npm(
         "opencode",
@@ -77,6 +85,7 @@ KNOWN = (
         "Qwen Code",
         "@qwen-code/qwen-code",
         Login(("OPENAI_API_KEY", "DASHSCOPE_API_KEY"), (".qwen/oauth_creds.json",), "qwen"),
+        "qwen",
     ),
     _npm(
         "copilot",
@@ -87,6 +96,7 @@ KNOWN = (
             (".copilot/config.json",),
             "copilot, then /login",
         ),
+        "github",
     ),
     _pip("mini", "mini-swe-agent", "mini-swe-agent", Login(_ANY_KEY, (), "a key in the environment")),
     _npm(
@@ -111,6 +121,7 @@ KNOWN = (
         "cursor-agent",
         login=Login(("CURSOR_API_KEY",), (), "cursor-agent login"),
         tested=False,
+        maker="cursor",
     ),
     Known(
         "model",

@@ -49,6 +49,21 @@ def load(spec: AgentSpec) -> Agent:
     return _factory(path or spec.name)(spec)
 
 
+def provider(spec: AgentSpec) -> str:
+    """Whose limits it runs into; raises ConfigError. Of the agents that plait knows, none is loaded to find out."""
+    known = BY_NAME.get(spec.name)
+    if spec.account:
+        return spec.account
+    if known is None or spec.command:
+        return load(spec).provider
+    if known.name == "model":
+        from plait.agents.tools.model_spec import server  # noqa: PLC0415 - each agent is imported when it is used
+
+        return server(spec.options) or known.name
+    maker, slash, _ = spec.model.partition("/") if known.routed else (known.maker, "/", "")
+    return maker if maker and slash else known.name
+
+
 def why_not(agent: str, task: Task) -> str | None:
     """Why this agent can't take this task, as far as that is known before it starts; to be put after the task's name.
 

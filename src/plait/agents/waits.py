@@ -7,37 +7,36 @@ from datetime import UTC, datetime
 
 from plait.agents import hours
 from plait.core.frozen import dataclass
+from plait.core.late import pattern
 
 _LONGEST = 40 * 86400.0  # seconds; more is no wait
 _HTTP = "%a, %d %b %Y %H:%M:%S GMT"
 _EPOCHS = (1_500_000_000.0, 5_000_000_000.0)
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-_PART = re.compile(
+_PART = pattern(
     r"(?P<number>\d{1,9}(?:\.\d{1,9})?) ?"
     r"(?P<unit>milliseconds?|millis|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d)(?![a-z])"
     r"(?:,? and |, | )?",
     re.IGNORECASE,
 )
 # What announces a length of time; "retrying in" tells of a wait that is over.
-_AFTER = re.compile(
+_AFTER = pattern(
     r"(?:try(?:ing)? again|retry|wait|resets?|available(?: again)?)"
     r" (?:in|after|for)(?: about| approximately| another)? (?=\d)"
     r"|retry[-_ ]?delay[\"']?[:=] ?[\"']?(?=\d)",
     re.IGNORECASE,
 )
-_HEADER = re.compile(
+_HEADER = pattern(
     r"retry[-_]after(?P<ms>[-_]ms)?[\"']?[:=] ?[\"']?(?P<number>\d{1,9}(?:\.\d{1,9})?)(?![\d-])",
     re.IGNORECASE,
 )
-_MILLIS = re.compile(r"retry_?delay_?ms[\"']?[:=] ?(?P<number>\d{1,9})", re.IGNORECASE)
-_DATE = re.compile(
-    r"retry-after[\"']?: ?[\"']?(\w{3}, \d{2} \w{3} \d{4} \d{2}:\d{2}:\d{2} GMT)", re.IGNORECASE
-)
-_EPOCH = re.compile(
+_MILLIS = pattern(r"retry_?delay_?ms[\"']?[:=] ?(?P<number>\d{1,9})", re.IGNORECASE)
+_DATE = pattern(r"retry-after[\"']?: ?[\"']?(\w{3}, \d{2} \w{3} \d{4} \d{2}:\d{2}:\d{2} GMT)", re.IGNORECASE)
+_EPOCH = pattern(
     r"(?:reached\||reset(?:s|_?at|s_?at)?[\"']?[:= ]{1,2}[\"']?)(\d{10})(\d{3})?(?!\d)", re.IGNORECASE
 )
-_ISO = re.compile(
+_ISO = pattern(
     r"(?:resets?(?:_?at)?|retry(?:_?at)?|again|until|after)\W{1,4}(?:at )?"
     r"(\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?(?:Z|[+-]\d{2}:?\d{2}))",
     re.IGNORECASE,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from plait.agents.model import Permission
-from plait.cli.say import OK, Page, console, write_json
+from plait.cli.say import OK, Page, write_json
 from plait.front.agents_shape import agent_json
 from plait.wiring.agency import Here, LoggedIn, agency
 from plait.wiring.sources import settings
@@ -38,7 +38,7 @@ def _show(found: Sequence[Here]) -> None:
         _missing(page, each, width, max(len(_about(each)) for each in missing))
     page.line()
     page.line(("Any other tool: plait run --agent-command 'tool {task_file}'.", "dim"))
-    page.show(console())
+    page.show()
 
 
 def _row(page: Page, each: Here, width: int, versions: int) -> None:

@@ -34,7 +34,7 @@ def config_command(
 
     config = settings(where)
     if config.warnings:
-        say.tell_problems(say.console(stderr=True), config.warnings)
+        say.tell_problems(config.warnings)
     if as_json:
         say.write_json(rows(config) if wanted is None else row(config, wanted))
     elif wanted is not None:

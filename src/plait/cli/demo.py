@@ -14,7 +14,7 @@ from pathlib import Path
 
 from plait.cli.run import run_command
 from plait.cli.run_options import RunOptions
-from plait.cli.say import FAILED, INTERNAL, OK, Page, console
+from plait.cli.say import FAILED, INTERNAL, OK, Page
 from plait.core.errors import WorldError
 from plait.core.settings import Backoff
 from plait.core.state import BatchState
@@ -72,7 +72,7 @@ def demo_command() -> int:
         "the same line."
     )
     page.line()
-    page.show(console())
+    page.show()
     code = run_command(
         RunOptions(top, ("tasks",), flags=FLAGS, yes=True, backoff=Backoff(base=1.5, jitter=0.0))
     )
@@ -154,7 +154,7 @@ def _try_next(top: Path, batch: BatchState) -> None:
     page.line()
     page.line(f"The checkout in {top} is as it was: all of it is on {batch.branch}.")
     page.line(f"Delete {top.parent} when you have seen enough.")
-    page.show(console())
+    page.show()
 
 
 def _called(top: Path) -> str:

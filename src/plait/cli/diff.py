@@ -10,7 +10,7 @@ from pathlib import Path
 from plait import wiring
 from plait.cli.diff_show import page_through, tinted
 from plait.cli.say import OK, Page, harmless, write_json
-from plait.cli.show import on_terminal, show
+from plait.cli.show import on_terminal
 from plait.core.errors import UserError
 from plait.core.frozen import dataclass
 from plait.core.state import State
@@ -95,7 +95,7 @@ def _show_files(found: Difference, *, names: bool) -> None:
             page.line(f"  {_count(file):>{width}}  {file.path}", (was, "dim"))
         many = "1 file" if len(found.files) == 1 else f"{len(found.files)} files"
         page.line((f"{many}, {_lines(found.plus, found.minus)}", "bold"))
-    show(page)
+    page.show()
 
 
 def _count(file: Changed) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from plait.cli.say import FAILED, OK, Page, console, write_json
+from plait.cli.say import FAILED, OK, Page, write_json
 from plait.wiring.checkup import checkup
 
 if TYPE_CHECKING:
@@ -42,4 +42,4 @@ def _show(checks: list[Check]) -> None:
         page.line((f"{verdict:{_WIDTH}}", _STYLES[verdict]), f"  {check.topic:{topics}}  {check.said}")
         if check.hint:
             page.line((f"{'':{_WIDTH + topics + 4}}{check.hint}", "dim"))
-    page.show(console())
+    page.show()

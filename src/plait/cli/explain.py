@@ -10,7 +10,7 @@ from plait.cli.contest_table import show_table
 from plait.cli.explain_result import result_lines
 from plait.cli.say import OK, Page, write_json
 from plait.cli.screen.spans import took
-from plait.cli.show import cut, room, show, style, word
+from plait.cli.show import cut, room, style, word
 from plait.core.explain import explain, standing
 from plait.core.reports import Outcome
 from plait.core.state import BatchState, State
@@ -66,7 +66,7 @@ def _show(known: Explained) -> None:
             page.line(f"  {what:<9} {' '.join(said.split())}")
     page.line()
     page.line(way(state, batch, task))
-    show(page)
+    page.show()
 
 
 def _show_need(page: Page, state: State, batch: BatchState, need: Need) -> None:

@@ -7,7 +7,7 @@ from typing import assert_never
 
 from plait.cli.logs_tell import amount
 from plait.cli.say import Page
-from plait.cli.show import date, show
+from plait.cli.show import date
 from plait.wiring.attic import (
     Branch,
     Cleanup,
@@ -93,7 +93,7 @@ def show_plan(plan: Cleanup) -> None:
         page.line()
         page.line(("stays", "bold"))
         _groups(page, plan.kept)
-    show(page)
+    page.show()
 
 
 def _groups(page: Page, found: Iterable[Item | Kept]) -> None:
@@ -135,7 +135,7 @@ def show_gone(told: Sequence[Item | Kept], fresh: Sequence[str], forgotten: Sequ
         page.line(
             (f"  The journal still tells of batch {each_batch}: nothing is ever taken out of it.", "dim")
         )
-    show(page)
+    page.show()
 
 
 def show_saved(found: Sequence[Saved]) -> None:
@@ -148,7 +148,7 @@ def show_saved(found: Sequence[Saved]) -> None:
     if found:
         page.line()
         page.line("plait gc restore NAME makes a branch of one.")
-    show(page)
+    page.show()
 
 
 def plan_json(plan: Cleanup) -> Mapping[str, object]:

@@ -9,13 +9,14 @@ from contextlib import suppress
 from io import TextIOWrapper
 from typing import NoReturn
 
-from plait.cli import say
+from plait.cli import headstart, say
 from plait.core.errors import PlaitError, WorldError
 
 
 def prepare() -> None:
-    if sys.stdout is None:  # it was closed by whoever started this
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - to the end of the process
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # it was closed by whoever started this
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - to the end of the process
     for stream in (sys.stdout, sys.stderr):
         if isinstance(
             stream, TextIOWrapper
@@ -48,6 +49,7 @@ def leave(code: int) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
             stream.flush()
+    headstart.drop()
     os._exit(code)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from plait.cli.say import OK, Page, write_json
 from plait.cli.screen.spans import took
-from plait.cli.show import cut, date, show, style, word
+from plait.cli.show import cut, date, style, word
 from plait.cli.status import counts, newest_first
 from plait.cli.status_branch import published
 from plait.core.views import BatchView, batch_view
@@ -42,7 +42,7 @@ def _show(views: list[BatchView]) -> None:
             (f" · {cut(', '.join(view.sources), 60)}" if view.sources else "", "dim"),
             f" · {told}" if (told := published(view)) else "",
         )
-    show(page)
+    page.show()
 
 
 def _seconds(view: BatchView) -> float:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from plait.cli.init_text import line, visible
 from plait.config.kinds import Unfit
 from plait.config.schema import BY_NAME
+from plait.core.frozen import dataclass
 from plait.wiring import Place
 from plait.wiring.sources import finding
 

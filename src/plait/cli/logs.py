@@ -6,7 +6,6 @@ import sys
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from plait.core.decisions import AttemptStarted
 from plait.core.errors import UserError
 from plait.core.events import Record
 from plait.core.explain import explain
+from plait.core.frozen import dataclass
 from plait.core.state import BatchState, TaskState
 from plait.core.task import Attempt, Step
 from plait.front.desk import Desk, open_desk

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from plait.cli.say import OK, USAGE, Page, console, tell_problems, write_json
+from plait.cli.say import OK, USAGE, Page, tell_problems, write_json
 from plait.cli.trust import Trust, on_terminal
 from plait.core.plan import Plan, Severity
 from plait.sources.planning import Wish, plan
@@ -41,7 +41,7 @@ def next_command(  # noqa: PLR0913 - what was said on the command line
     problems = (*seen.problems, *planned.problems)
     if planned.plan is not None:  # the notes are the plan's business
         problems = tuple(problem for problem in problems if problem.severity is not Severity.INFO)
-    tell_problems(console(stderr=True), problems)
+    tell_problems(problems)
     if planned.plan is None and not planned.complete:
         return USAGE
     if not as_json:
@@ -75,7 +75,7 @@ def _show(found: Sequence[Upcoming], *, complete: bool) -> None:
     for each in found:
         page.line(f"{each.entry.task.id:{width}}  {each.entry.task.title}")
         page.line((f"{'':{width}}  {_why(each)}", "dim"))
-    page.show(console())
+    page.show()
 
 
 def _show_waiting(plan: Plan, wanted: Collection[str]) -> None:
@@ -85,7 +85,7 @@ def _show_waiting(plan: Plan, wanted: Collection[str]) -> None:
         needs = dict.fromkeys(need.on for need in task.needs if need.on in inside)
         phase = f"phase {task.phase} to open" if task.phase else "a file that another task holds"
         page.line(f"{task.id} waits for {', '.join(needs) or phase}.")
-    page.show(console())
+    page.show()
 
 
 def _why(each: Upcoming) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from plait.cli.say import FAILED, OK, Page, console, tell_problems, write_json
+from plait.cli.say import FAILED, OK, Page, tell_problems, write_json
 from plait.config.files import user_file
 from plait.config.model import Config
 from plait.core.errors import UserError
@@ -17,7 +17,7 @@ def notify_command(where: Path, *, test: bool, as_json: bool) -> int:
     """With `test` everybody gets a message, and 1 means that somebody did not."""
     config = settings(where)
     if config.warnings and not as_json:
-        tell_problems(console(stderr=True), config.warnings)
+        tell_problems(config.warnings)
     if test and not somebody(config):
         raise UserError(
             "nobody is told anything: neither notify.urls nor notify.webhook is set",
@@ -59,4 +59,4 @@ def _show(config: Config, tried: list[Tried], *, test: bool) -> None:
     elif not test:
         page.line((f"told of {', '.join(kind.value for kind in config.notify.on) or 'nothing'}", "dim"))
         page.line(("`plait notify --test` sends a message to see whether it arrives", "dim"))
-    page.show(console())
+    page.show()

@@ -90,12 +90,12 @@ def _show(found: Outlook, shape: Shape) -> None:
     else:
         from plait.cli.plan_graph import dot, mermaid  # noqa: PLC0415
 
-        tell_problems(console(stderr=True), found.planned.problems)
+        tell_problems(found.planned.problems)
         sys.stdout.write(mermaid(plan) if shape is Shape.MERMAID else dot(plan))
 
 
 def tell_no_plan(planned: Planned) -> None:
-    tell_problems(console(stderr=True), planned.problems)
+    tell_problems(planned.problems)
     if planned.complete:
         console().print("Everything selected is complete: there is nothing to do.")
 

@@ -5,12 +5,15 @@ What is not exactly one of its few forms goes the long way, which knows all verb
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+# Objects between two looks for garbage: what a start makes stays, and Python would look among it every few hundred.
+_MANY = 50_000
 _FLAGS = {"--json": "as_json", "--watch": "watch", "-w": "watch"}
 
 
@@ -41,6 +44,7 @@ def recognised(words: Sequence[str]) -> Quick | None:
 
 
 def main() -> None:
+    gc.set_threshold(_MANY)
     try:
         _main()
     except KeyboardInterrupt:  # before anything was there to hear it
@@ -50,6 +54,9 @@ def main() -> None:
 def _main() -> None:
     said = recognised(sys.argv[1:])
     if said is None:
+        from plait.cli.headstart import begin  # noqa: PLC0415
+
+        begin(sys.argv[1:])
         from plait.cli.main import main as long_way  # noqa: PLC0415 - the point of it all
 
         long_way()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from plait.agents.model import AgentSpec
+from plait.cli import headstart
 from plait.cli.plan import show_json, show_text, tell_no_plan
 from plait.cli.run_ask import confirm, terms
 from plait.cli.run_leave import left_at_once
@@ -37,7 +38,7 @@ def run_command(options: RunOptions) -> int:
     place = find_place(options.where)
     with Desk(place, Feed()) as desk:
         if not options.dry_run:
-            desk.warm()  # while the sources are read here
+            desk.warm(headstart.taken(place))  # while the sources are read here
         seen = survey(
             options.where, options.named, flags=options.flags, place=place, vet=trust.before_reading
         )
@@ -99,7 +100,7 @@ def _reckoned(options: RunOptions, found: Outlook, code: int) -> int:
     page = Page()
     page.line()
     page.line(("  not run", "red"), f"  {listed(left)}: can't be read; plait plan says why")
-    page.show(console(stderr=options.as_json))
+    page.show(stderr=options.as_json)
     return code or FAILED
 
 
@@ -133,7 +134,7 @@ def _show(options: RunOptions, found: Outlook, plan: Plan) -> int:
     page = Page()
     page.line()
     page.line(terms(found, plan))
-    page.show(console())
+    page.show()
     return OK
 
 
@@ -143,5 +144,5 @@ def _agreed(options: RunOptions, trust: Trust, found: Outlook, plan: Plan) -> bo
     if trust.someone and not options.yes:
         return confirm(found, plan)
     if found.planned.problems:
-        tell_problems(console(stderr=True), found.planned.problems)
+        tell_problems(found.planned.problems)
     return True

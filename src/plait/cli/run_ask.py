@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from plait.cli.plan import at_once, show_text
-from plait.cli.say import Page, console
+from plait.cli.say import Page
 from plait.cli.trust import asked, on_terminal
 from plait.config.model import Layer
 from plait.core.contest import REFEREE
@@ -20,7 +20,7 @@ def confirm(found: Outlook, plan: Plan) -> bool:
     page = Page()
     page.line()
     page.line(terms(found, plan))
-    page.show(console())
+    page.show()
     count = sum(task.entrant is None for task in plan.tasks)
     which = "this task" if count == 1 else f"these {count} tasks"
     return asked(f"Run {which}? [Y/n] ", default=True)

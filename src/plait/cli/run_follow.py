@@ -7,8 +7,6 @@ import shlex
 import sys
 import time
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from signal import SIGPIPE
 from typing import assert_never
@@ -19,11 +17,21 @@ from plait.cli.run_calls import Calls
 from plait.cli.run_options import RunOptions
 from plait.cli.run_show import AsJson, AsLines, Show, tell
 from plait.cli.run_watch import Parting, Watch
-from plait.cli.say import ASKS, FAILED, INTERRUPTED, OK, Page, console, of_system, tell_problems, write_json
+from plait.cli.say import (
+    ASKS,
+    FAILED,
+    INTERRUPTED,
+    OK,
+    Page,
+    of_system,
+    tell_problems,
+    terminal,
+    write_json,
+)
 from plait.cli.summary import exit_code, summary
+from plait.core.frozen import dataclass
 from plait.core.plan import Plan
 from plait.core.views import BatchView, batch_view
-from plait.front.activity import Activities, Logs, listening
 from plait.front.contests import contests_of, event as contest_event
 from plait.front.desk import Desk
 from plait.front.event import line
@@ -31,7 +39,6 @@ from plait.front.feed import Feed
 from plait.front.jobs import event, jobs_of
 from plait.front.planning.outlook import Outlook
 from plait.front.planning.submitting import submit
-from plait.kit import Kit
 from plait.wiring import state_folder
 
 
@@ -50,7 +57,7 @@ def run_and_follow(
 ) -> int:
     # From here on Ctrl+C is a request about a batch, even before there is one.
     with Calls() as calls:
-        batch = submit(desk, found, plan, agents, partial(tell_problems, console(stderr=True)))
+        batch = submit(desk, found, plan, agents, tell_problems)
         if options.detach:
             return detached(options, batch)
         headline = f"batch {batch} · {terms(found, plan)}"
@@ -66,7 +73,7 @@ def detached(options: RunOptions, batch: str) -> int:
     page.line(f"Batch {batch} runs in the background.")
     page.line((f"  plait status {batch}   how far it is", "dim"))
     page.line((f"  {_resume(options)}   watch it", "dim"))
-    page.show(console())
+    page.show()
     return OK
 
 
@@ -106,21 +113,25 @@ def _follow(options: RunOptions, desk: Desk, followed: Followed, calls: Calls) -
     except OSError as error:
         return _unheard(options, batch, error)
     if parting is Parting.WAITS and options.as_json:
-        page.show(console(stderr=True))
+        page.show(stderr=True)
     return _leave(options, parting, view, calls)
 
 
 def _show(options: RunOptions, desk: Desk, followed: Followed, feed: Feed) -> Show:
-    folder, batch = state_folder(desk.place), followed.batch
+    batch = followed.batch
+    out = None if options.as_json else terminal()
+    if not options.as_json and (out is None or out.is_dumb_terminal):
+        return AsLines(batch, [task.task.id for task in desk.state.batches[batch].tasks])
+    from plait.front.activity import Activities, Logs, listening  # noqa: PLC0415 - lines tell only of records
+    from plait.kit import Kit  # noqa: PLC0415
+
+    folder = state_folder(desk.place)
     listen = listening(Kit(str(desk.place.top), (), followed.agents))
     if options.as_json:
         return AsJson(feed, batch, Logs(folder, listen))
-    out = console()
-    if out.is_terminal and not out.is_dumb_terminal:
-        from plait.cli.run_screen import OnScreen  # noqa: PLC0415 - only for terminals
+    from plait.cli.run_screen import OnScreen  # noqa: PLC0415 - only for terminals
 
-        return OnScreen(feed, batch, Activities(folder, listen))
-    return AsLines(batch, [task.task.id for task in desk.state.batches[batch].tasks])
+    return OnScreen(feed, batch, Activities(folder, listen))
 
 
 def _leave(options: RunOptions, parting: Parting, view: BatchView, calls: Calls) -> int:
@@ -158,5 +169,5 @@ def _unheard(options: RunOptions, batch: str, error: OSError) -> int:
 def _say(text: str) -> None:
     page = Page()
     page.line(text)
-    page.show(console())
+    page.show()
     sys.stdout.flush()

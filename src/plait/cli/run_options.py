@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from plait.core.errors import UserError
+from plait.core.frozen import dataclass
 from plait.core.settings import Backoff
 from plait.sources.planning import Wish
 

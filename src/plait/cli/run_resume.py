@@ -13,7 +13,7 @@ from plait.cli.run_follow import Followed, detached, follow
 from plait.cli.run_leave import left_at_once
 from plait.cli.run_options import RunOptions
 from plait.cli.run_show import tell
-from plait.cli.say import ASKS, OK, Page, console, write_json
+from plait.cli.say import ASKS, OK, Page, write_json
 from plait.config.model import Config, Layer
 from plait.config.schema import of_table
 from plait.core.errors import UserError, WorldError
@@ -135,4 +135,4 @@ def _check_budgets(batch: BatchState, requests: Iterable[Request], agents: Seque
 def _say(text: str) -> None:
     page = Page()
     page.line(text)
-    page.show(console())
+    page.show()

@@ -7,16 +7,18 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from types import TracebackType
-from typing import Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 from plait.cli.lines import Lines
-from plait.cli.say import Page, console
+from plait.cli.say import Page
 from plait.core.reports import AttemptExited, AttemptLost
 from plait.core.state import AttemptState
-from plait.front.activity import Logs
 from plait.front.desk import Told
 from plait.front.event import line
 from plait.front.feed import Feed
+
+if TYPE_CHECKING:
+    from plait.front.activity import Logs
 
 
 class Show(Protocol):
@@ -73,7 +75,7 @@ class AsLines(_Plain):
 
     def leave(self, page: Page | None) -> None:
         if page is not None:
-            page.show(console())
+            page.show()
             sys.stdout.flush()
 
 
@@ -112,7 +114,7 @@ def tell(text: str) -> None:
     with suppress(OSError):
         page = Page()
         page.line(text)
-        page.show(console(stderr=True))
+        page.show(stderr=True)
 
 
 def _write(lines: Sequence[str]) -> None:

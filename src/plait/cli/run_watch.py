@@ -50,6 +50,7 @@ class Watch:
         self._stopped = 0  # how often a stop was asked for
         self._detached = False
         self._notice = ""
+        self._trouble = ""
         self._refused: tuple[object, int] | None = None
         self._tended = time.monotonic()
         self._read = 0.0
@@ -67,7 +68,7 @@ class Watch:
         while (parting := self._parting()) is None:
             if self._refused is not None and self._refused != self._standing():
                 self._notice, self._refused = "", None  # what it was about is over
-            self._show.refresh(self._notice)
+            self._show.refresh(self._trouble or self._notice)
             self._answer_calls()
             for key in self._show.pressed():
                 self._press(key)
@@ -76,10 +77,17 @@ class Watch:
                 self._take()
             if time.monotonic() - self._tended >= TEND:
                 self._desk.tend()
+                self._look_after()
                 self._tended = time.monotonic()
         if parting is Parting.ENDED:
             self._await_sources()
         return parting
+
+    def _look_after(self) -> None:
+        """An engine that can't write its journal can't say so in it."""
+        engine = self._desk.engine()
+        trouble = engine.trouble if engine is not None else ""
+        self._trouble = f"the engine can't go on: {trouble}" if trouble else ""
 
     def _take(self) -> None:
         told = self._desk.heard()

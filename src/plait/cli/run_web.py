@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO
 
 from plait.cli.run_show import tell
-from plait.cli.say import Page, console, of_system
+from plait.cli.say import Page, of_system
 from plait.cli.serve import kept
 
 PATIENCE = 30.0  # seconds for the server to begin in
@@ -69,7 +69,7 @@ def _tell_of(told: dict[str, str] | str, *, as_json: bool) -> None:
     page = Page()
     for each in _greeting(told):
         page.line(each)
-    page.show(console(stderr=as_json))
+    page.show(stderr=as_json)
     sys.stdout.flush()
 
 

@@ -20,6 +20,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u206
 
 OK, FAILED, USAGE, ASKS, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
+_FORCED = ("FORCE_COLOR", "TTY_COMPATIBLE")  # what may make rich take anything for a terminal
 _STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO: "dim"}
 _WORDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 
@@ -29,6 +30,15 @@ def console(*, stderr: bool = False) -> Console:
     from rich.console import Console  # noqa: PLC0415 - not needed for --json and --help
 
     return Console(stderr=stderr, markup=False, highlight=False, emoji=False, soft_wrap=True)
+
+
+def terminal(*, stderr: bool = False) -> Console | None:
+    """The console of a terminal. Where there is none, nothing that only a terminal needs is loaded."""
+    file = sys.stderr if stderr else sys.stdout
+    if not file.isatty() and not any(map(os.environ.get, _FORCED)):
+        return None
+    out = console(stderr=stderr)
+    return out if out.is_terminal else None
 
 
 def harmless(text: str) -> str:
@@ -62,9 +72,12 @@ class Page:
                     if problem.hint:
                         self.line((f"  {problem.hint}", "dim"))
 
-    def show(self, out: Console) -> None:
-        if not out.is_terminal:
-            out.file.write("".join(text for text, _ in self._pieces))
+    def show(self, out: Console | None = None, *, stderr: bool = False) -> None:
+        """On this console, or on a standard stream."""
+        out = out if out is not None else terminal(stderr=stderr)
+        if out is None or not out.is_terminal:
+            file = out.file if out is not None else sys.stderr if stderr else sys.stdout
+            file.write("".join(text for text, _ in self._pieces))
             return
         from rich.segment import Segment, Segments  # noqa: PLC0415 - not needed for --json and --help
         from rich.style import Style  # noqa: PLC0415
@@ -73,10 +86,11 @@ class Page:
         out.print(Segments([Segment(text, styles[name]) for text, name in self._pieces]), end="")
 
 
-def tell_problems(out: Console, problems: Sequence[Problem]) -> None:
+def tell_problems(problems: Sequence[Problem]) -> None:
+    """On the standard error: they are no part of what was asked for."""
     page = Page()
     page.problems(problems)
-    page.show(out)
+    page.show(stderr=True)
 
 
 def tell_error(error: PlaitError, *, as_json: bool = False, cause: BaseException | None = None) -> int:

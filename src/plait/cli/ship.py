@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from plait.cli.say import FAILED, OK, Page, console, harmless, write_json
+from plait.cli.say import FAILED, OK, Page, harmless, write_json
 from plait.core.errors import UserError
 from plait.core.frozen import dataclass
 from plait.core.requests import Ship
@@ -110,7 +110,7 @@ def _tell(view: BatchView, *, as_json: bool) -> None:
     page.line(f"{view.branch} is pushed, at {view.shipped[:10]}.")
     if view.pr_url:
         page.line(f"Pull request: {view.pr_url}")
-    page.show(console())
+    page.show()
 
 
 def _told(batch: BatchState, why: str, way_out: str, *, as_json: bool) -> int:

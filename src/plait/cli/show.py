@@ -1,4 +1,4 @@
-"""Showing a page without what only a terminal needs: `plait status` is asked often, and by programs."""
+"""How things are spelt for people: statuses, times, lists, changes, and as wide as there is room."""
 
 from __future__ import annotations
 
@@ -6,13 +6,8 @@ import os
 import sys
 import time
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, TextIO, cast
 
-from plait.cli.say import Page, console
 from plait.core.status import BatchStatus, TaskStatus
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 MINUS = "\u2212"
 _GOOD, _BAD, _BUSY, _CALM = "green", "red", "cyan", "yellow"
@@ -41,20 +36,6 @@ def style(status: TaskStatus | BatchStatus) -> str:
 
 def word(status: TaskStatus | BatchStatus) -> str:
     return status.value.replace("_", " ")
-
-
-class _Plain:
-    """As much of a console as a page needs where there is no terminal."""
-
-    is_terminal = False
-
-    @property
-    def file(self) -> TextIO:
-        return sys.stdout
-
-
-def show(page: Page) -> None:
-    page.show(console() if on_terminal() else cast("Console", _Plain()))
 
 
 def on_terminal() -> bool:

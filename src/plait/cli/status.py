@@ -10,7 +10,7 @@ from pathlib import Path
 from plait.cli.say import OK, Page
 from plait.cli.screen.choose import Choice, choose
 from plait.cli.screen.spans import refuses, took
-from plait.cli.show import changes, commit, cut, date, minus, room, show, style, word
+from plait.cli.show import changes, commit, cut, date, minus, room, style, word
 from plait.cli.status_branch import branch_lines, published, whereabouts
 from plait.core.state import BatchState, State
 from plait.core.status import TaskStatus, Waiting
@@ -98,7 +98,7 @@ def _show_all(state: State, batches: Sequence[BatchState], engine: EngineInfo | 
         page.line((f"and {ended - ENDED_SHOWN} older ones: plait history", "dim"))
     _note_limits(page, state)
     _note_engine(page, state, engine)
-    show(page)
+    page.show()
 
 
 def _line(page: Page, view: BatchView) -> None:
@@ -156,7 +156,7 @@ def _show_one(state: State, batch: BatchState, engine: EngineInfo | None, rows: 
     _tasks(page, view, None if rows is None else max(1, rows - len(result)))
     _note_limits(page, state)
     _note_engine(page, state, engine)
-    show(page)
+    page.show()
 
 
 def _tasks(page: Page, view: BatchView, rows: int | None) -> None:
@@ -203,6 +203,8 @@ def _note_limits(page: Page, state: State) -> None:
 def _note_engine(page: Page, state: State, engine: EngineInfo | None) -> None:
     if engine is not None:
         page.line((f"engine {engine.pid}, since {date(engine.since)}", "dim"))
+        if engine.trouble:
+            page.line((f"it can't go on: {engine.trouble}", "yellow"))
     elif _needed(state):
         page.line(("no engine is at work, and something is to be done: plait run --resume", "yellow"))
 

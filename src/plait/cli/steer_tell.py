@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from plait.cli.say import FAILED, OK, Page, harmless, write_json
-from plait.cli.show import listed, show
+from plait.cli.show import listed
 from plait.core.explain import explain
 from plait.core.state import BatchState, State
 from plait.core.views import batch_standing
@@ -38,7 +38,7 @@ def _show(state: State, batch_id: str, results: Sequence[Result]) -> None:
     for name, answer in results:
         if answer.granted:
             page.line(_granted(state, batch_id, name, answer))
-    show(page)
+    page.show()
     sys.stdout.flush()
     for name, answer in results:
         if not answer.granted:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from shlex import quote
 
-from plait.cli.contest_table import show_contests
 from plait.cli.say import ASKS, FAILED, OK, Page
 from plait.cli.screen.spans import took
 from plait.cli.summary_jobs import show_jobs
@@ -65,7 +64,10 @@ def summary(  # noqa: PLR0913 - all that is told
     _show_quiet(page, asked)
     _show_asking(page, view, called)
     show_jobs(page, jobs)
-    show_contests(page, contests, quote(called))
+    if contests:
+        from plait.cli.contest_table import show_contests  # noqa: PLC0415 - few batches have one
+
+        show_contests(page, contests, quote(called))
     _show_next(page, asked, called)
     return page
 

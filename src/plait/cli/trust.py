@@ -60,7 +60,7 @@ class Trust:
             except WorldError as error:  # it was said all the same
                 page = Page()
                 page.line(("warning", "yellow"), f" {error.message}: you will be asked again")
-                page.show(console(stderr=True))
+                page.show(stderr=True)
 
 
 def show(found: Sequence[Wanted]) -> None:
@@ -74,7 +74,7 @@ def show(found: Sequence[Wanted]) -> None:
             page.line(("  │ " + visible(line), style))
         if each.before is not None and not each.trusted:
             page.line((f"    it was: {visible(each.before)}", "dim"))
-    page.show(console())
+    page.show()
 
 
 def asked(question: str, *, default: bool) -> bool:

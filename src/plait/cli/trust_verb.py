@@ -8,7 +8,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from plait.cli.say import ASKS, INTERRUPTED, OK, Page, console, write_json
+from plait.cli.say import ASKS, INTERRUPTED, OK, Page, write_json
 from plait.cli.show import date
 from plait.cli.trust import asked, on_terminal, show
 from plait.core.errors import UserError
@@ -106,7 +106,7 @@ def _list(found: Sequence[Trusted], *, as_json: bool) -> int:
             page.line(f"  {visible(each.value)}", (f"  ({each.key}, since {date(each.when)})", "dim"))
     if not found:
         page.line("No repository's own commands are trusted.")
-    page.show(console())
+    page.show()
     return OK
 
 
@@ -140,4 +140,4 @@ def _shown(git_folder: str) -> str:
 def _say(text: str) -> None:
     page = Page()
     page.line(text)
-    page.show(console())
+    page.show()

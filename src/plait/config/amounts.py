@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
+from plait.core.late import pattern
 from plait.core.settings import Budget
 
 LONGEST = 1e9  # seconds; more is a slip of the finger
@@ -12,17 +13,17 @@ _MOST = 10**15
 
 # Bounded on purpose: a text of any length is judged in a time that grows with it, and no number is absurd.
 _NUMBER = r"(\d{1,15}(?:\.\d{1,9})?) ?"
-_DURATION = re.compile(
+_DURATION = pattern(
     rf"(?:{_NUMBER}(?:d|days?) ?)?(?:{_NUMBER}(?:h|hrs?|hours?) ?)?"
     rf"(?:{_NUMBER}(?:m|mins?|minutes?) ?)?(?:{_NUMBER}(?:s|secs?|seconds?))?",
     re.IGNORECASE | re.ASCII,
 )
 _SECONDS = (("d", 86400), ("h", 3600), ("m", 60), ("s", 1))
 
-_SIZE = re.compile(rf"{_NUMBER}(?P<unit>[kmgt]?)i?b?", re.IGNORECASE | re.ASCII)
+_SIZE = pattern(rf"{_NUMBER}(?P<unit>[kmgt]?)i?b?", re.IGNORECASE | re.ASCII)
 _UNITS = {"t": 2**40, "g": 2**30, "m": 2**20, "k": 2**10, "": 1}
 
-_AMOUNT = re.compile(rf"(?P<dollar>\$)?{_NUMBER}(?P<unit>[a-z]{{0,9}})(?:,? |$)", re.IGNORECASE | re.ASCII)
+_AMOUNT = pattern(rf"(?P<dollar>\$)?{_NUMBER}(?P<unit>[a-z]{{0,9}})(?:,? |$)", re.IGNORECASE | re.ASCII)
 _TOKENS = {"tok": 1, "tokens": 1, "ktok": 1_000, "mtok": 1_000_000}
 _MICRO = 1_000_000
 

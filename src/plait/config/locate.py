@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 
 from plait.core.frozen import dataclass
+from plait.core.late import pattern
 
 # Names of tables and keys, and the places of elements in arrays.
 Path = tuple[str | int, ...]
@@ -20,9 +21,9 @@ _STRING = (
     r'|"(?:[^"\\\n]++|\\.)*+"'
     r"|'[^'\n]*+'"
 )
-_GAP = re.compile(r"(?:[ \t\r\n]++|#[^\n]*+)*+")
-_KEY = re.compile(rf"(?:{_STRING}|[A-Za-z0-9_.\- \t]++)++", re.DOTALL)
-_TOKEN = re.compile(rf"{_STRING}|#[^\n]*+|[\[{{]|[\]}}]|\n|[^\"'#\[\]{{}}\n]++", re.DOTALL)
+_GAP = pattern(r"(?:[ \t\r\n]++|#[^\n]*+)*+")
+_KEY = pattern(rf"(?:{_STRING}|[A-Za-z0-9_.\- \t]++)++", re.DOTALL)
+_TOKEN = pattern(rf"{_STRING}|#[^\n]*+|[\[{{]|[\]}}]|\n|[^\"'#\[\]{{}}\n]++", re.DOTALL)
 _DEEPEST = 16  # no setting lies deeper; without a bound, one absurd key would fill the memory
 _DEEPER = {"[": 1, "{": 1, "]": -1, "}": -1}
 

@@ -1,12 +1,12 @@
 """`dataclass`, made quicker: plait has more than two hundred, and making them is most of what importing costs.
 
 To type checkers it is the standard library's own, and so it is to everybody at run time: fields, `replace`, `asdict`,
-matching and pickling work alike. Only how a class gets its methods differs: the standard library compiles up to six texts
-for each, this one compiles its `__init__` and shares the rest. Whatever asks for more than `frozen` and `slots` is left to
-the standard library.
+matching and pickling work alike. Only how a class gets them differs: the standard library looks at each annotation three
+times and compiles up to six texts for each class; this one looks once, compiles `__init__` when the first one is made, and
+shares the rest. Whatever asks for more than `frozen` and `slots`, or extends another, is left to the standard library.
 """
 
-# ruff: noqa: ANN001, ANN002, ANN003, ANN201, ANN202, ARG001 - type checkers see the standard library's
+# ruff: noqa: ANN001, ANN002, ANN003, ANN201, ANN202, ANN204, ARG001, SLF001 - type checkers see the standard library's
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -15,44 +15,137 @@ from typing import TYPE_CHECKING
 __all__ = ["dataclass"]
 
 if not TYPE_CHECKING:
-    from dataclasses import _MISSING_TYPE, MISSING, Field, FrozenInstanceError, dataclass as _standard, fields
+    from dataclasses import (
+        _FIELD,
+        _MISSING_TYPE,
+        MISSING,
+        Field,
+        FrozenInstanceError,
+        dataclass as _standard,
+        field,
+        fields,
+    )
     from operator import attrgetter
 
-    def dataclass(cls=None, /, **how):
+    _FIELDS, _PARAMS = "__dataclass_fields__", "__dataclass_params__"
+    _OWN = frozenset(
+        {"__init__", "__repr__", "__eq__", "__hash__", "__post_init__", "__slots__", "__match_args__"}
+    )
+    _ODD = ("ClassVar", "InitVar", "KW_ONLY")  # in annotations: what is no field
+
+    def _noted(*, frozen, slots):
+        """What a class was asked for, as the standard library notes it."""
+        bare = type("Bare", (), {"__doc__": "Nothing."})
+        noted = getattr(_standard(bare, init=False, repr=False, eq=False, slots=slots), _PARAMS)
+        noted.init = noted.repr = noted.eq = True
+        noted.frozen = frozen
+        return noted
+
+    _NOTED = {
+        (frozen, slots): _noted(frozen=frozen, slots=slots)
+        for frozen in (False, True)
+        for slots in (False, True)
+    }
+
+    def dataclass(cls=None, /, *, frozen=False, slots=False, **more):
         if cls is None:
-            return lambda cls: dataclass(cls, **how)
-        plain = how.keys() <= {"frozen", "slots"} and not hasattr(cls, "__post_init__")
-        return _quick(cls, **how) if plain and not _special(cls) else _standard(cls, **how)
+            return lambda cls: dataclass(cls, frozen=frozen, slots=slots, **more)
+        if more or _special(cls):
+            return _standard(cls, frozen=frozen, slots=slots, **more)
+        return _quick(cls, frozen=frozen, slots=slots)
 
     def _special(cls):
-        """A method of its own, or a field that asks for something. Making the class uses its fields up: look before."""
-        named = {
-            each
-            for base in cls.__mro__[1:]
-            for each in base.__dict__.get("__dataclass_fields__", {}).values()
-        }
-        given = {each for each in cls.__dict__.values() if isinstance(each, Field)}
-        odd = any(
-            not each.init or each.kw_only is True or not (each.compare and each.repr)
-            for each in named | given
+        """It has a method of its own, a field that asks for something, or bases and annotations with a meaning."""
+        known = cls.__annotations__
+        told = " ".join(map(str, known.values()))
+        return (
+            type(cls) is not type
+            or not _OWN.isdisjoint(cls.__dict__)
+            or hasattr(cls, _FIELDS)
+            or hasattr(cls, "__post_init__")
+            or any(word in told for word in _ODD)
+            or any(type(each) is not str for each in known.values())
+            or any(
+                _asks(each) or name not in known
+                for name, each in vars(cls).items()
+                if isinstance(each, Field)
+            )
         )
-        return odd or bool({"__init__", "__repr__", "__eq__", "__hash__"} & cls.__dict__.keys())
 
-    def _quick(cls, *, frozen=False, slots=False):
-        cls.__doc__ = cls.__doc__ or cls.__name__  # or its signature would be written out
-        made = _standard(cls, init=False, repr=False, eq=False, slots=slots)
-        known = fields(made)
-        made.__init__ = _init(known, frozen=frozen)
-        made.__eq__, made.__hash__ = _same(tuple(each.name for each in known))
+    def _asks(each):
+        return not (each.init and each.compare and each.repr) or each.kw_only is True or each.hash is not None
+
+    def _quick(cls, *, frozen, slots):
+        known = _fields(cls)
+        names = tuple(known)
+        cls.__doc__ = cls.__doc__ or cls.__name__  # the standard library would write its signature out
+        cls.__match_args__ = names
+        setattr(cls, _FIELDS, known)
+        setattr(cls, _PARAMS, _NOTED[frozen, slots])
+        made = _slotted(cls, names) if slots else cls
+        made.__init__ = _first(made, frozen=frozen)
+        made.__signature__ = _SIGNATURE
+        made.__eq__, made.__hash__ = _same(names)
         made.__repr__ = _repr
-        made.__dataclass_params__.eq = True
         if not frozen:
             made.__hash__ = None
             return made
         made.__setattr__ = made.__delattr__ = _refuse
-        made.__getstate__, made.__setstate__ = _getstate, _setstate
-        made.__dataclass_params__.frozen = True
+        if slots:
+            made.__getstate__, made.__setstate__ = _getstate, _setstate
         return made
+
+    def _fields(cls):
+        """By name. What is given as a field leaves its default with the class, or nothing if it has none."""
+        known = {}
+        for name, kind in cls.__annotations__.items():
+            each = getattr(cls, name, MISSING)
+            if not isinstance(each, Field):
+                each = field(default=each)
+            elif isinstance(each.default, _MISSING_TYPE):
+                delattr(cls, name)
+            else:
+                setattr(cls, name, each.default)
+            if each.default.__class__.__hash__ is None:
+                raise ValueError(f"{cls.__qualname__}.{name} would be shared by all: use a default_factory")
+            each.name, each.type, each.kw_only, each._field_type = name, kind, False, _FIELD
+            known[name] = each
+        return known
+
+    def _slotted(cls, names):
+        """Made again, since a class that is made takes no slots; its defaults are the fields' from now on."""
+        body = {**cls.__dict__, "__slots__": names}
+        for name in (*names, "__dict__", "__weakref__"):
+            body.pop(name, None)
+        made = type(cls.__name__, cls.__bases__, body)
+        made.__qualname__ = cls.__qualname__
+        return made
+
+    def _first(made, *, frozen):
+        """Whoever comes first has it compiled: of all classes that a process imports, it makes the fewest."""
+
+        def compiled():
+            made.__init__ = _init(fields(made), frozen=frozen)
+
+        def init(self, *values, **named):
+            compiled()
+            made.__init__(self, *values, **named)
+
+        init.compiled = compiled
+        return init
+
+    class _Signature:
+        """Of a class: whoever asks for it has `__init__` compiled, and is told what that takes."""
+
+        def __get__(self, instance, owner):
+            from inspect import signature  # noqa: PLC0415 - few ask
+
+            for each in owner.__mro__:
+                getattr(vars(each).get("__init__"), "compiled", int)()
+            told = signature(owner.__init__)
+            return told.replace(parameters=list(told.parameters.values())[1:])
+
+    _SIGNATURE = _Signature()
 
     def _init(known, *, frozen):
         """As the standard library's: defaults by name, factories called anew."""

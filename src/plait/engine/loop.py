@@ -46,6 +46,7 @@ from plait.ports import (
     JournalFullError,
     JournalReadOnlyError,
     Onlooker,
+    Trouble,
     Wakefulness,
 )
 
@@ -70,6 +71,7 @@ class Parts:
     machine: Machine
     commons: Commons
     awake: Wakefulness
+    trouble: Trouble
     hands: Hands
     grounds: Grounds
     foresight: Foresight
@@ -284,10 +286,12 @@ class Engine:
         except (JournalFullError, JournalReadOnlyError) as error:
             if not self._unwritten:
                 log.say(f"warning: {error.message}; {len(records)} records wait ({error.hint})")
+            self.parts.trouble.tell(f"{error.message}; agents run on, nothing new is begun. {error.hint}")
             self._unwritten = records
             return
         if self._unwritten:
             log.say("the journal can be written again")
+            self.parts.trouble.clear()
             self._unwritten = []
         self._saved = self.state.saved
         for record in records:

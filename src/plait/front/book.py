@@ -8,6 +8,7 @@ from plait.core.explain import Standing, standing
 from plait.core.state import BatchState, State
 from plait.core.status import TaskStatus, Waiting
 
+_ENDED = tuple(status for status in TaskStatus if status.terminal)
 _AT_WORK = (TaskStatus.RUNNING, TaskStatus.VERIFYING, TaskStatus.MERGING)
 # The words of BATCH; those of a status are not always the same.
 _WORDS = {
@@ -63,7 +64,7 @@ def progress_json(total: int, counts: Mapping[TaskStatus, int]) -> dict[str, int
     """The counts sum to `total`: what is being verified or merged is at work."""
     shown = {word: counts[status] for status, word in _WORDS.items()}
     shown["running"] = _sum(counts, _AT_WORK)
-    ended = _sum(counts, (status for status in TaskStatus if status.terminal))
+    ended = _sum(counts, _ENDED)
     return {"total": total, **shown, "percentage": 100 * ended // total if total else 100}
 
 

@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from plait.agents.tools.referee import RESULT
 from plait.core.frozen import dataclass
 from plait.core.settings import Spend
 from plait.core.state import BatchState, TaskState
@@ -129,6 +128,8 @@ def _told(folder: StateFolder, task: TaskState) -> Mapping[str, Any]:
     """Any: JSON of an attempt, which may be of another version, cut off, or not there."""
     if task.last_write is None or task.chosen is not None:
         return {}
+    from plait.agents.tools.referee import RESULT  # noqa: PLC0415 - few batches have a contest
+
     try:
         with (folder.attempt(task.last_write.name).path / RESULT).open("rb") as file:
             told = json.loads(file.read(_MOST))

@@ -24,6 +24,7 @@ from plait.wiring import EngineInfo, Place
 if TYPE_CHECKING:  # only for those who tell what happens
     from plait.front.event import Event
     from plait.front.feed import Feed
+    from plait.wiring import Held
 
 PATIENCE = 15.0  # seconds for an answer; an engine that starts, or is busy with a long turn, has it by then
 LONG = 60.0  # for a new batch: whoever submits one has nothing to show before it is there
@@ -120,9 +121,9 @@ class Desk:
         told, self._told = self._told, []
         return told
 
-    def warm(self) -> None:
-        """Something will be asked for: let an engine get ready meanwhile."""
-        self._tender.warm()
+    def warm(self, begun: Held | None = None) -> None:
+        """Something will be asked for: let an engine get ready meanwhile, or the one that was begun for this place."""
+        self._tender.warm(begun)
 
     def wait(self, timeout: float) -> bool:
         """True as soon as there is something to refresh, False when the time is over."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from plait.core.events import Record
 from plait.core.evolve import evolve
 from plait.core.reports import AttemptExited, AttemptLost
-from plait.core.state import State
+from plait.core.state import AttemptState, State
 from plait.front.book import Book
 from plait.front.event import Event
-from plait.front.moment import Before, Moment, before, subject
+from plait.front.moment import Moment, alive, before, subject
 from plait.front.telling import tell
 
 
@@ -22,12 +22,12 @@ class Feed:
 
     def take(self, record: Record) -> list[Event]:
         """Fold it, and tell what follows; everything that follows from one record carries its seq."""
-        name, task_name = subject(self.state, record.event)
+        name, task_name = about = subject(self.state, record.event)
         known = self.state.batches.get(name or "")
         if known is not None and known.id not in self._books:
             self._books[known.id] = Book.of(self.state, known)
-        seen = before(self.state, record.event)
-        self._fold(record, seen)
+        seen = before(self.state, record.event, about)
+        self._fold(record, seen.attempt)
         batch = self.state.batches.get(name or "")
         task = batch.task(task_name or "") if batch is not None else None
         if batch is not None and batch.id not in self._books:
@@ -41,7 +41,7 @@ class Feed:
     def fold(self, record: Record) -> None:
         """History that nobody wants told."""
         self._books.clear()
-        self._fold(record, before(self.state, record.event))
+        self._fold(record, alive(self.state, record.event))
 
     def worked(self, batch: str, now: float) -> float:
         """Seconds that all attempts of a batch have taken, one after another."""
@@ -49,9 +49,10 @@ class Feed:
         alive = known.alive.values() if known is not None else ()
         return self._worked.get(batch, 0.0) + sum(max(0.0, now - attempt.started_at) for attempt in alive)
 
-    def _fold(self, record: Record, seen: Before) -> None:
+    def _fold(self, record: Record, attempt: AttemptState | None) -> None:
+        """`attempt` is the one that it is about: it is alive until this is folded."""
         evolve(self.state, record)
-        if seen.attempt is not None and isinstance(record.event, AttemptExited | AttemptLost):
-            took = max(0.0, record.at - seen.attempt.started_at)
-            name = seen.attempt.name.batch
+        if attempt is not None and isinstance(record.event, AttemptExited | AttemptLost):
+            took = max(0.0, record.at - attempt.started_at)
+            name = attempt.name.batch
             self._worked[name] = self._worked.get(name, 0.0) + took

@@ -49,10 +49,16 @@ def subject(state: State, fact: Fact) -> tuple[str | None, str | None]:
     return getattr(fact, "batch", None), getattr(fact, "task", None)
 
 
-def before(state: State, fact: Fact) -> Before:
-    batch_id, task_id = subject(state, fact)
+def alive(state: State, fact: Fact) -> AttemptState | None:
+    """The attempt that a fact is about, while it is alive."""
     name: Attempt | None = getattr(fact, "attempt", None)
-    attempt = state.find(name) if name is not None else None
+    return state.find(name) if name is not None else None
+
+
+def before(state: State, fact: Fact, about: tuple[str | None, str | None]) -> Before:
+    """`about` is the fact's subject."""
+    batch_id, task_id = about
+    attempt = alive(state, fact)
     request = state.unanswered.get(getattr(fact, "request", ""))
     batch = state.batches.get(batch_id or "")
     task = batch.task(task_id or "") if batch is not None else None

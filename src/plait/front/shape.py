@@ -17,7 +17,7 @@ Json = dict[str, object]
 
 
 def status_json(engine: EngineInfo | None, batches: Sequence[Json]) -> Json:
-    seen = None if engine is None else {"pid": engine.pid, "since": iso(engine.since)}
+    seen = engine and {"pid": engine.pid, "since": iso(engine.since), "trouble": engine.trouble or None}
     return {"engine": seen, "batches": list(batches)}
 
 
@@ -38,12 +38,14 @@ def _batch_json(view: BatchView, eta: float | None, project_id: str | None) -> J
         "id": view.id,
         "projectId": project_id,
         "status": view.status.value,
+        "reason": view.reason,
         "mode": view.mode.value,
         "branch": view.branch or None,
         "base": view.base or None,
         "prUrl": view.pr_url or None,
         "shipped": view.shipped or None,
         "unshipped": view.unshipped,
+        "hint": view.way_out or None,
         "settings": settings_json(view.settings),
         "createdAt": iso(view.created_at),
         "startedAt": iso_or_none(view.started_at),

@@ -42,8 +42,9 @@ class Tender:
         """Engines are started there from now on."""
         self._place = place
 
-    def warm(self) -> None:
-        """There will be work: let one get ready meanwhile."""
+    def warm(self, begun: Held | None = None) -> None:
+        """There will be work: let one get ready meanwhile, if it is not `begun`. With one at work, none is needed."""
+        self._held = self._held or begun
         if self._held is None and wiring.engine_of(self._place) is None:
             self._held = wiring.warm_engine(self._place)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import fcntl
 import os
 import struct
@@ -44,6 +43,8 @@ def _punch(fd: int, start: int, length: int) -> bool:
 
 @cache
 def _fallocate() -> Callable[[int, int, int, int], int] | None:
+    import ctypes  # noqa: PLC0415 - few transcripts grow so long
+
     try:
         library = ctypes.CDLL(None)
         call = getattr(library, "fallocate64", None) or library.fallocate

@@ -7,7 +7,6 @@ import os
 import signal
 from collections.abc import Mapping
 from functools import cache
-from importlib import resources
 from pathlib import Path
 from subprocess import Popen
 
@@ -29,7 +28,7 @@ _OUTPUT = os.O_WRONLY | os.O_APPEND | os.O_CREAT
 @cache
 def text() -> str:
     """The warden's script, without its comments: it is part of a command line."""
-    lines = (resources.files("plait.site") / "warden.sh").read_text("utf-8").splitlines()
+    lines = Path(__file__).with_name("warden.sh").read_text("utf-8").splitlines()
     return "\n".join(line for line in lines if line and not line.lstrip().startswith("#"))
 
 

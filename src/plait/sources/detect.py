@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Mapping
 from plait.core.errors import UserError
 from plait.sources.formats import FORMATS, JSON, ONE_TASK_EACH, Format, Likeness, load
 from plait.sources.jsontext import MalformedError, parse
-from plait.sources.markdown import Kind
 from plait.sources.model import Document, Material
 from plait.sources.text import BOM
 
@@ -37,6 +36,8 @@ SIGNS: Mapping[str, Callable[[Document], object]] = {
     "jobs": _has_front_matter,
     "backlog": _has_front_matter,
     "ccpm": _has_front_matter,
+    "beads": lambda document: document.name.endswith(".jsonl"),
+    "prd": lambda document: '"userStories"' in document.text,
 }
 
 
@@ -69,15 +70,16 @@ def _candidates(material: Material) -> Iterable[str]:
     if material.folder or len(material.documents) != 1:
         return [name for name in FORMATS if name in ONE_TASK_EACH]
     document = material.document
-    if document.name.endswith((".json", ".jsonl")):
-        return JSON
-    return [name for name in FORMATS if name not in JSON and SIGNS.get(name, bool)(document)]
+    json = document.name.endswith((".json", ".jsonl"))
+    return [name for name in FORMATS if (name in JSON) is json and SIGNS.get(name, bool)(document)]
 
 
 def _why(material: Material) -> str:
     if len(material.documents) == 1 and not material.folder:
         if material.document.name.endswith((".json", ".jsonl")):
             return _flaw(material.document)
+        from plait.sources.markdown import Kind  # noqa: PLC0415 - only where something is wrong
+
         blocks = material.document.markdown.blocks
         if any(block.kind is Kind.ITEM for block in blocks) and not any(block.box for block in blocks):
             return "It has no boxes (- [ ]), numbered headings or task fields: plain bullets are not tasks. "

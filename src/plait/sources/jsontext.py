@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import NoReturn, TypeAlias, cast
 
 from plait.core.frozen import dataclass
+from plait.core.late import pattern
 from plait.sources.text import BOM, Edit, printable
 
 # No task file is nested deeper; the decoder calls itself once for each level.
@@ -19,15 +20,15 @@ DEPTH = 100
 
 Scalar: TypeAlias = str | bool
 
-_GAP = re.compile(r"[ \t\r\n]*")
-_COMMA = re.compile(r"[ \t\r\n]*,?[ \t\r\n]*")
-_KEY = re.compile(r'("[^"\\]*+(?:\\.[^"\\]*+)*+")[ \t\r\n]*:[ \t\r\n]*')
-_LINE_END = re.compile(r"\r\n|\r|\n")
+_GAP = pattern(r"[ \t\r\n]*")
+_COMMA = pattern(r"[ \t\r\n]*,?[ \t\r\n]*")
+_KEY = pattern(r'("[^"\\]*+(?:\\.[^"\\]*+)*+")[ \t\r\n]*:[ \t\r\n]*')
+_LINE_END = pattern(r"\r\n|\r|\n")
 # A text up to its next bracket; brackets inside strings are none. Possessive, so that nothing is read twice.
-_BRACKET = re.compile(r'(?:[^\[\]{}"]++|"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z))*+([\[\]{}])', re.DOTALL)
-_SURROGATE = re.compile(r"\\u(?:[dD][89a-fA-F]|0000)")
+_BRACKET = pattern(r'(?:[^\[\]{}"]++|"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z))*+([\[\]{}])', re.DOTALL)
+_SURROGATE = pattern(r"\\u(?:[dD][89a-fA-F]|0000)")
 # Every escape, so that an escaped backslash is not taken for one; pairs of surrogates are whole, others are caught.
-_ESCAPE = re.compile(
+_ESCAPE = pattern(
     r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2}|u0000)|.)",
     re.DOTALL,
 )

@@ -10,12 +10,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import field
 from enum import Enum, auto
 from functools import cache, cached_property
-
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
+from typing import TYPE_CHECKING
 
 from plait.core.frozen import dataclass
 from plait.sources.text import BOM, Lines
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
 
 # The parser drops the rest of a file when lists nest deeper than it was told to follow; so lines that could nest so
 # deep (a list takes two columns at least, or a marker) are passed over first. Each level costs two frames of the stack.
@@ -129,6 +131,8 @@ def _passed_over(found: re.Match[str]) -> str:
 
 @cache
 def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt  # noqa: PLC0415 - it is large, and not every text is looked into
+
     # References mean nothing to a task, and many of them in one paragraph cost the square of their number.
     return MarkdownIt("commonmark", {"maxNesting": _NESTING}).enable("table").disable("reference")
 

@@ -108,7 +108,7 @@ def needs(sheet: Sheet, node: Node, key: str) -> Iterator[Need]:
     said = node.get(key)
     if said is not None and not isinstance(said, list):
         sheet.warn(node[key], f"{key} is not a list, and was passed over", f'Write "{key}": [1, 2].')
-    for item in node[key].items if isinstance(said, list) else ():
+    for item in node[key].items if said and isinstance(said, list) else ():
         if on := name(item):
             yield Need(on, reason=f"{key}: {on}", at=sheet.origin(item))
         else:

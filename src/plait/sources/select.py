@@ -9,19 +9,20 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
 from plait.core.frozen import dataclass
+from plait.core.late import pattern
 from plait.core.plan import Problem, Severity
 from plait.sources.model import Entry, Mark
 from plait.sources.pile import Pile, leaves
 
-_DASHES = re.compile(r"(?<=[\w.])[ \t]*[-\u2010-\u2015][ \t]*(?=\d)")
-_SPLIT = re.compile(r"[,;\s]+")
+_DASHES = pattern(r"(?<=[\w.])[ \t]*[-\u2010-\u2015][ \t]*(?=\d)")
+_SPLIT = pattern(r"[,;\s]+")
 _NUMBER = r"\d+(?:\.\d+)*"
-_RANGE = re.compile(rf"(\S+:)?([A-Za-z]*)({_NUMBER})-\2({_NUMBER})\Z")
-_LEADING = re.compile(rf"({_NUMBER})(?:[-_. ].*)?\Z", re.DOTALL)
-_OPEN_RANGE = re.compile(rf"(?:{_NUMBER}-|-{_NUMBER})\Z")
-_PHASE = re.compile(r"(?:phase|p):(.*)\Z", re.IGNORECASE)
-_PADDED = re.compile(r"^0*(\d+)-")
-_IDLIKE = re.compile(r"(?:[A-Z]+-?|#)?\d[\w.#:-]*\Z")
+_RANGE = pattern(rf"(\S+:)?([A-Za-z]*)({_NUMBER})-\2({_NUMBER})\Z")
+_LEADING = pattern(rf"({_NUMBER})(?:[-_. ].*)?\Z", re.DOTALL)
+_OPEN_RANGE = pattern(rf"(?:{_NUMBER}-|-{_NUMBER})\Z")
+_PHASE = pattern(r"(?:phase|p):(.*)\Z", re.IGNORECASE)
+_PADDED = pattern(r"^0*(\d+)-")
+_IDLIKE = pattern(r"(?:[A-Z]+-?|#)?\d[\w.#:-]*\Z")
 _WIDEST = 100  # of a range whose members are all missing: more are not named one by one
 
 

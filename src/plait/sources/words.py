@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
+from plait.core.late import pattern
 from plait.sources.model import Mark
 
 # Smaller goes first; a task that says nothing is of middle priority (Task.priority).
 _PRIORITIES = {"critical": -1, "urgent": -1, "high": 0, "medium": 1, "normal": 1, "low": 2}
 _WEIGHTS = {"low": 1.0, "small": 1.0, "medium": 2.0, "high": 4.0, "large": 4.0}
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
-_LENGTH = re.compile(
+_LENGTH = pattern(
     r"(?<!\d)(\d{1,9}(?:\.\d{1,9})?)(?:\s{0,9}[-\u2013\u2014~]\s{0,9}(\d{1,9}(?:\.\d{1,9})?))?\s{0,9}"
     r"(s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)\b",
     re.IGNORECASE,
 )
-_P = re.compile(r"\bP([0-9])\b", re.IGNORECASE)
-_WORD = re.compile(r"[A-Za-z]+")
-_UNWORDY = re.compile(r"[^\w]+|_+")
+_P = pattern(r"\bP([0-9])\b", re.IGNORECASE)
+_WORD = pattern(r"[A-Za-z]+")
+_UNWORDY = pattern(r"[^\w]+|_+")
 _NOTHING = {"", "-", "\u2013", "\u2014", "none", "n/a", "na", "nothing", "null"}
 
 MARKS = {
@@ -61,6 +63,7 @@ MARKS = {
 }
 
 
+@lru_cache(256)  # a source has few words for many tasks
 def mark(said: str) -> Mark | None:
     """The status that these words tell, whatever their case, hyphens, brackets and what is added in parentheses."""
     plain = re.sub(r"\(.*", "", said, flags=re.DOTALL)

@@ -27,6 +27,7 @@ INBOX = "inbox.db"
 LOCKS = "locks"
 LOG = "engine.log"
 DOORBELL = "doorbell"
+TROUBLE = "trouble"
 HELD = "--held"
 LOG_MOST = 1 << 20  # bytes; a longer log is put aside when an engine starts
 
@@ -37,10 +38,11 @@ def has_journal(place: Place) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class EngineInfo:
-    """Who holds the lease, and since when."""
+    """Who holds the lease, and since when. `trouble` is what keeps it from going on, if anything does."""
 
     pid: int
     since: float
+    trouble: str = ""
 
 
 def engine_of(place: Place) -> EngineInfo | None:
@@ -48,9 +50,12 @@ def engine_of(place: Place) -> EngineInfo | None:
 
     if not has_journal(place) or not lock.taken(place.state / JOURNAL):
         return None
+    from plait.adapters import trouble  # noqa: PLC0415
+
     try:
         beside = lock.beside(place.state / JOURNAL)
-        return EngineInfo(int(beside.read_text() or 0), beside.stat().st_mtime)
+        pid, since = int(beside.read_text() or 0), beside.stat().st_mtime
+        return EngineInfo(pid, since, trouble.read(place.state / TROUBLE))
     except (OSError, ValueError):  # it is about to sign
         return EngineInfo(0, 0.0)
 

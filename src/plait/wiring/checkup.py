@@ -53,7 +53,7 @@ def checkup(where: Path) -> list[Check]:
     weather = MachineSensors((place.state, place.top)).read()
     found = programs(["git", *(known.program for known in KNOWN if known.program)])
     told, engine = history(place), engine_of(place)
-    pid, since = (engine.pid, engine.since) if engine else (None, 0.0)
+    pid, since, trouble = (engine.pid, engine.since, engine.trouble) if engine else (None, 0.0, "")
     return [
         machine.git(found["git"]),
         machine.python(),
@@ -66,7 +66,7 @@ def checkup(where: Path) -> list[Check]:
         store.state(place.state),
         book.journal(place.state / JOURNAL, told.state, told.problems),
         _inbox_checked(place),
-        book.engine(pid, since, place.state / LOG, told.state),
+        book.engine(pid, since, place.state / LOG, told.state, trouble),
         *_repository_checked(place),
         *_leftovers(place, told.state, at_work=engine is not None),
         store.commons(commons_folder()),

@@ -11,6 +11,7 @@ from plait.adapters.commons import open_commons
 from plait.adapters.local import LocalExecutor
 from plait.adapters.sensors import MachineSensors
 from plait.adapters.sqlite import open_writer
+from plait.adapters.trouble import FileTrouble
 from plait.config.layers import merge
 from plait.config.load import load as load_config
 from plait.config.model import Config
@@ -30,7 +31,7 @@ from plait.engine.settler import Settler
 from plait.engine.starting import Starter
 from plait.engine.watch import Watch
 from plait.ports import Journal
-from plait.wiring import JOURNAL, Place, commons_folder, inbox, state_folder
+from plait.wiring import JOURNAL, TROUBLE, Place, commons_folder, inbox, state_folder
 from plait.wiring.onlookers import onlookers
 from plait.wiring.repository import integrator, publisher, setups_folder, workspaces, worktrees_folder
 from plait.wiring.writing import source_writer
@@ -114,6 +115,7 @@ def engine_parts(
         machine,
         commons,
         awake,
+        FileTrouble(place.state / TROUBLE),
         hands,
         grounds,
         foresight,

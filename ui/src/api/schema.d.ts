@@ -815,6 +815,8 @@ export interface components {
             createdAt: string;
             /** Eta */
             eta: string | null;
+            /** Hint */
+            hint: string | null;
             /** Id */
             id: string;
             mode: components["schemas"]["Mode"];
@@ -823,6 +825,8 @@ export interface components {
             progress: components["schemas"]["Progress"];
             /** Projectid */
             projectId: string | null;
+            /** Reason */
+            reason: string;
             settings: components["schemas"]["BatchSettings"];
             /** Shipped */
             shipped: string | null;
@@ -860,7 +864,8 @@ export interface components {
         };
         /**
          * BatchHead
-         * @description A batch without its tasks.
+         * @description A batch without its tasks. `reason`: why it is where it is, such as what paused it; `hint`: what to do about
+         *     `unshipped`.
          */
         BatchHead: {
             /** Base */
@@ -874,6 +879,8 @@ export interface components {
             createdAt: string;
             /** Eta */
             eta: string | null;
+            /** Hint */
+            hint: string | null;
             /** Id */
             id: string;
             mode: components["schemas"]["Mode"];
@@ -882,6 +889,8 @@ export interface components {
             progress: components["schemas"]["Progress"];
             /** Projectid */
             projectId: string | null;
+            /** Reason */
+            reason: string;
             settings: components["schemas"]["BatchSettings"];
             /** Shipped */
             shipped: string | null;
@@ -907,6 +916,8 @@ export interface components {
             createdAt: string;
             /** Eta */
             eta: string | null;
+            /** Hint */
+            hint: string | null;
             /** Id */
             id: string;
             mode: components["schemas"]["Mode"];
@@ -915,6 +926,8 @@ export interface components {
             progress: components["schemas"]["Progress"];
             /** Projectid */
             projectId: string | null;
+            /** Reason */
+            reason: string;
             settings: components["schemas"]["BatchSettings"];
             /** Shipped */
             shipped: string | null;
@@ -1246,6 +1259,11 @@ export interface components {
              * @description keep the machine from sleeping while a batch runs, where the system allows it
              */
             keepAwake: boolean;
+            /**
+             * Largestfile
+             * @description the largest file that a result may hold, since most hosts refuse a push with a larger one; 0: any size
+             */
+            largestFile: number;
             /**
              * Link
              * @description files and folders of the checkout that each worktree gets a link to
@@ -1743,12 +1761,17 @@ export interface components {
          * @enum {string}
          */
         EndWhy: "cancel" | "drop" | "blocked" | "stop" | "timeout" | "idle" | "feedback";
-        /** EngineSeen */
+        /**
+         * EngineSeen
+         * @description `trouble`: what keeps it from going on, such as a disk without room; null if nothing does.
+         */
         EngineSeen: {
             /** Pid */
             pid: number;
             /** Since */
             since: string;
+            /** Trouble */
+            trouble?: string | null;
         };
         /** Entrant */
         Entrant: {
@@ -2373,6 +2396,11 @@ export interface components {
              * @description keep the machine from sleeping while a batch runs, where the system allows it
              */
             keepAwake: boolean;
+            /**
+             * Largestfile
+             * @description the largest file that a result may hold, since most hosts refuse a push with a larger one; 0: any size
+             */
+            largestFile: number;
             /**
              * Link
              * @description files and folders of the checkout that each worktree gets a link to
@@ -3447,6 +3475,8 @@ export interface operations {
                 limit?: number;
                 /** @description false: without their tasks */
                 tasks?: boolean;
+                /** @description true: and older ones that are open */
+                open?: boolean;
                 /** @description The project that is meant; none: the one served */
                 project?: string | null;
             };

@@ -5,6 +5,7 @@ import { useNow } from "../parts/now";
 import { useBoard } from "../store/board";
 import styles from "./LinkState.module.css";
 import { askMe, useMe } from "./me";
+import { useTrouble } from "./trouble";
 
 const PATIENCE = 1000; // ms: what is back at once was never gone
 
@@ -31,8 +32,10 @@ function Said(): ReactNode {
   const loaded = useBoard((store) => store.loaded);
   const newer = useMe(({ opened, served }) => opened !== served);
   const looks = useMe(({ access }) => access === "look");
+  const trouble = useTrouble();
   if (link === "lost") return <Lost />;
   if (link === "reconnecting" && loaded) return <Reconnecting />;
+  if (trouble !== null) return <p className={styles.words}>The engine can't go on: {trouble}</p>;
   if (newer) return <Newer />;
   if (looks) return <p className={styles.quiet}>You may look</p>;
   return null;

@@ -1,5 +1,4 @@
-import { useQuery } from "@tanstack/react-query";
-import { api, told } from "../api/client";
+import { useAgents } from "../api/agents";
 import type { AgentInfo } from "../api/types";
 import { count } from "../model/format";
 import { Failure, Loading } from "../parts/Empty";
@@ -37,13 +36,6 @@ export function AgentChoice({ error }: { error?: string | null }) {
       <Contest />
     </fieldset>
   );
-}
-
-export function useAgents() {
-  return useQuery({
-    queryKey: ["agents", "run"],
-    queryFn: async ({ signal }) => (await told(api.GET("/api/agents", { signal }))).agents,
-  });
 }
 
 function asSettingsSay(agents: readonly AgentInfo[]): string {

@@ -14,7 +14,7 @@ import { BatchControls } from "./BatchControls";
 import styles from "./BatchHeader.module.css";
 import { Elapsed, Eta, PullRequest, Spent } from "./BatchStrip";
 import { Counts, ProgressBar } from "./ProgressBar";
-import { needYou } from "./watching";
+import { needYou, pauseOf } from "./watching";
 
 /** On top of the views of one batch: what it is, where it stands, what can be asked of it, and its other views. */
 export function BatchHeader({ batchId }: { batchId: string }) {
@@ -58,6 +58,7 @@ function useHead(batchId: string): { head: BatchHead | undefined; error: unknown
 
 function Progressing({ head }: { head: BatchHead }) {
   const asked = useAsked(head);
+  const paused = pauseOf(head);
   const { percentage } = head.progress;
   return (
     <div className={styles.progress}>
@@ -65,9 +66,7 @@ function Progressing({ head }: { head: BatchHead }) {
       <span className={styles.percentage}>{Math.round(percentage)}%</span>
       <Counts progress={head.progress} />
       {asked.count > 0 && <span className={styles.asking}>{needYou(asked.count)}</span>}
-      {head.status === "paused" && asked.pause && (
-        <span className={styles.asking}>Paused: {asked.pause}</span>
-      )}
+      {paused !== null && <span className={styles.asking}>{paused}</span>}
     </div>
   );
 }

@@ -13,7 +13,7 @@ import { BatchControls } from "./BatchControls";
 import styles from "./BatchStrips.module.css";
 import { Counts, ProgressBar } from "./ProgressBar";
 import { dismiss } from "./watched";
-import { isOpen, needYou, outcome } from "./watching";
+import { isOpen, needYou, outcome, pauseOf } from "./watching";
 
 export const BatchStrip = memo(function BatchStrip({ batchId }: { batchId: string }) {
   const head = useBoard((store) => store.board.batches.get(batchId));
@@ -50,12 +50,16 @@ export const BatchStrip = memo(function BatchStrip({ batchId }: { batchId: strin
 
 function Going({ head }: { head: BatchHead }) {
   const asked = useAsked(head);
-  const paused = head.status === "paused";
+  const paused = pauseOf(head);
   return (
     <>
       {asked.count > 0 && <span className={styles.asking}>{needYou(asked.count)}</span>}
-      {paused && <span className={styles.reason}>Paused{asked.pause && `: ${asked.pause}`}</span>}
-      {!paused && asked.count === 0 && head.eta !== null && <Eta eta={head.eta} />}
+      {paused !== null && (
+        <span className={styles.reason} title={paused}>
+          {paused}
+        </span>
+      )}
+      {paused === null && asked.count === 0 && head.eta !== null && <Eta eta={head.eta} />}
       <Elapsed head={head} />
       <Spent head={head} />
     </>

@@ -16,7 +16,7 @@ import { PullRequest } from "./BatchStrip";
 import { ProgressBar } from "./ProgressBar";
 import { inCounts, isOpen } from "./watching";
 
-const STEP = 50; // as many as the board knows by itself
+const STEP = 50; // as many as the board knows by itself, beside those that are open
 
 /** All batches, the newest first. */
 export default function BatchesView() {
@@ -43,7 +43,7 @@ export default function BatchesView() {
   );
 }
 
-/** The newest are the board's, which are true at every moment; older ones are asked for. */
+/** The newest and the open ones are the board's, which are true at every moment; others are asked for. */
 function useHeads(limit: number) {
   const board = useBoard((store) => store.board.batches);
   const { data, error, isFetching, refetch } = useQuery({
@@ -55,9 +55,10 @@ function useHeads(limit: number) {
     enabled: limit > STEP,
     placeholderData: keepPreviousData,
   });
-  const newest = [...board.values()];
-  const older: BatchHead[] = (data ?? []).filter(({ id }) => !board.has(id));
-  const heads = limit > STEP ? [...newest, ...older] : newest;
+  const older: BatchHead[] = limit > STEP ? (data ?? []).filter(({ id }) => !board.has(id)) : [];
+  const heads = [...board.values(), ...older].sort(
+    (a, b) => Date.parse(b.createdAt) - Date.parse(a.createdAt),
+  );
   return {
     heads,
     error,

@@ -13,12 +13,14 @@ export function useAsked(head: BatchHead): Asked {
   const known = useBoard(
     useShallow((store) => ({ ...ASKS_NOTHING, ...askedBy(store.board.tasks).get(head.id) })),
   );
+  const waits = useBoard((store) => askedBy(store.board.tasks).has(head.id));
   const { running, queued, waiting } = head.progress;
-  const silent = known.approval === null && known.pause === null && running === 0 && queued + waiting > 0;
+  const unknown = head.status === "paused" ? !waits : head.mode === "queue" && known.approval === null;
+  const silent = unknown && running === 0 && queued + waiting > 0;
   const { data } = useQuery({
     queryKey: ["batch", head.id, "asked"],
     queryFn: ({ signal }) => waitingOnes(head.id, signal),
-    enabled: isOpen(head) && silent && (head.mode === "queue" || head.status === "paused"),
+    enabled: isOpen(head) && silent,
   });
   return silent && data !== undefined ? data : known;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { BatchHead, Progress, Run, Task } from "../api/types";
 import { progress } from "../model/samples";
-import { askedBy, inCounts, lost, needYou, outcome, segments } from "./watching";
+import { askedBy, inCounts, lost, needYou, outcome, pauseOf, segments } from "./watching";
 
 const NONE = progress();
 
@@ -19,14 +19,15 @@ describe("what a batch wants of a person", () => {
     const asked = askedBy(tasks).get("7f3a");
     expect(asked?.count).toBe(1);
     expect(asked?.approval?.taskId).toBe("02");
-    expect(asked?.pause).toBeNull();
   });
 
-  it("tells a pause without saying twice that it is one", () => {
-    const tasks = new Map([
-      task("01", { waiting: "pause", reason: "the batch is paused: the budget is spent" }),
-    ]);
-    expect(askedBy(tasks).get("7f3a")?.pause).toBe("the budget is spent");
+  it("is told of a pause with its reason, and without saying twice that it is one", () => {
+    const told = (reason: string) => pauseOf({ status: "paused", reason });
+    expect(told("the budget is spent")).toBe("Paused: the budget is spent");
+    expect(told("paused by request")).toBe("Paused by request");
+    expect(told("stopped by request")).toBe("Stopped by request");
+    expect(told("")).toBe("Paused");
+    expect(pauseOf({ status: "running", reason: "1 at work, 2 of 3 to go" })).toBeNull();
   });
 
   it("is told apart by batch, and worked out once for each state of the tasks", () => {

@@ -14,11 +14,9 @@ export interface Asked {
   readonly count: number;
   /** The one whose turn it is in a queue, and who waits for approval. */
   readonly approval: Run | null;
-  /** Why it is paused; `null` where nobody waits for that, or it is not. */
-  readonly pause: string | null;
 }
 
-export const ASKS_NOTHING: Asked = { count: 0, approval: null, pause: null };
+export const ASKS_NOTHING: Asked = { count: 0, approval: null };
 
 const known = new WeakMap<ReadonlyMap<string, Task>, ReadonlyMap<string, Asked>>();
 
@@ -42,12 +40,14 @@ function withRun(asked: Asked, run: Run): Asked {
   return {
     count: asked.count + (run.needsYou ? 1 : 0),
     approval: asked.approval ?? (run.waiting === "approval" ? run : null),
-    pause: asked.pause ?? (run.waiting === "pause" ? why(run.reason) : null),
   };
 }
 
-function why(reason: string): string {
-  return reason.replace(/^the batch is paused: /, "");
+/** That it is paused, and by what; `null`: it is not. */
+export function pauseOf({ status, reason }: Pick<BatchHead, "status" | "reason">): string | null {
+  if (status !== "paused") return null;
+  if (/^(paused|stopped) /.test(reason)) return `${reason.charAt(0).toUpperCase()}${reason.slice(1)}`;
+  return reason === "" ? "Paused" : `Paused: ${reason}`;
 }
 
 export type Tone = "done" | "running" | "waiting" | "failed" | "stopped";

@@ -5,18 +5,18 @@ import { Code } from "./Code";
 import type { FileChange, Line } from "./change";
 import styles from "./Lines.module.css";
 import { plain } from "./pieces";
-import type { Pair, Side } from "./rows";
+import type { Key, Side } from "./rows";
 
 const SIGNS = { same: " ", added: "+", removed: "−" } as const;
 
 /** `null`: nobody can comment here. `disabled` says why it can't be now. */
 export interface Commenting {
   readonly disabled: string | null;
-  point(key: string, side: Side, extend: boolean): void;
+  point(key: Key, side: Side, extend: boolean): void;
 }
 
 interface Common {
-  id: string;
+  id: Key;
   file: FileChange;
   words: string;
   commenting: Commenting | null;
@@ -54,11 +54,15 @@ export const Unified = memo(function Unified({
   );
 });
 
-export const SideBySide = memo(function SideBySide({ pair, ...rest }: Common & { pair: Pair }) {
+export const SideBySide = memo(function SideBySide({
+  left,
+  right,
+  ...rest
+}: Common & { left: Line | null; right: Line | null }) {
   return (
     <div className={styles.split} data-current={rest.current || undefined}>
-      <Half {...rest} side="old" line={pair.left} mate={pair.right} />
-      <Half {...rest} side="new" line={pair.right} mate={pair.left} />
+      <Half {...rest} side="old" line={left} mate={right} />
+      <Half {...rest} side="new" line={right} mate={left} />
     </div>
   );
 });

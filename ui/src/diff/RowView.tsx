@@ -58,7 +58,7 @@ export const RowView = memo(function RowView({ row, drawing, chosen, current }: 
     case "line":
       return <Unified {...common} line={row.line} mate={row.mate} />;
     case "pair":
-      return <SideBySide {...common} pair={row.pair} />;
+      return <SideBySide {...common} left={row.left} right={row.right} />;
     case "comment":
       return draftKey === null ? null : <Written draft={draftKey} comment={row.comment} />;
     case "writing":

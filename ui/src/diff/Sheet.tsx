@@ -56,7 +56,7 @@ export function Sheet({
   const scroller = useRef<HTMLDivElement>(null);
   const hovered = useRef(false);
   const [selecting, setSelecting] = useState<string | undefined>(undefined);
-  const heads = useMemo(() => rows.flatMap((row, index) => (row.kind === "file" ? [index] : [])), [rows]);
+  const heads = useMemo(() => headsOf(rows), [rows]);
   const stuck = useRef(0);
   const extract = useCallback(
     (seen: Seen) => {
@@ -138,6 +138,13 @@ export function Sheet({
       </div>
     </section>
   );
+}
+
+/** Where the files begin. */
+function headsOf(rows: readonly Row[]): number[] {
+  const found: number[] = [];
+  for (let at = 0; at < rows.length; at++) if (rows[at]?.kind === "file") found.push(at);
+  return found;
 }
 
 /** Of two sides, only the one where the pointer went down is selected. */

@@ -4,11 +4,11 @@ import { useCallback, useRef, useState } from "react";
 import type { Line } from "./change";
 import { begin, type Place } from "./comments";
 import { placeAt } from "./feedback";
-import { linesOf, type Row, type Side } from "./rows";
+import { type Key, linesOf, type Row, type Side } from "./rows";
 
 export interface Pointed {
-  readonly anchor: string;
-  readonly at: string;
+  readonly anchor: Key;
+  readonly at: Key;
   readonly side: Side;
 }
 
@@ -26,7 +26,7 @@ export function usePointing(rows: readonly Row[], draft: string | null, attempt:
     [draft, attempt],
   );
   const point = useCallback(
-    (key: string, side: Side, extend: boolean) => {
+    (key: Key, side: Side, extend: boolean) => {
       const next = extended(latest.current.rows, latest.current.pointed, key, side, extend);
       setPointed(next);
       comment(next);
@@ -61,11 +61,11 @@ export function span(rows: readonly Row[], pointed: Pointed | null): readonly [n
 function extended(
   rows: readonly Row[],
   before: Pointed | null,
-  key: string,
+  key: Key,
   side: Side,
   extend: boolean,
 ): Pointed {
-  const file = (of: string) => rows.find((row) => row.key === of)?.file;
+  const file = (of: Key) => rows.find((row) => row.key === of)?.file;
   if (!extend || before === null || file(before.anchor) !== file(key)) return { anchor: key, at: key, side };
   return { anchor: before.anchor, at: key, side: before.side };
 }

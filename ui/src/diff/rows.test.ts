@@ -35,7 +35,7 @@ const said = (row: Row): string => {
     case "line":
       return `${row.line.kind} ${row.line.text}${row.mate ? ` ~ ${row.mate.text}` : ""}`;
     case "pair":
-      return `${row.pair.left?.text ?? ""} | ${row.pair.right?.text ?? ""}`;
+      return `${row.left?.text ?? ""} | ${row.right?.text ?? ""}`;
     default:
       return row.kind;
   }
@@ -94,9 +94,25 @@ describe("the rows of a change", () => {
     expect(order("split").slice(3, 7)).toEqual(["two | zwei", "writing", "three | ", "comment"]);
   });
 
-  it("have keys of their own", () => {
-    const keys = rows(files, shown()).map(({ key }) => key);
-    expect(new Set(keys).size).toBe(keys.length);
+  it("have keys of their own, which those of the other view do not meet", () => {
+    const two = parse(TEXT + TEXT.replaceAll("a.py", "b.py"));
+    const keys = (view: Shown["view"], kind: Row["kind"]) =>
+      rows(two, shown({ view })).flatMap((row) => (row.kind === kind ? [row.key] : []));
+    const lines = [...keys("unified", "line"), ...keys("split", "pair")];
+    expect(new Set(lines).size).toBe(lines.length);
+    const all = rows(two, shown()).map(({ key }) => key);
+    expect(new Set(all).size).toBe(all.length);
+  });
+
+  it("are the same ones whatever is folded or said elsewhere, and have the same keys", () => {
+    const two = parse(TEXT + TEXT.replaceAll("a.py", "b.py"));
+    const lines = (part: Partial<Shown>) =>
+      rows(two, shown(part)).filter(({ kind, file }) => kind === "line" && file.path === "b.py");
+    const before = lines({});
+    const writing = { path: "b.py", side: "new" as const, from: 1, to: 1, quote: [], more: 0, attempt: 1 };
+    const after = lines({ folded: new Map([["a.py", "Folded."]]), writing });
+    expect(before).toHaveLength(5);
+    for (const [at, row] of after.entries()) expect(row).toBe(before[at]);
   });
 });
 

@@ -1,36 +1,41 @@
 /* A change as one flat list of rows, as it is drawn from top to bottom: only those in sight are. */
 
-import type { FileChange, Hunk, Line } from "./change";
+import type { FileChange, Line } from "./change";
 import type { Comment, Place } from "./comments";
+import { pairs, singles } from "./pairs";
 
 export type View = "unified" | "split";
 export type Side = "old" | "new";
 
-export interface Pair {
-  readonly left: Line | null;
-  readonly right: Line | null;
-}
+/** A number where there are very many: they are compared and looked up all the time. */
+export type Key = string | number;
 
 export type Row =
-  | { readonly kind: "file"; readonly key: string; readonly file: FileChange }
+  | { readonly kind: "file"; readonly key: Key; readonly file: FileChange }
   | {
       readonly kind: "note";
-      readonly key: string;
+      readonly key: Key;
       readonly file: FileChange;
       readonly text: string;
       readonly fold: boolean;
     }
-  | { readonly kind: "hunk"; readonly key: string; readonly file: FileChange; readonly text: string }
+  | { readonly kind: "hunk"; readonly key: Key; readonly file: FileChange; readonly text: string }
   | {
       readonly kind: "line";
-      readonly key: string;
+      readonly key: Key;
       readonly file: FileChange;
       readonly line: Line;
       readonly mate: Line | null;
     }
-  | { readonly kind: "pair"; readonly key: string; readonly file: FileChange; readonly pair: Pair }
-  | { readonly kind: "comment"; readonly key: string; readonly file: FileChange; readonly comment: Comment }
-  | { readonly kind: "writing"; readonly key: string; readonly file: FileChange };
+  | {
+      readonly kind: "pair";
+      readonly key: Key;
+      readonly file: FileChange;
+      readonly left: Line | null;
+      readonly right: Line | null;
+    }
+  | { readonly kind: "comment"; readonly key: Key; readonly file: FileChange; readonly comment: Comment }
+  | { readonly kind: "writing"; readonly key: Key; readonly file: FileChange };
 
 export interface Shown {
   readonly view: View;
@@ -42,102 +47,95 @@ export interface Shown {
 
 export function rows(files: readonly FileChange[], shown: Shown): Row[] {
   const made: Row[] = [];
-  const split = shown.view === "split";
-  const below = new Map<string, Comment[]>();
-  for (const comment of shown.comments) {
-    const at = placeKey(comment.path, comment.side, comment.to);
-    below.set(at, [...(below.get(at) ?? []), comment]);
-  }
-  const writing = shown.writing && placeKey(shown.writing.path, shown.writing.side, shown.writing.to);
+  const below = inserted(shown);
+  let first = 0;
   for (const [f, file] of files.entries()) {
     made.push({ kind: "file", key: `${f}`, file });
     const why = shown.folded.get(file.path);
     const note = why ?? noteOf(file);
     if (note !== null) made.push({ kind: "note", key: `${f}!`, file, text: note, fold: why !== undefined });
-    if (why !== undefined) continue;
-    for (const [h, hunk] of file.hunks.entries()) {
-      made.push({ kind: "hunk", key: `${f}.${h}`, file, text: hunk.header });
-      const all = split ? pairs(hunk) : singles(hunk);
-      for (let i = 0; i < all.length; i++) {
-        const pair = all[i] as Pair;
-        const key = `${f}.${h}${split ? ":" : "."}${i}`;
-        made.push(split ? { kind: "pair", key, file, pair } : single(key, file, pair));
-        if (below.size === 0 && writing === null) continue;
-        for (const at of placesOf(file, split ? pair : { left: pair.left, right: null })) {
-          for (const comment of below.get(at) ?? [])
-            made.push({ kind: "comment", key: `c${comment.id}`, file, comment });
-          if (at === writing) made.push({ kind: "writing", key: "writing", file });
+    if (why === undefined) {
+      const mine = below.get(file.path);
+      for (const [h, hunk] of hunkRows(file, shown.view, first).entries()) {
+        made.push({ kind: "hunk", key: `${f}.${h}`, file, text: file.hunks[h]?.header ?? "" });
+        for (const row of hunk) {
+          made.push(row);
+          if (mine !== undefined) made.push(...under(row, mine));
         }
       }
     }
+    first += 2 * linesIn(file);
   }
   return made;
 }
 
-/** Removed lines beside the added ones that took their place. */
-const paired = new WeakMap<Hunk, readonly Pair[]>();
-export function pairs(hunk: Hunk): readonly Pair[] {
-  const known = paired.get(hunk);
-  if (known !== undefined) return known;
-  const made: Pair[] = [];
-  const { lines } = hunk;
-  for (let i = 0; i < lines.length; ) {
-    const line = lines[i] as Line;
-    if (line.kind === "same") {
-      made.push({ left: line, right: line });
-      i += 1;
-      continue;
-    }
-    const removed: Line[] = [];
-    const added: Line[] = [];
-    for (; i < lines.length && lines[i]?.kind === "removed"; i++) removed.push(lines[i] as Line);
-    for (; i < lines.length && lines[i]?.kind === "added"; i++) added.push(lines[i] as Line);
-    for (let n = 0; n < Math.max(removed.length, added.length); n++)
-      made.push({ left: removed[n] ?? null, right: added[n] ?? null });
-  }
-  paired.set(hunk, made);
-  return made;
+type Drawn = { readonly view: View; readonly first: number; readonly hunks: readonly (readonly Row[])[] };
+
+/** The lines of each hunk. Law: the same file has the same rows, whatever is folded or said about it. Their keys begin
+    with `first`, and those of the other view do not meet them. */
+const drawn = new WeakMap<FileChange, Drawn>();
+function hunkRows(file: FileChange, view: View, first: number): Drawn["hunks"] {
+  const known = drawn.get(file);
+  if (known?.view === view && known.first === first) return known.hunks;
+  let key = view === "split" ? first + linesIn(file) : first;
+  const pair = (left: Line | null, right: Line | null): Row => ({
+    kind: "pair",
+    key: key++,
+    file,
+    left,
+    right,
+  });
+  const single = (line: Line, mate: Line | null): Row => ({ kind: "line", key: key++, file, line, mate });
+  const hunks = file.hunks.map((hunk) => (view === "split" ? pairs(hunk, pair) : singles(hunk, single)));
+  drawn.set(file, { view, first, hunks });
+  return hunks;
 }
 
-/** The same in git's own order: each line with the one that it is compared with on the other side. */
-const listed = new WeakMap<Hunk, readonly Pair[]>();
-function singles(hunk: Hunk): readonly Pair[] {
-  const known = listed.get(hunk);
-  if (known !== undefined) return known;
-  const mates = new Map<Line, Line | null>();
-  for (const { left, right } of pairs(hunk)) {
-    if (left !== null) mates.set(left, right);
-    if (right !== null && right !== left) mates.set(right, left);
-  }
-  const made = hunk.lines.map((line) => ({ left: line, right: mates.get(line) ?? null }));
-  listed.set(hunk, made);
-  return made;
+function linesIn({ hunks }: FileChange): number {
+  return hunks.reduce((sum, { lines }) => sum + lines.length, 0);
 }
 
-function single(key: string, file: FileChange, { left, right }: Pair): Row {
-  return { kind: "line", key, file, line: left as Line, mate: right === left ? null : right };
+/** What stands below lines of a file, by side and number; `null` is the field that somebody writes into. */
+type Below = Record<Side, Map<number, (Comment | null)[]>>;
+
+function inserted({ comments, writing }: Shown): ReadonlyMap<string, Below> {
+  const found = new Map<string, Below>();
+  const put = ({ path, side, to }: Place, what: Comment | null) => {
+    const mine = found.get(path) ?? { old: new Map(), new: new Map() };
+    mine[side].set(to, [...(mine[side].get(to) ?? []), what]);
+    found.set(path, mine);
+  };
+  for (const comment of comments) put(comment, comment);
+  if (writing !== null) put(writing, null);
+  return found;
+}
+
+const NOTHING: readonly Row[] = [];
+
+function under(row: Row, below: Below): readonly Row[] {
+  if (row.kind === "line") return underLine(row.line, row.file, below);
+  if (row.kind !== "pair") return NOTHING;
+  const { left, right } = row;
+  const [one, other] = [underLine(left, row.file, below), underLine(right, row.file, below)];
+  return left === right || other.length === 0 ? one : [...one, ...other];
+}
+
+function underLine(line: Line | null, file: FileChange, below: Below): readonly Row[] {
+  const before = line === null ? undefined : below.old.get(line.old);
+  const after = line === null ? undefined : below.new.get(line.new);
+  if (before === undefined && after === undefined) return NOTHING;
+  return [...(before ?? []), ...(after ?? [])].map((comment) =>
+    comment === null
+      ? { kind: "writing", key: "writing", file }
+      : { kind: "comment", key: `c${comment.id}`, file, comment },
+  );
 }
 
 /** The lines that a row shows, by side: those that a person can point at. */
 export function linesOf(row: Row): { old: Line | null; new: Line | null } {
-  if (row.kind === "pair") return { old: row.pair.left, new: row.pair.right };
+  if (row.kind === "pair") return { old: row.left, new: row.right };
   if (row.kind !== "line") return { old: null, new: null };
   return row.line.kind === "removed" ? { old: row.line, new: null } : { old: null, new: row.line };
-}
-
-function placesOf(file: FileChange, { left, right }: Pair): string[] {
-  const lines = new Set([left, right]);
-  const found: string[] = [];
-  for (const line of lines) {
-    if (line === null) continue;
-    if (line.old > 0) found.push(placeKey(file.path, "old", line.old));
-    if (line.new > 0) found.push(placeKey(file.path, "new", line.new));
-  }
-  return found;
-}
-
-function placeKey(path: string, side: Side, n: number): string {
-  return `${side} ${n} ${path}`;
 }
 
 function noteOf(file: FileChange): string | null {

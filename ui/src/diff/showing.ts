@@ -43,7 +43,7 @@ export function indexOf(rows: readonly Row[], { file, line }: Wanted): number {
 function has(row: Row, line: NonNullable<Wanted["line"]>): boolean {
   if ("text" in line) {
     return row.kind === "pair"
-      ? row.pair.left === line || row.pair.right === line
+      ? row.left === line || row.right === line
       : row.kind === "line" && row.line === line;
   }
   const there = linesOf(row)[line.side];

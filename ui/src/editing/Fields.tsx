@@ -1,6 +1,5 @@
-import { useQuery } from "@tanstack/react-query";
 import { type ComponentProps, lazy, Suspense, useId, useState } from "react";
-import { api, told } from "../api/client";
+import { useAgents } from "../api/agents";
 import type { WholeTask } from "../api/types";
 import { Button } from "../parts/Button";
 import { Loading } from "../parts/Empty";
@@ -66,7 +65,7 @@ function useIds(own: string | null): readonly string[] {
 
 function Words({ editing }: { editing: Editing }) {
   const agents = useId();
-  const known = useQuery({ queryKey: ["agents"], queryFn: () => told(api.GET("/api/agents")) });
+  const known = useAgents();
   return (
     <>
       <div className={styles.pair}>
@@ -76,7 +75,7 @@ function Words({ editing }: { editing: Editing }) {
         <Line editing={editing} field="model" label="Model" />
       </div>
       <datalist id={agents}>
-        {known.data?.agents.map(({ name }) => (
+        {known.data?.map(({ name }) => (
           <option key={name} value={name} />
         ))}
       </datalist>

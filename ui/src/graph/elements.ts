@@ -1,13 +1,10 @@
-/* The graph as React Flow draws it. What did not change keeps its identity, so that nothing is drawn twice. */
+/* The lines of a graph, as they are drawn. Pure. */
 
-import type { Node } from "@xyflow/react";
 import type { Graph } from "../api/types";
 import { critical, type Kind, linksOf, sentence } from "./kinds";
 import { type Layout, NODE, type Point } from "./layout";
 
 export type GraphNode = Graph["nodes"][number];
-export type TaskElement = Node<{ node: GraphNode; critical: boolean }, "task">;
-export type WaveElement = Node<{ wave: number; tasks: number }, "wave">;
 
 /** What is drawn between two tasks. */
 export interface Line {
@@ -16,43 +13,8 @@ export interface Line {
   readonly to: string;
   readonly kind: Kind;
   readonly critical: boolean;
-  readonly path: string;
-  readonly end: Point;
+  readonly route: readonly Point[];
   readonly words: string;
-}
-
-export type Known = WeakMap<GraphNode, TaskElement>;
-
-const HEAD = { height: 22, gap: 12 };
-/** `known` are those of before, in the same layout. */
-export function tasksOf(graph: Graph, { places }: Layout, known: Known): TaskElement[] {
-  const path = new Set(graph.criticalPath);
-  return graph.nodes.flatMap((node) => {
-    const position = places.get(node.taskId);
-    if (position === undefined) return [];
-    const found = known.get(node) ?? {
-      id: node.taskId,
-      type: "task",
-      position,
-      data: { node, critical: path.has(node.taskId) },
-      width: NODE.width,
-      height: NODE.height,
-      measured: NODE,
-      handles: [],
-    };
-    known.set(node, found);
-    return [found];
-  });
-}
-
-export function wavesOf({ bands, places }: Layout, waves: readonly (readonly string[])[]): WaveElement[] {
-  const top = Math.min(...[...places.values()].map(({ y }) => y));
-  return bands.map(({ wave, x, width }) => {
-    const size = { width, height: HEAD.height };
-    const position = { x, y: top - HEAD.height - HEAD.gap };
-    const data = { wave, tasks: waves[wave - 1]?.length ?? 0 };
-    return { id: `wave ${wave}`, type: "wave", position, data, ...size, measured: size, handles: [] };
-  });
 }
 
 export function linesOf(graph: Pick<Graph, "edges" | "conflicts" | "criticalPath">, layout: Layout): Line[] {
@@ -60,10 +22,9 @@ export function linesOf(graph: Pick<Graph, "edges" | "conflicts" | "criticalPath
   const found = linksOf(graph).flatMap((link, at) => {
     const { from, to, kind, reason } = link;
     const route = kind === "file" ? aside(layout.places.get(from), layout.places.get(to)) : layout.routes[at];
-    const end = route?.at(-1);
-    if (route === undefined || end === undefined || route.length < 2) return [];
+    if (route === undefined || route.length < 2) return [];
     const id = `${kind} ${from} ${to} ${reason}`;
-    return [{ id, from, to, kind, critical: longest(link), path: curve(route), end, words: sentence(link) }];
+    return [{ id, from, to, kind, critical: longest(link), route, words: sentence(link) }];
   });
   return found.sort((a, b) => Number(a.critical) - Number(b.critical)); // the longest path is drawn over the others
 }
@@ -81,7 +42,7 @@ function aside(one: Point | undefined, other: Point | undefined): Point[] {
 }
 
 /** Level where it begins, bends and ends. */
-function curve(points: readonly Point[]): string {
+export function curve(points: readonly Point[]): string {
   const [first, ...others] = points;
   if (first === undefined) return "";
   let at = first;

@@ -7,6 +7,7 @@ import { type Layers, ordered } from "./ordering";
 import { placed, stacked } from "./placing";
 
 export const NODE = { width: 216, height: 54 };
+export const HEAD = { height: 22, gap: 12 }; // of a wave, above its tasks
 const GAP = { column: 28, row: 14, band: 96 };
 const BEND = 12; // px that a line takes where it passes a wave
 const FEWEST_ROWS = 14;
@@ -16,9 +17,9 @@ export interface Point {
   readonly y: number;
 }
 
-export interface Band {
+/** Where a wave stands; its head is at the upper left corner. */
+export interface Band extends Point {
   readonly wave: number;
-  readonly x: number;
   readonly width: number;
 }
 
@@ -55,13 +56,16 @@ export function laidOut({ waves, edges }: Shape): Layout {
   const middles = grids.map((grid) => grid.middles);
   const drawn = { layers, grids, bands: bandsOf(grids), middle: placed(layers, room, middles) };
   const places = placesOf(ids, drawn);
-  return { places, bands: drawn.bands, routes: routesOf(edges, places, drawn) };
+  return { places, bands: headed(drawn.bands, places), routes: routesOf(edges, places, drawn) };
 }
+
+/** What a wave has from left to right. */
+type Room = Omit<Band, "y">;
 
 interface Drawn {
   readonly layers: Layers;
   readonly grids: readonly Grid[];
-  readonly bands: readonly Band[];
+  readonly bands: readonly Room[];
   readonly middle: Float64Array;
 }
 
@@ -83,7 +87,7 @@ function gridOf(vertices: readonly number[], tasks: number, rows: number): Grid 
   return { columns, column, middles: vertices.map((vertex) => row.get(vertex) ?? 0) };
 }
 
-function bandsOf(grids: readonly Grid[]): Band[] {
+function bandsOf(grids: readonly Grid[]): Room[] {
   let x = 0;
   return grids.map(({ columns }, at) => {
     const width = columns * (NODE.width + GAP.column) - GAP.column;
@@ -91,6 +95,11 @@ function bandsOf(grids: readonly Grid[]): Band[] {
     x += width + GAP.band;
     return band;
   });
+}
+
+function headed(bands: readonly Room[], places: ReadonlyMap<string, Point>): Band[] {
+  const top = Math.min(...[...places.values()].map(({ y }) => y));
+  return bands.map((band) => ({ ...band, y: top - HEAD.height - HEAD.gap }));
 }
 
 function placesOf(ids: readonly string[], { layers, grids, bands, middle }: Drawn): Map<string, Point> {

@@ -9,7 +9,7 @@ import { useBoard } from "../store/board";
 import { Answers, earlier } from "./answers";
 import { named } from "./dirt";
 
-const NEWEST = 50; // batches
+const NEWEST = 50; // batches, and whatever older ones are open
 
 export class Questions {
   private turn: Promise<unknown> = Promise.resolve();
@@ -33,7 +33,7 @@ export class Questions {
   /** Everything. Gives the mark from which on nothing is missed. */
   async readAll(): Promise<string> {
     const { signal } = this;
-    const query = { tasks: false, limit: NEWEST };
+    const query = { tasks: false, limit: NEWEST, open: true };
     const [, , since] = await this.question(
       async () => {
         const [tasks, heads] = await Promise.all([

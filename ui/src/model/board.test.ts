@@ -112,7 +112,8 @@ describe("an event", () => {
     ["batch:failed", "failed"],
     ["batch:cancelled", "cancelled"],
   ] as const)("%s leaves its batch %s", (type, status) => {
-    expect(hear(board(), [event(type, null)]).batches.get("7f3a")?.status).toBe(status);
+    const after = hear(board(), [event(type, null, { reason: "so it is" })]).batches.get("7f3a");
+    expect([after?.status, after?.reason]).toEqual([status, "so it is"]);
   });
 });
 

@@ -29,7 +29,7 @@ export function runKey(batchId: string, taskId: string): string {
   return `${batchId} ${taskId}`;
 }
 
-/** A reading of all tasks and of the newest batches takes the place of what was known. */
+/** A reading of all tasks, of the newest batches and of those that are open takes the place of what was known. */
 export function read(
   board: Board,
   tasks: readonly Task[],
@@ -159,20 +159,21 @@ function runAfter(run: Run, event: PlaitEvent, status: TaskStatus): Run {
 }
 
 function headAfter(head: BatchHead, event: PlaitEvent): BatchHead {
+  const reason = event.reason ?? "";
   switch (event.type) {
     case "batch:progress":
       return { ...head, progress: counts(head.progress, event) };
     case "batch:started":
     case "batch:unpaused":
-      return { ...head, status: "running" };
+      return { ...head, status: "running", reason };
     case "batch:paused":
-      return { ...head, status: "paused" };
+      return { ...head, status: "paused", reason };
     case "batch:completed":
-      return { ...head, status: "completed", completedAt: event.at };
+      return { ...head, status: "completed", reason, completedAt: event.at };
     case "batch:failed":
-      return { ...head, status: "failed", completedAt: event.at };
+      return { ...head, status: "failed", reason, completedAt: event.at };
     case "batch:cancelled":
-      return { ...head, status: "cancelled", completedAt: event.at };
+      return { ...head, status: "cancelled", reason, completedAt: event.at };
     default:
       return head;
   }

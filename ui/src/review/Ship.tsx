@@ -10,7 +10,7 @@ import { Failure, Loading } from "../parts/Empty";
 import { Copyable } from "./Copyable";
 import { Section } from "./Section";
 import styles from "./Ship.module.css";
-import { useHint, usePullRequest, useShip, useWording } from "./useShipping";
+import { usePullRequest, useShip, useWording } from "./useShipping";
 import { Words } from "./Words";
 import { actionOf, type Publish, type PullRequest, sentence, whyNot } from "./wording";
 
@@ -96,7 +96,6 @@ interface StateProps {
 
 /** Where publishing stands: under way, done, or why not. */
 function State({ batch, told, busy, error }: StateProps) {
-  const hint = useHint(batch.id);
   if (error !== null) {
     const said = inWords(error);
     return <Problem words={said.message} hint={said.hint} />;
@@ -108,7 +107,7 @@ function State({ batch, told, busy, error }: StateProps) {
       </p>
     );
   }
-  if (batch.unshipped) return <Problem words={batch.unshipped} hint={hint} />;
+  if (batch.unshipped) return <Problem words={batch.unshipped} hint={batch.hint} />;
   return (
     <div className={styles.state} role="status">
       {told.url !== null && (

@@ -1,9 +1,8 @@
 /* Shipping: what the pull request would say, what a person makes of it, and what became of asking for it. */
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { api, told } from "../api/client";
-import { useLive } from "../live/useLive";
 import { say } from "../parts/Toasts";
 import { keepWording, keptWording, type Publish, toSend, type Wording } from "./wording";
 
@@ -24,22 +23,6 @@ export function useWording(batchId: string): [Wording, (draft: Wording) => void]
       setDraft(next);
     },
   ];
-}
-
-/** The way out that was told with the last failure: it does not stand in BATCH. */
-export function useHint(batchId: string): string | null {
-  const live = useLive();
-  const [hint, setHint] = useState<string | null>(null);
-  useEffect(
-    () =>
-      live?.onEvent((event) => {
-        const { publishing, hint: way } = event as { publishing?: string; hint?: string | null };
-        if (event.batchId === batchId && publishing !== undefined)
-          setHint(publishing === "failed" ? (way ?? null) : null);
-      }),
-    [live, batchId],
-  );
-  return hint;
 }
 
 /** Asks for it, with the words that were written; they are the server's to keep then. */

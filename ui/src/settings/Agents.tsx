@@ -1,8 +1,7 @@
 /* Who can work here, who does where a task names nobody, and with which model. */
 
-import { useQuery } from "@tanstack/react-query";
 import { useId } from "react";
-import { told as answered, api } from "../api/client";
+import { useAgents } from "../api/agents";
 import type { AgentInfo } from "../api/types";
 import { useMayNot } from "../app/me";
 import { count } from "../model/format";
@@ -19,11 +18,7 @@ import { toggled, withEntry } from "./values";
 const NO_MODEL: ReadonlySet<string> = new Set(["shell", "command"]); // they run what they are told
 
 export function Agents({ all }: { all: ReadonlyMap<string, Told> }) {
-  const { data, error, refetch } = useQuery({
-    queryKey: ["agents", "settings"],
-    queryFn: () => answered(api.GET("/api/agents")),
-    staleTime: 60_000,
-  });
+  const { data, error, refetch } = useAgents();
   const [agent, models] = [all.get("agent"), all.get("models")];
   if (data === undefined)
     return error === null ? (
@@ -37,10 +32,10 @@ export function Agents({ all }: { all: ReadonlyMap<string, Told> }) {
         <SettingRow
           told={agent}
           title="Default agents"
-          draw={(props) => <DefaultAgents {...props} agents={data.agents} />}
+          draw={(props) => <DefaultAgents {...props} agents={data} />}
         />
       )}
-      {models && <Known agents={data.agents} models={models} />}
+      {models && <Known agents={data} models={models} />}
       {["model", "agentCommand"].map((name) => {
         const told = all.get(name);
         return (

@@ -1,10 +1,10 @@
+import { useAgents } from "../api/agents";
 import type { AgentInfo } from "../api/types";
 import { Button } from "../parts/Button";
 import { Failure, Loading } from "../parts/Empty";
 import { Icon } from "../parts/Icon";
 import { Popover } from "../parts/Popover";
 import styles from "./Actions.module.css";
-import { useAgents } from "./useRun";
 
 interface Props {
   disabled: string | null;
@@ -31,7 +31,7 @@ export function RetryMenu({ disabled, now, retry }: Props) {
 }
 
 function Agents({ now, choose }: { now: string | null; choose(agent: string): void }) {
-  const { data, error, refetch } = useAgents(true);
+  const { data, error, refetch } = useAgents();
   if (data === undefined)
     return error === null ? (
       <Loading what="Looking for agents" />

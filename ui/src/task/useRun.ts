@@ -55,11 +55,3 @@ export function useWholeTask(id: string | undefined) {
     refetchInterval: READ,
   });
 }
-
-export function useAgents(enabled: boolean) {
-  return useQuery({
-    queryKey: ["agents", "run"],
-    enabled,
-    queryFn: async ({ signal }) => (await told(api.GET("/api/agents", { signal }))).agents,
-  });
-}

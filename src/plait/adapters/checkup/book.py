@@ -32,8 +32,10 @@ def inbox(path: Path, pending: int, aside: Mapping[str, str]) -> Check:
     )
 
 
-def engine(pid: int | None, since: float, log: Path, state: State | None) -> Check:
+def engine(pid: int | None, since: float, log: Path, state: State | None, trouble: str = "") -> Check:
     """`pid` None: no engine has the lease; 0: somebody has it who has not said who."""
+    if pid is not None and trouble:
+        return problem("engine", f"process {pid} can't go on; its log is {log}", trouble)
     if pid is not None:
         began = datetime.fromtimestamp(since, UTC).astimezone()
         return ok("engine", f"process {pid}, at work since {began:%Y-%m-%d %H:%M:%S}; its log is {log}")

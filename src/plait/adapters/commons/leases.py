@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import socket
 from collections.abc import Callable, Iterator, Set as AbstractSet
 from contextlib import suppress
 from pathlib import Path
@@ -184,6 +183,8 @@ def _bindable(first: int) -> bool:
 
 
 def _free(port: int) -> bool:
+    import socket  # noqa: PLC0415 - few tasks want a port
+
     try:
         with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
             probe.bind(("127.0.0.1", port))

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from urllib.parse import urlsplit
 
 from plait.agents.model import AgentSpec, Brief, Command, Listener, Price, Reports, Signal
 from plait.agents.prices import Tokens, price, spend
 from plait.agents.tools.events import Json, count
-from plait.agents.tools.model_spec import FILE, ModelSpec, encode, settings
+from plait.agents.tools.model_spec import FILE, ModelSpec, encode, server, settings
 from plait.agents.tools.own import Own, text_of
 from plait.agents.tools.tool import Tool
 from plait.core.settings import NO_SPEND, Spend
@@ -32,7 +31,7 @@ class Model(Tool):
     @property
     def provider(self) -> str:
         """The server: its limits are what jobs run into."""
-        return self.spec.account or urlsplit(self._settings.base_url).netloc or self.maker
+        return self.spec.account or server(self.spec.options) or self.maker
 
     def command(self, brief: Brief) -> Command:
         task = brief.task

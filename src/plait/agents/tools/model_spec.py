@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, fields
 from json import dumps, loads
 from typing import Any
+from urllib.parse import urlsplit
 
 from plait.core.errors import ConfigError
 from plait.core.frozen import dataclass
@@ -71,6 +72,11 @@ def settings(carried: Iterable[tuple[str, str]]) -> ModelSettings:
         return _settings({name: loads(text) for name, text in carried})
     except (ValueError, TypeError, RecursionError) as error:
         raise ConfigError(f"the settings of the model can't be read: {error}") from error
+
+
+def server(carried: Iterable[tuple[str, str]]) -> str:
+    """Its name and port: whose limits jobs run into. Raises ConfigError."""
+    return urlsplit(settings(carried).base_url).netloc
 
 
 def encode(spec: ModelSpec) -> str:

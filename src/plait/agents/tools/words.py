@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from json import loads
 
 from plait.agents.complaints import complaint
+from plait.core.late import pattern
 from plait.core.status import Category
 
-_API_ERROR = re.compile(r"\[API Error: (?P<inside>.*)\](?P<after>\s*(?:Please wait .*)?)", re.DOTALL)
+_API_ERROR = pattern(r"\[API Error: (?P<inside>.*)\](?P<after>\s*(?:Please wait .*)?)", re.DOTALL)
 # What tools say of their provider that would mean something else in anybody else's mouth.
 _CAUSES: Mapping[Category, re.Pattern[str]] = {
-    category: re.compile(phrases, re.IGNORECASE)
+    category: pattern(phrases, re.IGNORECASE)
     for category, phrases in {
         Category.EMPTY: r"empty response (?:text|with no)",
         Category.NETWORK: (

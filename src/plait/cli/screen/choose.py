@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from plait.core.frozen import dataclass
 from plait.core.status import TaskStatus, Waiting
 from plait.core.views import TaskView
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from rich.cells import cell_len
 
 from plait.cli.screen.ink import STYLES, Ink, Line, Piece
 from plait.cli.screen.row import Row
+from plait.core.frozen import dataclass
 from plait.core.status import TaskStatus
 
 GAP = 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from rich.cells import cell_len
 
@@ -14,6 +14,7 @@ from plait.cli.screen.notes import HELP, keys_line, notes
 from plait.cli.screen.row import Row, row
 from plait.cli.screen.scene import Scene
 from plait.cli.screen.title import title
+from plait.core.frozen import dataclass
 from plait.core.status import TaskStatus
 
 __all__ = ["Line", "Look", "frame", "plain"]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import codecs
-from dataclasses import dataclass
 
 from rich.cells import cell_len, set_cell_size
 
 from plait.cli.say import harmless
 from plait.cli.show import MINUS
+from plait.core.frozen import dataclass
 from plait.core.status import TaskStatus
 
 Piece = tuple[str, str]  # a text and its style

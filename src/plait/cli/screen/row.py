@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from plait.cli.screen.ink import Ink
 from plait.cli.screen.scene import Scene
 from plait.cli.screen.spans import took
 from plait.cli.show import changes
+from plait.core.frozen import dataclass
 from plait.core.policy import words
 from plait.core.settings import NO_SPEND, Spend
 from plait.core.status import Category, TaskStatus, Waiting

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from plait.core.frozen import dataclass
 from plait.core.settings import Publish, Spend
 from plait.core.state import BatchState, State
 from plait.core.status import PauseCause

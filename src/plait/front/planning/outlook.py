@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
 from plait.config.model import Config
+from plait.core.frozen import dataclass
 from plait.core.settings import Settings, Spend
 from plait.sources.planning import Planned, Wish, plan
 from plait.wiring.sources import History, Survey, history, survey

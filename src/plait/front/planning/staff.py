@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from plait.agents import table
@@ -74,7 +75,6 @@ class _Staff:
         self._chosen = chosen
         self._specs = {spec.name: spec for spec in known}
         self._broken: dict[str, Refusal | None] = {}
-        self._providers: dict[str, str] = {}
         self.refusals: dict[Refusal, list[Task]] = {}
 
     def assigned(self, task: Task, settings: Settings) -> Task:
@@ -109,9 +109,11 @@ class _Staff:
         """Whose limits everybody runs into who may be given a task, now or by a person later."""
         # A module for which something is set is named by nobody yet: loading it would run it.
         known = (name for name in (*self._specs, *BY_NAME) if not table.dotted(name))
-        for name in (*settings.agents, *settings.fallback, *known):
-            self._load(name)
-        return tuple((name, provider) for name, provider in self._providers.items() if provider != name)
+        found: dict[str, str] = {}
+        for name in dict.fromkeys((*self._broken, *settings.agents, *settings.fallback, *known)):
+            with suppress(PlaitError):  # who can't be loaded is given no task
+                found[name] = table.provider(self._spec(name))
+        return tuple((name, provider) for name, provider in found.items() if provider != name)
 
     def problems(self) -> list[Problem]:
         return [_problem(message, hint, tasks) for (message, hint), tasks in self.refusals.items()]
@@ -124,15 +126,17 @@ class _Staff:
 
     def _load(self, name: str) -> Refusal | None:
         if name not in self._broken:
-            spec = self._specs.get(name, AgentSpec(name))
+            spec = self._spec(name)
             try:
-                agent = table.load(spec)
+                table.load(spec)
             except PlaitError as error:
                 self._broken[name] = (error.message, error.hint)
             else:
                 self._broken[name] = missing(spec)
-                self._providers[name] = spec.account or agent.provider
         return self._broken[name]
+
+    def _spec(self, name: str) -> AgentSpec:
+        return self._specs.get(name, AgentSpec(name))
 
 
 def _problem(message: str, hint: str, tasks: Sequence[Task]) -> Problem:

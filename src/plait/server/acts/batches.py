@@ -54,9 +54,11 @@ async def listed(office: Office, *, tasks: bool = True, limit: int | None = None
     return (await listed_at(office, tasks=tasks, limit=limit))[0]
 
 
-async def listed_at(office: Office, *, tasks: bool = True, limit: int | None = None) -> tuple[Json, str]:
-    """And its mark."""
-    return await marked(office, lambda desk: _listed(office, desk, tasks=tasks, limit=limit))
+async def listed_at(
+    office: Office, *, tasks: bool = True, limit: int | None = None, unended: bool = False
+) -> tuple[Json, str]:
+    """And its mark. `unended`: whatever is open is among them, however old it is."""
+    return await marked(office, lambda desk: _listed(office, desk, tasks=tasks, limit=limit, unended=unended))
 
 
 async def one(office: Office, batch: str | None) -> Json:
@@ -199,11 +201,13 @@ def _plan(found: Outlook) -> Plan:
     raise PlanError(planned.problems)
 
 
-def _listed(office: Office, desk: Desk, *, tasks: bool, limit: int | None) -> Json:
+def _listed(office: Office, desk: Desk, *, tasks: bool, limit: int | None, unended: bool) -> Json:
     state = desk.ahead()
-    newest = sorted(state.batches.values(), key=lambda batch: batch.order, reverse=True)[:limit]
+    newest = sorted(state.batches.values(), key=lambda batch: batch.order, reverse=True)
+    older = [] if limit is None else [batch for batch in newest[limit:] if unended and batch.ended is None]
     shape = batch_json if tasks else brief_json
-    told = [shape(state, batch, eta=office.eta(batch.id), project_id=office.id) for batch in newest]
+    named = [*newest[:limit], *older]
+    told = [shape(state, batch, eta=office.eta(batch.id), project_id=office.id) for batch in named]
     return status_json(desk.engine(), told)
 
 

@@ -45,9 +45,10 @@ async def listed(
     office: InOffice,
     limit: Limit = 100,
     tasks: Annotated[bool, Query(description="false: without their tasks")] = True,  # noqa: FBT002 - a word of the query
+    unended: Annotated[bool, Query(alias="open", description="true: and older ones that are open")] = False,  # noqa: FBT002
 ) -> Response:
     """All batches, the newest first."""
-    told, mark = await batches.listed_at(office, tasks=tasks, limit=limit)
+    told, mark = await batches.listed_at(office, tasks=tasks, limit=limit, unended=unended)
     return reply(told, mark=mark)
 
 

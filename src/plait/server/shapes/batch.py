@@ -103,17 +103,21 @@ class BatchSettings(Shape):
 
 
 class BatchHead(Shape):
-    """A batch without its tasks."""
+    """A batch without its tasks. `reason`: why it is where it is, such as what paused it; `hint`: what to do about
+    `unshipped`.
+    """
 
     id: str
     project_id: str | None
     status: BatchStatus
+    reason: str
     mode: Mode
     branch: str | None
     base: str | None
     pr_url: str | None
     shipped: str | None
     unshipped: str | None
+    hint: str | None
     settings: BatchSettings
     created_at: str
     started_at: str | None
@@ -134,8 +138,11 @@ class BatchListed(BatchHead):
 
 
 class EngineSeen(Shape):
+    """`trouble`: what keeps it from going on, such as a disk without room; null if nothing does."""
+
     pid: int
     since: str
+    trouble: str | None = None
 
 
 class Batches(Shape):

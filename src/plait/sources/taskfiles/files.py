@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from plait.core.globs import parse
 from plait.core.plan import Problem, Severity
 from plait.core.task import Origin
 from plait.sources.model import Document, Material
-from plait.sources.taskfiles.keys import Keys
+
+if TYPE_CHECKING:
+    from plait.sources.taskfiles.keys import Keys
 
 _ABOUT = frozenset({"readme.md", "phases.md"})
 _ENOUGH = 20
@@ -34,6 +37,8 @@ def aside(document: Document) -> bool:
 
 def samples(material: Material, *texts: str) -> Iterator[Keys]:
     """The keys of some files of a source, as far as their front matter holds all these texts: enough to know it by."""
+    from plait.sources.taskfiles.keys import Keys  # noqa: PLC0415 - with YAML, and only markdown has front matter
+
     for document in material.documents[:_ENOUGH]:
         if not aside(document) and document.markdown.front and all(text in document.text for text in texts):
             yield Keys(document)

@@ -1,0 +1,78 @@
+"""A head start: an engine gets ready beside the front, for whoever runs something, and is never one too many."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from plait.cli import headstart
+from plait.cli.headstart import place_of
+from plait.testing.household import household
+from plait.wiring import find_place
+
+
+@pytest.mark.parametrize(
+    ("words", "where"),
+    [
+        (["run"], "."),
+        (["run", "tasks", "--yes"], "."),
+        (["-C", "there", "run", "tasks"], "there"),
+        (["-C", "there", "-C", "further", "run"], "there/further"),
+    ],
+)
+def test_who_runs_something_gets_one_where_it_runs(words: Sequence[str], where: str) -> None:
+    assert place_of(words) == Path(where)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["-C"],
+        ["status"],
+        ["plan", "run"],
+        ["run", "tasks", "--dry-run"],
+        ["run", "--help"],
+        ["run", "-h"],
+        ["run", "--repo", "elsewhere"],
+        ["run", "--repo=elsewhere"],
+    ],
+)
+def test_others_get_none(words: Sequence[str]) -> None:
+    assert place_of(words) is None
+
+
+def test_one_that_was_begun_is_given_once_and_only_for_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with household(tmp_path / "household") as home, household(tmp_path / "other") as other:
+        monkeypatch.chdir(home.top)
+        headstart.begin(["run", "tasks"])
+        assert headstart.taken(find_place(other.top)) is None
+        held = headstart.taken(home.place)
+        assert held is not None
+        assert headstart.taken(home.place) is None
+        held.drop()
+
+
+def test_whoever_has_no_use_for_it_leaves_nothing_behind(tmp_path: Path) -> None:
+    with household(tmp_path / "household") as home:
+        for words in (["run", "--no-such-option"], ["run", "nowhere"]):
+            code, _ = home.ask(*words)
+            assert code == 2
+            assert home.processes() == []
+            assert not home.place.state.exists()
+
+
+def test_there_is_one_engine_whatever_got_ready(tmp_path: Path) -> None:
+    with household(tmp_path / "household") as home:
+        home.task("long", f"while [ ! -e {tmp_path}/go ]; do sleep 0.05; done")
+        home.task("short", "true")
+        for words in (["tasks/long.md", "--detach"], ["tasks/short.md"]):
+            code, said = home.ask("run", *words, "--yes")
+            assert code == 0, said
+        (tmp_path / "go").touch()
+        assert home.settle() == []
+        assert home.log().count("took over") == 1

@@ -1,0 +1,40 @@
+"""A front loads what its sources, its agents and its output need, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+from plait.testing.yard import Yard
+
+LOADED = "import sys; from plait.cli.main import run; code = run(sys.argv[1:]); print(*sys.modules, file=sys.stderr); sys.exit(code)"
+RUN = ("--agent-command", "true", "--isolation", "in-place", "--yes")
+
+
+def loaded(yard: Yard, *words: str) -> set[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED, "-C", str(yard.top), *words],
+        env=yard.env,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "1 done" in done.stdout
+    return set(done.stderr.split())
+
+
+def test_a_json_file_needs_neither_markdown_nor_yaml_nor_a_terminal(yard: Yard) -> None:
+    tasks = [{"id": 1, "title": "one", "status": "pending", "dependencies": []}]
+    (yard.top / "tasks.json").write_text(json.dumps({"tasks": tasks}))
+    found = loaded(yard, "run", "tasks.json", *RUN)
+    assert found.isdisjoint({"markdown_it", "yaml", "rich", "plait.sources.formats.beads"})
+
+
+def test_a_command_needs_no_other_agent(yard: Yard) -> None:
+    yard.task("01-one")
+    found = loaded(yard, "run", "tasks", *RUN)
+    assert "plait.agents.command" in found
+    assert not {name for name in found if name.startswith("plait.agents.tools.")} - {
+        "plait.agents.tools.model_spec"
+    }
