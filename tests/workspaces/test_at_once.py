@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plait.kit import Outfit
+from plait.site.workspaces import stamp
+from plait.site.workspaces.stamp import Stamp
 
 if TYPE_CHECKING:
     from tests.workspaces.conftest import Ground
@@ -79,6 +81,20 @@ def test_from_two_processes(ground: Ground) -> None:
             assert ground.git("show", f"refs/plait/saved/{batch}/task-{n}/1:made") == f"{batch} {n}"
     assert len(ground.pooled()) <= 4
     assert ground.mine() == before
+
+
+def test_a_stamp_that_many_write_at_once_is_whole_and_leaves_nothing_beside(tmp_path: Path) -> None:
+    stamps = [Stamp("7f3a", f"task-{number}", "0" * 40) for number in range(8)]
+
+    def write(mine: Stamp) -> None:
+        for _ in range(200):
+            stamp.write(tmp_path, mine)
+            assert stamp.read(tmp_path) in stamps
+
+    with ThreadPoolExecutor(len(stamps)) as threads:
+        for each in [threads.submit(write, mine) for mine in stamps]:
+            each.result()
+    assert [each.name for each in tmp_path.iterdir()] == ["plait.json"]
 
 
 def test_one_task_prepared_by_two_at_once_is_prepared_once(ground: Ground) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from threading import get_native_id
 
 from plait.core.frozen import dataclass
 
@@ -49,11 +50,11 @@ def read(admin: Path) -> Stamp | None:
 
 def write(admin: Path, stamp: Stamp) -> None:
     fields = {name: getattr(stamp, name) for name in ("batch", "task", "base", "makes", "sparse", "filled")}
-    replace_file(admin / _NAME, json.dumps(fields).encode())
+    replace_file(admin / _NAME, json.dumps(fields).encode(), writer=f".{get_native_id()}")
 
 
-def replace_file(path: Path, data: bytes) -> None:
-    """Whoever reads it meets the old text or the new one."""
-    beside = path.with_name(f"{path.name}.new")
+def replace_file(path: Path, data: bytes, writer: str = "") -> None:
+    """Whoever reads it meets the old text or the new one. Where several may write at once, each says which `writer` it is."""
+    beside = path.with_name(f"{path.name}{writer}.new")
     beside.write_bytes(data)
     beside.replace(path)
