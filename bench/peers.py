@@ -85,18 +85,11 @@ def install() -> None:
         stamp.write_text(wanted)
 
 
-def _asyncio(graph: Graph, folder: Path, parallel: int) -> list[str]:
-    return [sys.executable, str(_SCRIPTS / "bare_asyncio.py"), _json(graph, folder), str(parallel)]
-
-
-def _warded(*, durable: bool) -> Describe:
-    """The same loop with what no run can go on without after a crash: a warden for each command, and a commit at each
-    start and end.
-    """
+def _asyncio(*how: str) -> Describe:
+    """`--warded` and `--durable` give it what no run can go on without after a crash: wardens, and commits."""
 
     def describe(graph: Graph, folder: Path, parallel: int) -> list[str]:
-        script, words = str(_SCRIPTS / "warded_asyncio.py"), ["--durable"] if durable else []
-        return [sys.executable, script, _json(graph, folder), str(parallel), *words]
+        return [sys.executable, str(_SCRIPTS / "bare_asyncio.py"), _json(graph, folder), str(parallel), *how]
 
     return describe
 
@@ -148,10 +141,10 @@ def _script(name: str) -> Describe:
     return describe
 
 
-FLOOR = Peer("bare asyncio", _asyncio)
+FLOOR = Peer("bare asyncio", _asyncio())
 PEERS: Sequence[Peer] = (
-    Peer("bare asyncio, each command under a warden", _warded(durable=False)),
-    Peer("bare asyncio, under wardens, each change committed", _warded(durable=True)),
+    Peer("bare asyncio, each command under a warden", _asyncio("--warded")),
+    Peer("bare asyncio, under wardens, each change committed", _asyncio("--warded", "--durable")),
     Peer("xargs -P, a barrier per layer", _xargs, "xargs"),
     Peer("make -j", _make, "make"),
     Peer("ninja", _ninja, "ninja"),
