@@ -9,17 +9,17 @@ from time import perf_counter
 
 from bench.table import Row
 from plait import codec
-from plait.core.drive import decide, take
-from plait.core.estimate import forecast
+from plait.core.drive import decide_due, fold_incoming
+from plait.core.estimate import forecast_batch
 from plait.core.events import Record
 from plait.core.evolve import evolve
-from plait.core.graph import build
+from plait.core.graph import build_checked_plan
 from plait.core.plan import Plan
 from plait.core.requests import Submit
 from plait.core.settings import Order, Settings
 from plait.core.state import State
 from plait.core.task import Need, Phase, Task
-from plait.core.views import batch_view
+from plait.core.views import make_batch_view
 from plait.testing.worldless import records_of
 
 SMALL, LARGE = 100, 10_000
@@ -108,7 +108,7 @@ def _per_record(name: str, quick: bool) -> Row:  # noqa: FBT001
 def _replay(target: int) -> list[Row]:
     records: list[Record] = []
     run(layers(LARGE), Settings(verify="v"), records)
-    lines = [codec.dump(record) for record in records]
+    lines = [codec.encode_record(record) for record in records]
     times = target // len(lines) + 1
     count = times * len(lines)
     bare = _timed(lambda: [json.loads(line) for line in lines]) * times
@@ -116,7 +116,7 @@ def _replay(target: int) -> list[Row]:
     for _ in range(times):
         state = State()
         for line in lines:
-            evolve(state, codec.load(line))
+            evolve(state, codec.decode_record(line))
     took = perf_counter() - begin
     return [
         Row(f"replay of {count:,} records, decoded and folded", took, "s", bare, "against json.loads alone")
@@ -125,11 +125,11 @@ def _replay(target: int) -> list[Row]:
 
 def _reading() -> list[Row]:
     state = State()
-    take(state, [Submit("r", "b", layers(LARGE), Settings(), base="0")], 0.0)
-    decide(state, 0.0)
+    fold_incoming(state, [Submit("r", "b", layers(LARGE), Settings(), base="0")], 0.0)
+    decide_due(state, 0.0)
     batch = state.batches["b"]
-    view = _timed(lambda: [batch_view(state, batch)])
-    eta = _timed(lambda: [forecast(state, "b", 0.0)])
+    view = _timed(lambda: [make_batch_view(state, batch)])
+    eta = _timed(lambda: [forecast_batch(state, "b", 0.0)])
     return [
         Row(f"view of {LARGE:,} tasks with every reason", view * 1e3, "ms"),
         Row(f"ETA of {LARGE:,} tasks", eta, "s"),
@@ -143,6 +143,6 @@ def _timed(work: Callable[[], object]) -> float:
 
 
 def _plan(tasks: Iterable[Task], phases: list[Phase] | None = None) -> Plan:
-    checked = build(list(tasks), phases=phases or [])
+    checked = build_checked_plan(list(tasks), phases=phases or [])
     assert checked.plan is not None, checked.problems[:3]
     return checked.plan

@@ -22,15 +22,15 @@ import psutil
 
 from bench.events_server import GO, TOLD
 from bench.table import Row
-from plait.adapters.sqlite import open_writer
+from plait.adapters.sqlite import open_journal_writer
 from plait.core.events import Record
 from plait.core.settings import Settings
-from plait.front.feed import Feed
+from plait.front.feed import EventStream
 from plait.ports import Journal
-from plait.server.mark import Mark
-from plait.server.story import pieces
+from plait.server.mark import EventCursor
+from plait.server.story import encode_events
 from plait.testing.worldless import batch_of, records_of
-from plait.wiring import JOURNAL
+from plait.wiring import JOURNAL_FILE
 
 AT_ONCE = 20  # records of a commit: an engine that is busy writes about so many
 QUIET = "quiet"  # the batch that idle clients ask for: nothing happens in it
@@ -65,12 +65,12 @@ def _measured(kind: str, tasks: int, idle: int, reading: int) -> tuple[float, fl
         folder = Path(name)
         state = folder / ".plait"
         state.mkdir()
-        with closing(open_writer(state / JOURNAL)) as journal:
+        with closing(open_journal_writer(state / JOURNAL_FILE)) as journal:
             journal.append(earlier)
             told = _told(journal.id, earlier, records)
             (folder / TOLD).write_bytes(msgspec.json.encode([data.decode() for data in told]))
             with (_plait if kind == "plait" else _floor)(folder) as served:
-                crowd = _Crowd(folder / GO, served, str(Mark(journal.id, len(earlier))), len(told))
+                crowd = _Crowd(folder / GO, served, str(EventCursor(journal.id, len(earlier))), len(told))
                 before = served.process.memory_info().rss
 
                 async def measure() -> tuple[float, float]:
@@ -89,10 +89,12 @@ def _history(tasks: int) -> tuple[list[Record], list[Record]]:
 
 
 def _told(journal: str, earlier: Sequence[Record], records: Sequence[Record]) -> list[bytes]:
-    feed = Feed()
+    feed = EventStream()
     for record in earlier:
-        feed.take(record)
-    return [piece.data for record in records for piece in pieces(journal, record.seq, feed.take(record))]
+        feed.apply(record)
+    return [
+        piece.data for record in records for piece in encode_events(journal, record.seq, feed.apply(record))
+    ]
 
 
 @dataclass(frozen=True, slots=True)

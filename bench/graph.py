@@ -6,7 +6,7 @@ import random
 from graphlib import TopologicalSorter
 
 from bench.table import Row, interleaved
-from plait.core.graph import build
+from plait.core.graph import build_checked_plan
 from plait.core.task import Need, Task
 
 Graph = dict[str, tuple[str, ...]]
@@ -24,9 +24,9 @@ def rows(quick: bool) -> list[Row]:  # noqa: FBT001 - the one thing that every b
     floor, plain, files, cyclic = interleaved(
         rounds,
         lambda: tuple(TopologicalSorter(graph).static_order()),
-        lambda: build(tasks),
-        lambda: build(touching),
-        lambda: build(knotted),
+        lambda: build_checked_plan(tasks),
+        lambda: build_checked_plan(touching),
+        lambda: build_checked_plan(knotted),
     )
     edges = sum(map(len, graph.values()))
     what = f"{size:,} tasks, {edges:,} edges"

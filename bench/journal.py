@@ -11,8 +11,8 @@ from tempfile import TemporaryDirectory
 
 from bench.table import Row, interleaved
 from plait import codec
-from plait.adapters.sqlite import open_reader, open_writer
-from plait.adapters.sqlite.examine import examine
+from plait.adapters.sqlite import open_journal_reader, open_journal_writer
+from plait.adapters.sqlite.examine import verify_journal
 from plait.core.events import Event, Record
 from plait.core.reports import AttemptExited, AttemptUsed, Outcome
 from plait.core.settings import Spend
@@ -53,10 +53,10 @@ def _appending(size: int, commits: int, rounds: int) -> list[Row]:
 def _reading(length: int, rounds: int) -> list[Row]:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "journal.db"
-        with closing(open_writer(path)) as journal:
+        with closing(open_journal_writer(path)) as journal:
             journal.append([Record(seq, float(seq), _event(seq)) for seq in range(1, length + 1)])
         replay, check, floor = interleaved(
-            rounds, lambda: _replay(path), lambda: examine(path), lambda: _json_only(path)
+            rounds, lambda: _replay(path), lambda: verify_journal(path), lambda: _json_only(path)
         )
     each, examined, least = (1e6 * taken / length for taken in (replay, check, floor))
     return [
@@ -69,7 +69,7 @@ def _reading(length: int, rounds: int) -> list[Row]:
 @contextmanager
 def _ours(folder: Path, groups: Sequence[Sequence[Record]]) -> Iterator[Append]:
     coming = iter(groups)
-    with closing(open_writer(folder / "journal.db")) as journal:
+    with closing(open_journal_writer(folder / "journal.db")) as journal:
         yield lambda: journal.append(next(coming))
 
 
@@ -77,7 +77,7 @@ def _ours(folder: Path, groups: Sequence[Sequence[Record]]) -> Iterator[Append]:
 def _bare(folder: Path, groups: Sequence[Sequence[Record]]) -> Iterator[Append]:
     """The floor: blobs of the same sizes, ready made, committed as durably."""
     overhead = bytes(40)  # time, version, kind and check
-    coming = iter([[(codec.encode(record.event) + overhead,) for record in group] for group in groups])
+    coming = iter([[(codec.encode_event(record.event) + overhead,) for record in group] for group in groups])
     with closing(sqlite3.connect(folder / "bare.db", isolation_level=None)) as db:
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = FULL")
@@ -92,7 +92,7 @@ def _bare(folder: Path, groups: Sequence[Sequence[Record]]) -> Iterator[Append]:
 
 
 def _replay(path: Path) -> None:
-    with closing(open_reader(path)) as reader:
+    with closing(open_journal_reader(path)) as reader:
         for _ in reader.read():
             pass
 

@@ -10,11 +10,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bench.table import Row, interleaved
-from plait.adapters.integrator import GitIntegrator
+from plait.adapters.integrator import GitBranchMerger
 from plait.core.decisions import MergeStarted
 from plait.core.reports import MergeDone
-from plait.kit import Blending
-from plait.ports import MergeWords
+from plait.kit import MergeRules
+from plait.ports import MergeMessage
 
 _ENVIRONMENT = {
     "PATH": os.environ["PATH"],
@@ -49,11 +49,11 @@ def rows(quick: bool) -> list[Row]:  # noqa: FBT001 - the one thing that every b
 
 def _ours(top: Path, batch: str, base: str, tips: list[str]) -> None:
     """A new integrator each time: nothing is remembered from the last round."""
-    integrator = GitIntegrator(top / ".git", top / ".git" / "integrator", environment=_ENVIRONMENT)
+    integrator = GitBranchMerger(top / ".git", top / ".git" / "integrator", environment=_ENVIRONMENT)
     head = base
     for n, tip in enumerate(tips):
         order = MergeStarted(batch, f"task-{n}", 1, base, tip, head)
-        done = integrator.merge(order, MergeWords(f"Merge task-{n}"), Blending())
+        done = integrator.merge(order, MergeMessage(f"Merge task-{n}"), MergeRules())
         assert isinstance(done, MergeDone)
         head = done.commit
 

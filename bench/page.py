@@ -22,7 +22,7 @@ from playwright.sync_api import CDPSession, Page
 
 from bench.page_feed import furnish
 from bench.table import Row
-from plait.server.page import FOLDER
+from plait.server.page import PAGE_FOLDER_VARIABLE
 from plait.testing.windows import browser
 
 RATE = 50  # records a second; each is at least one event
@@ -133,7 +133,11 @@ def _heap(session: CDPSession) -> float:
 def _server(folder: Path) -> Iterator[_Served]:
     home = folder / "home"
     home.mkdir()
-    env = {"PATH": os.environ["PATH"], "HOME": str(home), FOLDER: os.environ.get(FOLDER, "")}
+    env = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(home),
+        PAGE_FOLDER_VARIABLE: os.environ.get(PAGE_FOLDER_VARIABLE, ""),
+    }
     words = [sys.executable, "-m", "plait", "serve", "--json", "--port", "0"]
     with subprocess.Popen(words, cwd=folder, env=env, stdout=subprocess.PIPE) as started:
         try:

@@ -8,15 +8,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from plait.adapters.sqlite import open_writer
+from plait.adapters.sqlite import open_journal_writer
 from plait.core.events import Record
-from plait.core.graph import build
+from plait.core.graph import build_checked_plan
 from plait.core.requests import Submit
 from plait.core.settings import Isolation, Settings
 from plait.ports import Journal
 from plait.testing.worldless import records_of
-from plait.wiring import JOURNAL, find_place
-from plait.wiring.sources import Survey, survey
+from plait.wiring import JOURNAL_FILE, find_repo
+from plait.wiring.sources import LoadedSources, load_sources
 
 
 def furnish(folder: Path, tasks: int) -> None:
@@ -32,8 +32,8 @@ class Pace:
     """Batch after batch of all the tasks, `rate` records a second."""
 
     def __init__(self, folder: Path, rate: float) -> None:
-        self._journal: Journal = open_writer(find_place(folder).state / JOURNAL)
-        self._records = _endless(survey(folder))
+        self._journal: Journal = open_journal_writer(find_repo(folder).state / JOURNAL_FILE)
+        self._records = _endless(load_sources(folder))
         self._rate = rate
 
     def write(self, seconds: float, *, at_once: int = 5) -> int:
@@ -49,8 +49,8 @@ class Pace:
         self._journal.close()
 
 
-def _endless(seen: Survey) -> Iterator[Record]:
-    plan = build([replace(entry.task, phase=None) for entry in seen.pile.entries]).plan
+def _endless(seen: LoadedSources) -> Iterator[Record]:
+    plan = build_checked_plan([replace(entry.task, phase=None) for entry in seen.pile.entries]).plan
     assert plan is not None
     sources = tuple(str(source) for source in seen.pile.sources)
     settings = Settings(isolation=Isolation.IN_PLACE, max_parallel=40)

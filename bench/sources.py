@@ -48,13 +48,15 @@ def rows(quick: bool) -> list[Row]:  # noqa: FBT001 - the one thing that every b
 
 def _linear(size: int) -> list[Row]:
     """Reading grows with the text: four times the tasks in about four times the time."""
-    from plait.sources.formats import load  # noqa: PLC0415 - the processes above import it themselves
-    from plait.sources.model import Document, Material  # noqa: PLC0415
+    from plait.sources.formats import load_format  # noqa: PLC0415 - the processes above import it themselves
+    from plait.sources.model import Document, SourceFiles  # noqa: PLC0415
 
     found = []
     for name, (path, write) in TEXTS.items():
         one, four = write(size), write(4 * size)
-        small, large = (_read(load(name), Material(path, (Document(path, text),))) for text in (one, four))
+        small, large = (
+            _read(load_format(name), SourceFiles(path, (Document(path, text),))) for text in (one, four)
+        )
         found.append(Row(f"reading {4 * size:,} tasks, {name}", large, "s", 4 * small, "about 1x"))
     return found
 

@@ -14,12 +14,12 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 
 from bench.table import Row
-from plait.kit import Outfit
+from plait.kit import WorkspaceSetup
 from plait.site.workspaces import GitWorkspaces
 
 AT_ONCE = 8
 BATCH = "bench"
-PLAIN = Outfit()
+PLAIN = WorkspaceSetup()
 _PER_FOLDER = 100
 
 
@@ -57,12 +57,12 @@ class Field:
         rmtree(self._plain, ignore_errors=True)
         self.git("worktree", "prune")
 
-    def prepare(self, task: str, head: int = 0, outfit: Outfit = PLAIN) -> None:
+    def prepare(self, task: str, head: int = 0, outfit: WorkspaceSetup = PLAIN) -> None:
         self.workspaces.prepare(BATCH, task, self.heads[head], outfit, top=str(self.top))
 
     def clear(self) -> None:
         self.workspaces.release_batch(BATCH)
-        self.workspaces.shrink()
+        self.workspaces.trim_pool()
 
     def _build(self, files: int) -> tuple[str, str]:
         """Two commits, a few files apart; made without a checkout."""
@@ -101,11 +101,11 @@ def _rows(field: Field, files: int, rounds: int) -> list[Row]:
         field.workspaces.release(BATCH, "two")
         timed("moved", lambda: field.prepare("three", head=1))
         field.clear()
-        timed("sparse", lambda: field.prepare("four", outfit=Outfit(sparse=("folder-1", "folder-2"))))
+        timed("sparse", lambda: field.prepare("four", outfit=WorkspaceSetup(sparse=("folder-1", "folder-2"))))
         field.clear()
         timed("all plain", lambda: _one_by_one(field))
         timed("all new", lambda: _at_once(field, "a"))
-        timed("usage", field.workspaces.usage)
+        timed("usage", field.workspaces.measure_disk_usage)
         for n in range(AT_ONCE):
             field.workspaces.release(BATCH, f"a{n}")
         timed("all reused", lambda: _at_once(field, "b"))

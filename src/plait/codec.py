@@ -39,7 +39,7 @@ UPCASTERS: Mapping[int, Upcaster] = {
     6: lambda kind, shape: (kind, shape),
 }
 
-KINDS: Mapping[str, type[Event]] = {
+EVENT_TYPES: Mapping[str, type[Event]] = {
     "submit": requests.Submit,
     "cancel-batch": requests.CancelBatch,
     "cancel-task": requests.CancelTask,
@@ -96,18 +96,18 @@ KINDS: Mapping[str, type[Event]] = {
     "gate-lost": reports.GateLost,
     "publish-done": reports.PublishDone,
     "publish-failed": reports.PublishFailed,
-    "conflict-foreseen": reports.ConflictForeseen,
+    "conflict-foreseen": reports.ConflictPredicted,
     "conflict-cleared": reports.ConflictCleared,
     "rate-limited": reports.RateLimited,
     "pressure-changed": reports.PressureChanged,
-    "room-changed": reports.RoomChanged,
+    "room-changed": reports.CapacityChanged,
     "clock-jumped": reports.ClockJumped,
     "engine-taken": reports.EngineTaken,
     "engine-released": reports.EngineReleased,
     "sources-written": reports.SourcesWritten,
 }
 
-_NAMES: Mapping[type[Event], str] = {cls: kind for kind, cls in KINDS.items()}
+_KINDS_BY_TYPE: Mapping[type[Event], str] = {cls: kind for kind, cls in EVENT_TYPES.items()}
 _encoder = msgspec.json.Encoder()
 
 
@@ -119,7 +119,7 @@ class UnreadableEventError(WorldError):
     """Not an event that any version of plait wrote."""
 
 
-class Line(msgspec.Struct, frozen=True):
+class RecordLine(msgspec.Struct, frozen=True):
     """A record as one line of JSON, for histories and exports."""
 
     seq: int
@@ -131,18 +131,18 @@ class Line(msgspec.Struct, frozen=True):
 
 @cache
 def _decoder(kind: str) -> msgspec.json.Decoder[Event]:
-    return msgspec.json.Decoder(KINDS[kind])
+    return msgspec.json.Decoder(EVENT_TYPES[kind])
 
 
 def kind_of(event: Event) -> str:
-    return _NAMES[type(event)]
+    return _KINDS_BY_TYPE[type(event)]
 
 
-def encode(event: Event) -> bytes:
+def encode_event(event: Event) -> bytes:
     return _encoder.encode(event)
 
 
-def decode(
+def decode_event(
     kind: str,
     data: bytes,
     version: int = VERSION,
@@ -158,7 +158,7 @@ def decode(
         )
     try:
         if version < newest:
-            kind, data = _lift(kind, data, version, upcasters, newest)
+            kind, data = _upcast(kind, data, version, upcasters, newest)
         return _decoder(kind).decode(data)
     except KeyError as error:
         raise UnreadableEventError(
@@ -168,7 +168,7 @@ def decode(
         raise UnreadableEventError(f"a record of kind {kind!r} can't be read: {error}") from error
 
 
-def _lift(
+def _upcast(
     kind: str, data: bytes, version: int, upcasters: Mapping[int, Upcaster], newest: int
 ) -> tuple[str, bytes]:
     shape: Json = msgspec.json.decode(data, type=dict)
@@ -177,14 +177,14 @@ def _lift(
     return kind, msgspec.json.encode(shape)
 
 
-def dump(record: Record) -> bytes:
-    event = msgspec.Raw(encode(record.event))
-    return _encoder.encode(Line(record.seq, record.at, VERSION, kind_of(record.event), event))
+def encode_record(record: Record) -> bytes:
+    event = msgspec.Raw(encode_event(record.event))
+    return _encoder.encode(RecordLine(record.seq, record.at, VERSION, kind_of(record.event), event))
 
 
-def load(line: bytes) -> Record:
+def decode_record(line: bytes) -> Record:
     try:
-        read = msgspec.json.decode(line, type=Line)
+        read = msgspec.json.decode(line, type=RecordLine)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise UnreadableEventError(f"not a record: {error}") from error
-    return Record(read.seq, read.at, decode(read.kind, bytes(cast("bytes", read.event)), read.v))
+    return Record(read.seq, read.at, decode_event(read.kind, bytes(cast("bytes", read.event)), read.v))

@@ -24,12 +24,12 @@ if TYPE_CHECKING:  # an engine has no use for all settings
     from plait.config.model import Config
 
 
-class KitError(WorldError):
+class BatchInputsError(WorldError):
     """A batch's kit is missing or can't be read; its tasks can't start."""
 
 
 @dataclass(frozen=True, slots=True)
-class Outfit:
+class WorkspaceSetup:
     """What a workspace is given beyond its commit. `copy` and `link` are patterns of ignored files of the checkout.
 
     `setup` is run once in a new workspace. What it makes (`makes`: paths) is kept for the next workspace whose files
@@ -45,7 +45,7 @@ class Outfit:
 
 
 @dataclass(frozen=True, slots=True)
-class Blending:
+class MergeRules:
     """How files are merged that two tasks always change both: `union` keeps the lines of both, `regenerate` are pairs of
     a pattern and the command that makes such a file anew.
     """
@@ -55,7 +55,7 @@ class Blending:
 
 
 @dataclass(frozen=True, slots=True)
-class Shipping:
+class PublishTarget:
     """Where a batch goes: the remote, the branch it is for ("": the remote's default one), and how it is announced."""
 
     remote: str = "origin"
@@ -65,58 +65,60 @@ class Shipping:
 
 
 @dataclass(frozen=True, slots=True)
-class Gear:
+class RepoOptions:
     """What batches with worktrees go by. `hooks`: commits of results run the repository's hooks.
 
     No file of a result may be larger than `largest_file` bytes; 0: any may.
     """
 
-    outfit: Outfit = Outfit()
-    blending: Blending = Blending()
-    shipping: Shipping = Shipping()
+    outfit: WorkspaceSetup = WorkspaceSetup()
+    blending: MergeRules = MergeRules()
+    shipping: PublishTarget = PublishTarget()
     hooks: bool = False
     largest_file: int = 0
 
     @classmethod
-    def of(cls, config: Config) -> Gear:
+    def from_config(cls, config: Config) -> RepoOptions:
         space, merge, pr = config.workspace, config.merge, config.pr
         return cls(
-            Outfit(space.copy, space.link, space.setup, space.setup_reads, space.setup_makes, space.sparse),
-            Blending(merge.union, merge.regenerate),
-            Shipping(pr.remote, pr.target or "", pr.title or "", pr.forge),
+            WorkspaceSetup(
+                space.copy, space.link, space.setup, space.setup_reads, space.setup_makes, space.sparse
+            ),
+            MergeRules(merge.union, merge.regenerate),
+            PublishTarget(pr.remote, pr.target or "", pr.title or "", pr.forge),
             space.hooks,
             space.largest_file,
         )
 
 
 @dataclass(frozen=True)
-class Kit:
+class BatchInputs:
     """`top` is the checkout that the batch was submitted from, `sources` are what its tasks were read from."""
 
     top: str
     tasks: tuple[Task, ...]
     agents: tuple[AgentSpec, ...] = ()
-    gear: Gear = Gear()
+    gear: RepoOptions = RepoOptions()
     sources: tuple[str, ...] = ()
     template: str = ""  # for prompts; "": plait's own
 
     @cached_property
-    def by_id(self) -> Mapping[str, Task]:
+    def tasks_by_id(self) -> Mapping[str, Task]:
         return {task.id: task for task in self.tasks}
 
-    def spec(self, agent: str) -> AgentSpec:
+    def find_agent(self, agent: str) -> AgentSpec:
         return next((spec for spec in self.agents if spec.name == agent), AgentSpec(agent))
 
 
-_FIELDS = tuple(field.name for field in fields(Kit))
+_FIELDS = tuple(field.name for field in fields(BatchInputs))
 
 
-def encode(kit: Kit) -> bytes:
+def encode_inputs(kit: BatchInputs) -> bytes:
     return msgspec.json.encode({name: getattr(kit, name) for name in _FIELDS})
 
 
-def decode(data: bytes) -> Kit:
+def decode_inputs(data: bytes) -> BatchInputs:
     try:
-        return msgspec.json.decode(data, type=Kit)
+        return msgspec.json.decode(data, type=BatchInputs)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise KitError(f"it is damaged: {error}") from error
+        raise BatchInputsError(f"it is damaged: {error}") from error

@@ -19,7 +19,7 @@ from plait.core.task import Attempt
 
 if TYPE_CHECKING:  # quick commands know ports, and have no use for kits
     from plait.core.views import BatchView
-    from plait.kit import Blending, Kit, Outfit
+    from plait.kit import MergeRules, BatchInputs, WorkspaceSetup
 
 
 class JournalError(WorldError):
@@ -97,7 +97,7 @@ class Journal(JournalReader, Protocol):
     def append(self, records: Sequence[Record]) -> None:
         """All or nothing, and durable on return. One call is one commit: bring many records at once."""
 
-    def save_settings(self, changes: Mapping[str, str | None], records: Sequence[Record] = ()) -> None:
+    def commit(self, changes: Mapping[str, str | None], records: Sequence[Record] = ()) -> None:
         """Set the named ones; None forgets one. In one commit with the records that say so."""
 
 
@@ -110,10 +110,10 @@ class Inbox(Protocol):
     def pending(self) -> Sequence[Request]:
         """What has not been taken yet, in the order it arrived; one that can't be read costs itself only."""
 
-    def aside(self) -> Mapping[str, str]:
+    def unreadable(self) -> Mapping[str, str]:
         """Why some requests, by id, can't be read (damaged, or from a newer plait). They are kept, and skipped."""
 
-    def taken(self, ids: Sequence[str]) -> None:
+    def mark_taken(self, ids: Sequence[str]) -> None:
         """These are in the journal now (or, set aside, not wanted any more): forget them, but know their ids."""
 
     def wait(self, timeout: float) -> bool:
@@ -122,17 +122,17 @@ class Inbox(Protocol):
     def close(self) -> None: ...
 
 
-class Onlooker(Protocol):
+class RecordListener(Protocol):
     """Somebody who tells others what has become durable. It never holds the engine up, and never fails it."""
 
     def replay(self, record: Record) -> None:
         """History: what was durable before this engine took over."""
 
-    def hear(self, state: State, records: Sequence[Record]) -> None:
+    def handle_records(self, state: State, records: Sequence[Record]) -> None:
         """These are durable, and the state has all of them."""
 
     @property
-    def at_rest(self) -> bool:
+    def is_idle(self) -> bool:
         """Nothing is on its way, or it was given up: the engine may leave."""
 
     def close(self) -> None: ...
@@ -151,14 +151,14 @@ class Reactor(Protocol):
 
     def unwatch(self, fd: int) -> None: ...
 
-    def after(self, seconds: float, then: Callable[[], None]) -> Timer: ...
+    def call_later(self, seconds: float, then: Callable[[], None]) -> Timer: ...
 
-    def post(self, then: Callable[[], None]) -> None:
+    def call_soon(self, then: Callable[[], None]) -> None:
         """From any thread: call it in the loop, soon."""
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class LaunchSpec:
     """One attempt as an executor starts it. `env` is the whole environment, `stdin` a file (None: nothing to read)."""
 
     attempt: Attempt
@@ -169,54 +169,54 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
+class RunningProcess:
     pid: int
 
 
 @dataclass(frozen=True, slots=True)
-class Exited:
+class ExitedProcess:
     """`code` as a shell tells it: 128 + n after signal n."""
 
     code: int
 
 
 @dataclass(frozen=True, slots=True)
-class Gone:
+class LostProcess:
     """It was started, it does not run any more, and it left no exit status."""
 
     why: str
 
 
 # What a probe finds; None: it was never started.
-Found = Running | Exited | Gone | None
+ProbeResult = RunningProcess | ExitedProcess | LostProcess | None
 
 
-class Witness(Protocol):
+class ExecutorCallbacks(Protocol):
     """Who an executor tells what it sees, in the loop's thread. A fact may be told twice."""
 
-    def launched(self, attempt: Attempt, pid: int) -> None: ...
+    def on_launched(self, attempt: Attempt, pid: int) -> None: ...
 
-    def exited(self, attempt: Attempt, code: int) -> None: ...
+    def on_exited(self, attempt: Attempt, code: int) -> None: ...
 
-    def lost(self, attempt: Attempt, why: str) -> None: ...
+    def on_lost(self, attempt: Attempt, why: str) -> None: ...
 
 
 class Executor(Protocol):
     """How attempts reach a site. An attempt's name is its identity: whatever is done twice is done once."""
 
-    def start(self, job: Job) -> None:
+    def start(self, job: LaunchSpec) -> None:
         """Start it, unless that was done before: then tell what became of it. Raise WorldError if it can't be started."""
 
-    def adopt(self, attempt: Attempt) -> Found:
+    def adopt(self, attempt: Attempt) -> ProbeResult:
         """What became of an attempt that an earlier engine started; one that runs is watched from now on."""
 
-    def end(self, attempt: Attempt, *, now: bool) -> None:
+    def terminate(self, attempt: Attempt, *, at_once: bool) -> None:
         """Ask the whole tree to end, ever more firmly; `now`: without grace. What is over already is told again."""
 
-    def sweep(self) -> int:
+    def end_leftovers(self) -> int:
         """End what outlived its attempts; how many processes are still being ended. Raise OSError if nobody can tell."""
 
-    def footprints(self) -> Mapping[Attempt, int]:
+    def measure_memory(self) -> Mapping[Attempt, int]:
         """The memory, in bytes, that each running attempt's whole tree takes now."""
 
     def close(self) -> None:
@@ -224,7 +224,7 @@ class Executor(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Weather:
+class MachineReadings:
     """What the machine has left. `squeeze` is the share of time that work stalls for want of memory (None: not told)."""
 
     memory: int
@@ -233,15 +233,15 @@ class Weather:
     disk_total: int
     load: float
     cores: int
-    squeeze: float | None = None
+    memory_stall: float | None = None
 
 
 class Sensors(Protocol):
-    def read(self) -> Weather: ...
+    def read(self) -> MachineReadings: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Elsewhere:
+class OtherEngines:
     """What the user's other engines do: slots they have taken, and providers that refused them, with until when.
 
     `waiting` of them have something ready that finds no slot.
@@ -253,56 +253,56 @@ class Elsewhere:
     refusals: Mapping[str, float] = field(default_factory=dict)
 
 
-class Commons(Protocol):
+class SharedState(Protocol):
     """What all engines of one user share: slots, refusals of providers, blocks of ports."""
 
     @property
     def problem(self) -> str:
         """What keeps this engine from sharing, for people; empty if nothing does."""
 
-    def turn(self) -> AbstractContextManager[Elsewhere]:
+    def lock(self) -> AbstractContextManager[OtherEngines]:
         """While it is held, no other engine takes slots."""
 
-    def hold(self, slots: int, pids: Sequence[int], *, waiting: bool = False) -> None:
+    def record_usage(self, slots: int, pids: Sequence[int], *, waiting: bool = False) -> None:
         """Inside a turn: this engine has so many slots now, taken by these processes (they count on if it dies).
 
         `waiting`: it has more to start, and would like the others to leave it a share.
         """
 
-    def refused(self, provider: str, until: float) -> None:
+    def report_refusal(self, provider: str, until: float) -> None:
         """Tell the others."""
 
-    def lease(self, batch: str, task: str) -> range:
+    def lease_ports(self, batch: str, task: str) -> range:
         """A block of free ports for a task, the same one each time until it is given back."""
 
-    def give_back(self, batch: str, task: str) -> None: ...
+    def release_ports(self, batch: str, task: str) -> None: ...
 
     def close(self) -> None: ...
 
 
-class Trouble(Protocol):
+class HealthFile(Protocol):
     """What keeps the engine from going on, told to fronts without a record. Nothing here fails."""
 
-    def tell(self, what: str) -> None: ...
+    def write(self, what: str) -> None: ...
 
     def clear(self) -> None: ...
 
 
-class Wakefulness(Protocol):
+class SleepInhibitor(Protocol):
     """Keeps the machine from falling asleep."""
 
     @property
-    def why(self) -> str:
+    def problem(self) -> str:
         """Why it can't be kept from it; empty when it can."""
 
-    def hold(self) -> None:
+    def acquire(self) -> None:
         """Held twice is held once."""
 
     def release(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Captured:
+class CapturedChange:
     """What an attempt left in its workspace, as a commit: `tip`. `files` are all that differ from its base.
 
     `empty`: nothing does. `taken_out` are sources in which only statuses differed, which are plait's to write.
@@ -313,11 +313,11 @@ class Captured:
     files: tuple[str, ...] = ()
     diffstat: tuple[int, int, int] = (0, 0, 0)
     empty: bool = False
-    taken_out: tuple[str, ...] = ()
+    reverted_sources: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Author:
+class CommitInfo:
     """Who a task's commit is by, and what it says. `trailers` name the batch, the task and the attempt."""
 
     message: str
@@ -327,7 +327,7 @@ class Author:
 
 
 # An agent's text of a source, by its path in the repository, as the base had it: the same text with the base's statuses.
-Restore = Callable[[str, bytes, bytes], bytes]
+RestoreStatuses = Callable[[str, bytes, bytes], bytes]
 
 
 class Workspaces(Protocol):
@@ -340,26 +340,33 @@ class Workspaces(Protocol):
     def path(self, batch: str, task: str) -> str:
         """Where the task works, whether or not it is there yet."""
 
-    def prepare(self, batch: str, task: str, base: str, outfit: Outfit, *, top: str) -> str:
+    def prepare(self, batch: str, task: str, base: str, outfit: WorkspaceSetup, *, top: str) -> str:
         """The task's worktree on its own branch: made from `base`, or, if it began there before, as its last attempt
         left it. `top` is the checkout that ignored files are copied from. Its path.
         """
 
     def capture(  # noqa: PLR0913 - it is all that makes a commit
-        self, attempt: Attempt, base: str, author: Author, restore: Restore, *, hooks: bool, largest: int = 0
-    ) -> Captured:
+        self,
+        attempt: Attempt,
+        base: str,
+        author: CommitInfo,
+        restore: RestoreStatuses,
+        *,
+        hooks: bool,
+        largest: int = 0,
+    ) -> CapturedChange:
         """Everything an attempt left, as a commit on the task's branch and under the attempt's ref.
 
         No file of it may be larger than `largest` bytes, where that is not 0.
         """
 
-    def glance(self, batch: str, task: str, base: str) -> str | None:
+    def preview_commit(self, batch: str, task: str, base: str) -> str | None:
         """What the task would leave if it stopped now, as a commit that no ref holds; None: nothing yet."""
 
-    def put_back(self, attempt: Attempt, tip: str) -> None:
+    def reset(self, attempt: Attempt, tip: str) -> None:
         """After a check: the workspace as it was captured, without what the check left (which is saved, if it is work)."""
 
-    def checkout(self, batch: str, commit: str, outfit: Outfit, *, top: str) -> str:
+    def checkout(self, batch: str, commit: str, outfit: WorkspaceSetup, *, top: str) -> str:
         """The batch's own worktree, at exactly this commit, for its gate. Its path."""
 
     def release(self, batch: str, task: str) -> None:
@@ -368,24 +375,24 @@ class Workspaces(Protocol):
     def release_gate(self, batch: str) -> None:
         """The batch has ended: its own worktree is given back."""
 
-    def usage(self) -> int:
+    def measure_disk_usage(self) -> int:
         """Bytes on disk that all workspaces of this repository take."""
 
-    def shrink(self, keep: int = 0) -> None:
+    def trim_pool(self, keep: int = 0) -> None:
         """Let go of those that only wait to be used again, down to so many."""
 
 
 @dataclass(frozen=True, slots=True)
-class MergeWords:
+class MergeMessage:
     """What a merge commit says. `edit` are files to be changed in the merged tree: statuses, where the branch holds them."""
 
     message: str
     trailers: tuple[tuple[str, str], ...] = ()
-    edit: Callable[[Callable[[str], bytes | None]], Mapping[str, bytes]] | None = None
+    edit_files: Callable[[Callable[[str], bytes | None]], Mapping[str, bytes]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Foreseen:
+class PredictedConflict:
     """Two changes that would conflict if both were merged as they are now."""
 
     left: str
@@ -408,7 +415,7 @@ class ConflictKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Clashing:
+class ConflictedFile:
     """A file in conflict: `base`, `ours` (the branch's), `theirs` (the task's), and `merged` with both between markers.
 
     None: it is not there on that side, or it is no text, or (then its name is in `cut`) too long. `said` is git's word on
@@ -417,43 +424,45 @@ class Clashing:
 
     path: str
     kind: ConflictKind
-    said: str = ""
+    message: str = ""
     binary: bool = False
     base: str | None = None
     ours: str | None = None
     theirs: str | None = None
     merged: str | None = None
-    cut: tuple[str, ...] = ()
-    touched_by: tuple[str, ...] = ()
+    truncated: tuple[str, ...] = ()
+    changed_by: tuple[str, ...] = ()
 
 
-class Integrator(Protocol):
+class BranchMerger(Protocol):
     """Makes batch branches in memory; no checkout is touched. Called from a thread, one call at a time for each batch.
 
     Whatever is done again after a crash finds what was done: the same commit is told.
     """
 
     def merge(
-        self, order: MergeStarted, words: MergeWords, blending: Blending
+        self, order: MergeStarted, words: MergeMessage, blending: MergeRules
     ) -> MergeDone | MergeConflicted:
         """Put the task's own change onto the batch branch. Raises ChangeGoneError if it is not there, and another
         WorldError if merging itself goes wrong.
         """
 
     def rebuild(
-        self, order: RebuildStarted, base: str, words: Mapping[str, MergeWords], blending: Blending
+        self, order: RebuildStarted, base: str, words: Mapping[str, MergeMessage], blending: MergeRules
     ) -> RebuildDone:
         """The branch made anew; what it was is kept under refs/plait/lines."""
 
-    def conflict(self, order: MergeStarted, blending: Blending) -> str:
+    def describe_conflict(self, order: MergeStarted, blending: MergeRules) -> str:
         """Both sides of a conflict, as text for whoever repairs it, within reason."""
 
-    def foresee(self, onto: str, tips: Mapping[str, tuple[str, str]], blending: Blending) -> list[Foreseen]:
+    def predict_conflicts(
+        self, onto: str, tips: Mapping[str, tuple[str, str]], blending: MergeRules
+    ) -> list[PredictedConflict]:
         """Which of these changes (base and tip by task) would conflict, with each other or with the branch (`right` "")."""
 
 
 @dataclass(frozen=True, slots=True)
-class Announcement:
+class PullRequestSpec:
     """A pull request as it should be: one for the branch, made or brought up to date.
 
     `renamed`: the title is to be this one also where somebody gave it another one there.
@@ -468,11 +477,11 @@ class Announcement:
 
 
 @dataclass(frozen=True, slots=True)
-class Announced:
+class PullRequestResult:
     """`url` of the pull request; `made` is False if there was one already. `note` is what differs from what was wanted."""
 
     url: str
-    made: bool = True
+    created: bool = True
     note: str = ""
 
 
@@ -483,9 +492,9 @@ class ForgeError(WorldError):
 class Forge(Protocol):
     """The place where pull requests are: GitHub, GitLab, Gitea."""
 
-    def announce(self, wanted: Announcement) -> Announced: ...
+    def publish_pull_request(self, wanted: PullRequestSpec) -> PullRequestResult: ...
 
-    def target(self) -> str:
+    def default_branch(self) -> str:
         """The remote's default branch."""
 
 
@@ -493,6 +502,6 @@ class Publisher(Protocol):
     """Brings a batch branch to its remote. Called from a thread; what was done before is found, and not done twice."""
 
     def publish(
-        self, order: PublishStarted, view: BatchView, kit: Kit, environment: Mapping[str, str]
+        self, order: PublishStarted, view: BatchView, kit: BatchInputs, environment: Mapping[str, str]
     ) -> PublishDone | PublishFailed:
         """`environment` is whose tokens and credentials count."""

@@ -22,31 +22,31 @@ from plait.engine import log
 from plait.engine.loop import Engine
 from plait.engine.reactor import SelectReactor
 from plait.ports import JournalBusyError
-from plait.wiring import DOORBELL, HELD, Place, inbox, may_go
-from plait.wiring.engine import engine_config, engine_parts, lease
+from plait.wiring import DOORBELL_FIFO, HELD_FLAG, RepoLocation, open_project_inbox, wait_for_release
+from plait.wiring.engine import load_engine_config, build_dependencies, lock_project_journal
 
 
 def main(words: list[str]) -> int:
     state, top = (Path(word) for word in words[:2])
     os.chdir("/")  # it keeps no folder from being removed
-    place = Place(top, state, repository=state.name == "plait")
-    if HELD in words[2:] and not may_go(place):
+    place = RepoLocation(top, state, repository=state.name == "plait")
+    if HELD_FLAG in words[2:] and not wait_for_release(place):
         return 0  # whoever started it has no use for it
     try:
-        while serve(place):
+        while run_engine(place):
             pass
     except JournalBusyError:
         return 0  # another one is at work
     except PlaitError as error:
-        log.say(f"error: {error.message} ({error.hint})")
+        log.write_line(f"error: {error.message} ({error.hint})")
         return 1
     except Exception as error:  # noqa: BLE001 - the log is the only one to tell
-        log.say_trace(error)
+        log.write_traceback(error)
         return 4
     return 0
 
 
-def serve(place: Place) -> bool:
+def run_engine(place: RepoLocation) -> bool:
     """One tenure. True: somebody asked for something while it was leaving, so that it has to come back.
 
     The lease is given back before the inbox is looked at a last time: a request that comes later finds no engine and
@@ -54,44 +54,44 @@ def serve(place: Place) -> bool:
     """
     engine = Engine(os.getpid(), __version__)
     with ExitStack() as stack:
-        journal = stack.enter_context(closing(lease(place)))
+        journal = stack.enter_context(closing(lock_project_journal(place)))
         reactor = stack.enter_context(closing(SelectReactor()))
-        bell = stack.enter_context(_doorbell(place))
-        config = engine_config(place, journal, log.say)
-        parts = engine_parts(place, config, journal, engine, reactor)
-        for onlooker in parts.onlookers:
+        bell = stack.enter_context(_open_doorbell(place))
+        config = load_engine_config(place, journal, log.write_line)
+        parts = build_dependencies(place, config, journal, engine, reactor)
+        for onlooker in parts.listeners:
             stack.callback(onlooker.close)
-        for part in (parts.inbox, parts.commons, parts.executor, parts.settler, parts.hands):
+        for part in (parts.inbox, parts.shared, parts.executor, parts.status_writer, parts.workers):
             stack.callback(part.close)
-        stack.callback(parts.awake.release)
-        stack.enter_context(_heeding(lambda: reactor.post(engine.leave)))
+        stack.callback(parts.sleep_inhibitor.release)
+        stack.enter_context(_handle_signals(lambda: reactor.call_soon(engine.stop)))
         if bell is not None:
-            reactor.watch(bell, lambda: _answer(bell, engine))
-        engine.open(parts, _wanted(config))
-        while not engine.over:
-            reactor.step(engine.longest())
-            engine.turn()
+            reactor.watch(bell, lambda: _drain_doorbell(bell, engine))
+        engine.open(parts, _engine_settings_request(config))
+        while not engine.is_finished:
+            reactor.step(engine.max_sleep())
+            engine.tick()
         engine.release()
-    return not engine.dismissed and _asked(place)
+    return not engine.was_stopped and _has_requests(place)
 
 
-def _wanted(config: Config) -> ChangeEngineSettings:
+def _engine_settings_request(config: Config) -> ChangeEngineSettings:
     """What somebody has set; what nobody has stays as it is."""
     fields = tuple(
         name
         for name in ("parallel_limit", "agent_limits")
-        if config.given[f"engine.{name}"].layer is not Layer.DEFAULT
+        if config.origins[f"engine.{name}"].layer is not Layer.DEFAULT
     )
     return ChangeEngineSettings(f"settings-{uuid4()}", config.engine_settings(), fields)
 
 
 @contextmanager
-def _doorbell(place: Place) -> Iterator[int | None]:
+def _open_doorbell(place: RepoLocation) -> Iterator[int | None]:
     """None where the file system has no FIFOs: then requests are found by looking."""
     try:
-        bell = _hung_up(place.state / DOORBELL)
+        bell = _make_fifo(place.state / DOORBELL_FIFO)
     except OSError as error:
-        log.say(f"warning: there is no doorbell: {error}")
+        log.write_line(f"warning: there is no doorbell: {error}")
         yield None
         return
     try:
@@ -100,7 +100,7 @@ def _doorbell(place: Place) -> Iterator[int | None]:
         os.close(bell)
 
 
-def _hung_up(path: Path) -> int:
+def _make_fifo(path: Path) -> int:
     if path.exists() and not path.is_fifo():
         path.unlink()  # a copy or a backup made a file of it, which nobody can wait for
     with suppress(FileExistsError):
@@ -109,19 +109,19 @@ def _hung_up(path: Path) -> int:
     return os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
 
 
-def _answer(bell: int, engine: Engine) -> None:
+def _drain_doorbell(bell: int, engine: Engine) -> None:
     with suppress(BlockingIOError):
         os.read(bell, 4096)
-    engine.ring()
+    engine.wake()
 
 
-def _asked(place: Place) -> bool:
-    with closing(inbox(place)) as requests:
+def _has_requests(place: RepoLocation) -> bool:
+    with closing(open_project_inbox(place)) as requests:
         return bool(requests.pending())
 
 
 @contextmanager
-def _heeding(leave: Callable[[], None]) -> Iterator[None]:
+def _handle_signals(leave: Callable[[], None]) -> Iterator[None]:
     """Asked to end, it leaves; a terminal that goes away is none of its business. Handlers, since exec resets them."""
 
     def heed(number: int, _: FrameType | None) -> None:

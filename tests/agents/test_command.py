@@ -9,9 +9,9 @@ import sys
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from plait.agents.command import AnyCommand, check, spec, split
-from plait.agents.model import AgentSpec, Brief, PromptBy
-from plait.agents.placeholders import NAMES, filled
+from plait.agents.command import CommandAgent, check_command, build_command_spec, split_command
+from plait.agents.model import AgentSpec, AttemptContext, PromptDelivery
+from plait.agents.placeholders import COMMAND_PLACEHOLDERS, fill_word
 from plait.core.errors import ConfigError
 from plait.core.task import Attempt, Step, Task
 
@@ -25,8 +25,8 @@ values = st.one_of(
 )
 
 
-def brief(title: str = "A title", task_id: str = "04-split") -> Brief:
-    return Brief(
+def brief(title: str = "A title", task_id: str = "04-split") -> AttemptContext:
+    return AttemptContext(
         Attempt("7f3a", task_id, Step.WRITE, 2),
         Task(task_id, title),
         workspace="/work/tree",
@@ -35,8 +35,8 @@ def brief(title: str = "A title", task_id: str = "04-split") -> Brief:
     )
 
 
-def argv(text: str, told: Brief, *, shell: bool = False) -> tuple[str, ...]:
-    return AnyCommand(spec(text, shell=shell)).command(told).argv
+def argv(text: str, told: AttemptContext, *, shell: bool = False) -> tuple[str, ...]:
+    return CommandAgent(build_command_spec(text, shell=shell)).build_command(told).argv
 
 
 def heard(words: tuple[str, ...]) -> list[str]:
@@ -49,7 +49,7 @@ TELL = f"{sys.executable} -c 'import json, sys; print(json.dumps(sys.argv[1:]))'
 
 
 def test_every_placeholder_is_filled_in() -> None:
-    text = "tool " + " ".join(f"{name}={{{name}}}" for name in NAMES)
+    text = "tool " + " ".join(f"{name}={{{name}}}" for name in COMMAND_PLACEHOLDERS)
     assert argv(text, brief()) == (
         "tool",
         "task_file=/state/04-split.md",
@@ -63,7 +63,7 @@ def test_every_placeholder_is_filled_in() -> None:
 
 
 def test_words_are_split_by_the_quotes_of_a_shell() -> None:
-    assert split("""tool 'a b' "c d" e\\ f g'h'""") == ("tool", "a b", "c d", "e f", "gh")
+    assert split_command("""tool 'a b' "c d" e\\ f g'h'""") == ("tool", "a b", "c d", "e f", "gh")
 
 
 @given(values, values)
@@ -81,7 +81,7 @@ def test_no_title_and_no_id_becomes_an_option(title: str, task_id: str) -> None:
 
 @given(values)
 def test_what_was_filled_in_is_not_looked_at_again(title: str) -> None:
-    assert filled("x={title}", {"title": title}) == f"x={title}"
+    assert fill_word("x={title}", {"title": title}) == f"x={title}"
 
 
 def test_what_no_argument_can_hold_is_replaced() -> None:
@@ -115,7 +115,7 @@ def test_a_task_without_a_title_goes_by_its_id() -> None:
     ],
 )
 def test_braces_that_hold_no_placeholder_stay_as_they_are(text: str) -> None:
-    assert AnyCommand(AgentSpec("command", ("tool", text))).command(brief()).argv == ("tool", text)
+    assert CommandAgent(AgentSpec("command", ("tool", text))).build_command(brief()).argv == ("tool", text)
 
 
 def test_doubled_braces_stand_for_braces() -> None:
@@ -143,7 +143,7 @@ def test_a_placeholder_that_there_is_not_is_told_before_anything_starts(
     shell: bool,  # noqa: FBT001
 ) -> None:
     with pytest.raises(ConfigError) as caught:
-        spec(text, shell=shell)
+        build_command_spec(text, shell=shell)
     assert caught.value.hint.startswith(hint) or caught.value.hint.endswith(hint)
 
 
@@ -162,18 +162,18 @@ def test_a_placeholder_that_there_is_not_is_told_before_anything_starts(
 )
 def test_a_command_that_could_never_run_is_refused(text: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message.replace("|", r"\|")):
-        spec(text)
+        build_command_spec(text)
 
 
 def test_a_sign_of_a_shell_in_quotes_is_a_word() -> None:
-    assert split("tool '|' \"&&\"") == ("tool", "|", "&&")
+    assert split_command("tool '|' \"&&\"") == ("tool", "|", "&&")
 
 
 def test_a_command_without_words_is_refused_also_when_it_comes_from_a_kit() -> None:
     with pytest.raises(ConfigError, match="is empty"):
-        AnyCommand(AgentSpec("command"))
+        CommandAgent(AgentSpec("command"))
     with pytest.raises(ConfigError, match="more than one line"):
-        check(("a", "b"), shell=True)
+        check_command(("a", "b"), shell=True)
 
 
 @pytest.mark.parametrize(
@@ -184,15 +184,18 @@ def test_a_command_without_words_is_refused_also_when_it_comes_from_a_kit() -> N
         ("tool {task_file}", None, None),
         ("tool {prompt_file}", None, None),
         ("tool {{task_file}}", None, "/state/prompt.md"),
-        ("tool {task_file}", PromptBy.STDIN, "/state/prompt.md"),
-        ("tool", PromptBy.FILE, None),
+        ("tool {task_file}", PromptDelivery.STDIN, "/state/prompt.md"),
+        ("tool", PromptDelivery.FILE, None),
     ],
 )
 def test_the_prompt_is_on_standard_input_unless_a_file_is_named_or_asked_for(
-    text: str, asked: PromptBy | None, stdin: str | None
+    text: str, asked: PromptDelivery | None, stdin: str | None
 ) -> None:
     for shell in (False, True):
-        assert AnyCommand(spec(text, shell=shell, prompt_by=asked)).command(brief()).stdin == stdin
+        assert (
+            CommandAgent(build_command_spec(text, shell=shell, prompt_by=asked)).build_command(brief()).stdin
+            == stdin
+        )
 
 
 def test_a_line_for_a_shell_is_a_shell_s() -> None:
@@ -212,14 +215,14 @@ def test_in_a_shell_a_value_is_one_word_and_never_a_command(title: str) -> None:
 
 def test_a_placeholder_in_single_quotes_is_refused_since_a_shell_fills_in_nothing_there() -> None:
     with pytest.raises(ConfigError) as caught:
-        spec("tool '{title}'", shell=True)
+        build_command_spec("tool '{title}'", shell=True)
     assert caught.value.message.startswith("the agent's command has {title} in single quotes")
-    spec("tool \\'{title}\\' \"it's {title}\"", shell=True)
+    build_command_spec("tool \\'{title}\\' \"it's {title}\"", shell=True)
 
 
 def test_only_the_task_and_the_place_are_in_the_arguments() -> None:
     """Everybody on the machine sees them: the environment is not among them."""
-    told = Brief(
+    told = AttemptContext(
         Attempt("b", "t", Step.WRITE, 1),
         Task("t", env=(("KEY", "s3cret"),)),
         "/w",
@@ -228,7 +231,9 @@ def test_only_the_task_and_the_place_are_in_the_arguments() -> None:
         feedback="s3cret",
     )
     for shell in (False, True):
-        command = AnyCommand(
-            spec(" ".join(["tool", *(f"{{{name}}}" for name in NAMES)]), shell=shell)
-        ).command(told)
+        command = CommandAgent(
+            build_command_spec(
+                " ".join(["tool", *(f"{{{name}}}" for name in COMMAND_PLACEHOLDERS)]), shell=shell
+            )
+        ).build_command(told)
         assert "s3cret" not in repr(command)

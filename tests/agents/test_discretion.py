@@ -7,9 +7,18 @@ import json
 import pytest
 from hypothesis import given, strategies as st
 
-from plait.agents.discretion import HIDDEN, NONE, Discreet, Discretion, Lines, Stream, of, secret
-from plait.agents.listening import Listening
-from plait.agents.model import Activity, PhaseBegun
+from plait.agents.discretion import (
+    REDACTED,
+    NO_REDACTION,
+    RedactingParser,
+    Redactor,
+    LineRedactor,
+    StreamRedactor,
+    build_env_redactor,
+    is_secret,
+)
+from plait.agents.listening import PlainTextParser
+from plait.agents.model import Activity, PhaseStarted
 
 VALUE = "correct-horse-7"
 KEY = "-----BEGIN RSA PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEF\nAASCBKcwggSjAgEAAoIBAQC7\nQUJDRA==\n-----END RSA PRIVATE KEY-----"
@@ -32,8 +41,8 @@ KEY = "-----BEGIN RSA PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEF\nAASCBKcwgg
     ],
 )
 def test_a_variable_is_secret_by_its_name(name: str, value: str) -> None:
-    assert secret(name, value)
-    assert of({name: value})(f"a {value} b") == f"a {HIDDEN} b"
+    assert is_secret(name, value)
+    assert build_env_redactor({name: value})(f"a {value} b") == f"a {REDACTED} b"
 
 
 @pytest.mark.parametrize(
@@ -53,14 +62,17 @@ def test_a_variable_is_secret_by_its_name(name: str, value: str) -> None:
     ],
 )
 def test_others_are_not(name: str, value: str) -> None:
-    assert not secret(name, value)
-    assert of({name: value})(f"a {value} b") == f"a {value} b"
+    assert not is_secret(name, value)
+    assert build_env_redactor({name: value})(f"a {value} b") == f"a {value} b"
 
 
 def test_the_password_of_an_address_is_one_wherever_it_is_told() -> None:
-    hide = of({"DATABASE_URL": f"postgres://app:{VALUE}@db/app"})
-    assert hide(f"as app with {VALUE} at db") == f"as app with {HIDDEN} at db"
-    assert of({"DATABASE_URL": "mysql://postgres:postgres@db/x"})("a postgres b") == "a postgres b"
+    hide = build_env_redactor({"DATABASE_URL": f"postgres://app:{VALUE}@db/app"})
+    assert hide(f"as app with {VALUE} at db") == f"as app with {REDACTED} at db"
+    assert (
+        build_env_redactor({"DATABASE_URL": "mysql://postgres:postgres@db/x"})("a postgres b")
+        == "a postgres b"
+    )
 
 
 @pytest.mark.parametrize(
@@ -87,7 +99,7 @@ def test_the_password_of_an_address_is_one_wherever_it_is_told() -> None:
     ],
 )
 def test_a_key_is_known_by_its_shape(text: str, told: str) -> None:
-    assert NONE(text) == told
+    assert NO_REDACTION(text) == told
 
 
 @pytest.mark.parametrize(
@@ -107,23 +119,23 @@ def test_a_key_is_known_by_its_shape(text: str, told: str) -> None:
     ],
 )
 def test_what_only_looks_like_one_stays(text: str) -> None:
-    assert NONE(text) == text
+    assert NO_REDACTION(text) == text
 
 
 def test_a_private_key_keeps_its_lines() -> None:
-    assert NONE(f"a\n{KEY}\nafter that") == (
+    assert NO_REDACTION(f"a\n{KEY}\nafter that") == (
         "a\n-----BEGIN RSA PRIVATE KEY-----\n***\n***\n***\n-----END RSA PRIVATE KEY-----\nafter that"
     )
 
 
 def test_lines_that_come_one_by_one_are_known_by_the_first() -> None:
-    hide = Lines(NONE)
+    hide = LineRedactor(NO_REDACTION)
     assert [hide(line) for line in KEY.split("\n")][1:4] == ["***", "***", "***"]
     assert hide("3f786850e387550fdab836ed7e6dc881de23001b") == "3f786850e387550fdab836ed7e6dc881de23001b"
 
 
 def test_a_key_without_an_end_hides_no_more_than_itself() -> None:
-    hide = Lines(NONE)
+    hide = LineRedactor(NO_REDACTION)
     told = [
         hide(line)
         for line in (
@@ -138,7 +150,7 @@ def test_a_key_without_an_end_hides_no_more_than_itself() -> None:
 
 @pytest.mark.parametrize("value", ['pass"word\\x', "zwölf Boxkämpfer", VALUE])
 def test_a_value_is_known_as_json_spells_it(value: str) -> None:
-    hide = of({"A_PASSWORD": value})
+    hide = build_env_redactor({"A_PASSWORD": value})
     for ascii_only in (True, False):
         line = json.dumps({"type": "text", "text": f"it is {value}, I think"}, ensure_ascii=ascii_only)
         assert json.loads(hide(line)) == {"type": "text", "text": "it is ***, I think"}
@@ -157,45 +169,48 @@ def test_a_value_is_known_as_json_spells_it(value: str) -> None:
 def test_json_stays_json(said: str) -> None:
     inner = json.dumps({"text": said})
     for line in (inner, json.dumps({"line": inner})):
-        told = NONE(line)
+        told = NO_REDACTION(line)
         assert told != line
         json.loads(told)
 
 
 def test_a_value_with_a_structure_of_its_own_is_known_by_its_parts() -> None:
     document = json.dumps({"type": "service", "private_key_id": "0123456789abcdef0123"})
-    hide = of({"GOOGLE_CREDENTIALS": document, "DEPLOY_KEY": KEY})
-    assert json.loads(hide(document)) == {"type": "service", "private_key_id": HIDDEN}
-    assert hide("AASCBKcwggSjAgEAAoIBAQC7") == HIDDEN
+    hide = build_env_redactor({"GOOGLE_CREDENTIALS": document, "DEPLOY_KEY": KEY})
+    assert json.loads(hide(document)) == {"type": "service", "private_key_id": REDACTED}
+    assert hide("AASCBKcwggSjAgEAAoIBAQC7") == REDACTED
 
 
 def test_of_two_values_one_of_which_begins_the_other_the_longer_one_counts() -> None:
-    assert of({"A_TOKEN": "abcdefgh", "B_TOKEN": "abcdefgh-ijkl"})("x abcdefgh-ijkl abcdefgh") == "x *** ***"
+    assert (
+        build_env_redactor({"A_TOKEN": "abcdefgh", "B_TOKEN": "abcdefgh-ijkl"})("x abcdefgh-ijkl abcdefgh")
+        == "x *** ***"
+    )
 
 
 @given(st.lists(st.text(max_size=20)), st.text())
 def test_twice_is_as_good_as_once_and_no_line_is_lost(values: list[str], text: str) -> None:
-    hide = Discretion(values)
+    hide = Redactor(values)
     assert hide(text).count("\n") == text.count("\n")
     once = hide(f"{text} sk-ant-0123456789abcdefgh {KEY}")
-    assert NONE(once) == once
+    assert NO_REDACTION(once) == once
 
 
 @given(st.integers(1, 40))
 def test_a_secret_is_hidden_wherever_the_pieces_are_cut(size: int) -> None:
     text = f"one {VALUE} two\n{KEY}\nAuthorization: Bearer abcdef123456\nthree {VALUE}"
-    hide = of({"A_TOKEN": VALUE})
-    stream = Stream(hide)
-    told = "".join(stream.feed(text[at : at + size]) for at in range(0, len(text), size)) + stream.end()
+    hide = build_env_redactor({"A_TOKEN": VALUE})
+    stream = StreamRedactor(hide)
+    told = "".join(stream.feed(text[at : at + size]) for at in range(0, len(text), size)) + stream.finish()
     assert told == hide(text)
 
 
 def test_a_line_without_an_end_is_not_waited_for_for_ever() -> None:
-    stream = Stream(of({"A_TOKEN": VALUE}))
+    stream = StreamRedactor(build_env_redactor({"A_TOKEN": VALUE}))
     piece = "x" * 1000 + VALUE
     told = [stream.feed(piece) for _ in range(200)]
     assert sum(map(len, told)) > 50_000
-    assert "".join(told) + stream.end() == ("x" * 1000 + HIDDEN) * 200
+    assert "".join(told) + stream.finish() == ("x" * 1000 + REDACTED) * 200
 
 
 @pytest.mark.parametrize(
@@ -204,13 +219,13 @@ def test_a_line_without_an_end_is_not_waited_for_for_ever() -> None:
 )
 def test_no_line_is_a_lot_of_work(line: str) -> None:
     """A pattern that tries each place over and over would take hours for this."""
-    assert len(NONE(line * (1_000_000 // len(line)))) > 0
+    assert len(NO_REDACTION(line * (1_000_000 // len(line)))) > 0
 
 
 def test_a_listener_hears_no_secret_and_so_can_tell_not_even_half_of_one() -> None:
-    listener = Discreet(Listening(words=True), of({"A_TOKEN": VALUE}))
-    phase, activity = listener.hear(f"═══ Phase 2: use {VALUE} ═══")
-    assert (phase, activity) == (PhaseBegun("Phase 2: use ***"), Activity("═══ Phase 2: use *** ═══"))
+    listener = RedactingParser(PlainTextParser(use_output=True), build_env_redactor({"A_TOKEN": VALUE}))
+    phase, activity = listener.feed(f"═══ Phase 2: use {VALUE} ═══")
+    assert (phase, activity) == (PhaseStarted("Phase 2: use ***"), Activity("═══ Phase 2: use *** ═══"))
     padding = "x" * 190  # so that only the beginning of the secret would fit
-    ended = listener.end(1, f"{padding}{VALUE}\n", 0.0)
+    ended = listener.finish(1, f"{padding}{VALUE}\n", 0.0)
     assert "corr" not in ended.detail

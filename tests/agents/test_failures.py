@@ -5,17 +5,17 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from plait.agents.failures import DETAIL, outcome
+from plait.agents.failures import MAX_DETAIL_CHARS, classify_exit
 from plait.core.reports import Outcome
 from plait.core.status import Category
 
 
 def failed(tail: str, code: int = 1) -> Outcome:
-    return outcome(code, tail, words=True)
+    return classify_exit(code, tail, use_output=True)
 
 
 def test_zero_is_success_whatever_was_said() -> None:
-    assert outcome(0, "API Error: 429", words=True) == Outcome(Category.OK, 0)
+    assert classify_exit(0, "API Error: 429", use_output=True) == Outcome(Category.OK, 0)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_zero_is_success_whatever_was_said() -> None:
 )
 @pytest.mark.parametrize("words", [True, False])
 def test_the_exit_status_tells_most(code: int, category: Category, detail: str, words: bool) -> None:  # noqa: FBT001
-    found = outcome(code, "something\nthe last line\n\n", words=words)
+    found = classify_exit(code, "something\nthe last line\n\n", use_output=words)
     assert (found.category, found.exit_code, found.detail) == (category, code, detail)
 
 
@@ -73,9 +73,9 @@ def test_the_detail_is_the_last_line_that_says_something(tail: str, said: str) -
 
 @given(st.text(), st.integers(1, 255), st.booleans())
 def test_a_detail_is_one_harmless_line_of_a_sensible_length(tail: str, code: int, words: bool) -> None:  # noqa: FBT001
-    found = outcome(code, tail, words=words)
+    found = classify_exit(code, tail, use_output=words)
     assert found.detail.isprintable()
-    assert 0 < len(found.detail) <= DETAIL
+    assert 0 < len(found.detail) <= MAX_DETAIL_CHARS
     assert found.category is not Category.OK
 
 

@@ -10,8 +10,8 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given, strategies as st
 
-from plait.agents.hours import JUST_PASSED, LONGEST
-from plait.agents.waits import NO_WAIT, Wait, wait
+from plait.agents.hours import JUST_PASSED_SECONDS, MAX_AHEAD_SECONDS
+from plait.agents.waits import NO_RETRY_AFTER, RetryAfter, parse_retry_after
 
 BERLIN, NEW_YORK = ZoneInfo("Europe/Berlin"), ZoneInfo("America/New_York")
 ZONES = ("Europe/Berlin", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe", "UTC", "Pacific/Apia")
@@ -69,32 +69,32 @@ SAID = at(2025, 11, 14, 10, 0)  # a Friday; 11 in Berlin, 5 in New York, 19 in T
     ],
 )
 def test_a_time_of_day_is_the_next_one(text: str, instant: float) -> None:
-    assert wait(text, SAID) == Wait(at=instant)
+    assert parse_retry_after(text, SAID) == RetryAfter(at=instant)
 
 
 def test_a_year_that_turns_is_the_next_one() -> None:
     said = at(2025, 12, 30, 12)
-    assert wait("resets Jan 2, 3am (UTC)", said) == Wait(at=at(2026, 1, 2, 3))
+    assert parse_retry_after("resets Jan 2, 3am (UTC)", said) == RetryAfter(at=at(2026, 1, 2, 3))
 
 
 def test_what_has_passed_by_minutes_only_means_now() -> None:
     said = at(2025, 11, 14, 15, 3)
-    assert wait("resets at 3pm (UTC)", said) == Wait(at=said)
-    assert wait("resets Nov 14, 3pm (UTC)", said) == Wait(at=said)
-    assert wait("resets at 3pm (UTC)", said + 3600) == Wait(at=at(2025, 11, 15, 15))
+    assert parse_retry_after("resets at 3pm (UTC)", said) == RetryAfter(at=said)
+    assert parse_retry_after("resets Nov 14, 3pm (UTC)", said) == RetryAfter(at=said)
+    assert parse_retry_after("resets at 3pm (UTC)", said + 3600) == RetryAfter(at=at(2025, 11, 15, 15))
 
 
 def test_a_time_that_clocks_leave_out_comes_after_they_were_set_forward() -> None:
     said = at(2025, 3, 30, 0, zone="Europe/Berlin")
-    assert wait("resets 2:30am (Europe/Berlin)", said) == Wait(
+    assert parse_retry_after("resets 2:30am (Europe/Berlin)", said) == RetryAfter(
         at=at(2025, 3, 30, 3, 30, zone="Europe/Berlin")
     )
 
 
 def test_a_time_that_comes_twice_is_the_one_that_is_still_ahead() -> None:
     first = datetime(2025, 10, 26, 2, 30, tzinfo=BERLIN).timestamp()
-    assert wait("resets 2:30am (Europe/Berlin)", first - 1800) == Wait(at=first)
-    assert wait("resets 2:30am (Europe/Berlin)", first + 1800) == Wait(at=first + 3600)
+    assert parse_retry_after("resets 2:30am (Europe/Berlin)", first - 1800) == RetryAfter(at=first)
+    assert parse_retry_after("resets 2:30am (Europe/Berlin)", first + 1800) == RetryAfter(at=first + 3600)
 
 
 @pytest.mark.parametrize(
@@ -117,15 +117,15 @@ def test_a_time_that_comes_twice_is_the_one_that_is_still_ahead() -> None:
     ],
 )
 def test_what_is_no_time_of_day_is_none(text: str) -> None:
-    assert wait(text, SAID) == NO_WAIT
+    assert parse_retry_after(text, SAID) == NO_RETRY_AFTER
 
 
 def test_without_the_moment_it_was_said_no_time_of_day_is_read() -> None:
-    assert wait("resets at 3pm (Europe/Berlin)") == NO_WAIT
+    assert parse_retry_after("resets at 3pm (Europe/Berlin)") == NO_RETRY_AFTER
 
 
 def test_an_instant_counts_before_a_time_of_day() -> None:
-    assert wait("resets at 3pm, reached|1735689600", SAID) == Wait(at=1735689600.0)
+    assert parse_retry_after("resets at 3pm, reached|1735689600", SAID) == RetryAfter(at=1735689600.0)
 
 
 @given(
@@ -137,12 +137,14 @@ def test_an_instant_counts_before_a_time_of_day() -> None:
 def test_it_is_at_that_time_and_no_earlier_one_was_ahead(
     said: int, name: str, hour: int, minute: int
 ) -> None:
-    found = wait(f"try again at {hour:02}:{minute:02} ({name})", said).at
+    found = parse_retry_after(f"try again at {hour:02}:{minute:02} ({name})", said).at
     assert found is not None
     zone = ZoneInfo(name)
     told = datetime.fromtimestamp(found, zone)
     if found == said:
-        earlier = [datetime.fromtimestamp(said - back, zone) for back in range(0, int(JUST_PASSED) + 60, 20)]
+        earlier = [
+            datetime.fromtimestamp(said - back, zone) for back in range(0, int(JUST_PASSED_SECONDS) + 60, 20)
+        ]
         assert (hour, minute) in {(each.hour, each.minute) for each in earlier}
         return
     minutes = (datetime.fromtimestamp(at, zone) for at in range(said - said % 60 + 60, int(found), 60))
@@ -163,13 +165,13 @@ def _exists(told: datetime, zone: ZoneInfo, hour: int, minute: int) -> bool:
     st.floats(0, 4e9),
 )
 def test_whatever_is_said_it_is_ahead_and_near(text: str, said: float) -> None:
-    found = wait(f"resets {text} try again at {text}", said)
-    assert found.at is None or said <= found.at <= said + LONGEST + 1 or found.at > 1.5e9
+    found = parse_retry_after(f"resets {text} try again at {text}", said)
+    assert found.at is None or said <= found.at <= said + MAX_AHEAD_SECONDS + 1 or found.at > 1.5e9
 
 
 def test_it_is_never_more_than_a_day_away_without_a_day() -> None:
     for minutes in range(0, 24 * 60, 7):
         said = SAID + timedelta(minutes=minutes).total_seconds()
-        found = wait("resets at 3pm (Europe/Berlin)", said).at
+        found = parse_retry_after("resets at 3pm (Europe/Berlin)", said).at
         assert found is not None
         assert 0 <= found - said <= 86_400

@@ -5,18 +5,18 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from plait.agents.listening import ACTIVITY, PHASES, Listening
-from plait.agents.model import Activity, PhaseBegun, Signal
+from plait.agents.listening import MAX_ACTIVITY_CHARS, MAX_PHASES, PlainTextParser
+from plait.agents.model import Activity, PhaseStarted, AgentEvent
 from plait.core.status import Category
 
 
-def hear(*lines: str) -> list[Signal]:
-    listening = Listening(words=True)
-    return [signal for line in lines for signal in listening.hear(line)]
+def hear(*lines: str) -> list[AgentEvent]:
+    listening = PlainTextParser(use_output=True)
+    return [signal for line in lines for signal in listening.feed(line)]
 
 
 def phases(*lines: str) -> list[str]:
-    return [signal.name for signal in hear(*lines) if isinstance(signal, PhaseBegun)]
+    return [signal.name for signal in hear(*lines) if isinstance(signal, PhaseStarted)]
 
 
 def activities(*lines: str) -> list[str]:
@@ -69,7 +69,7 @@ def test_a_stage_is_told_when_it_begins_and_not_again() -> None:
 
 
 def test_a_tool_that_never_stops_telling_stages_is_not_followed_for_ever() -> None:
-    assert len(phases(*(f"═══ Phase {number}: x ═══" for number in range(10 * PHASES)))) == PHASES
+    assert len(phases(*(f"═══ Phase {number}: x ═══" for number in range(10 * MAX_PHASES)))) == MAX_PHASES
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_an_empty_line_says_nothing() -> None:
 
 def test_a_long_line_is_cut() -> None:
     [shown] = activities("x" * 100_000)
-    assert len(shown) == ACTIVITY
+    assert len(shown) == MAX_ACTIVITY_CHARS
     assert shown.endswith("…")
 
 
@@ -114,23 +114,23 @@ def test_nothing_that_is_printed_can_steer_a_terminal_or_fill_the_screen(lines: 
     for signal in hear(*lines):
         text = (
             signal.name
-            if isinstance(signal, PhaseBegun)
+            if isinstance(signal, PhaseStarted)
             else signal.text
             if isinstance(signal, Activity)
             else ""
         )
         assert text.isprintable()
-        assert 0 < len(text) <= ACTIVITY
+        assert 0 < len(text) <= MAX_ACTIVITY_CHARS
 
 
 @pytest.mark.parametrize("words", [True, False])
 def test_success_is_the_exit_status_and_nothing_else(words: bool) -> None:  # noqa: FBT001
-    listening = Listening(words=words)
-    assert listening.end(0, "❌ everything failed: litellm.RateLimitError", 0.0).category is Category.OK
-    assert listening.end(1, "✅ All tasks completed successfully!", 0.0).category is Category.TASK
+    listening = PlainTextParser(use_output=words)
+    assert listening.finish(0, "❌ everything failed: litellm.RateLimitError", 0.0).category is Category.OK
+    assert listening.finish(1, "✅ All tasks completed successfully!", 0.0).category is Category.TASK
 
 
 def test_only_a_tool_that_talks_to_a_provider_is_taken_at_its_word() -> None:
     tail = "ERROR: exceeded retry limit, last status: 429 Too Many Requests"
-    assert Listening(words=True).end(1, tail, 0.0).category is Category.RATE_LIMIT
-    assert Listening(words=False).end(1, tail, 0.0).category is Category.TASK
+    assert PlainTextParser(use_output=True).finish(1, tail, 0.0).category is Category.RATE_LIMIT
+    assert PlainTextParser(use_output=False).finish(1, tail, 0.0).category is Category.TASK

@@ -6,8 +6,8 @@ from pathlib import PurePosixPath
 import pytest
 from hypothesis import given, strategies as st
 
-from plait.agents.prompt import House, Said, continued, prompt, snapshot
-from plait.agents.template import check
+from plait.agents.prompt import PromptRules, PriorFeedback, build_continuation, build_prompt, render_task_file
+from plait.agents.template import check_template
 from plait.core.errors import ConfigError
 from plait.core.task import Origin, Task
 
@@ -17,7 +17,7 @@ OWN = Task(
 LISTED = Task("1.2", "Read it", "In src/read.py.", origin=Origin("plan.md", 15))
 
 
-PLAIN = House()
+PLAIN = PromptRules()
 
 
 def sections(text: str) -> list[str]:
@@ -25,16 +25,18 @@ def sections(text: str) -> list[str]:
 
 
 def test_a_text_with_a_headline_of_its_own_keeps_it() -> None:
-    assert prompt(OWN, PLAIN).startswith("# Task 04: Split it\n\nMove Order.\n\n## Rules of the house\n\n- ")
+    assert build_prompt(OWN, PLAIN).startswith(
+        "# Task 04: Split it\n\nMove Order.\n\n## Rules of the house\n\n- "
+    )
 
 
 def test_a_text_without_one_gets_the_title() -> None:
-    assert prompt(LISTED, PLAIN).startswith("# Read it\n\nIn src/read.py.\n\n## ")
-    assert prompt(Task("t"), PLAIN).startswith("# t\n\n## ")
+    assert build_prompt(LISTED, PLAIN).startswith("# Read it\n\nIn src/read.py.\n\n## ")
+    assert build_prompt(Task("t"), PLAIN).startswith("# t\n\n## ")
 
 
 def test_the_rules_of_a_worktree_and_of_a_checkout_differ() -> None:
-    worktree, checkout = prompt(OWN, PLAIN), prompt(OWN, House(isolated=False))
+    worktree, checkout = build_prompt(OWN, PLAIN), build_prompt(OWN, PromptRules(isolated=False))
     for rules in (worktree, checkout):
         assert "Work only in the folder" in rules
         assert "push" in rules
@@ -47,20 +49,22 @@ def test_the_rules_of_a_worktree_and_of_a_checkout_differ() -> None:
 
 
 def test_what_will_be_checked_and_which_files_are_meant_is_told_where_it_is_known() -> None:
-    plain = prompt(LISTED, PLAIN)
+    plain = build_prompt(LISTED, PLAIN)
     assert "must pass" not in plain
     assert "expected to change" not in plain
-    told = prompt(replace(LISTED, touches=("src/a.py", "b `c`.md")), House(verify="make `x`\n  test"))
+    told = build_prompt(
+        replace(LISTED, touches=("src/a.py", "b `c`.md")), PromptRules(verify="make `x`\n  test")
+    )
     assert "expected to change `src/a.py`, `` b `c`.md ``" in told
     assert "must not modify" in told
     assert "must pass: `` make `x` test ``" in told
 
 
 def test_what_was_said_of_the_last_attempt_comes_in_sections_of_its_own() -> None:
-    said = Said(
+    said = PriorFeedback(
         "verification failed\n", "\x1b[31mE   assert 1 == 2\x1b[0m\n  ```\n1 failed\n", "<<<<<<< ours\n"
     )
-    told = prompt(LISTED, PLAIN, said)
+    told = build_prompt(LISTED, PLAIN, said)
     assert sections(told) == [
         "Rules of the house",
         "Feedback on the attempt before this one",
@@ -75,8 +79,8 @@ def test_what_was_said_of_the_last_attempt_comes_in_sections_of_its_own() -> Non
 
 
 def test_a_session_that_goes_on_is_not_told_the_task_again() -> None:
-    said = Said("the button is still red", "1 failed", "<<<<<<<")
-    told = continued(LISTED, said)
+    said = PriorFeedback("the button is still red", "1 failed", "<<<<<<<")
+    told = build_continuation(LISTED, said)
     first, _, rest = told.partition("\n\n")
     assert first == "This is still about the task Read it (1.2): it is not done yet."
     assert sections(rest) == [
@@ -85,19 +89,22 @@ def test_a_session_that_goes_on_is_not_told_the_task_again() -> None:
         "The conflict",
     ]
     assert "In src/read.py." not in told
-    assert "read it again, it is in `/t/1.2.md`." in continued(LISTED, said, "/t/1.2.md").partition("\n\n")[0]
+    assert (
+        "read it again, it is in `/t/1.2.md`."
+        in build_continuation(LISTED, said, "/t/1.2.md").partition("\n\n")[0]
+    )
     assert "Rules" not in told
 
 
 def test_a_session_that_was_interrupted_goes_on_where_it_was() -> None:
-    assert continued(LISTED, Said()) == (
+    assert build_continuation(LISTED, PriorFeedback()) == (
         "This is still about the task Read it (1.2): you were interrupted; go on where you left off.\n"
     )
 
 
 @given(st.text(max_size=200))
 def test_nothing_that_a_check_prints_gets_out_of_its_section(printed: str) -> None:
-    told = prompt(LISTED, PLAIN, Said("no", printed))
+    told = build_prompt(LISTED, PLAIN, PriorFeedback("no", printed))
     _, _, section = told.partition("## The end of what the check printed\n\n")
     if section:
         fence, *inside, last = section.removesuffix("\n").split("\n")
@@ -107,7 +114,9 @@ def test_nothing_that_a_check_prints_gets_out_of_its_section(printed: str) -> No
 
 def test_a_template_has_its_own_words_around_what_is_filled_in() -> None:
     template = "You are {id} in {workspace}.\r\n\n\n\n{title}:\n{task}\n\n{files}\n\nRun {verify}.\n"
-    told = prompt(replace(OWN, touches=("a", "b")), House(verify="make"), workspace="/w", template=template)
+    told = build_prompt(
+        replace(OWN, touches=("a", "b")), PromptRules(verify="make"), workspace="/w", template=template
+    )
     assert told == (
         "You are 04-split in /w.\n\nSplit it:\n# Task 04: Split it\n\nMove Order.\n\n`a`, `b`\n\nRun make.\n"
     )
@@ -115,16 +124,18 @@ def test_a_template_has_its_own_words_around_what_is_filled_in() -> None:
 
 def test_a_paragraph_with_nothing_to_tell_is_left_out() -> None:
     template = "{task}\n\nRun {verify} before you end.\n\nTouch {files}; run {verify}; be {id}.\n\n## Last time\n{feedback}"
-    assert prompt(LISTED, PLAIN, template=template) == (
+    assert build_prompt(LISTED, PLAIN, template=template) == (
         "# Read it\n\nIn src/read.py.\n\nTouch ; run ; be 1.2.\n"
     )
 
 
 def test_what_a_template_forgets_is_told_at_its_end() -> None:
-    told = prompt(LISTED, PLAIN, Said("do it", "1 failed", "<<<"), template="Hello.\n\n{rules}")
+    told = build_prompt(
+        LISTED, PLAIN, PriorFeedback("do it", "1 failed", "<<<"), template="Hello.\n\n{rules}"
+    )
     assert told.startswith("Hello.\n\n## Rules of the house")
     assert told.index("# Read it") < told.index("do it") < told.index("1 failed") < told.index("<<<")
-    assert prompt(LISTED, PLAIN, template="Hello {task}") == "Hello # Read it\n\nIn src/read.py.\n"
+    assert build_prompt(LISTED, PLAIN, template="Hello {task}") == "Hello # Read it\n\nIn src/read.py.\n"
 
 
 @pytest.mark.parametrize(
@@ -132,14 +143,16 @@ def test_what_a_template_forgets_is_told_at_its_end() -> None:
 )
 def test_what_is_filled_in_is_never_looked_at_again(text: str) -> None:
     task = Task("t", text, f"```\n{text}\n````", touches=(text,))
-    told = prompt(task, House(verify=text), Said(text, text, text), template="{task}|{verify}|{title}")
+    told = build_prompt(
+        task, PromptRules(verify=text), PriorFeedback(text, text, text), template="{task}|{verify}|{title}"
+    )
     assert told.startswith(f"# {text}\n\n```\n{text}\n````|{text}|{text}\n")
     assert f"before this one\n\n{text}\n" in told
 
 
 @given(st.text(), st.text())
 def test_no_text_of_a_task_breaks_a_prompt(title: str, body: str) -> None:
-    assert body.strip("\n").rstrip() in prompt(Task("t", title, body), PLAIN)
+    assert body.strip("\n").rstrip() in build_prompt(Task("t", title, body), PLAIN)
 
 
 @pytest.mark.parametrize(
@@ -155,20 +168,20 @@ def test_no_text_of_a_task_breaks_a_prompt(title: str, body: str) -> None:
 )
 def test_a_template_that_can_t_be_filled_in_is_an_error_with_its_place(text: str, said: str) -> None:
     with pytest.raises(ConfigError) as error:
-        check(text, "p.md")
+        check_template(text, "p.md")
     assert error.value.message.startswith(said)
 
 
 def test_a_placeholder_that_there_is_not_has_a_suggestion() -> None:
     with pytest.raises(ConfigError) as error:
-        check("{feedbak}", "p.md")
+        check_template("{feedbak}", "p.md")
     assert error.value.hint == "Did you mean {feedback}? A text in braces is written {{feedbak}}."
 
 
 def test_braces_of_other_kinds_are_no_placeholders() -> None:
     text = 'Say {{task}}, ${HOME}, {} and {"a": 1}. {task}'
-    check(text, "p.md")
-    assert prompt(Task("t"), PLAIN, template=text) == 'Say {task}, ${HOME}, {} and {"a": 1}. # t\n'
+    check_template(text, "p.md")
+    assert build_prompt(Task("t"), PLAIN, template=text) == 'Say {task}, ${HOME}, {} and {"a": 1}. # t\n'
 
 
 @pytest.mark.parametrize(
@@ -190,12 +203,12 @@ def test_braces_of_other_kinds_are_no_placeholders() -> None:
     ],
 )
 def test_the_snapshot_has_the_file_s_own_name_or_that_of_its_id(task: Task, name: str) -> None:
-    assert snapshot(task)[0] == name
+    assert render_task_file(task)[0] == name
 
 
 @given(st.text(), st.text())
 def test_no_name_of_a_snapshot_leads_out_of_its_folder(task_id: str, file: str) -> None:
-    name, _ = snapshot(Task(task_id, origin=Origin(file, 1)))
+    name, _ = render_task_file(Task(task_id, origin=Origin(file, 1)))
     assert PurePosixPath(name).name == name
     assert name.isprintable()
     assert "." in name.lstrip(".")
@@ -203,4 +216,4 @@ def test_no_name_of_a_snapshot_leads_out_of_its_folder(task_id: str, file: str) 
 
 
 def test_the_snapshot_is_the_task_and_nothing_else() -> None:
-    assert snapshot(LISTED)[1] == "# Read it\n\nIn src/read.py.\n"
+    assert render_task_file(LISTED)[1] == "# Read it\n\nIn src/read.py.\n"

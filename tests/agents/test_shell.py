@@ -5,20 +5,20 @@ from pathlib import Path
 
 import pytest
 
-from plait.agents.model import AgentSpec, Brief
-from plait.agents.shell import Shell
-from plait.agents.table import why_not
+from plait.agents.model import AgentSpec, AttemptContext
+from plait.agents.shell import ShellAgent
+from plait.agents.table import explain_unsupported
 from plait.core.errors import UserError
 from plait.core.task import Attempt, Step, Task
 
 
-def brief(task: Task, folder: Path = Path("/folder")) -> Brief:
-    return Brief(Attempt("b", task.id, Step.WRITE, 1), task, "/w", "/t", "/p", str(folder))
+def brief(task: Task, folder: Path = Path("/folder")) -> AttemptContext:
+    return AttemptContext(Attempt("b", task.id, Step.WRITE, 1), task, "/w", "/t", "/p", str(folder))
 
 
 def run(text: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """As an attempt would: its files lie there first."""
-    command = Shell(AgentSpec("shell")).command(brief(Task("t", run=text), folder))
+    command = ShellAgent(AgentSpec("shell")).build_command(brief(Task("t", run=text), folder))
     for name, content in command.files:
         (folder / name).write_text(content)
     return subprocess.run(command.argv, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
@@ -44,7 +44,7 @@ def test_the_command_runs_as_it_is_written(tmp_path: Path, text: str, code: int,
 
 
 def test_nothing_of_it_is_on_the_command_line() -> None:
-    command = Shell(AgentSpec("shell")).command(brief(Task("t", run="curl -u me:hush")))
+    command = ShellAgent(AgentSpec("shell")).build_command(brief(Task("t", run="curl -u me:hush")))
     assert command.argv == ("sh", "/folder/script.sh")
     assert command.files == (("script.sh", "curl -u me:hush\n"),)
     assert (command.stdin, command.env) == (None, ())
@@ -60,13 +60,13 @@ def test_nothing_of_it_is_on_the_command_line() -> None:
 )
 def test_a_task_that_a_shell_can_t_run_is_told_before_it_starts(run: str | None, why: str) -> None:
     task = Task("t", run=run)
-    said = why_not("shell", task)
+    said = explain_unsupported("shell", task)
     assert said is not None
     assert said.startswith(why)
     with pytest.raises(UserError, match=r"^t has "):
-        Shell(AgentSpec("shell")).command(brief(task))
+        ShellAgent(AgentSpec("shell")).build_command(brief(task))
 
 
 def test_every_other_agent_takes_every_task() -> None:
-    assert why_not("claude", Task("t")) is None
-    assert why_not("shell", Task("t", run="true")) is None
+    assert explain_unsupported("claude", Task("t")) is None
+    assert explain_unsupported("shell", Task("t", run="true")) is None

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from plait.agents.command import AnyCommand, spec
-from plait.agents.known import BY_NAME, KNOWN, Known
+from plait.agents.command import CommandAgent, build_command_spec
+from plait.agents.known import AGENTS_BY_NAME, KNOWN_AGENTS, KnownAgent
 from plait.agents.model import AgentSpec
-from plait.agents.shell import Shell
-from plait.agents.table import AGENTS, load, provider, why_not
+from plait.agents.shell import ShellAgent
+from plait.agents.table import AGENTS, load_agent, find_provider, explain_unsupported
 from plait.core.errors import ConfigError
 from plait.core.task import Task
 
@@ -24,13 +24,13 @@ class Ours:
 
 
 def test_an_agent_is_found_by_its_name() -> None:
-    assert isinstance(load(AgentSpec("shell")), Shell)
-    assert isinstance(load(spec("tool")), AnyCommand)
+    assert isinstance(load_agent(AgentSpec("shell")), ShellAgent)
+    assert isinstance(load_agent(build_command_spec("tool")), CommandAgent)
 
 
 def test_whoever_comes_with_a_command_is_run_by_it() -> None:
-    agent = load(AgentSpec("cube", ("cube", "auto", "{task_file}")))
-    assert isinstance(agent, AnyCommand)
+    agent = load_agent(AgentSpec("cube", ("cube", "auto", "{task_file}")))
+    assert isinstance(agent, CommandAgent)
     assert (agent.name, agent.provider) == ("cube", "cube")
 
 
@@ -40,7 +40,7 @@ def test_any_dotted_path_of_a_factory_is_an_agent(
 ) -> None:
     (tmp_path / "plait_test_agents.py").write_text(ELSEWHERE)
     monkeypatch.syspath_prepend(tmp_path)
-    agent = load(AgentSpec(path))
+    agent = load_agent(AgentSpec(path))
     assert (agent.name, agent.provider) == (path, "ours")
 
 
@@ -49,52 +49,54 @@ def test_any_dotted_path_of_a_factory_is_an_agent(
 )
 def test_a_path_that_leads_nowhere_is_told(path: str) -> None:
     with pytest.raises(ConfigError, match="can't be loaded"):
-        load(AgentSpec(path))
+        load_agent(AgentSpec(path))
 
 
 def test_a_task_file_does_not_choose_which_module_is_imported() -> None:
-    said = why_not("our.agents:Ours", Task("t", agent="our.agents:Ours"))
+    said = explain_unsupported("our.agents:Ours", Task("t", agent="our.agents:Ours"))
     assert said == "has a module as its agent (our.agents:Ours), which only settings and flags may name"
-    assert why_not("our.agents:Ours", Task("t")) is None
+    assert explain_unsupported("our.agents:Ours", Task("t")) is None
 
 
 @pytest.mark.parametrize("model", ["m\0", "m\x1b[2J", "m\n-x"])
 def test_a_model_that_no_command_can_name_is_told_before_anything_starts(model: str) -> None:
-    assert why_not("claude", Task("t", model="opus-4")) is None
-    assert (why_not("claude", Task("t", model=model)) or "").startswith(
+    assert explain_unsupported("claude", Task("t", model="opus-4")) is None
+    assert (explain_unsupported("claude", Task("t", model=model)) or "").startswith(
         "has a model that no command can name"
     )
 
 
 def test_a_slip_is_told_with_what_was_meant() -> None:
     with pytest.raises(ConfigError) as caught:
-        load(AgentSpec("shel"))
+        load_agent(AgentSpec("shel"))
     assert caught.value.message == "there is no agent called shel"
     assert caught.value.hint.startswith("Did you mean shell? `plait agents` lists them")
 
 
 def test_a_command_without_its_words_is_told() -> None:
     with pytest.raises(ConfigError, match="is empty"):
-        load(AgentSpec("command"))
+        load_agent(AgentSpec("command"))
 
 
 def test_every_agent_that_is_known_is_in_the_table_and_the_other_way_round() -> None:
-    assert {known.name for known in KNOWN} == set(AGENTS)
-    assert len(BY_NAME) == len(KNOWN)
+    assert {known.name for known in KNOWN_AGENTS} == set(AGENTS)
+    assert len(AGENTS_BY_NAME) == len(KNOWN_AGENTS)
 
 
 @pytest.mark.parametrize(
-    "known", [known for known in KNOWN if known.name != "command"], ids=lambda known: known.name
+    "known", [known for known in KNOWN_AGENTS if known.name != "command"], ids=lambda known: known.name
 )
-def test_every_agent_of_the_table_can_be_loaded_and_says_whose_limits_it_runs_into(known: Known) -> None:
-    agent = load(AgentSpec(known.name))
+def test_every_agent_of_the_table_can_be_loaded_and_says_whose_limits_it_runs_into(known: KnownAgent) -> None:
+    agent = load_agent(AgentSpec(known.name))
     assert agent.name == known.name
     assert agent.provider
 
 
-@pytest.mark.parametrize("known", [known for known in KNOWN if known.program], ids=lambda known: known.name)
-def test_agents_with_one_account_share_its_limits(known: Known) -> None:
-    assert load(AgentSpec(known.name, account="work")).provider == "work"
+@pytest.mark.parametrize(
+    "known", [known for known in KNOWN_AGENTS if known.program], ids=lambda known: known.name
+)
+def test_agents_with_one_account_share_its_limits(known: KnownAgent) -> None:
+    assert load_agent(AgentSpec(known.name, account="work")).provider == "work"
 
 
 def test_other_packages_add_agents_by_an_entry_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,21 +106,21 @@ def test_other_packages_add_agents_by_an_entry_point(tmp_path: Path, monkeypatch
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: plugin\nVersion: 1\n")
     (info / "entry_points.txt").write_text("[plait.agents]\nours = plait_plugin_agents:Ours\n")
     monkeypatch.syspath_prepend(tmp_path)
-    assert load(AgentSpec("ours")).provider == "ours"
+    assert load_agent(AgentSpec("ours")).provider == "ours"
 
 
-@pytest.mark.parametrize("name", BY_NAME)
+@pytest.mark.parametrize("name", AGENTS_BY_NAME)
 @pytest.mark.parametrize("model", ["", "sonnet", "openrouter/x/y", "/x"])
 def test_whose_limits_an_agent_runs_into_is_known_before_it_is_loaded(name: str, model: str) -> None:
     bare, led = AgentSpec(name, model=model), AgentSpec(name, ("tool",), model=model)
     for known in (led,) if name == "command" else (bare, led):
-        assert provider(known) == load(known).provider
-    assert provider(AgentSpec(name, model=model, account="ours")) == "ours"
+        assert find_provider(known) == load_agent(known).provider
+    assert find_provider(AgentSpec(name, model=model, account="ours")) == "ours"
 
 
 def test_a_model_runs_into_the_limits_of_its_server() -> None:
     known = AgentSpec("model", options=(("base_url", '"http://here:1/v1"'),))
-    assert provider(known) == load(known).provider == "here:1"
+    assert find_provider(known) == load_agent(known).provider == "here:1"
 
 
 def test_whose_limits_an_agent_of_others_runs_into_only_it_knows(
@@ -126,6 +128,6 @@ def test_whose_limits_an_agent_of_others_runs_into_only_it_knows(
 ) -> None:
     (tmp_path / "plait_other_agents.py").write_text(ELSEWHERE)
     monkeypatch.syspath_prepend(tmp_path)
-    assert provider(AgentSpec("plait_other_agents:Ours")) == "ours"
+    assert find_provider(AgentSpec("plait_other_agents:Ours")) == "ours"
     with pytest.raises(ConfigError, match="there is no agent called nobody"):
-        provider(AgentSpec("nobody"))
+        find_provider(AgentSpec("nobody"))

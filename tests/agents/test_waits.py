@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from plait.agents.waits import NO_WAIT, Wait, wait
+from plait.agents.waits import NO_RETRY_AFTER, RetryAfter, parse_retry_after
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ from plait.agents.waits import NO_WAIT, Wait, wait
     ],
 )
 def test_a_length_of_time_is_read(text: str, seconds: float) -> None:
-    assert wait(text) == Wait(after=seconds)
+    assert parse_retry_after(text) == RetryAfter(after=seconds)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_a_length_of_time_is_read(text: str, seconds: float) -> None:
     ],
 )
 def test_an_instant_is_read(text: str, instant: float) -> None:
-    assert wait(text) == Wait(at=instant)
+    assert parse_retry_after(text) == RetryAfter(at=instant)
 
 
 @pytest.mark.parametrize(
@@ -69,12 +69,12 @@ def test_an_instant_is_read(text: str, instant: float) -> None:
     ],
 )
 def test_what_is_no_wait_is_none(text: str) -> None:
-    assert wait(text) == NO_WAIT
-    assert not wait(text)
+    assert parse_retry_after(text) == NO_RETRY_AFTER
+    assert not parse_retry_after(text)
 
 
 @given(st.text(alphabet="try again in 0123456789.,:-|smhdTZ\"'", max_size=300))
 def test_whatever_is_said_a_wait_is_a_sane_number(text: str) -> None:
-    found = wait(f"Retry-After: {text} reached|{text} try again in {text}")
+    found = parse_retry_after(f"Retry-After: {text} reached|{text} try again in {text}")
     assert found.after is None or 0 < found.after <= 40 * 86400
     assert found.at is None or 1.5e9 < found.at < 5e9

@@ -8,20 +8,22 @@ import sys
 import time
 from pathlib import Path
 
-from plait.adapters.attic.attic import Attic, Known
-from plait.adapters.attic.model import Batch, Wish
-from plait.adapters.attic.plan import plan_cleanup
+from plait.adapters.attic.attic import GarbageCollector, JournalFacts
+from plait.adapters.attic.model import GcBatch, GcOptions
+from plait.adapters.attic.plan import plan_gc
 from plait.site.folder import StateFolder
-from plait.site.workspaces.layout import Layout
+from plait.site.workspaces.layout import WorkspaceLayout
 from plait.site.workspaces.repository import Repository
 
 _MOMENTS = {"os.rename", "os.remove", "os.rmdir", "shutil.rmtree", "subprocess.Popen"}
 
 
 def main(common: Path, root: Path, moment: int) -> None:
-    known = Known({"beef": Batch("beef", over=True, since=time.time())}, {"beef": ("a",)})
-    attic = Attic(Repository(common), Layout(root), StateFolder(common / "plait"), lambda: known)
-    plan = plan_cleanup(attic.facts(), Wish())
+    known = JournalFacts({"beef": GcBatch("beef", is_over=True, since=time.time())}, {"beef": ("a",)})
+    attic = GarbageCollector(
+        Repository(common), WorkspaceLayout(root), StateFolder(common / "plait"), lambda: known
+    )
+    plan = plan_gc(attic.collect_facts(), GcOptions())
     seen = 0
 
     def hook(event: str, _: object) -> None:
@@ -32,7 +34,7 @@ def main(common: Path, root: Path, moment: int) -> None:
                 os.kill(os.getpid(), signal.SIGKILL)
 
     sys.addaudithook(hook)
-    list(attic.clean(plan.items, Wish()))
+    list(attic.clean(plan.removals, GcOptions()))
 
 
 if __name__ == "__main__":

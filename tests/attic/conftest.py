@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from plait.adapters.attic.attic import Attic, Known
-from plait.adapters.attic.model import Batch, Cleanup, Item, Kept, Thing, Wish
-from plait.adapters.attic.plan import plan_cleanup
-from plait.kit import Outfit
+from plait.adapters.attic.attic import GarbageCollector, JournalFacts
+from plait.adapters.attic.model import GcBatch, GcPlan, Removal, KeptItem, GcItem, GcOptions
+from plait.adapters.attic.plan import plan_gc
+from plait.kit import WorkspaceSetup
 from plait.site.folder import StateFolder
 from plait.site.workspaces import GitWorkspaces
-from plait.site.workspaces.layout import Layout
+from plait.site.workspaces.layout import WorkspaceLayout
 from plait.site.workspaces.repository import Repository
 
-PLAIN = Outfit()
+PLAIN = WorkspaceSetup()
 
 
 @pytest.fixture(autouse=True)
@@ -55,32 +55,35 @@ class House:
         self.root = self.location / "project-1"
         self.workspaces = GitWorkspaces(self.common, self.root)
         self.repository = Repository(self.common)
-        self.layout = Layout(self.root)
+        self.layout = WorkspaceLayout(self.root)
         self.state = StateFolder(self.common / "plait")
-        self.batches: dict[str, Batch] = {}
+        self.batches: dict[str, GcBatch] = {}
         self.tasks: dict[str, tuple[str, ...]] = {}
 
     def git(self, *words: str, at: Path | None = None) -> str:
         return git(at or self.top, *words)
 
     def batch(self, name: str, *tasks: str, over: bool = True, days: float = 20.0) -> None:
-        self.batches[name] = Batch(name, over, time.time() - days * 86_400)
+        self.batches[name] = GcBatch(name, over, time.time() - days * 86_400)
         self.tasks[name] = tasks
 
     def workspace(self, batch: str, task: str) -> Path:
         return Path(self.workspaces.prepare(batch, task, self.base, PLAIN, top=str(self.top)))
 
     @property
-    def attic(self) -> Attic:
-        return Attic(
-            self.repository, self.layout, self.state, lambda: Known(dict(self.batches), dict(self.tasks))
+    def attic(self) -> GarbageCollector:
+        return GarbageCollector(
+            self.repository,
+            self.layout,
+            self.state,
+            lambda: JournalFacts(dict(self.batches), dict(self.tasks)),
         )
 
-    def plan(self, wish: Wish = Wish()) -> Cleanup:  # noqa: B008 - frozen
-        return plan_cleanup(self.attic.facts(), wish)
+    def plan(self, wish: GcOptions = GcOptions()) -> GcPlan:  # noqa: B008 - frozen
+        return plan_gc(self.attic.collect_facts(), wish)
 
-    def clean(self, wish: Wish = Wish()) -> list[Item | Kept]:  # noqa: B008
-        return list(self.attic.clean(self.plan(wish).items, wish))
+    def clean(self, wish: GcOptions = GcOptions()) -> list[Removal | KeptItem]:  # noqa: B008
+        return list(self.attic.clean(self.plan(wish).removals, wish))
 
     def refs(self, under: str = "") -> dict[str, str]:
         told = git(self.top, "for-each-ref", "--format=%(refname) %(objectname)", *([under] if under else []))
@@ -116,20 +119,20 @@ class House:
         own = {name: tip for name, tip in self.refs().items() if "plait/" not in name}
         return seen | own
 
-    def stays(self, found: Sequence[Item | Kept]) -> dict[str, str]:
+    def stays(self, found: Sequence[Removal | KeptItem]) -> dict[str, str]:
         """Why, by name."""
-        return {_name(each.thing): each.why for each in found if isinstance(each, Kept)}
+        return {_name(each.item): each.why for each in found if isinstance(each, KeptItem)}
 
-    def goes(self, found: Sequence[Item | Kept]) -> dict[str, str]:
-        return {_name(each.thing): each.why for each in found if isinstance(each, Item)}
+    def goes(self, found: Sequence[Removal | KeptItem]) -> dict[str, str]:
+        return {_name(each.item): each.why for each in found if isinstance(each, Removal)}
 
     def left(self) -> list[str]:
         """All that takes room, and git's folders about worktrees of plait's."""
-        found = [*self.layout.all(), *self.repository.admins]
+        found = [*self.layout.list_all(), *self.repository.admin_folders]
         return [each.name for each in found]
 
 
-def _name(thing: Thing) -> str:
+def _name(thing: GcItem) -> str:
     return getattr(thing, "name", "") or Path(getattr(thing, "path", "")).name
 
 

@@ -7,39 +7,39 @@ from dataclasses import replace
 from hypothesis import given, strategies as st
 
 from plait.adapters.attic.model import (
-    Batch,
-    Branch,
-    Facts,
-    Folder,
-    Item,
-    Lock,
-    Lost,
-    Ref,
-    Setups,
-    Thing,
-    Transcripts,
-    Trash,
-    Use,
-    Wish,
-    Worktree,
+    GcBatch,
+    BranchItem,
+    GcFacts,
+    BatchFolderItem,
+    Removal,
+    LockItem,
+    LostRepositoryItem,
+    RefItem,
+    SetupCacheItem,
+    GcItem,
+    TranscriptsItem,
+    TrashItem,
+    WorktreeUse,
+    GcOptions,
+    WorktreeItem,
 )
-from plait.adapters.attic.plan import FRESH, STALE, judge, plan_cleanup
+from plait.adapters.attic.plan import FRESH_SECONDS, STALE_LOCK_SECONDS, decide, plan_gc
 
 NOW = 1_000_000.0
 DAY = 86_400.0
 
 _batches = st.sampled_from(["going", "fresh", "old", "unknown"])
 _flags = st.booleans()
-_ages = st.sampled_from([0.0, STALE + 1, FRESH + 1, 30 * DAY])
+_ages = st.sampled_from([0.0, STALE_LOCK_SECONDS + 1, FRESH_SECONDS + 1, 30 * DAY])
 KNOWN = {
-    "going": Batch("going", over=False),
-    "fresh": Batch("fresh", over=True, since=NOW - 60),
-    "old": Batch("old", over=True, since=NOW - 20 * DAY),
+    "going": GcBatch("going", is_over=False),
+    "fresh": GcBatch("fresh", is_over=True, since=NOW - 60),
+    "old": GcBatch("old", is_over=True, since=NOW - 20 * DAY),
 }
 _plain = st.builds(
-    Worktree,
+    WorktreeItem,
     path=st.sampled_from(["w", "/checkout"]),
-    use=st.sampled_from(Use),
+    use=st.sampled_from(WorktreeUse),
     batch=_batches,
     entry=st.sampled_from(["", "e"]),
     there=_flags,
@@ -56,13 +56,13 @@ _reasons: list[dict[str, object]] = [
     {"away": True},
 ]
 _worktrees = st.builds(lambda tree, reason: replace(tree, **reason), _plain, st.sampled_from(_reasons))
-_things: st.SearchStrategy[Thing] = st.one_of(
+_things: st.SearchStrategy[GcItem] = st.one_of(
     _worktrees,
-    st.builds(Trash, path=st.just("t")),
-    st.builds(Transcripts, batch=_batches, path=st.just("x")),
-    st.builds(Folder, batch=_batches, path=st.just("f"), begun=_flags, age=_ages),
+    st.builds(TrashItem, path=st.just("t")),
+    st.builds(TranscriptsItem, batch=_batches, path=st.just("x")),
+    st.builds(BatchFolderItem, batch=_batches, path=st.just("f"), begun=_flags, age=_ages),
     st.builds(
-        Branch,
+        BranchItem,
         name=st.just("plait/x"),
         tip=st.just("0" * 40),
         batch=_batches,
@@ -73,13 +73,13 @@ _things: st.SearchStrategy[Thing] = st.one_of(
         saved=_flags,
         open_in=st.sampled_from(["", "/checkout"]),
     ),
-    st.builds(Ref, name=st.just("refs/plait/x"), tip=st.just("0" * 40), batch=_batches, elsewhere=_flags),
-    st.builds(Lock, path=st.just("l"), age=_ages, batch=_batches),
-    st.builds(Setups, path=st.just("s"), age=_ages),
-    st.builds(Lost, path=st.just("p"), repository=st.just("/gone")),
+    st.builds(RefItem, name=st.just("refs/plait/x"), tip=st.just("0" * 40), batch=_batches, elsewhere=_flags),
+    st.builds(LockItem, path=st.just("l"), age=_ages, batch=_batches),
+    st.builds(SetupCacheItem, path=st.just("s"), age=_ages),
+    st.builds(LostRepositoryItem, path=st.just("p"), repository=st.just("/gone")),
 )
 _wishes = st.builds(
-    Wish,
+    GcOptions,
     older=st.sampled_from([None, 14 * DAY]),
     forget=st.frozensets(_batches, max_size=2),
     unmerged=_flags,
@@ -87,99 +87,107 @@ _wishes = st.builds(
 )
 
 
-def facts(*things: Thing) -> Facts:
-    return Facts(NOW, KNOWN, things)
+def facts(*things: GcItem) -> GcFacts:
+    return GcFacts(NOW, KNOWN, things)
 
 
 @given(st.lists(_things, max_size=20), _wishes)
-def test_nothing_in_use_and_nothing_unsaved_is_ever_in_the_plan(things: list[Thing], wish: Wish) -> None:
-    planned = plan_cleanup(facts(*things), wish)
-    assert len(planned.items) + len(planned.kept) == len(things)
-    for item in planned.items:
+def test_nothing_in_use_and_nothing_unsaved_is_ever_in_the_plan(
+    things: list[GcItem], wish: GcOptions
+) -> None:
+    planned = plan_gc(facts(*things), wish)
+    assert len(planned.removals) + len(planned.kept) == len(things)
+    for item in planned.removals:
         _not_in_use(item)
         _not_lost(item, wish)
 
 
-def _not_in_use(item: Item) -> None:
-    thing = item.thing
+def _not_in_use(item: Removal) -> None:
+    thing = item.item
     assert getattr(thing, "batch", "") != "going"
     assert getattr(thing, "locked", None) is None
     assert not getattr(thing, "inside", ())
     assert not getattr(thing, "making", False)
     assert not getattr(thing, "away", False)
     assert not getattr(thing, "open_in", "")
-    if isinstance(thing, Worktree):
-        assert thing.use is not Use.POOL  # a batch is going
+    if isinstance(thing, WorktreeItem):
+        assert thing.use is not WorktreeUse.POOL  # a batch is going
 
 
-def _not_lost(item: Item, wish: Wish) -> None:
-    match item.thing:
-        case Worktree() as tree:
+def _not_lost(item: Removal, wish: GcOptions) -> None:
+    match item.item:
+        case WorktreeItem() as tree:
             assert item.save or not tree.unsaved
-        case Branch() as branch:
+        case BranchItem() as branch:
             shipped = branch.merged or branch.pushed
             named = branch.batch in wish.forget
             by_name = named and wish.unmerged
             assert item.save or shipped or (branch.saved and not named) or by_name
-        case Ref() as ref:
+        case RefItem() as ref:
             assert ref.batch in wish.forget
             assert ref.elsewhere or wish.unmerged
-        case Transcripts() as printed:
+        case TranscriptsItem() as printed:
             assert printed.batch in wish.forget or (wish.older is not None and printed.batch != "fresh")
-        case Folder() as folder:
+        case BatchFolderItem() as folder:
             assert folder.batch in wish.forget or not folder.begun
-        case Setups():
+        case SetupCacheItem():
             raise AssertionError("a batch is going")
-        case Lost():
+        case LostRepositoryItem():
             assert wish.lost
-        case Trash() | Lock():
+        case TrashItem() | LockItem():
             pass
 
 
 @given(_things, _flags)
-def test_what_is_younger_than_asked_for_stays(thing: Thing, unmerged: bool) -> None:  # noqa: FBT001 - drawn
-    wish = Wish(older=14 * DAY, unmerged=unmerged)
-    if getattr(thing, "batch", "") == "fresh" and getattr(thing, "use", None) is not Use.POOL:
-        assert not isinstance(judge(facts(thing), wish, thing), Item)
+def test_what_is_younger_than_asked_for_stays(thing: GcItem, unmerged: bool) -> None:  # noqa: FBT001 - drawn
+    wish = GcOptions(older=14 * DAY, unmerged=unmerged)
+    if getattr(thing, "batch", "") == "fresh" and getattr(thing, "use", None) is not WorktreeUse.POOL:
+        assert not isinstance(decide(facts(thing), wish, thing), Removal)
 
 
-def told(thing: Thing, wish: Wish = Wish()) -> tuple[bool, str]:  # noqa: B008 - frozen
-    verdict = judge(facts(thing), wish, thing)
-    return isinstance(verdict, Item), verdict.why
+def told(thing: GcItem, wish: GcOptions = GcOptions()) -> tuple[bool, str]:  # noqa: B008 - frozen
+    verdict = decide(facts(thing), wish, thing)
+    return isinstance(verdict, Removal), verdict.why
 
 
 def test_a_merged_branch_of_a_batch_that_is_over_goes_and_one_that_is_not_stays() -> None:
     tip = "0" * 40
-    assert told(Branch("plait/task-old-a", tip, "old", "a", joined=True)) == (True, "the batch branch has it")
-    assert told(Branch("plait/task-old-a", tip, "old", "a", saved=True)) == (False, "it is not merged")
-    assert told(Branch("plait/batch-old", tip, "old", merged=True)) == (True, "it is merged")
-    assert told(Branch("plait/batch-old", tip, "old", joined=True, saved=True)) == (False, "it is not merged")
-    assert told(Branch("plait/batch-old", tip, "old", pushed=True)) == (
+    assert told(BranchItem("plait/task-old-a", tip, "old", "a", joined=True)) == (
+        True,
+        "the batch branch has it",
+    )
+    assert told(BranchItem("plait/task-old-a", tip, "old", "a", saved=True)) == (False, "it is not merged")
+    assert told(BranchItem("plait/batch-old", tip, "old", merged=True)) == (True, "it is merged")
+    assert told(BranchItem("plait/batch-old", tip, "old", joined=True, saved=True)) == (
+        False,
+        "it is not merged",
+    )
+    assert told(BranchItem("plait/batch-old", tip, "old", pushed=True)) == (
         False,
         "it is pushed, and not merged as far as is known here",
     )
-    long_ago = judge(facts(), Wish(older=DAY), Branch("plait/batch-old", tip, "old"))
-    assert isinstance(long_ago, Item)
+    long_ago = decide(facts(), GcOptions(older=DAY), BranchItem("plait/batch-old", tip, "old"))
+    assert isinstance(long_ago, Removal)
     assert long_ago.save
 
 
 def test_the_pool_goes_when_no_batch_is_going() -> None:
-    pooled = Worktree("w", Use.POOL, entry="e")
+    pooled = WorktreeItem("w", WorktreeUse.POOL, entry="e")
     assert told(pooled) == (False, "the next task of batch going may get it")
-    quiet = Facts(NOW, {}, ())
-    assert isinstance(judge(quiet, Wish(), pooled), Item)
+    quiet = GcFacts(NOW, {}, ())
+    assert isinstance(decide(quiet, GcOptions(), pooled), Removal)
 
 
 def test_what_the_journal_does_not_know_yet_may_be_on_its_way() -> None:
-    assert told(Folder("unknown", "f", age=60.0)) == (False, "it may be about to be submitted")
-    assert told(Folder("unknown", "f", age=FRESH)) == (True, "nobody submitted it")
-    assert told(Worktree("w", Use.TASK, "unknown", age=60.0))[0] is False
-    assert told(Worktree("w", Use.TASK, "unknown", age=FRESH))[0] is True
+    assert told(BatchFolderItem("unknown", "f", age=60.0)) == (False, "it may be about to be submitted")
+    assert told(BatchFolderItem("unknown", "f", age=FRESH_SECONDS)) == (True, "nobody submitted it")
+    assert told(WorktreeItem("w", WorktreeUse.TASK, "unknown", age=60.0))[0] is False
+    assert told(WorktreeItem("w", WorktreeUse.TASK, "unknown", age=FRESH_SECONDS))[0] is True
 
 
 def test_what_was_never_merged_is_forgotten_only_by_name_and_word() -> None:
-    ref = Ref("refs/plait/attempts/old/a/write-1", "0" * 40, "old")
+    ref = RefItem("refs/plait/attempts/old/a/write-1", "0" * 40, "old")
     assert told(ref) == (False, "it can be brought back; it goes with --forget")
     named = frozenset({"old"})
-    assert told(ref, Wish(forget=named)) == (False, "it was never merged; it goes with --with-unmerged")
-    assert told(ref, Wish(forget=named, unmerged=True))[0] is True
+    assert told(ref, GcOptions(forget=named)) == (False, "it was never merged; it goes with --with-unmerged")
+    assert told(ref, GcOptions(forget=named, unmerged=True))[0] is True

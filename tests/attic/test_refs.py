@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plait.adapters.attic.heads import Names
-from plait.adapters.attic.model import Wish
-from plait.adapters.attic.restoring import restore, saved
+from plait.adapters.attic.heads import RefNames
+from plait.adapters.attic.model import GcOptions
+from plait.adapters.attic.restoring import restore_branch, list_saved_commits
 from plait.core.errors import UserError
 from plait.core.task import Attempt, Step
 from plait.site.refs import attempt_ref, base_ref, batch_branch, task_branch
@@ -50,7 +50,7 @@ def test_what_the_batch_branch_has_goes_and_the_rest_stays(house: House, made: d
 @pytest.mark.usefixtures("made")
 def test_while_the_batch_is_not_over_every_branch_stays(house: House) -> None:
     house.batch("beef", "a", "b", over=False)
-    house.clean(Wish(older=0.0))
+    house.clean(GcOptions(older=0.0))
     assert heads(house) == {"plait/batch-beef", "plait/task-beef-a", "plait/task-beef-b"}
 
 
@@ -70,7 +70,7 @@ def test_a_batch_branch_that_is_only_pushed_stays_until_it_is_old(house: House, 
     house.ref("refs/remotes/origin/plait/batch-beef", made["a"])
     house.clean()
     assert "plait/batch-beef" in heads(house)
-    house.clean(Wish(older=14 * DAY))
+    house.clean(GcOptions(older=14 * DAY))
     assert heads(house) == set()
     assert house.refs("refs/plait/saved") == {}
 
@@ -80,7 +80,7 @@ def test_an_old_branch_that_nothing_else_holds_is_saved_first(house: House) -> N
     tip = house.commit(a="a\n")
     house.ref("refs/heads/plait/task-beef-a", tip)
     house.ref("refs/heads/plait/batch-beef", tip)
-    house.clean(Wish(older=14 * DAY))
+    house.clean(GcOptions(older=14 * DAY))
     assert heads(house) == set()
     assert list(house.refs("refs/plait/saved").values()) == [tip]
 
@@ -95,10 +95,10 @@ def test_a_branch_that_somebody_has_checked_out_stays(
 
 
 def test_a_branch_that_moves_between_the_plan_and_the_deed_stays(house: House, made: dict[str, str]) -> None:
-    items = house.plan().items
+    items = house.plan().removals
     moved = house.commit(c="c\n")
     house.ref("refs/heads/plait/task-beef-a", moved)
-    told = list(house.attic.clean(items, Wish()))
+    told = list(house.attic.clean(items, GcOptions()))
     assert house.stays(told) == {"plait/task-beef-a": "it has moved meanwhile"}
     assert house.refs("refs/heads/plait/task-beef-a").popitem()[1] == moved
     assert made["a"] in house.refs("refs/plait").values()
@@ -108,9 +108,9 @@ def test_a_branch_that_moves_between_the_plan_and_the_deed_stays(house: House, m
 def test_a_branch_that_somebody_checks_out_between_the_plan_and_the_deed_stays(
     house: House, tmp_path: Path
 ) -> None:
-    items = house.plan().items
+    items = house.plan().removals
     house.git("worktree", "add", "-q", str(tmp_path / "review"), "plait/task-beef-a")
-    told = list(house.attic.clean(items, Wish()))
+    told = list(house.attic.clean(items, GcOptions()))
     assert house.stays(told) == {"plait/task-beef-a": f"it is checked out in {tmp_path / 'review'}"}
     assert "plait/task-beef-a" in heads(house)
 
@@ -118,8 +118,8 @@ def test_a_branch_that_somebody_checks_out_between_the_plan_and_the_deed_stays(
 @pytest.mark.usefixtures("made")
 def test_a_batch_that_is_taken_up_again_between_the_plan_and_the_deed_keeps_everything(house: House) -> None:
     (house.state.batch("beef") / "tasks").mkdir(parents=True)
-    wish = Wish(forget=frozenset({"beef"}), unmerged=True)
-    items, before = house.plan(wish).items, house.refs()
+    wish = GcOptions(forget=frozenset({"beef"}), unmerged=True)
+    items, before = house.plan(wish).removals, house.refs()
     house.batch("beef", "a", "b", over=False)
     told = list(house.attic.clean(items, wish))
     assert set(house.stays(told).values()) == {"batch beef is not over"}
@@ -140,11 +140,11 @@ def test_forgetting_a_batch_leaves_what_was_never_merged(house: House, made: dic
     house.git("merge", "-q", "--no-ff", "-m", "merged", made["a"])
     (house.state.batch("beef") / "tasks" / "a" / "write-1").mkdir(parents=True)
     (house.state.batch("beef") / "kit.json").write_text("{}")
-    house.clean(Wish(forget=frozenset({"beef"})))
+    house.clean(GcOptions(forget=frozenset({"beef"})))
     assert heads(house) == set()
     assert set(house.refs("refs/plait")) == {"refs/plait/attempts/beef/b/write-1"}
     assert not house.state.batch("beef").exists()
-    house.clean(Wish(forget=frozenset({"beef"}), unmerged=True))
+    house.clean(GcOptions(forget=frozenset({"beef"}), unmerged=True))
     assert house.refs("refs/plait") == {}
 
 
@@ -152,7 +152,7 @@ def test_forgetting_a_batch_leaves_what_was_never_merged(house: House, made: dic
 def test_forgetting_touches_no_other_batch(house: House) -> None:
     house.batch("cafe", "a")
     house.ref("refs/plait/attempts/cafe/a/write-1", house.commit(x="x\n"))
-    house.clean(Wish(forget=frozenset({"beef"}), unmerged=True))
+    house.clean(GcOptions(forget=frozenset({"beef"}), unmerged=True))
     assert set(house.refs("refs/plait")) == {"refs/plait/attempts/cafe/a/write-1"}
 
 
@@ -164,7 +164,7 @@ def test_transcripts_go_when_they_are_old_and_the_kit_stays(house: House) -> Non
         (house.state.batch(batch) / "kit.json").write_text("{}")
     house.clean()
     assert (house.state.batch("beef") / "tasks").is_dir()
-    house.clean(Wish(older=14 * DAY))
+    house.clean(GcOptions(older=14 * DAY))
     assert [path.name for path in house.state.batch("beef").iterdir()] == ["kit.json"]
     assert (house.state.batch("cafe") / "tasks").is_dir()
 
@@ -194,7 +194,7 @@ def test_a_lock_that_a_git_left_goes_and_a_fresh_one_does_not(house: House, made
 
 
 def back(house: House, name: str, branch: str | None = None) -> tuple[str, bool]:
-    made = restore(house.repository.git, Names.of(house.tasks), name, branch)
+    made = restore_branch(house.repository.git, RefNames.from_batches(house.tasks), name, branch)
     assert house.git("rev-parse", made.branch) == made.commit
     return made.branch, made.made
 
@@ -236,7 +236,7 @@ def test_a_name_that_could_be_two_things_is_asked_about(house: House) -> None:
         back(house, "beef")
     with pytest.raises(UserError, match="nothing is saved under the name nobody"):
         back(house, "nobody")
-    assert {each.name for each in saved(house.repository.git)} == {
+    assert {each.name for each in list_saved_commits(house.repository.git)} == {
         "attempts/beef/a/write-1",
         "attempts/beef/b/write-1",
     }

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from plait.adapters.attic.model import Item, Kept, Wish, Worktree
+from plait.adapters.attic.model import Removal, KeptItem, GcOptions, WorktreeItem
 
 if TYPE_CHECKING:
     from tests.attic.conftest import House
@@ -31,7 +31,9 @@ def test_what_is_over_goes_and_its_work_is_saved_first(house: House) -> None:
         house.workspace("beef", task)
     (house.workspace("beef", "a") / "new.txt").write_text("hours of work\n")
     before = house.mine()
-    planned = {item.thing.task: item.save for item in house.plan().items if isinstance(item.thing, Worktree)}
+    planned = {
+        item.item.task: item.save for item in house.plan().removals if isinstance(item.item, WorktreeItem)
+    }
     assert planned == {"a": True, "b": False}
     told = house.clean()
     assert house.stays(told) == {}
@@ -55,9 +57,9 @@ def test_a_batch_that_is_taken_up_again_between_the_plan_and_the_deed_keeps_its_
 ) -> None:
     house.batch("beef", "a")
     path = house.workspace("beef", "a")
-    items = house.plan().items
-    house.batches["beef"] = replace(house.batches["beef"], over=False)
-    told = list(house.attic.clean(items, Wish()))
+    items = house.plan().removals
+    house.batches["beef"] = replace(house.batches["beef"], is_over=False)
+    told = list(house.attic.clean(items, GcOptions()))
     assert house.stays(told)["task-a"] == "batch beef is not over"
     assert path.is_dir()
     assert house.git("status", "--porcelain", at=path) == ""
@@ -77,10 +79,12 @@ def test_a_worktree_in_which_somebody_is_at_work_stays_until_they_leave(house: H
     path = house.workspace("beef", "a")
     inside = path / "deep"
     inside.mkdir()
-    items = house.plan().items
+    items = house.plan().removals
     with at_work(inside) as pid:
         assert house.stays(house.plan().kept)["task-a"] == f"process {pid} is at work in it"
-        assert house.stays(list(house.attic.clean(items, Wish())))["task-a"].startswith(f"process {pid} ")
+        assert house.stays(list(house.attic.clean(items, GcOptions())))["task-a"].startswith(
+            f"process {pid} "
+        )
         assert inside.is_dir()
     assert house.stays(house.clean()) == {}
     assert not path.exists()
@@ -132,7 +136,7 @@ def test_a_folder_without_an_entry_goes_and_its_files_are_saved(house: House) ->
     house.batch("beef", "a")
     path = house.workspace("beef", "a")
     (path / "new.txt").write_text("hours of work\n")
-    (admin,) = house.repository.admins
+    (admin,) = house.repository.admin_folders
     shutil.rmtree(admin)
     told = house.clean()
     assert house.stays(told) == {}
@@ -148,7 +152,7 @@ def test_what_the_dead_were_making_goes_and_what_the_living_make_does_not(house:
         house.git("worktree", "add", "-q", "--no-checkout", "--detach", str(folder))
     grow_old(dead)
     plan = house.plan()
-    assert house.goes(plan.items)[dead.name] == "whoever made it is gone"
+    assert house.goes(plan.removals)[dead.name] == "whoever made it is gone"
     assert house.stays(plan.kept)[fresh.name] == "it is just being made"
 
 
@@ -158,11 +162,11 @@ def test_the_pool_and_the_trash_go_when_no_batch_is_going(house: House) -> None:
     house.workspaces.release("beef", "a")
     (pooled,) = house.layout.pool.iterdir()
     assert house.stays(house.plan().kept)[pooled.name] == "the next task of batch beef may get it"
-    house.batches["beef"] = replace(house.batches["beef"], over=True)
+    house.batches["beef"] = replace(house.batches["beef"], is_over=True)
     (house.layout.trash / "plait-0123").mkdir(parents=True)
     (house.layout.trash / "plait-0123" / "file").write_text("x" * 10_000)
     plan = house.plan()
-    assert {pooled.name, "plait-0123"} <= house.goes(plan.items).keys()
+    assert {pooled.name, "plait-0123"} <= house.goes(plan.removals).keys()
     house.clean()
     assert house.left() == []
 
@@ -184,7 +188,7 @@ def test_what_is_left_of_repositories_that_are_gone_goes_only_when_asked_for(hou
         "other-2": "the repository /nowhere/at/all/.git is gone; it goes with --forget-lost"
     }
     assert house.clean() == []
-    house.clean(Wish(lost=True))
+    house.clean(GcOptions(lost=True))
     assert not other.exists()
 
 
@@ -192,10 +196,11 @@ def test_two_at_once_do_it_once(house: House) -> None:
     house.batch("beef", *"abcd")
     for task in "abcd":
         (house.workspace("beef", task) / "new.txt").write_text(f"{task}\n")
-    items, told = house.plan().items, list[Item | Kept]()
+    items, told = house.plan().removals, list[Removal | KeptItem]()
     attics = [house.attic, house.attic]
     threads = [
-        threading.Thread(target=lambda each=each: told.extend(each.clean(items, Wish()))) for each in attics
+        threading.Thread(target=lambda each=each: told.extend(each.clean(items, GcOptions())))
+        for each in attics
     ]
     for thread in threads:
         thread.start()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from plait.core.errors import Fault
-from plait.site.capture import RefusedError
+from plait.site.capture import HookRefusedError
 from plait.testing.worktree import Plot
 
 
@@ -41,7 +41,7 @@ def test_hooks_see_the_commit_and_may_change_it(plot: Plot, tmp_path: Path, wher
 def test_a_refusal_is_the_agents_to_mend_and_what_it_made_is_saved(plot: Plot) -> None:
     hook(plot, "pre-commit", "echo 'line 3 is too long' >&2; exit 1")
     plot.put("one.txt", "1\n")
-    with pytest.raises(RefusedError, match="line 3 is too long") as caught:
+    with pytest.raises(HookRefusedError, match="line 3 is too long") as caught:
         plot.capture(hooks=True)
     assert caught.value.fault is Fault.AGENT
     ((ref, commit),) = plot.saved().items()

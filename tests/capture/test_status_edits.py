@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from plait.sources.statuses import restored
+from plait.sources.statuses import restore_statuses
 from plait.sources.text import decode, encode
 from plait.testing.worktree import Plot
 
@@ -15,7 +15,7 @@ DONE = TODO.replace("[ ] 1.1", "[x] 1.1")
 
 
 def restore(path: str, base: bytes, new: bytes) -> bytes:
-    return encode(restored("plan", path, decode(base), decode(new))) if path == "plan.md" else new
+    return encode(restore_statuses("plan", path, decode(base), decode(new))) if path == "plan.md" else new
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def test_a_source_in_which_only_a_status_differs_is_taken_out(plot: Plot, *, com
     plot.put("other.md", DONE)
     captured = plot.capture(restore=restore)
     assert captured.files == ("other.md",)
-    assert captured.taken_out == ("plan.md",)
+    assert captured.reverted_sources == ("plan.md",)
     assert (plot.path / "plan.md").read_text() == TODO
     assert plot.clean()
 
@@ -39,7 +39,7 @@ def test_a_source_in_which_only_a_status_differs_is_taken_out(plot: Plot, *, com
 def test_a_status_alone_is_an_empty_change(plot: Plot) -> None:
     plot.put("plan.md", DONE)
     captured = plot.capture(restore=restore)
-    assert (captured.tip, captured.empty, captured.taken_out) == (plot.base, True, ("plan.md",))
+    assert (captured.tip, captured.empty, captured.reverted_sources) == (plot.base, True, ("plan.md",))
     assert plot.clean()
 
 
@@ -47,7 +47,7 @@ def test_what_else_was_written_into_a_source_stays(plot: Plot) -> None:
     plot.put("plan.md", DONE + "- [ ] 1.3 Wait\n")
     captured = plot.capture(restore=restore)
     assert captured.files == ("plan.md",)
-    assert captured.taken_out == ()
+    assert captured.reverted_sources == ()
     assert plot.show(captured.tip, "plan.md") + "\n" == TODO + "- [ ] 1.3 Wait\n"
     assert (plot.path / "plan.md").read_text() == TODO + "- [ ] 1.3 Wait\n"
     assert plot.clean()

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from plait.ports import Author
+from plait.ports import CommitInfo
 from plait.site.capture import SigningError
 from plait.testing.worktree import AUTHOR, Plot
 
 
-def told(plot: Plot, author: Author) -> tuple[str, list[str]]:
+def told(plot: Plot, author: CommitInfo) -> tuple[str, list[str]]:
     """The words of the commit above its trailers, and the trailers as git reads them."""
     plot.put("one.txt", "1\n")
     tip = plot.capture(author=author).tip
@@ -59,11 +59,11 @@ def test_trailers_of_the_message_stay_trailers(plot: Plot) -> None:
 
 
 def test_a_trailer_is_one_line(plot: Plot) -> None:
-    author = Author("Make it", (("Plait-Task", "odd\nPlait-Batch: other\r\n name"),))
+    author = CommitInfo("Make it", (("Plait-Task", "odd\nPlait-Batch: other\r\n name"),))
     assert told(plot, author) == ("Make it", ["Plait-Task: odd Plait-Batch: other name"])
 
 
-def people(plot: Plot, author: Author = AUTHOR) -> list[str]:
+def people(plot: Plot, author: CommitInfo = AUTHOR) -> list[str]:
     plot.put("one.txt", "1\n")
     tip = plot.capture(author=author).tip
     return plot.git("log", "-1", "--format=%an <%ae>%n%cn <%ce>", tip).splitlines()

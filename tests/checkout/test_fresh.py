@@ -11,7 +11,7 @@ from threading import Barrier
 
 import pytest
 
-from plait.adapters.checkout.fresh import put
+from plait.adapters.checkout.fresh import write_new_file
 
 NOBODY = 65534
 
@@ -34,7 +34,7 @@ def names(folder: Path) -> list[str]:
 def test_a_new_file_is_as_open_as_others(tmp_path: Path) -> None:
     path = tmp_path / "new"
     (tmp_path / "other").touch()
-    put(path, "text é\n")
+    write_new_file(path, "text é\n")
     assert path.read_bytes() == "text é\n".encode()
     assert path.stat().st_mode == (tmp_path / "other").stat().st_mode
     assert names(tmp_path) == ["new", "other"]
@@ -44,7 +44,7 @@ def test_what_is_there_stays(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text("old")
     with pytest.raises(FileExistsError):
-        put(path, "new")
+        write_new_file(path, "new")
     assert path.read_text() == "old"
     assert names(tmp_path) == ["file"]
 
@@ -52,14 +52,14 @@ def test_what_is_there_stays(tmp_path: Path) -> None:
 def test_a_link_that_leads_nowhere_is_there(tmp_path: Path) -> None:
     (tmp_path / "file").symlink_to("elsewhere")
     with pytest.raises(FileExistsError):
-        put(tmp_path / "file", "new")
+        write_new_file(tmp_path / "file", "new")
     assert not (tmp_path / "elsewhere").exists()
 
 
 def test_what_is_there_can_be_replaced(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text("a longer old text")
-    put(path, "new", replace=True)
+    write_new_file(path, "new", replace=True)
     assert path.read_text() == "new"
     assert names(tmp_path) == ["file"]
 
@@ -67,7 +67,7 @@ def test_what_is_there_can_be_replaced(tmp_path: Path) -> None:
 def test_a_link_is_replaced_and_not_followed(tmp_path: Path) -> None:
     (tmp_path / "theirs").write_text("theirs")
     (tmp_path / "file").symlink_to("theirs")
-    put(tmp_path / "file", "ours", replace=True)
+    write_new_file(tmp_path / "file", "ours", replace=True)
     assert (tmp_path / "theirs").read_text() == "theirs"
     assert not (tmp_path / "file").is_symlink()
 
@@ -79,7 +79,7 @@ def test_of_many_at_once_one_wins(tmp_path: Path) -> None:
     def run(number: int) -> bool:
         start.wait()
         try:
-            put(path, f"{number}" * 10_000)
+            write_new_file(path, f"{number}" * 10_000)
         except FileExistsError:
             return False
         return True
@@ -98,7 +98,7 @@ def test_a_disk_that_is_full_leaves_everything_as_it_was(tmp_path: Path, *, repl
         (tmp_path / "file").write_text("old")
     before = names(tmp_path)
     with pytest.raises(OSError, match="too large"):
-        put(tmp_path / "file", "new" * 1000, replace=replace)
+        write_new_file(tmp_path / "file", "new" * 1000, replace=replace)
     assert names(tmp_path) == before
     assert not replace or (tmp_path / "file").read_text() == "old"
 
@@ -109,9 +109,9 @@ def no_links(*_: object) -> None:
 
 def test_a_file_system_without_links_will_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "link", no_links)
-    put(tmp_path / "file", "new")
+    write_new_file(tmp_path / "file", "new")
     with pytest.raises(FileExistsError):
-        put(tmp_path / "file", "newer")
+        write_new_file(tmp_path / "file", "newer")
     assert (tmp_path / "file").read_text() == "new"
     assert names(tmp_path) == ["file"]
 
@@ -125,7 +125,7 @@ def test_a_folder_that_may_not_be_written_to_says_so(tmp_path: Path) -> None:
         os.seteuid(NOBODY)
     try:
         with pytest.raises(PermissionError):
-            put(tmp_path / "file", "new")
+            write_new_file(tmp_path / "file", "new")
     finally:
         if root:
             os.seteuid(0)

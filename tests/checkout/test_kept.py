@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from plait.adapters.checkout.kept import SETTLED, Kept
-from plait.adapters.checkout.load import load
-from plait.adapters.checkout.place import find_place
+from plait.adapters.checkout.kept import SETTLED_SECONDS, SourceCache
+from plait.adapters.checkout.load import read_named_sources
+from plait.adapters.checkout.place import find_repo
 from plait.core.plan import Problem
-from plait.sources.model import Document, Material, Options, Reading
+from plait.sources.model import Document, SourceFiles, ReadOptions, Reading
 
 LONG_AGO = 1_700_000_000
 
@@ -31,8 +31,8 @@ def put(path: Path, text: str) -> None:
     os.utime(path, (LONG_AGO, LONG_AGO))
 
 
-def seen(top: Path, kept: Kept | None) -> object:
-    found, problems = load(find_place(top), ["tasks", "TODO.md"], where=top, kept=kept)
+def seen(top: Path, kept: SourceCache | None) -> object:
+    found, problems = read_named_sources(find_repo(top), ["tasks", "TODO.md"], where=top, cache=kept)
     return [(each.format, each.path, each.reading) for each in found], problems
 
 
@@ -69,7 +69,7 @@ def swapped(top: Path) -> None:
 @pytest.mark.parametrize("change", [rewrite, replaced, removed, added, broken, swapped])
 @pytest.mark.parametrize("later", [0.0, 1e6])
 def test_every_change_is_seen(top: Path, change: Callable[[Path], None], later: float) -> None:
-    kept = Kept(lambda: top.stat().st_ctime + later)
+    kept = SourceCache(lambda: top.stat().st_ctime + later)
     assert seen(top, kept) == seen(top, kept) == seen(top, None)
     before = seen(top, None)
     change(top)
@@ -80,27 +80,27 @@ def test_a_file_is_read_again_only_while_it_could_have_changed_within_the_tick_o
     path = top / "TODO.md"
     about = path.stat()
     changed = max(about.st_ctime, about.st_mtime)
-    reads, clock = 0, iter((-5.0, 0.1, SETTLED - 0.1, SETTLED))
-    kept = Kept(lambda: changed + next(clock))
+    reads, clock = 0, iter((-5.0, 0.1, SETTLED_SECONDS - 0.1, SETTLED_SECONDS))
+    kept = SourceCache(lambda: changed + next(clock))
 
     def read() -> tuple[Document, Sequence[Problem]]:
         nonlocal reads
         reads += 1
         return Document("TODO.md", f"read {reads}"), ()
 
-    found = [kept.text(path, path.name, about, read)[0].text for _ in range(6)]
+    found = [kept.read_text(path, path.name, about, read)[0].text for _ in range(6)]
     assert found == ["read 1", "read 2", "read 3", "read 4", "read 4", "read 4"]
 
 
 def test_the_same_texts_are_not_parsed_again() -> None:
-    def material(text: str) -> Material:
-        return Material("tasks", (Document("tasks/a.md", text),), options=Options())
+    def material(text: str) -> SourceFiles:
+        return SourceFiles("tasks", (Document("tasks/a.md", text),), options=ReadOptions())
 
-    kept = Kept()
-    first = kept.reading("folder", material("A"), Reading)
-    assert kept.reading("folder", material("A"), Reading) is first
-    assert kept.reading("plan", material("A"), Reading) is not first
-    assert kept.reading("folder", material("B"), Reading) is not first
+    kept = SourceCache()
+    first = kept.read_source("folder", material("A"), Reading)
+    assert kept.read_source("folder", material("A"), Reading) is first
+    assert kept.read_source("plan", material("A"), Reading) is not first
+    assert kept.read_source("folder", material("B"), Reading) is not first
 
 
 def test_a_way_that_leads_elsewhere_now_names_another_file(top: Path) -> None:
@@ -109,10 +109,13 @@ def test_a_way_that_leads_elsewhere_now_names_another_file(top: Path) -> None:
     (top / "two").mkdir()
     (top / "one/TODO.md").hardlink_to(top / "TODO.md")
     (top / "two/TODO.md").hardlink_to(top / "TODO.md")
-    kept = Kept(lambda: top.stat().st_ctime + 1e6)
+    kept = SourceCache(lambda: top.stat().st_ctime + 1e6)
 
     def paths() -> list[str]:
-        return [each.path for each in load(find_place(top), ["way/../TODO.md"], where=top, kept=kept)[0]]
+        return [
+            each.path
+            for each in read_named_sources(find_repo(top), ["way/../TODO.md"], where=top, cache=kept)[0]
+        ]
 
     for folder in ("one", "two"):
         (top / folder / "within").mkdir()
@@ -125,15 +128,15 @@ def test_no_more_is_kept_than_there_is_room_for() -> None:
     parsed: list[str] = []
 
     def reading(name: str, length: int) -> None:
-        material = Material(name, (Document(name, "x" * length),))
+        material = SourceFiles(name, (Document(name, "x" * length),))
 
         def read() -> Reading:
             parsed.append(name)
             return Reading()
 
-        kept.reading("folder", material, read)
+        kept.read_source("folder", material, read)
 
-    kept = Kept(room=100)
+    kept = SourceCache(room=100)
     for name, length in (("a", 40), ("b", 40), ("a", 40), ("c", 40), ("b", 40), ("a", 40), ("long", 101)):
         reading(name, length)
     assert parsed == ["a", "b", "c", "a", "long"]

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from plait.adapters.checkout.load import load
-from plait.adapters.checkout.place import find_place
+from plait.adapters.checkout.load import read_named_sources
+from plait.adapters.checkout.place import find_repo
 from plait.core.errors import UserError
 
 PLAN = "## Phase 1: A\n\n- [ ] 1.1 One\n"
@@ -37,7 +37,7 @@ def top(tmp_path: Path) -> Path:
 
 
 def ids(top: Path, *named: str) -> dict[str, list[str]]:
-    found, problems = load(find_place(top), named, where=top)
+    found, problems = read_named_sources(find_repo(top), named, where=top)
     assert not problems
     return {each.path: [entry.task.id for entry in each.reading.entries] for each in found}
 
@@ -54,7 +54,7 @@ def test_a_pattern_goes_into_subfolders_and_passes_over_those_without_tasks(top:
 
 
 def test_the_table_among_the_files_of_a_pattern_is_read(top: Path) -> None:
-    (found,), _ = load(find_place(top), ["tasks/*.md"], where=top)
+    (found,), _ = read_named_sources(find_repo(top), ["tasks/*.md"], where=top)
     assert [need.on for need in found.reading.entries[2].task.needs] == ["01-walls"]
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from plait.adapters.checkout.recipes import just_has, make_has
+from plait.adapters.checkout.recipes import has_just_recipe, has_make_target
 
 RULES = {
     "a recipe": "test:\n\tpytest\n",
@@ -39,12 +39,12 @@ NO_RULES = {
 
 @pytest.mark.parametrize("text", RULES.values(), ids=RULES.keys())
 def test_a_rule_makes_a_target(text: str) -> None:
-    assert make_has(text, "test")
+    assert has_make_target(text, "test")
 
 
 @pytest.mark.parametrize("text", NO_RULES.values(), ids=NO_RULES.keys())
 def test_what_only_looks_like_a_rule_makes_none(text: str) -> None:
-    assert not make_has(text, "test")
+    assert not has_make_target(text, "test")
 
 
 RECIPES = {
@@ -73,12 +73,12 @@ NO_RECIPES = {
 
 @pytest.mark.parametrize("text", RECIPES.values(), ids=RECIPES.keys())
 def test_a_recipe_is_seen(text: str) -> None:
-    assert just_has(text, "test")
+    assert has_just_recipe(text, "test")
 
 
 @pytest.mark.parametrize("text", NO_RECIPES.values(), ids=NO_RECIPES.keys())
 def test_what_only_looks_like_a_recipe_is_none(text: str) -> None:
-    assert not just_has(text, "test")
+    assert not has_just_recipe(text, "test")
 
 
 pieces = st.lists(
@@ -88,11 +88,11 @@ pieces = st.lists(
 
 @given(pieces.map("".join))
 def test_no_text_is_too_strange(text: str) -> None:
-    make_has(text, "test")
-    just_has(text, "test")
+    has_make_target(text, "test")
+    has_just_recipe(text, "test")
 
 
 @pytest.mark.parametrize("piece", ["test ", "test:", " ", "(", "test=", "test x=", '"', "\\\n", "define\n"])
 def test_a_long_text_takes_no_long_time(piece: str) -> None:
-    make_has(piece * 200_000, "test")
-    just_has("test" + piece * 200_000, "test")
+    has_make_target(piece * 200_000, "test")
+    has_just_recipe("test" + piece * 200_000, "test")

@@ -22,7 +22,7 @@ def lay(top: Path, files: Mapping[str, str]) -> Path:
 
 
 def command(top: Path) -> str | None:
-    found = tools.test_command(top)
+    found = tools.suggest_test_command(top)
     return found.command if found else None
 
 
@@ -156,7 +156,7 @@ def test_no_command_is_made_up(tmp_path: Path, files: dict[str, str]) -> None:
 
 def test_the_reason_names_what_was_seen(tmp_path: Path) -> None:
     lay(tmp_path, {"pyproject.toml": PYTEST, "uv.lock": ""})
-    found = tools.test_command(tmp_path)
+    found = tools.suggest_test_command(tmp_path)
     assert found is not None
     assert found.why == "pyproject.toml sets pytest up, and there is a uv.lock"
 
@@ -229,6 +229,6 @@ def test_agents_are_those_on_the_path_given(tmp_path: Path, monkeypatch: pytest.
         (folder / name).touch(0o755)
     (here / "aider").touch(0o644)
     monkeypatch.setenv("PATH", str(there))
-    assert tools.agents(str(here)) == ("codex", "qwen")
-    assert tools.agents(f"{here}{os.pathsep}{there}") == ("claude", "codex", "qwen")
-    assert tools.agents("") == ()
+    assert tools.find_installed_agents(str(here)) == ("codex", "qwen")
+    assert tools.find_installed_agents(f"{here}{os.pathsep}{there}") == ("claude", "codex", "qwen")
+    assert tools.find_installed_agents("") == ()

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from plait.adapters.checkup.logins import LoggedIn, Seen, look
-from plait.adapters.checkup.programs import Program, ask
-from plait.agents.known import KNOWN, Login
+from plait.adapters.checkup.logins import LoggedIn, LoginStatus, detect_login
+from plait.adapters.checkup.programs import Program, probe_programs
+from plait.agents.known import KNOWN_AGENTS, AgentLogin
 from plait.cli.agents import agents_command
 from plait.testing.yard import yard
 
@@ -55,7 +55,7 @@ def rows(capsys: pytest.CaptureFixture[str], where: Path = Path()) -> dict[str, 
 
 def test_a_program_that_is_here_says_its_version(install: Install) -> None:
     path = install("tool", 'test "$1" = --version && echo "tool-cli v2.1.197 (build abc)"')
-    assert ask(["tool", "other"]) == {
+    assert probe_programs(["tool", "other"]) == {
         "tool": Program("tool", str(path), "2.1.197"),
         "other": Program("other"),
     }
@@ -75,7 +75,7 @@ def test_a_program_that_does_not_say_it_is_here_all_the_same(
     install: Install, script: str, trouble: str
 ) -> None:
     path = install("tool", script)
-    assert ask(["tool"], patience=0.2 if "sleep" in script else 30) == {
+    assert probe_programs(["tool"], timeout=0.2 if "sleep" in script else 30) == {
         "tool": Program("tool", str(path), None, trouble)
     }
 
@@ -83,14 +83,14 @@ def test_a_program_that_does_not_say_it_is_here_all_the_same(
 def test_a_program_that_can_t_be_run_is_told(install: Install) -> None:
     path = install("tool", "")
     path.write_bytes(b"\x7fELF nonsense")
-    assert ask(["tool"])["tool"].trouble == "Exec format error"
+    assert probe_programs(["tool"])["tool"].trouble == "Exec format error"
 
 
 def test_what_a_program_leaves_running_is_not_waited_for(install: Install, tmp_path: Path) -> None:
     """It holds the output open; a pipe would not end before it does."""
     install("tool", f"sleep 600 & echo $! >{tmp_path / 'pid'}; echo 1.2.3")
     try:
-        assert ask(["tool"], patience=30)["tool"].version == "1.2.3"
+        assert probe_programs(["tool"], timeout=30)["tool"].version == "1.2.3"
     finally:
         os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
 
@@ -112,7 +112,7 @@ def test_a_program_that_reads_gets_nothing(install: Install) -> None:
 def test_json_tells_every_agent(install: Install, capsys: pytest.CaptureFixture[str]) -> None:
     path = install("claude", "echo 2.1.197")
     told = rows(capsys)
-    assert list(told)[: len(KNOWN)] == [known.name for known in KNOWN]
+    assert list(told)[: len(KNOWN_AGENTS)] == [known.name for known in KNOWN_AGENTS]
     assert told["claude"] == {
         "name": "claude",
         "description": "Claude Code",
@@ -195,31 +195,31 @@ def test_people_see_who_is_here_first_and_how_to_get_the_others(
     assert "hush" not in out
 
 
-LOGIN = Login(("ONE_KEY", "OTHER_KEY"), (".tool/auth.json",), "tool login")
+LOGIN = AgentLogin(("ONE_KEY", "OTHER_KEY"), (".tool/auth.json",), "tool login")
 
 
 def test_a_variable_says_that_a_tool_is_logged_in_by_its_name(tmp_path: Path) -> None:
-    seen = look(LOGIN, {"ONE_KEY": " ", "OTHER_KEY": "hush"}, tmp_path)
-    assert seen == Seen(LoggedIn.YES, "OTHER_KEY", "tool login")
+    seen = detect_login(LOGIN, {"ONE_KEY": " ", "OTHER_KEY": "hush"}, tmp_path)
+    assert seen == LoginStatus(LoggedIn.YES, "OTHER_KEY", "tool login")
 
 
 def test_a_file_says_so_if_something_is_in_it(tmp_path: Path) -> None:
     (tmp_path / ".tool").mkdir()
     file = tmp_path / ".tool" / "auth.json"
-    assert look(LOGIN, {}, tmp_path).logged_in is LoggedIn.NO
+    assert detect_login(LOGIN, {}, tmp_path).logged_in is LoggedIn.NO
     file.write_text("{}")
-    assert look(LOGIN, {}, tmp_path).logged_in is LoggedIn.NO
+    assert detect_login(LOGIN, {}, tmp_path).logged_in is LoggedIn.NO
     file.write_text('{"token": "hush"}')
-    assert look(LOGIN, {}, tmp_path) == Seen(LoggedIn.YES, "~/.tool/auth.json", "tool login")
+    assert detect_login(LOGIN, {}, tmp_path) == LoginStatus(LoggedIn.YES, "~/.tool/auth.json", "tool login")
     file.unlink()
     file.mkdir()
-    assert look(LOGIN, {}, tmp_path).logged_in is LoggedIn.NO
+    assert detect_login(LOGIN, {}, tmp_path).logged_in is LoggedIn.NO
 
 
 def test_where_nothing_would_show_nobody_can_tell(tmp_path: Path) -> None:
-    assert look(LOGIN, {}, tmp_path, keychain=True).logged_in is LoggedIn.UNKNOWN
-    assert look(Login(("ONE_KEY",)), {}, tmp_path).logged_in is LoggedIn.UNKNOWN
-    assert look(None, {"ONE_KEY": "x"}, tmp_path).logged_in is LoggedIn.UNKNOWN
+    assert detect_login(LOGIN, {}, tmp_path, keychain=True).logged_in is LoggedIn.UNKNOWN
+    assert detect_login(AgentLogin(("ONE_KEY",)), {}, tmp_path).logged_in is LoggedIn.UNKNOWN
+    assert detect_login(None, {"ONE_KEY": "x"}, tmp_path).logged_in is LoggedIn.UNKNOWN
 
 
 @pytest.mark.parametrize("verb", ["run", "run --dry-run", "agents", "doctor", "plan --prompt 01"])

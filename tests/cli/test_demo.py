@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from plait.cli.demo import DESIGNED, make
+from plait.cli.demo import EXPECTED_STATUSES, make_site
 from plait.testing.yard import Yard, yard as make_yard
-from plait.wiring.sources import survey
+from plait.wiring.sources import load_sources
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def test_it_goes_as_designed_and_what_it_says_to_try_next_works(yard: Yard, tmp_
 
 def test_it_has_a_task_for_each_thing_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "nobody"))
-    make(tmp_path / "site")
-    seen = survey(tmp_path / "site")
-    assert [entry.task.id for entry in seen.pile.entries] == list(DESIGNED)
+    make_site(tmp_path / "site")
+    seen = load_sources(tmp_path / "site")
+    assert [entry.task.id for entry in seen.pile.entries] == list(EXPECTED_STATUSES)
     assert seen.problems == ()

@@ -14,19 +14,19 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from plait.cli.diff_show import tinted, visible
+from plait.cli.diff_show import colorize, reveal_control_chars
 from plait.core.reports import AttemptExited, AttemptLaunched, MergeDone, Outcome
 from plait.core.requests import Submit
 from plait.core.settings import Backoff, Isolation
 from plait.core.status import Category
 from plait.core.task import Attempt, Step
-from plait.front.comparison import Comparison
-from plait.front.difference import difference
+from plait.front.comparison import DiffRange
+from plait.front.difference import compute_diff
 from plait.site.refs import attempt_ref
 from plait.testing.commands import Answer, ask
 from plait.testing.scribe import SETTINGS, Scribe, plan
 from plait.testing.terminal import Terminal
-from plait.wiring import Place, find_place
+from plait.wiring import RepoLocation, find_repo
 
 Say = Callable[..., Answer]
 
@@ -68,22 +68,22 @@ class Bench:
         self.base = commit(self.top, {"a.txt": "one\ntwo\nthree\n", "b.txt": "b\n" * 9})
         self.side = root / "side"
         git(self.top, "worktree", "add", "-q", "--detach", str(self.side), self.base)
-        self.place = find_place(self.top)
+        self.place = find_repo(self.top)
         self.scribe = Scribe(self.place)
 
     def submit(self, *tasks: str, **settings: object) -> None:
         wanted = replace(SETTINGS, isolation=Isolation.WORKTREE, backoff=Backoff(base=0.0), **settings)  # type: ignore[arg-type]
-        self.scribe.happen(Submit("r", "beef", plan(*tasks).brief(), wanted, base=self.base))
+        self.scribe.happen(Submit("r", "beef", plan(*tasks).without_texts(), wanted, base=self.base))
 
     def exits(self, task: str, tip: str | None, category: Category = Category.OK) -> Attempt:
-        found = self.scribe.batch.task(task)
+        found = self.scribe.batch.find_task(task)
         assert found is not None
         attempt = next(iter(found.alive))
         self.scribe.happen(AttemptExited(attempt, Outcome(category, 0, tip=tip)))
         return attempt
 
     def merged(self, task: str, commit: str) -> None:
-        found = self.scribe.batch.task(task)
+        found = self.scribe.batch.find_task(task)
         assert found is not None
         assert found.merging is not None
         self.scribe.happen(MergeDone("beef", task, found.merging, commit))
@@ -265,9 +265,9 @@ def test_in_place_there_is_nothing_to_compare(bench: Bench, say: Say) -> None:
 def test_renames_and_binary_files_are_told_as_such(bench: Bench) -> None:
     git(bench.side, "mv", "b.txt", "moved\nb.txt")
     tip = commit(bench.side, {"picture": b"\x00\x01\xff"})
-    with difference(bench.place, Comparison("it", bench.base, tip)) as found:
+    with compute_diff(bench.place, DiffRange("it", bench.base, tip)) as found:
         told = [(file.path, file.before, file.plus, file.minus, file.binary) for file in found.files]
-        text = b"".join(found.text())
+        text = b"".join(found.read_text())
     assert told == [("moved\nb.txt", "b.txt", 0, 0, False), ("picture", "", 0, 0, True)]
     assert b"Binary files" in text
 
@@ -277,8 +277,8 @@ def test_what_the_users_settings_say_changes_nothing(bench: Bench) -> None:
     for name, value in (("diff.external", "false"), ("color.ui", "always"), ("diff.noprefix", "true")):
         git(bench.top, "config", name, value)
     (bench.top / ".gitattributes").write_text("* -diff\n")
-    with difference(bench.place, Comparison("it", bench.base, tip)) as found:
-        text = b"".join(found.text())
+    with compute_diff(bench.place, DiffRange("it", bench.base, tip)) as found:
+        text = b"".join(found.read_text())
     assert b"diff --git a/a.txt b/a.txt\n" in text
     assert b"\n-two\n" in text
     assert b"\x1b" not in text
@@ -335,24 +335,24 @@ def test_into_a_file_it_is_byte_for_byte(bench: Bench, tmp_path: Path) -> None:
 
 @given(st.text())
 def test_nothing_visible_steers_a_terminal(text: str) -> None:
-    assert not any(ord(sign) < 0x20 and sign not in "\t\n" for sign in visible(text))
-    assert not any(0x7F <= ord(sign) < 0xA0 for sign in visible(text))
+    assert not any(ord(sign) < 0x20 and sign not in "\t\n" for sign in reveal_control_chars(text))
+    assert not any(0x7F <= ord(sign) < 0xA0 for sign in reveal_control_chars(text))
 
 
 @given(st.lists(st.binary(max_size=8), max_size=20), st.integers(1, 7))
 def test_however_it_is_cut_the_same_is_shown(lines: list[bytes], size: int) -> None:
     whole = b"@@ -1,5 +1,5 @@\n" + b"\n".join(lines)
     pieces = [whole[at : at + size] for at in range(0, len(whole), size)]
-    assert "".join(tinted(pieces)) == "".join(tinted([whole]))
+    assert "".join(colorize(pieces)) == "".join(colorize([whole]))
 
 
 def test_a_removed_line_that_looks_like_a_header_is_a_removed_line() -> None:
     text = b"--- a/x\n+++ b/x\n@@ -1,2 +1 @@\n--- a/y\n x\ndiff --git\n"
-    styles = [line[:5] for line in tinted([text])]
+    styles = [line[:5] for line in colorize([text])]
     assert styles == ["\x1b[1m-", "\x1b[1m+", "\x1b[36m", "\x1b[31m", " x\n", "\x1b[1md"]
 
 
 def test_places_of_no_repository_are_refused(tmp_path: Path) -> None:
-    place = Place(tmp_path, tmp_path / ".plait", repository=False)
-    with pytest.raises(Exception, match="is no repository"), difference(place, Comparison("it", "x", "y")):
+    place = RepoLocation(tmp_path, tmp_path / ".plait", repository=False)
+    with pytest.raises(Exception, match="is no repository"), compute_diff(place, DiffRange("it", "x", "y")):
         pass

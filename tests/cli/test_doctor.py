@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from plait.adapters.kits import ENVIRONMENT, save
-from plait.adapters.sqlite import open_inbox, open_writer
+from plait.adapters.kits import ENVIRONMENT_FILE, write_batch_files
+from plait.adapters.sqlite import open_inbox, open_journal_writer
 from plait.cli.doctor import doctor_command
 from plait.core.requests import Pause
 from plait.core.settings import Isolation, Settings
 from plait.core.task import Attempt, Step, Task
-from plait.kit import Kit
+from plait.kit import BatchInputs
 from plait.site.folder import StateFolder
-from plait.site.marker import VARIABLE, marker, prefix
+from plait.site.marker import TAG_VARIABLE, attempt_tag, tag_prefix
 from plait.testing.script import BATCH, Script
 
 OLD = 1_000_000_000.0
@@ -65,15 +65,15 @@ def batch(state: StateFolder, *, over: bool) -> None:
     script = Script("a", settings=Settings(isolation=Isolation.IN_PLACE))
     if over:
         script.exits("a")
-    journal = open_writer(state.root / "journal.db")
+    journal = open_journal_writer(state.root / "journal.db")
     journal.append(script.records)
     journal.close()
 
 
 @contextmanager
 def marked(state: StateFolder, attempt: Attempt) -> Iterator[int]:
-    mark = marker(prefix(state.root), attempt)
-    process = subprocess.Popen(["sleep", "600"], env={**os.environ, VARIABLE: mark})
+    mark = attempt_tag(tag_prefix(state.root), attempt)
+    process = subprocess.Popen(["sleep", "600"], env={**os.environ, TAG_VARIABLE: mark})
     try:
         yield process.pid
     finally:
@@ -135,7 +135,7 @@ def test_an_engine_at_work_is_named_with_its_log(
     top: Path, state: StateFolder, capsys: pytest.CaptureFixture[str]
 ) -> None:
     batch(state, over=False)
-    journal = open_writer(state.root / "journal.db")
+    journal = open_journal_writer(state.root / "journal.db")
     try:
         verdict, said = Told(capsys, top)["engine"]
     finally:
@@ -228,13 +228,13 @@ def test_secrets_of_a_batch_that_has_ended_are_told(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     batch(state, over=over)
-    save(state, BATCH, Kit(str(top), (Task("a"),)), {"KEY": "s3cret"})
+    write_batch_files(state, BATCH, BatchInputs(str(top), (Task("a"),)), {"KEY": "s3cret"})
     told = Told(capsys, top)
     verdict, said = told["leftovers"]
     assert verdict == ("warning" if over else "ok")
     assert (f"the environment of 1 ended batch is still on disk: {BATCH}" == said) is over
     assert "s3cret" not in json.dumps(told.checks)
-    assert (state.batch(BATCH) / ENVIRONMENT).exists()
+    assert (state.batch(BATCH) / ENVIRONMENT_FILE).exists()
 
 
 def test_processes_that_nobody_watches_are_told(
@@ -246,7 +246,7 @@ def test_processes_that_nobody_watches_are_told(
             "warning",
             f"1 process of attempts that no engine watches: {pid} (sleep)",
         )
-        journal = open_writer(state.root / "journal.db")
+        journal = open_journal_writer(state.root / "journal.db")
         try:
             assert Told(capsys, top)["leftovers"] == ("ok", "none")
         finally:
@@ -279,7 +279,7 @@ def test_a_lock_that_git_left_behind_is_told(
 
 def test_nothing_is_changed(top: Path, state: StateFolder, capsys: pytest.CaptureFixture[str]) -> None:
     batch(state, over=True)
-    save(state, BATCH, Kit(str(top), ()), {})
+    write_batch_files(state, BATCH, BatchInputs(str(top), ()), {})
     (state.batches / "nobody-s").mkdir()
     inbox = open_inbox(state.root / "inbox.db")
     inbox.put(Pause("r1", "b1"))

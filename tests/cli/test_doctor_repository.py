@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from plait.adapters.checkup import remotes
-from plait.adapters.checkup.model import Verdict
-from plait.adapters.checkup.worktrees import left_worktrees, worktrees
+from plait.adapters.checkup.model import CheckStatus
+from plait.adapters.checkup.worktrees import find_leftover_worktrees, check_worktrees
 
 OLD = 1_000_000_000.0
 CAP = 1 << 30
@@ -26,30 +26,30 @@ def made(root: Path, *names: str, old: bool = True) -> None:
 
 def left(root: Path, *, engine: bool = False, **batches: bool) -> list[str]:
     """The batches with whether each has ended."""
-    found = list(left_worktrees(root, batches, engine=engine))
+    found = list(find_leftover_worktrees(root, batches, engine=engine))
     assert all(check.hint == "plait gc shows what can go, and removes it." for check in found)
     return [check.said for check in found]
 
 
 def test_worktrees_are_counted_and_weighed_against_what_they_may_take(tmp_path: Path) -> None:
     root = tmp_path / "repository-0a1b"
-    assert worktrees(root, CAP).said == f"{root}: none yet"
+    assert check_worktrees(root, CAP).said == f"{root}: none yet"
     made(root, "batch-b1/task-a", "batch-b1/gate", "pool/plait-1", "setups/one")
-    told = worktrees(root, CAP)
-    assert told.verdict is Verdict.OK
+    told = check_worktrees(root, CAP)
+    assert told.verdict is CheckStatus.OK
     assert told.said.startswith(f"{root}: 2 in use, 1 kept for the next tasks, ")
     assert told.said.endswith(" of 1.0 GiB (workspace.disk_cap)")
-    crowded = worktrees(root, 20_000)
-    assert crowded.verdict is Verdict.WARNING
+    crowded = check_worktrees(root, 20_000)
+    assert crowded.verdict is CheckStatus.WARNING
     assert crowded.said.endswith("(workspace.disk_cap): no task starts in a new one")
     assert crowded.hint.startswith("plait gc")
 
 
 def test_a_place_where_none_can_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    told = worktrees(tmp_path / "file" / "root", CAP)
+    told = check_worktrees(tmp_path / "file" / "root", CAP)
     assert (told.verdict, told.said) == (
-        Verdict.WARNING,
+        CheckStatus.WARNING,
         f"{tmp_path / 'file' / 'root'}: {tmp_path / 'file'} is no folder",
     )
 
@@ -71,7 +71,7 @@ def test_what_is_fresh_may_be_on_its_way(tmp_path: Path) -> None:
 
 
 def test_the_remote_is_told_with_where_its_token_comes_from() -> None:
-    told = remotes.forge("origin", "github.com", "github", "GH_TOKEN", ("GH_TOKEN",))
+    told = remotes.report_forge("origin", "github.com", "github", "GH_TOKEN", ("GH_TOKEN",))
     assert told.said == "origin at github.com (github), with a token from GH_TOKEN"
     assert told.hint == ""
 
@@ -84,10 +84,10 @@ def test_the_remote_is_told_with_where_its_token_comes_from() -> None:
     ],
 )
 def test_without_a_token_the_ways_to_one_are_told_and_nothing_is_wrong(kind: str, hint: str) -> None:
-    told = remotes.forge("origin", "git.example.org", kind, None, ("PLAIT_FORGE_TOKEN", "GH_TOKEN"))
-    assert (told.verdict, told.hint) == (Verdict.OK, hint)
+    told = remotes.report_forge("origin", "git.example.org", kind, None, ("PLAIT_FORGE_TOKEN", "GH_TOKEN"))
+    assert (told.verdict, told.hint) == (CheckStatus.OK, hint)
 
 
 def test_no_remote_and_one_that_is_no_forge_are_no_problem() -> None:
-    assert remotes.no_remote("origin").verdict is Verdict.OK
-    assert remotes.no_forge("origin", "it is a folder").verdict is Verdict.OK
+    assert remotes.report_missing_remote("origin").verdict is CheckStatus.OK
+    assert remotes.report_unknown_forge("origin", "it is a folder").verdict is CheckStatus.OK

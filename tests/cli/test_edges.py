@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from plait.adapters.sqlite import open_writer
+from plait.adapters.sqlite import open_journal_writer
 from plait.testing.commands import ask
 from plait.testing.script import Script
 
@@ -131,7 +131,7 @@ def test_a_format_that_fails_is_a_bug_with_the_name_of_the_file(
     told = json.loads(ask(capsys, top, "plan", "--json").out)
     assert told["tasks"] == []
     assert told["problems"][0]["message"] == said
-    monkeypatch.setattr("plait.sources.formats.todo.likeness", surprise)
+    monkeypatch.setattr("plait.sources.formats.todo.detect", surprise)
     assert "TODO.md: finding out its format failed" in ask(capsys, top, "plan").err
 
 
@@ -173,7 +173,7 @@ def test_history_gives_an_eta(top: Path, capsys: pytest.CaptureFixture[str]) -> 
     state = top / ".git" / "plait"
     state.mkdir()
     assert json.loads(ask(capsys, top, "plan", "--json").out)["eta"] is None
-    journal = open_writer(state / "journal.db")
+    journal = open_journal_writer(state / "journal.db")
     journal.append(script.records)
     journal.close()
     assert json.loads(ask(capsys, top, "plan", "--json").out)["eta"] > 0

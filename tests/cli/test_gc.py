@@ -16,15 +16,15 @@ from plait.core.reports import AttemptExited, MergeDone, Outcome
 from plait.core.requests import Retry, Submit
 from plait.core.settings import Isolation
 from plait.core.status import Category
-from plait.kit import Outfit
+from plait.kit import WorkspaceSetup
 from plait.site.refs import attempt_ref
 from plait.site.workspaces import GitWorkspaces
 from plait.testing.commands import Answer, ask
 from plait.testing.scribe import SETTINGS, Scribe, plan
 from plait.testing.terminal import Terminal
-from plait.wiring import INBOX, find_place, inbox
-from plait.wiring.repository import worktrees_folder
-from plait.wiring.sources import settings
+from plait.wiring import INBOX_FILE, find_repo, open_project_inbox
+from plait.wiring.repository import find_worktrees_folder
+from plait.wiring.sources import load_settings
 
 Say = Callable[..., Answer]
 
@@ -56,17 +56,17 @@ class Bench:
         git(self.top, "init", "-q")
         git(self.top, "commit", "-q", "--allow-empty", "-m", "first")
         self.base = git(self.top, "rev-parse", "HEAD")
-        self.place = find_place(self.top)
+        self.place = find_repo(self.top)
         self.scribe = Scribe(self.place)
-        root = worktrees_folder(self.place, settings(self.top))
+        root = find_worktrees_folder(self.place, load_settings(self.top))
         self.workspaces = GitWorkspaces(self.top / ".git", root)
 
     def submit(self, *tasks: str) -> None:
         wanted = replace(SETTINGS, isolation=Isolation.WORKTREE)
-        self.scribe.happen(Submit("r", "beef", plan(*tasks).brief(), wanted, base=self.base))
+        self.scribe.happen(Submit("r", "beef", plan(*tasks).without_texts(), wanted, base=self.base))
 
     def work(self, task: str) -> Path:
-        path = Path(self.workspaces.prepare("beef", task, self.base, Outfit(), top=str(self.top)))
+        path = Path(self.workspaces.prepare("beef", task, self.base, WorkspaceSetup(), top=str(self.top)))
         (path / f"{task}.txt").write_text(f"{task}\n")
         return path
 
@@ -75,7 +75,7 @@ class Bench:
         git(path, "add", "-A")
         git(path, "commit", "-q", "-m", task)
         tip = git(path, "rev-parse", "HEAD")
-        found = self.scribe.batch.task(task)
+        found = self.scribe.batch.find_task(task)
         assert found is not None
         attempt = next(iter(found.alive))
         git(self.top, "update-ref", attempt_ref(attempt), tip)
@@ -164,10 +164,10 @@ def test_a_batch_that_is_not_over_is_left_alone(tmp_path: Path, capsys: pytest.C
 
 
 def test_a_batch_that_somebody_has_just_asked_for_again_is_left_alone(bench: Bench, say: Say) -> None:
-    box = inbox(bench.place)
+    box = open_project_inbox(bench.place)
     box.put(Retry("again", "beef", "b"))
     box.close()
-    assert (bench.place.state / INBOX).exists()
+    assert (bench.place.state / INBOX_FILE).exists()
     assert "There is nothing to remove." in say("gc").out
 
 
@@ -212,7 +212,7 @@ def test_what_makes_no_sense_is_refused(bench: Bench, say: Say, words: list[str]
 def test_where_there_is_no_repository_only_papers_are_looked_at(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    scribe = Scribe(find_place(tmp_path))
+    scribe = Scribe(find_repo(tmp_path))
     scribe.submit("cafe", "a")
     scribe.exits("a")
     (tmp_path / ".plait" / "batches" / "cafe" / "tasks").mkdir(parents=True)

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from plait.cli import headstart
-from plait.cli.headstart import place_of
+from plait.cli.headstart import find_run_directory
 from plait.testing.household import household
-from plait.wiring import find_place
+from plait.wiring import find_repo
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from plait.wiring import find_place
     ],
 )
 def test_who_runs_something_gets_one_where_it_runs(words: Sequence[str], where: str) -> None:
-    assert place_of(words) == Path(where)
+    assert find_run_directory(words) == Path(where)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_who_runs_something_gets_one_where_it_runs(words: Sequence[str], where: 
     ],
 )
 def test_others_get_none(words: Sequence[str]) -> None:
-    assert place_of(words) is None
+    assert find_run_directory(words) is None
 
 
 def test_one_that_was_begun_is_given_once_and_only_for_its_place(
@@ -49,12 +49,12 @@ def test_one_that_was_begun_is_given_once_and_only_for_its_place(
 ) -> None:
     with household(tmp_path / "household") as home, household(tmp_path / "other") as other:
         monkeypatch.chdir(home.top)
-        headstart.begin(["run", "tasks"])
-        assert headstart.taken(find_place(other.top)) is None
-        held = headstart.taken(home.place)
+        headstart.prestart_for_run(["run", "tasks"])
+        assert headstart.take_engine(find_repo(other.top)) is None
+        held = headstart.take_engine(home.place)
         assert held is not None
-        assert headstart.taken(home.place) is None
-        held.drop()
+        assert headstart.take_engine(home.place) is None
+        held.discard()
 
 
 def test_whoever_has_no_use_for_it_leaves_nothing_behind(tmp_path: Path) -> None:

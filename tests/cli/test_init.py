@@ -15,8 +15,8 @@ import pytest
 from rich.console import Console
 
 from plait.cli.init import init_command
-from plait.cli.init_ask import Ask, prompt
-from plait.config.load import load
+from plait.cli.init_ask import Prompt, make_prompt
+from plait.config.load import load_config
 from plait.config.model import Config
 from plait.core.errors import PlaitError, UserError, WorldError
 
@@ -68,10 +68,10 @@ class Init:
 
 
 def settings(top: Path) -> Config:
-    return load(top, environment={}, user=top / "no such file")
+    return load_config(top, environment={}, user=top / "no such file")
 
 
-def answers(*said: str) -> Ask:
+def answers(*said: str) -> Prompt:
     """A person who says this, one after another, and keeps what is there with an empty answer."""
     left = list(said)
 
@@ -333,7 +333,7 @@ def test_a_source_with_a_comma_in_its_name_can_be_kept(repo: Path) -> None:
 def test_a_prompt_shows_what_would_be_kept_without_obeying_it(monkeypatch: pytest.MonkeyPatch) -> None:
     init = Init(terminal=True)
     monkeypatch.setattr("sys.stdin", StringIO("\nother\n"))
-    ask = prompt(init.console)
+    ask = make_prompt(init.console)
     assert ask("Sources", "a\x1b[31m") == "a\x1b[31m"
     assert ask("Sources", "a") == "other"
     assert init.output == 'Sources ["a\\u001b[31m"]: Sources [a]: '
@@ -342,7 +342,7 @@ def test_a_prompt_shows_what_would_be_kept_without_obeying_it(monkeypatch: pytes
 def test_the_end_of_the_input_leaves_as_an_interrupt_does(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", StringIO())
     with pytest.raises(KeyboardInterrupt):
-        prompt(Init(terminal=True).console)("Sources", "tasks")
+        make_prompt(Init(terminal=True).console)("Sources", "tasks")
 
 
 def test_whoever_leaves_half_way_has_no_file(repo: Path) -> None:

@@ -15,44 +15,44 @@ import pytest
 from hypothesis import given, strategies as st
 
 from plait import wiring
-from plait.cli.logs_tell import amount
+from plait.cli.logs_tell import format_size
 from plait.core.settings import Backoff
 from plait.core.status import Category
 from plait.core.task import Attempt, Step, Task
-from plait.front.reading.neutral import Neutral
-from plait.kit import Kit
+from plait.front.reading.neutral import AnsiStripper
+from plait.kit import BatchInputs
 from plait.site.folder import StateFolder
 from plait.testing.commands import Answer, ask
 from plait.testing.household import Household, household
 from plait.testing.scribe import Scribe
-from plait.wiring import Place, find_place
+from plait.wiring import RepoLocation, find_repo
 
 Say = Callable[..., Answer]
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return find_place(tmp_path)
+def place(tmp_path: Path) -> RepoLocation:
+    return find_repo(tmp_path)
 
 
 @pytest.fixture
-def scribe(place: Place) -> Scribe:
+def scribe(place: RepoLocation) -> Scribe:
     return Scribe(place)
 
 
 @pytest.fixture
-def say(place: Place, capsys: pytest.CaptureFixture[str]) -> Say:
+def say(place: RepoLocation, capsys: pytest.CaptureFixture[str]) -> Say:
     return lambda *words: ask(capsys, place.top, *words)
 
 
-def transcript(place: Place, n: int = 1, step: Step = Step.WRITE, task: str = "a") -> Path:
+def transcript(place: RepoLocation, n: int = 1, step: Step = Step.WRITE, task: str = "a") -> Path:
     path = StateFolder(place.state).attempt(Attempt("beef", task, step, n)).transcript
     path.parent.mkdir(parents=True)
     return path
 
 
 @pytest.fixture
-def tried(place: Place, scribe: Scribe) -> None:
+def tried(place: RepoLocation, scribe: Scribe) -> None:
     """Written, checked in vain, and written again."""
     scribe.submit("beef", "a", "b<a", retries=1, backoff=Backoff(base=0.0), verify="make test")
     scribe.exits("a")
@@ -102,7 +102,7 @@ def test_an_attempt_that_printed_nothing_says_so(say: Say, scribe: Scribe) -> No
 
 
 @pytest.mark.usefixtures("tried")
-def test_nothing_that_is_printed_steers_the_terminal(say: Say, place: Place) -> None:
+def test_nothing_that_is_printed_steers_the_terminal(say: Say, place: RepoLocation) -> None:
     hostile = b"\x1b[31mred\x1b[0m \x1b]0;title\x07\r\n10%\r20%\r\n\x9b2J\xff\x00 \xe2\x80\xae\x1b[2Jend\tof it\x1b["
     transcript(place, 3).write_bytes(hostile)
     path = transcript(place, 2, Step.VERIFY)
@@ -112,11 +112,11 @@ def test_nothing_that_is_printed_steers_the_terminal(say: Say, place: Place) -> 
 
 
 def test_of_a_tool_that_prints_objects_what_it_said_and_did_is_shown(
-    say: Say, place: Place, scribe: Scribe
+    say: Say, place: RepoLocation, scribe: Scribe
 ) -> None:
     scribe.submit("beef", Task("a", agent="claude"))
     scribe.exits("a")
-    wiring.save_kit(place, "beef", Kit(str(place.top), (), ()), {})
+    wiring.save_batch_inputs(place, "beef", BatchInputs(str(place.top), (), ()), {})
     bash = {"type": "tool_use", "name": "Bash", "input": {"command": "make\x1b[2J test"}}
     last = "All is well.\n\n- one\n- two"
     said = [
@@ -140,19 +140,19 @@ def test_of_a_tool_that_prints_objects_what_it_said_and_did_is_shown(
 
 
 @pytest.mark.usefixtures("tried")
-def test_raw_is_byte_for_byte(place: Place) -> None:
+def test_raw_is_byte_for_byte(place: RepoLocation) -> None:
     data = bytes(range(256)) * 1000
     StateFolder(place.state).attempt(Attempt("beef", "a", Step.WRITE, 2)).transcript.write_bytes(data)
     told = subprocess.run(plait(place, "logs", "a", "--raw"), capture_output=True, check=True)
     assert told.stdout == data
 
 
-def plait(place: Place, *words: str) -> list[str]:
+def plait(place: RepoLocation, *words: str) -> list[str]:
     return [sys.executable, "-m", "plait", "-C", str(place.top), *words]
 
 
 @pytest.mark.usefixtures("tried")
-def test_what_was_left_out_is_told(say: Say, place: Place) -> None:
+def test_what_was_left_out_is_told(say: Say, place: RepoLocation) -> None:
     path = StateFolder(place.state).attempt(Attempt("beef", "a", Step.WRITE, 2)).transcript
     with path.open("wb") as file:
         file.write(b"begin" + b"." * 4091)
@@ -169,7 +169,7 @@ def test_what_was_left_out_is_told(say: Say, place: Place) -> None:
 
 
 @pytest.mark.usefixtures("tried")
-def test_lines_for_programs_with_their_offsets(say: Say, place: Place) -> None:
+def test_lines_for_programs_with_their_offsets(say: Say, place: RepoLocation) -> None:
     path = StateFolder(place.state).attempt(Attempt("beef", "a", Step.WRITE, 2)).transcript
     path.write_bytes(b"one\n\xff\x1b[1mtwo\n" + b"x" * 200_000 + b"\nlast")
     answer = say("logs", "a", "--json")
@@ -192,7 +192,7 @@ def test_lines_for_programs_with_their_offsets(say: Say, place: Place) -> None:
 @pytest.mark.parametrize("more", [[], ["--raw"], ["--json"]])
 @pytest.mark.usefixtures("tried")
 def test_a_line_of_a_hundred_megabytes_takes_no_more_memory_than_a_short_one(
-    place: Place, more: list[str]
+    place: RepoLocation, more: list[str]
 ) -> None:
     def peak(attempt: int) -> int:
         words = plait(place, "logs", "a", "--attempt", str(attempt), *more)
@@ -233,13 +233,13 @@ _PIECES = st.sampled_from(
 @given(st.lists(_PIECES, max_size=30), st.data())
 def test_however_it_is_cut_the_same_is_shown(pieces: list[bytes], data: st.DataObject) -> None:
     whole = b"".join(pieces)
-    neutral, said, at = Neutral(), "", 0
+    neutral, said, at = AnsiStripper(), "", 0
     while at < len(whole):
         size = data.draw(st.integers(1, 5))
         said += neutral.feed(whole[at : at + size])
         at += size
     said += neutral.end()
-    once = Neutral()
+    once = AnsiStripper()
     assert said == once.feed(whole) + once.end()
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", said)
 
@@ -255,7 +255,7 @@ def test_however_it_is_cut_the_same_is_shown(pieces: list[bytes], data: st.DataO
     ],
 )
 def test_amounts(size: int, told: str) -> None:
-    assert amount(size) == told
+    assert format_size(size) == told
 
 
 @pytest.fixture

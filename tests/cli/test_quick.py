@@ -8,18 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from plait.cli.quick import Quick, recognised
+from plait.cli.quick import StatusArguments, parse_status_arguments
 from plait.testing.scribe import Scribe
-from plait.wiring import find_place
+from plait.wiring import find_repo
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("status", Quick()),
-        ("status 7f3a", Quick(batch="7f3a")),
-        ("-C there status 7f3a --json -w", Quick("there", "7f3a", watch=True, as_json=True)),
-        ("status --json", Quick(as_json=True)),
+        ("status", StatusArguments()),
+        ("status 7f3a", StatusArguments(batch="7f3a")),
+        ("-C there status 7f3a --json -w", StatusArguments("there", "7f3a", watch=True, as_json=True)),
+        ("status --json", StatusArguments(as_json=True)),
         ("", None),
         ("-C", None),
         ("-C there", None),
@@ -31,15 +31,15 @@ from plait.wiring import find_place
         ("history", None),
     ],
 )
-def test_what_goes_the_quick_way(words: str, said: Quick | None) -> None:
-    assert recognised(words.split()) == said
+def test_what_goes_the_quick_way(words: str, said: StatusArguments | None) -> None:
+    assert parse_status_arguments(words.split()) == said
 
 
 @pytest.mark.parametrize(
     "words", ["status", "status beef", "status --json", "status nobody", "status --nothing"]
 )
 def test_both_ways_lead_to_the_same(words: str, tmp_path: Path) -> None:
-    scribe = Scribe(find_place(tmp_path))
+    scribe = Scribe(find_repo(tmp_path))
     scribe.submit("beef", "a")
     scribe.exits("a")
     told = [

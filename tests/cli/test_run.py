@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from plait.agents.model import AgentSpec, Price
-from plait.cli.run_ask import terms
+from plait.cli.run_ask import describe_run
 from plait.core.decisions import RequestGranted
 from plait.core.errors import UserError
 from plait.core.events import Record
@@ -19,10 +19,10 @@ from plait.core.plan import Plan
 from plait.core.requests import Submit
 from plait.core.settings import Isolation
 from plait.core.state import State
-from plait.front.planning.checks import grounded, newest, refuse_twice
-from plait.front.planning.outlook import Outlook, look, machine_size
-from plait.front.planning.staff import staffed
-from plait.sources.planning import Wish
+from plait.front.planning.checks import resolve_isolation, find_open_batch, refuse_duplicates
+from plait.front.planning.outlook import PlanPreview, load_plan_preview, measure_agent_capacity
+from plait.front.planning.staff import assign_plan_agents
+from plait.sources.planning import PlanOptions
 from plait.testing.commands import ask
 
 PLAN = "# Plan\n\n## Phase 1: House\n\n- [ ] 1.1 Put up the walls\n- [ ] 1.2 Paint them\n"
@@ -40,41 +40,43 @@ def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return here
 
 
-def found(top: Path, *named: str, **said: object) -> Outlook:
-    return look(top, named, Wish(), {key.replace("_", ".", 1): value for key, value in said.items()})
+def found(top: Path, *named: str, **said: object) -> PlanPreview:
+    return load_plan_preview(
+        top, named, PlanOptions(), {key.replace("_", ".", 1): value for key, value in said.items()}
+    )
 
 
-def planned(outlook: Outlook) -> Plan:
+def planned(outlook: PlanPreview) -> Plan:
     assert outlook.planned.plan is not None, outlook.planned.problems
     return outlook.planned.plan
 
 
-def agents(outlook: Outlook) -> dict[str, str | None]:
+def agents(outlook: PlanPreview) -> dict[str, str | None]:
     return {task.id: task.agent for task in planned(outlook).tasks}
 
 
-def told(outlook: Outlook) -> list[str]:
+def told(outlook: PlanPreview) -> list[str]:
     assert outlook.planned.plan is None
     return [f"{problem.at}: {problem.message}" for problem in outlook.planned.problems]
 
 
 def test_a_command_works_the_tasks_that_name_no_agent(top: Path) -> None:
     outlook = found(top, "tasks/01-run.md", "tasks/02-plain.md", run_agent="command")
-    staff = staffed(outlook, [AgentSpec("command", ("true",))])
+    staff = assign_plan_agents(outlook, [AgentSpec("command", ("true",))])
     assert agents(staff) == {"01-run": "shell", "02-plain": None}
     assert staff.settings.agents == ("command",)
 
 
 def test_a_task_that_only_some_agents_can_take_goes_to_one_that_can(top: Path) -> None:
     outlook = found(top, "tasks/02-plain.md", run_agent="shell,command")
-    assert agents(staffed(outlook, [AgentSpec("command", ("true",))])) == {"02-plain": "command"}
+    assert agents(assign_plan_agents(outlook, [AgentSpec("command", ("true",))])) == {"02-plain": "command"}
 
 
 def test_tasks_that_nobody_can_take_are_told_once_for_each_reason(top: Path) -> None:
-    assert told(staffed(found(top, "plan.md", "tasks", run_agent="shell"), ())) == [
+    assert told(assign_plan_agents(found(top, "plan.md", "tasks", run_agent="shell"), ())) == [
         "plan.md:5: 1.1 has no `run:` in its front matter: there is no command for a shell (and 3 more like it)"
     ]
-    assert told(staffed(found(top, "plan.md", run_agent="codex"), ())) == [
+    assert told(assign_plan_agents(found(top, "plan.md", run_agent="codex"), ())) == [
         "plan.md:5: 1.1: the agent codex is not installed here (and 1 more like it)"
     ]
 
@@ -92,10 +94,10 @@ def test_whom_nobody_named_is_the_first_one_found(
     top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     install(monkeypatch, tmp_path / "bin", "aider", "codex", "amp", "shell")
-    staff = staffed(found(top, "tasks/01-run.md", "tasks/02-plain.md"), ())
+    staff = assign_plan_agents(found(top, "tasks/01-run.md", "tasks/02-plain.md"), ())
     assert staff.settings.agents == ("codex",)
     assert agents(staff) == {"01-run": "shell", "02-plain": None}
-    assert "codex (the first agent found here), shell" in terms(staff, planned(staff))
+    assert "codex (the first agent found here), shell" in describe_run(staff, planned(staff))
 
 
 def test_what_was_tested_with_nobody_is_nobody_s_default(
@@ -107,9 +109,9 @@ def test_what_was_tested_with_nobody_is_nobody_s_default(
 
 def test_who_is_named_is_not_looked_for(top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install(monkeypatch, tmp_path / "bin", "claude", "codex")
-    staff = staffed(found(top, "plan.md", run_agent="codex"), ())
+    staff = assign_plan_agents(found(top, "plan.md", run_agent="codex"), ())
     assert staff.settings.agents == ("codex",)
-    assert "found here" not in terms(staff, planned(staff))
+    assert "found here" not in describe_run(staff, planned(staff))
 
 
 def test_a_program_that_is_set_stands_for_the_tool(
@@ -117,8 +119,8 @@ def test_a_program_that_is_set_stands_for_the_tool(
 ) -> None:
     install(monkeypatch, tmp_path / "bin", "my-codex")
     spec = AgentSpec("codex", program="my-codex")
-    assert planned(staffed(found(top, "plan.md", run_agent="codex"), [spec])).tasks
-    gone = staffed(found(top, "plan.md", run_agent="codex"), [replace(spec, program="no-codex")])
+    assert planned(assign_plan_agents(found(top, "plan.md", run_agent="codex"), [spec])).tasks
+    gone = assign_plan_agents(found(top, "plan.md", run_agent="codex"), [replace(spec, program="no-codex")])
     assert told(gone) == [
         "plan.md:5: 1.1: no-codex, which is set for the agent codex, is not here (and 1 more like it)"
     ]
@@ -128,7 +130,7 @@ def test_where_no_tool_is_installed_that_is_what_is_told(
     top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     install(monkeypatch, tmp_path / "bin")
-    outlook = staffed(found(top, "plan.md"), ())
+    outlook = assign_plan_agents(found(top, "plan.md"), ())
     (said,) = told(outlook)
     assert said.startswith("plan.md:5: 1.1 has nobody to work it: no coding tool is installed here")
     assert "plait agents" in outlook.planned.problems[0].hint
@@ -137,19 +139,19 @@ def test_where_no_tool_is_installed_that_is_what_is_told(
 def test_settings_for_an_agent_that_there_is_not_are_told(top: Path) -> None:
     """A permission that is set for nobody would leave somebody with all of them."""
     (top / "plait.toml").write_text('[agents.models]\nclaud = "opus"\n')
-    (warning,) = (run := staffed(found(top, "tasks/01-run.md"), ())).planned.problems
+    (warning,) = (run := assign_plan_agents(found(top, "tasks/01-run.md"), ())).planned.problems
     assert planned(run).tasks
     assert "there is no agent called claud" in warning.message
     assert "Did you mean claude?" in warning.hint
     (top / "plait.toml").write_text('[agents.permissions]\nclaud = "edits"\nclaude = "edits"\n')
-    assert "there is no agent called claud" in told(staffed(found(top, "tasks/01-run.md"), ()))[0]
+    assert "there is no agent called claud" in told(assign_plan_agents(found(top, "tasks/01-run.md"), ()))[0]
 
 
 def test_each_of_several_agents_must_be_there(
     top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     install(monkeypatch, tmp_path / "bin", "claude")
-    outlook = staffed(found(top, "plan.md", run_agent="claude,codex"), ())
+    outlook = assign_plan_agents(found(top, "plan.md", run_agent="claude,codex"), ())
     assert told(outlook) == ["plan.md:5: 1.1: the agent codex is not installed here (and 1 more like it)"]
     assert "npm install -g @openai/codex" in outlook.planned.problems[0].hint
 
@@ -181,7 +183,7 @@ PRICES = (Price("gpt-*", 1.25, 10.0),)
 def test_everybody_who_may_work_has_a_provider_and_an_account_is_one(top: Path) -> None:
     (top / "tasks/09-own.md").write_text("---\nagent: codex\n---\n# Mine\n")
     specs = [AgentSpec("command", ("true",), account="ours"), AgentSpec("codex", program="true")]
-    staff = staffed(found(top, "tasks/09-own.md", run_agent="command"), specs)
+    staff = assign_plan_agents(found(top, "tasks/09-own.md", run_agent="command"), specs)
     assert staff.settings.provider("command") == "ours"
     assert staff.settings.provider("codex") == "openai"  # by its task alone
     assert staff.settings.provider("claude") == "anthropic"  # by whoever retries with it
@@ -201,7 +203,9 @@ def test_everybody_who_may_work_has_a_provider_and_an_account_is_one(top: Path) 
 )
 def test_a_budget_that_nobody_can_keep_is_refused(top: Path, spec: AgentSpec, budget: str, said: str) -> None:
     for key in ("run_budget", "run_task_budget"):
-        outlook = staffed(found(top, "tasks/02-plain.md", **{"run_agent": spec.name, key: budget}), [spec])
+        outlook = assign_plan_agents(
+            found(top, "tasks/02-plain.md", **{"run_agent": spec.name, key: budget}), [spec]
+        )
         assert outlook.planned.plan is None
         (problem,) = outlook.planned.problems
         assert said in problem.message
@@ -217,37 +221,39 @@ def test_a_budget_that_nobody_can_keep_is_refused(top: Path, spec: AgentSpec, bu
     ],
 )
 def test_a_budget_that_can_be_kept_is_taken(top: Path, spec: AgentSpec, budget: str) -> None:
-    planned(staffed(found(top, "tasks/02-plain.md", run_agent=spec.name, run_budget=budget), [spec]))
+    planned(
+        assign_plan_agents(found(top, "tasks/02-plain.md", run_agent=spec.name, run_budget=budget), [spec])
+    )
 
 
 def test_what_costs_nothing_is_within_every_budget(top: Path) -> None:
-    planned(staffed(found(top, "tasks/01-run.md", run_budget="5usd"), ()))
+    planned(assign_plan_agents(found(top, "tasks/01-run.md", run_budget="5usd"), ()))
 
 
 def test_who_stands_in_must_be_there_and_able(top: Path) -> None:
     command = AgentSpec("command", ("true",))
     plain = {"run_agent": "command"}
     planned(
-        staffed(
+        assign_plan_agents(
             found(top, "tasks/02-plain.md", run_fallback="codex", **plain),
             [command, AgentSpec("codex", program="true")],
         )
     )
     assert "codx can't stand in: there is no agent called codx" in _problem(
-        staffed(found(top, "tasks/02-plain.md", run_fallback="codx", **plain), [command])
+        assign_plan_agents(found(top, "tasks/02-plain.md", run_fallback="codx", **plain), [command])
     )
     assert "shell can't stand in: 02-plain has no `run:`" in _problem(
-        staffed(found(top, "tasks/02-plain.md", run_fallback="shell", **plain), [command])
+        assign_plan_agents(found(top, "tasks/02-plain.md", run_fallback="shell", **plain), [command])
     )
-    planned(staffed(found(top, "tasks/01-run.md", run_fallback="shell", **plain), [command]))
-    blind = staffed(
+    planned(assign_plan_agents(found(top, "tasks/01-run.md", run_fallback="shell", **plain), [command]))
+    blind = assign_plan_agents(
         found(top, "tasks/02-plain.md", run_agent="claude", run_fallback="command", run_budget="5usd"),
         [AgentSpec("claude", program="true"), command],
     )
     assert "the agent command, which does not tell what it spends" in _problem(blind)
 
 
-def _problem(outlook: Outlook) -> str:
+def _problem(outlook: PlanPreview) -> str:
     assert outlook.planned.plan is None
     (problem,) = outlook.planned.problems
     return problem.message
@@ -255,56 +261,58 @@ def _problem(outlook: Outlook) -> str:
 
 def test_tasks_have_worktrees_unless_somebody_says_otherwise(top: Path) -> None:
     plain = found(top, "plan.md")
-    place = replace(plain.seen.place, repository=True)
-    assert grounded(plain.settings, plain.seen.config, place).isolation is Isolation.WORKTREE
+    place = replace(plain.survey.place, repository=True)
+    assert resolve_isolation(plain.settings, plain.survey.config, place).isolation is Isolation.WORKTREE
     own = replace(plain.settings, isolation=Isolation.IN_PLACE)
-    assert grounded(own, plain.seen.config, place).isolation is Isolation.IN_PLACE
+    assert resolve_isolation(own, plain.survey.config, place).isolation is Isolation.IN_PLACE
 
 
 def test_where_there_is_no_repository_they_work_in_place_and_who_asked_for_worktrees_is_told(
     top: Path,
 ) -> None:
     plain = found(top, "plan.md")
-    place = replace(plain.seen.place, repository=False)
-    assert grounded(plain.settings, plain.seen.config, place).isolation is Isolation.IN_PLACE
+    place = replace(plain.survey.place, repository=False)
+    assert resolve_isolation(plain.settings, plain.survey.config, place).isolation is Isolation.IN_PLACE
     (top / "plait.toml").write_text('[run]\nisolation = "worktree"\n')
     asked = found(top, "plan.md")
     with pytest.raises(UserError, match=r"plait.toml:2"):
-        grounded(asked.settings, asked.seen.config, place)
+        resolve_isolation(asked.settings, asked.survey.config, place)
 
 
 def test_auto_goes_by_the_tasks_that_are_planned_not_by_those_that_are_there(top: Path) -> None:
     (top / "long.md").write_text(
         "# Plan\n\n## Phase 1: A\n\n" + "".join(f"- [ ] 1.{n} T\n" for n in range(1, 31))
     )
-    whole = look(top, ["long.md"], Wish(), {"run.max_parallel": "auto"})
-    few = look(top, ["long.md"], Wish("1.1 1.2"), {"run.max_parallel": "auto"})
+    whole = load_plan_preview(top, ["long.md"], PlanOptions(), {"run.max_parallel": "auto"})
+    few = load_plan_preview(top, ["long.md"], PlanOptions("1.1 1.2"), {"run.max_parallel": "auto"})
     assert few.settings.max_parallel == 2
-    assert whole.settings.max_parallel == max(2, min(5, machine_size()))
+    assert whole.settings.max_parallel == max(2, min(5, measure_agent_capacity()))
 
 
 def test_the_terms_say_who_stands_in(top: Path) -> None:
     specs = [AgentSpec(name, program="true") for name in ("claude", "codex")]
-    outlook = staffed(found(top, "plan.md", run_agent="claude", run_fallback="codex"), specs)
-    assert " · claude (while refused: codex) · " in terms(outlook, planned(outlook))
+    outlook = assign_plan_agents(found(top, "plan.md", run_agent="claude", run_fallback="codex"), specs)
+    assert " · claude (while refused: codex) · " in describe_run(outlook, planned(outlook))
 
 
 def test_the_terms_say_what_really_runs_at_once(top: Path) -> None:
-    outlook = staffed(found(top, "tasks/01-run.md", run_max_parallel="9"), ())
-    assert "1 task · 9 at once · shell · each in a worktree of its own" in terms(outlook, planned(outlook))
-    queue = staffed(found(top, "tasks/01-run.md", run_mode="queue"), ())
-    assert "1 task · one at a time, each after approval · shell" in terms(queue, planned(queue))
+    outlook = assign_plan_agents(found(top, "tasks/01-run.md", run_max_parallel="9"), ())
+    assert "1 task · 9 at once · shell · each in a worktree of its own" in describe_run(
+        outlook, planned(outlook)
+    )
+    queue = assign_plan_agents(found(top, "tasks/01-run.md", run_mode="queue"), ())
+    assert "1 task · one at a time, each after approval · shell" in describe_run(queue, planned(queue))
     (top / "plait.toml").write_text("[engine]\nparallel_limit = 3\n")
-    outlook = staffed(found(top, "tasks/01-run.md", run_max_parallel="9"), ())
-    said = terms(outlook, planned(outlook))
+    outlook = assign_plan_agents(found(top, "tasks/01-run.md", run_max_parallel="9"), ())
+    said = describe_run(outlook, planned(outlook))
     assert "1 task · 3 at once (engine.parallel_limit) · shell · each in a worktree of its own" in said
     in_place = replace(outlook, settings=replace(outlook.settings, isolation=Isolation.IN_PLACE))
-    assert f"in place: all tasks work in {top} itself" in terms(in_place, planned(in_place))
+    assert f"in place: all tasks work in {top} itself" in describe_run(in_place, planned(in_place))
 
 
-def submitted(outlook: Outlook, batch: str, state: State) -> None:
-    sources = tuple(str(source) for source in outlook.seen.pile.sources)
-    submit = Submit(batch, batch, planned(outlook).brief(), outlook.settings, sources=sources)
+def submitted(outlook: PlanPreview, batch: str, state: State) -> None:
+    sources = tuple(str(source) for source in outlook.survey.pile.sources)
+    submit = Submit(batch, batch, planned(outlook).without_texts(), outlook.settings, sources=sources)
     for event in (submit, RequestGranted(batch)):
         evolve(state, Record(state.seq + 1, 0.0, event))
 
@@ -312,24 +320,26 @@ def submitted(outlook: Outlook, batch: str, state: State) -> None:
 def test_a_task_of_an_open_batch_is_refused_by_whatever_id_it_goes(top: Path) -> None:
     (top / "other.md").write_text(PLAN)
     state = State()
-    both = staffed(found(top, "plan.md", "other.md", run_agent="command"), [AgentSpec("command", ("true",))])
+    both = assign_plan_agents(
+        found(top, "plan.md", "other.md", run_agent="command"), [AgentSpec("command", ("true",))]
+    )
     assert "plan:1.1" in agents(both)
     submitted(both, "b1", state)
-    one = replace(both, seen=found(top, "plan.md").seen)
+    one = replace(both, survey=found(top, "plan.md").survey)
     with pytest.raises(UserError, match=r"b1 has not finished with 1.1, 1.2"):
-        refuse_twice(state, one, planned(found(top, "plan.md")))
-    refuse_twice(state, found(top, "tasks"), planned(found(top, "tasks")))
+        refuse_duplicates(state, one, planned(found(top, "plan.md")))
+    refuse_duplicates(state, found(top, "tasks"), planned(found(top, "tasks")))
 
 
 def test_the_newest_unfinished_batch_of_these_sources_is_resumed(top: Path) -> None:
     state = State()
     command = [AgentSpec("command", ("true",))]
     for batch, source in (("b1", "plan.md"), ("b2", "plan.md"), ("b3", "tasks/02-plain.md")):
-        submitted(staffed(found(top, source, run_agent="command"), command), batch, state)
-    resumed = newest(state, found(top, "plan.md").seen.pile)
+        submitted(assign_plan_agents(found(top, source, run_agent="command"), command), batch, state)
+    resumed = find_open_batch(state, found(top, "plan.md").survey.pile)
     assert resumed is not None
     assert resumed.id == "b2"
-    assert newest(State(), found(top, "plan.md").seen.pile) is None
+    assert find_open_batch(State(), found(top, "plan.md").survey.pile) is None
 
 
 def test_a_dry_run_in_json_is_the_plan(top: Path, capsys: pytest.CaptureFixture[str]) -> None:

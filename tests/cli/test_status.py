@@ -21,7 +21,7 @@ from pathlib import Path
 import pytest
 
 from plait.adapters.sqlite import open_inbox
-from plait.cli.status_branch import branch_lines as branch_lines_of, published
+from plait.cli.status_branch import describe_branch as branch_lines_of, format_publication
 from plait.core.decisions import PublishStarted
 from plait.core.reports import (
     AttemptAsked,
@@ -40,12 +40,12 @@ from plait.core.requests import CancelBatch, Pause, Ship, Stop, Submit
 from plait.core.settings import Backoff, Budget, Isolation, Mode, Publish, Spend
 from plait.core.status import Category, Waiting
 from plait.core.task import Attempt, Need, NeedKind, Origin, Step, Task
-from plait.core.views import batch_view
-from plait.front.way import PLAIN
+from plait.core.views import make_batch_view
+from plait.front.way import NEXT_STEP_TEXTS
 from plait.testing.clerk import Clerks, clerks
 from plait.testing.commands import Answer, ask
 from plait.testing.scribe import SETTINGS, Scribe, plan
-from plait.wiring import INBOX, JOURNAL, Place, find_place
+from plait.wiring import INBOX_FILE, JOURNAL_FILE, RepoLocation, find_repo
 
 Say = Callable[..., Answer]
 
@@ -53,27 +53,27 @@ NOON = 1_794_744_000.0  # 2026-11-15 12:00 UTC
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RepoLocation]:
     monkeypatch.setenv("TZ", "UTC")
     time.tzset()
-    yield find_place(tmp_path)
+    yield find_repo(tmp_path)
     monkeypatch.undo()
     time.tzset()
 
 
 @pytest.fixture
-def scribe(place: Place) -> Scribe:
+def scribe(place: RepoLocation) -> Scribe:
     return Scribe(place, NOON)
 
 
 @pytest.fixture
-def clerk(place: Place) -> Iterator[Clerks]:
+def clerk(place: RepoLocation) -> Iterator[Clerks]:
     with clerks(place) as made:
         yield made
 
 
 @pytest.fixture
-def say(place: Place, capsys: pytest.CaptureFixture[str]) -> Say:
+def say(place: RepoLocation, capsys: pytest.CaptureFixture[str]) -> Say:
     return lambda *words: ask(capsys, place.top, *words)
 
 
@@ -85,7 +85,7 @@ def ended(scribe: Scribe) -> None:
     scribe.exits("b", Category.TASK, "no luck")
 
 
-def test_where_nothing_was_submitted(say: Say, place: Place) -> None:
+def test_where_nothing_was_submitted(say: Say, place: RepoLocation) -> None:
     assert str(say("status")) == "There is no batch yet: `plait run` makes one.\nexit 0\n"
     assert json.loads(say("status", "--json").out) == {"engine": None, "batches": []}
     assert str(say("history")) == "There is no batch yet: `plait run` makes one.\nexit 0\n"
@@ -173,22 +173,22 @@ def test_work_that_nobody_does_is_pointed_out(say: Say, scribe: Scribe) -> None:
     assert "no engine is at work, and something is to be done: plait run --resume" in say("status").out
 
 
-def test_a_batch_that_nobody_has_taken_yet_is_pending(say: Say, place: Place) -> None:
-    with closing(open_inbox(place.state / INBOX)) as inbox:
-        inbox.put(Submit("s", "beef", plan("a", "b").brief(), SETTINGS))
+def test_a_batch_that_nobody_has_taken_yet_is_pending(say: Say, place: RepoLocation) -> None:
+    with closing(open_inbox(place.state / INBOX_FILE)) as inbox:
+        inbox.put(Submit("s", "beef", plan("a", "b").without_texts(), SETTINGS))
     assert say("status").out.startswith("beef  pending    0/2 done")
     assert json.loads(say("status", "--json").out)["batches"][0]["status"] == "pending"
 
 
 @pytest.mark.usefixtures("ended")
-def test_a_damaged_inbox_costs_what_is_on_its_way_only(say: Say, place: Place) -> None:
-    (place.state / INBOX).write_bytes(b"no database" * 1000)
+def test_a_damaged_inbox_costs_what_is_on_its_way_only(say: Say, place: RepoLocation) -> None:
+    (place.state / INBOX_FILE).write_bytes(b"no database" * 1000)
     assert say("status").out.startswith("beef  failed")
 
 
 @pytest.mark.usefixtures("ended")
-def test_a_damaged_journal_is_told(say: Say, place: Place) -> None:
-    (place.state / JOURNAL).write_bytes(b"no database" * 1000)
+def test_a_damaged_journal_is_told(say: Say, place: RepoLocation) -> None:
+    (place.state / JOURNAL_FILE).write_bytes(b"no database" * 1000)
     answer = say("status")
     assert answer.code == 1
     assert "is not a plait journal" in answer.err
@@ -205,13 +205,13 @@ def test_no_text_of_a_task_steers_the_terminal(say: Say, scribe: Scribe) -> None
         assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", answer.out), words
 
 
-def plait(place: Place, *words: str) -> subprocess.Popen[str]:
+def plait(place: RepoLocation, *words: str) -> subprocess.Popen[str]:
     line = [sys.executable, "-m", "plait", "-C", str(place.top), *words]
     return subprocess.Popen(line, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 @pytest.mark.usefixtures("ended")
-def test_neither_rich_nor_markdown_nor_psutil_is_needed_to_tell(place: Place) -> None:
+def test_neither_rich_nor_markdown_nor_psutil_is_needed_to_tell(place: RepoLocation) -> None:
     code = (
         "import sys; from plait.cli.main import run\n"
         f"assert run(['-C', {str(place.top)!r}, 'status']) == 0\n"
@@ -221,7 +221,7 @@ def test_neither_rich_nor_markdown_nor_psutil_is_needed_to_tell(place: Place) ->
     assert told.stderr == "[]\n"
 
 
-def test_watching_ends_with_the_batch(place: Place, scribe: Scribe, clerk: Clerks, say: Say) -> None:
+def test_watching_ends_with_the_batch(place: RepoLocation, scribe: Scribe, clerk: Clerks, say: Say) -> None:
     scribe.submit("beef", "a", "b", max_parallel=0, mode=Mode.QUEUE)
     clerk.come()
     watch = plait(place, "status", "beef", "--watch")
@@ -234,7 +234,7 @@ def test_watching_ends_with_the_batch(place: Place, scribe: Scribe, clerk: Clerk
     assert "batch beef · cancelled · 0/2 done · 2 cancelled" in rest
 
 
-def test_on_a_screen_as_many_tasks_are_watched_as_fit(place: Place, scribe: Scribe) -> None:
+def test_on_a_screen_as_many_tasks_are_watched_as_fit(place: RepoLocation, scribe: Scribe) -> None:
     scribe.submit("beef", *(f"t{number:03}" for number in range(300)))
     scribe.exits("t002", Category.TASK)
     scribe.happen(CancelBatch("c", "beef"))
@@ -257,7 +257,7 @@ def test_on_a_screen_as_many_tasks_are_watched_as_fit(place: Place, scribe: Scri
     assert any("and 284 cancelled" in line for line in shown)
 
 
-def test_watching_everything_ends_when_somebody_has_seen_enough(place: Place, scribe: Scribe) -> None:
+def test_watching_everything_ends_when_somebody_has_seen_enough(place: RepoLocation, scribe: Scribe) -> None:
     scribe.submit("beef", "a", mode=Mode.QUEUE)
     watch = plait(place, "status", "--watch", "--json")
     assert watch.stdout is not None
@@ -356,7 +356,7 @@ def test_the_way_out_of_a_pause_is_to_go_on(say: Say, scribe: Scribe) -> None:
     assert say("explain", "b").out.splitlines()[-1].startswith("plait retry beef b takes it up again")
 
 
-def test_who_refuses_is_shown_with_how_long_it_will(say: Say, place: Place) -> None:
+def test_who_refuses_is_shown_with_how_long_it_will(say: Say, place: RepoLocation) -> None:
     scribe, until = Scribe(place), time.time() + 2 * 3600 + 20
     scribe.submit("beef", "a", "b", max_parallel=1, providers=(("shell", "acme"),))
     scribe.happen(RateLimited("acme", until))
@@ -418,7 +418,7 @@ def test_a_refusal_of_seconds_is_told_in_seconds(say: Say, scribe: Scribe) -> No
 
 def test_there_is_a_way_out_of_all_that_a_task_can_wait_on() -> None:
     looked_up = {Waiting.NEEDS, Waiting.BACKOFF, Waiting.PAUSE, Waiting.LIMIT}
-    assert set(PLAIN) | looked_up == set(Waiting)
+    assert set(NEXT_STEP_TEXTS) | looked_up == set(Waiting)
 
 
 HEAD = "0123456789abcdef"
@@ -428,7 +428,9 @@ HEAD = "0123456789abcdef"
 def merged(scribe: Scribe) -> Scribe:
     """One task, merged into the batch branch; nothing is published."""
     settings = replace(SETTINGS, isolation=Isolation.WORKTREE)
-    scribe.happen(Submit("s", "beef", plan("a").brief(), settings, base="base", branch="plait/batch-beef"))
+    scribe.happen(
+        Submit("s", "beef", plan("a").without_texts(), settings, base="base", branch="plait/batch-beef")
+    )
     (attempt,) = scribe.batch.alive
     scribe.happen(AttemptExited(attempt, Outcome(Category.OK, 0, tip="tip", diffstat=(2, 12, 3))))
     scribe.happen(MergeDone("beef", "a", scribe.batch.tasks[0].merging or 0, HEAD))
@@ -468,11 +470,11 @@ def test_a_pull_request_is_shown_and_when_it_is_older_than_the_branch(say: Say, 
     assert say("history").out.endswith(f" 1/1 done · {url}\n")
     assert json.loads(say("history", "--json").out)["batches"][0]["prUrl"] == url
     merged.batch.head = "fedcba9876543210"
-    view = batch_view(merged.state, merged.batch)
+    view = make_batch_view(merged.state, merged.batch)
     assert next(branch_lines_of(view))[0] == (
         "branch plait/batch-beef at fedcba9876; what was published, 0123456789, is older: plait pr beef"
     )
-    assert published(view) == f"older than its branch: {url}"
+    assert format_publication(view) == f"older than its branch: {url}"
 
 
 def test_what_could_not_be_published_says_why_and_what_to_do(say: Say, merged: Scribe) -> None:
@@ -491,7 +493,7 @@ def test_a_task_at_work_is_told_with_its_workspace_and_one_that_failed_with_its_
 ) -> None:
     settings = replace(SETTINGS, isolation=Isolation.WORKTREE, verify="make test")
     scribe.happen(
-        Submit("s", "beef", plan("a", "b").brief(), settings, base="base", branch="plait/batch-beef")
+        Submit("s", "beef", plan("a", "b").without_texts(), settings, base="base", branch="plait/batch-beef")
     )
     first, second = scribe.batch.alive
     scribe.happen(AttemptLaunched(second, 4, "/worktrees/task-b"))
@@ -505,7 +507,7 @@ def test_a_task_at_work_is_told_with_its_workspace_and_one_that_failed_with_its_
 def test_who_waits_in_the_line_is_told_what_for(say: Say, scribe: Scribe) -> None:
     settings = replace(SETTINGS, isolation=Isolation.WORKTREE, gate="make test")
     scribe.happen(
-        Submit("s", "beef", plan("a", "b").brief(), settings, base="base", branch="plait/batch-beef")
+        Submit("s", "beef", plan("a", "b").without_texts(), settings, base="base", branch="plait/batch-beef")
     )
     for attempt in list(scribe.batch.alive):
         scribe.happen(AttemptExited(attempt, Outcome(Category.OK, 0, tip="tip")))

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from plait.adapters.sqlite import open_inbox, open_writer
+from plait.adapters.sqlite import open_inbox, open_journal_writer
 from plait.core.reports import AttemptExited, Outcome
 from plait.core.requests import CancelTask, Feedback, Request, Retry, Stop
 from plait.core.settings import Backoff, Budget, Mode, Spend
@@ -22,30 +22,30 @@ from plait.core.status import Category
 from plait.testing.clerk import Clerks, clerks
 from plait.testing.commands import Answer, ask
 from plait.testing.scribe import Scribe
-from plait.wiring import INBOX, JOURNAL, Place, find_place, journal_reader
-from plait.wiring.sources import history
+from plait.wiring import INBOX_FILE, JOURNAL_FILE, RepoLocation, find_repo, open_project_journal
+from plait.wiring.sources import read_past_batches
 
 Say = Callable[..., Answer]
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return find_place(tmp_path)
+def place(tmp_path: Path) -> RepoLocation:
+    return find_repo(tmp_path)
 
 
 @pytest.fixture
-def scribe(place: Place) -> Scribe:
+def scribe(place: RepoLocation) -> Scribe:
     return Scribe(place)
 
 
 @pytest.fixture
-def clerk(place: Place) -> Iterator[Clerks]:
+def clerk(place: RepoLocation) -> Iterator[Clerks]:
     with clerks(place) as made:
         yield made
 
 
 @pytest.fixture
-def say(place: Place, capsys: pytest.CaptureFixture[str]) -> Say:
+def say(place: RepoLocation, capsys: pytest.CaptureFixture[str]) -> Say:
     return lambda *words: ask(capsys, place.top, *words)
 
 
@@ -72,15 +72,15 @@ def queue(scribe: Scribe, clerk: Clerks) -> None:
     clerk.come()
 
 
-def statuses(place: Place) -> dict[str, str]:
-    state = history(place).state
+def statuses(place: RepoLocation) -> dict[str, str]:
+    state = read_past_batches(place).state
     assert state is not None
     return {task.task.id: task.status.value if task.status else "" for task in state.batches["beef"].tasks}
 
 
-def asked(place: Place) -> list[Request]:
+def asked(place: RepoLocation) -> list[Request]:
     """What the journal says that people asked for, of some kinds."""
-    with closing(journal_reader(place)) as reader:
+    with closing(open_project_journal(place)) as reader:
         events = [record.event for record in reader.read()]
     return [event for event in events if isinstance(event, Retry | Feedback | Stop)]
 
@@ -137,7 +137,7 @@ def test_a_result_for_each_task_in_json(say: Say) -> None:
 
 
 @pytest.mark.usefixtures("running")
-def test_a_whole_batch_is_cancelled(say: Say, place: Place) -> None:
+def test_a_whole_batch_is_cancelled(say: Say, place: RepoLocation) -> None:
     assert str(say("cancel")) == "batch beef is being cancelled: 2 at work are asked to end\nexit 0\n"
     assert statuses(place)["c"] == "cancelled"
     assert str(say("cancel")) == "stderr: plait: batch beef is being cancelled already\nexit 1\n"
@@ -148,7 +148,7 @@ def test_a_batch_that_has_ended_can_t_be_cancelled(say: Say) -> None:
     assert str(say("cancel", "--yes")) == "stderr: plait: batch beef is failed\nexit 1\n"
 
 
-def at_a_terminal(place: Place, answer: str, *words: str) -> tuple[int, str]:
+def at_a_terminal(place: RepoLocation, answer: str, *words: str) -> tuple[int, str]:
     """The exit code and all that a person sees, who types this."""
     parent, child = pty.openpty()
     process = subprocess.Popen(
@@ -171,7 +171,7 @@ def at_a_terminal(place: Place, answer: str, *words: str) -> tuple[int, str]:
 
 
 @pytest.mark.usefixtures("running")
-def test_at_a_terminal_a_whole_batch_is_asked_about(place: Place) -> None:
+def test_at_a_terminal_a_whole_batch_is_asked_about(place: RepoLocation) -> None:
     code, seen = at_a_terminal(place, "n\n", "cancel")
     assert code == 1
     assert "Cancel batch beef: end a, b and give up 3 of 3 tasks? [y/N]" in seen
@@ -182,7 +182,7 @@ def test_at_a_terminal_a_whole_batch_is_asked_about(place: Place) -> None:
 
 
 @pytest.mark.usefixtures("running")
-def test_who_says_yes_beforehand_is_not_asked(place: Place) -> None:
+def test_who_says_yes_beforehand_is_not_asked(place: RepoLocation) -> None:
     code, seen = at_a_terminal(place, "", "cancel", "--yes")
     assert code == 0
     assert "[y/N]" not in seen
@@ -239,14 +239,14 @@ def test_without_a_queue_there_is_nothing_to_approve(say: Say) -> None:
 
 
 @pytest.mark.usefixtures("failed")
-def test_retrying_takes_up_all_that_was_lost_in_the_order_of_its_needs(say: Say, place: Place) -> None:
+def test_retrying_takes_up_all_that_was_lost_in_the_order_of_its_needs(say: Say, place: RepoLocation) -> None:
     answer = say("retry")
     assert str(answer) == "a is running: attempt 2 by shell; with it c\nb is waiting: needs a\nexit 0\n"
     assert statuses(place) == {"a": "", "b": "", "c": "", "d": "done"}
 
 
 @pytest.mark.usefixtures("failed")
-def test_retrying_one_task(say: Say, place: Place) -> None:
+def test_retrying_one_task(say: Say, place: RepoLocation) -> None:
     assert say("retry", "beef", "b").err == "plait: b is cancelled: retry a instead\n"
     assert say("retry", "b", "a").code == 0
     assert statuses(place) == {"a": "", "b": "", "c": "", "d": "done"}
@@ -260,7 +260,7 @@ def test_where_nothing_was_lost_there_is_nothing_to_retry(say: Say) -> None:
 
 
 @pytest.mark.usefixtures("failed")
-def test_another_agent_may_try(say: Say, place: Place) -> None:
+def test_another_agent_may_try(say: Say, place: RepoLocation) -> None:
     answer = say("retry", "a", "--agent", "nobody-knows-it")
     assert answer.code == 2
     assert "there is no agent called nobody-knows-it" in answer.err
@@ -279,14 +279,14 @@ def test_going_on_without_a_task(say: Say) -> None:
 
 
 @pytest.mark.usefixtures("failed")
-def test_feedback_is_a_new_attempt_with_these_words(say: Say, place: Place) -> None:
+def test_feedback_is_a_new_attempt_with_these_words(say: Say, place: RepoLocation) -> None:
     assert say("feedback", "beef", "a", "mind the gap").code == 0
     assert [request.text for request in asked(place) if isinstance(request, Feedback)] == ["mind the gap"]
 
 
 @pytest.mark.usefixtures("failed")
 def test_feedback_may_come_from_the_standard_input(
-    say: Say, place: Place, monkeypatch: pytest.MonkeyPatch
+    say: Say, place: RepoLocation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO("zwölf\nlines \xff".encode("latin-1"))))
     assert say("feedback", "a", "-").code == 0
@@ -303,7 +303,9 @@ VERBS = ("cancel", "pause", "unpause", "approve", "retry", "resume", "drop")
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_where_nothing_was_submitted_there_is_nothing_to_steer(verb: str, say: Say, place: Place) -> None:
+def test_where_nothing_was_submitted_there_is_nothing_to_steer(
+    verb: str, say: Say, place: RepoLocation
+) -> None:
     answer = say(verb, "7f3a")
     assert str(answer) == "stderr: plait: there is no batch yet\nstderr:   `plait run` makes one.\nexit 2\n"
     told = json.loads(say(verb, "--json").out)
@@ -312,17 +314,19 @@ def test_where_nothing_was_submitted_there_is_nothing_to_steer(verb: str, say: S
 
 
 def test_accepted_is_not_performed(
-    scribe: Scribe, place: Place, say: Say, monkeypatch: pytest.MonkeyPatch
+    scribe: Scribe, place: RepoLocation, say: Say, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scribe.submit("beef", "a")
-    monkeypatch.setattr("plait.front.desk.PATIENCE", 0.05)
-    with closing(open_writer(place.state / JOURNAL)):  # somebody holds the lease, and says nothing
+    monkeypatch.setattr("plait.front.desk.ANSWER_TIMEOUT_SECONDS", 0.05)
+    with closing(
+        open_journal_writer(place.state / JOURNAL_FILE)
+    ):  # somebody holds the lease, and says nothing
         answer = say("pause")
         assert answer.code == 1
         assert answer.err.startswith("plait: batch beef: it is accepted and safe, but no engine has answered")
         (result,) = json.loads(say("cancel", "a", "--json").out)["results"]
         assert (result["result"], result["status"]) == ("accepted", "running")
-    with closing(open_inbox(place.state / INBOX)) as inbox:
+    with closing(open_inbox(place.state / INBOX_FILE)) as inbox:
         assert len(inbox.pending()) == 2
 
 

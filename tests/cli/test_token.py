@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from plait.adapters.token import TokenFiles, rotate, token
+from plait.adapters.token import TokenFiles, replace_token, read_or_create_token
 from plait.cli.token import token_command
 from plait.core.errors import UserError, WorldError
-from plait.server.keys import Access, Code, user_keys
+from plait.server.keys import Access, InvalidCode, create_authenticator
 
 
 @pytest.fixture
@@ -24,16 +24,16 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_it_is_made_on_first_use_and_stays(file: Path) -> None:
-    first = token(file)
+    first = read_or_create_token(file)
     assert len(first) == 64
-    assert token(file) == first
+    assert read_or_create_token(file) == first
     assert [path.name for path in file.parent.iterdir()] == ["token"]
 
 
 def test_nobody_else_can_read_it_whatever_the_umask_is(file: Path) -> None:
     before = os.umask(0)
     try:
-        token(file)
+        read_or_create_token(file)
     finally:
         os.umask(before)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
@@ -41,7 +41,7 @@ def test_nobody_else_can_read_it_whatever_the_umask_is(file: Path) -> None:
 
 
 def test_two_users_have_two_tokens(tmp_path: Path) -> None:
-    assert token(tmp_path / "one") != token(tmp_path / "two")
+    assert read_or_create_token(tmp_path / "one") != read_or_create_token(tmp_path / "two")
 
 
 def test_all_who_ask_at_once_get_the_same_one(file: Path) -> None:
@@ -56,10 +56,10 @@ def test_all_who_ask_at_once_get_the_same_one(file: Path) -> None:
 
 
 def test_one_that_others_could_read_is_refused(file: Path) -> None:
-    token(file)
+    read_or_create_token(file)
     file.chmod(0o644)
     with pytest.raises(WorldError, match="could be read by others") as caught:
-        token(file)
+        read_or_create_token(file)
     assert caught.value.hint.startswith("Remove it")
 
 
@@ -69,7 +69,7 @@ def test_a_file_that_holds_no_token_is_left_as_it_is(file: Path, content: str) -
     file.touch(0o600)
     file.write_text(content)
     with pytest.raises(WorldError, match="holds no token"):
-        token(file)
+        read_or_create_token(file)
     assert file.read_text() == content
 
 
@@ -77,19 +77,19 @@ def test_what_is_no_file_is_not_waited_for(file: Path) -> None:
     file.parent.mkdir(parents=True)
     os.mkfifo(file, 0o600)
     with pytest.raises(WorldError, match="holds no token"):
-        token(file)
+        read_or_create_token(file)
 
 
 def test_a_place_that_can_t_be_written_is_told(tmp_path: Path) -> None:
     (tmp_path / "state").touch()
     with pytest.raises(WorldError, match="can't be kept"):
-        token(tmp_path / "state" / "token")
+        read_or_create_token(tmp_path / "state" / "token")
 
 
 def test_rotating_makes_another_one_for_its_owner_alone(file: Path) -> None:
-    first = token(file)
-    second = rotate(file)
-    assert first != second == token(file)
+    first = read_or_create_token(file)
+    second = replace_token(file)
+    assert first != second == read_or_create_token(file)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert [path.name for path in file.parent.iterdir()] == ["token"]
 
@@ -98,35 +98,35 @@ def test_rotating_replaces_what_is_damaged_or_was_readable_by_others(file: Path)
     file.parent.mkdir(parents=True)
     file.write_text("damaged")
     file.chmod(0o644)
-    assert rotate(file) == token(file)
+    assert replace_token(file) == read_or_create_token(file)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
 def test_a_rotation_that_fails_is_told_and_leaves_nothing_behind(file: Path) -> None:
     file.mkdir(parents=True)
     with pytest.raises(WorldError, match="can't be kept"):
-        rotate(file)
+        replace_token(file)
     assert [path.name for path in file.parent.iterdir()] == ["token"]
 
 
 def test_whoever_reads_while_others_rotate_finds_a_whole_one(file: Path) -> None:
-    first = token(file)
+    first = read_or_create_token(file)
     with ThreadPoolExecutor(3) as pool:
-        rotated = [pool.submit(rotate, file) for _ in range(100)]
-        read = {token(file) for _ in range(300)}
+        rotated = [pool.submit(replace_token, file) for _ in range(100)]
+        read = {read_or_create_token(file) for _ in range(300)}
     made = {each.result() for each in rotated}
     assert read <= {first, *made}
-    assert token(file) in made
+    assert read_or_create_token(file) in made
 
 
 def test_the_read_only_one_is_made_when_it_is_wanted_and_dies_with_the_other(tmp_path: Path) -> None:
     files = TokenFiles(tmp_path)
-    assert files.now().read_only is None
-    made = token(files.read_only)
-    assert files.now().read_only == made != files.now().full
+    assert files.read().read_only is None
+    made = read_or_create_token(files.read_only)
+    assert files.read().read_only == made != files.read().full
     files.rotate()
-    assert files.now().read_only is None
-    assert token(files.read_only) != made
+    assert files.read().read_only is None
+    assert read_or_create_token(files.read_only) != made
 
 
 @pytest.fixture
@@ -166,8 +166,8 @@ def test_the_verb_prints_a_link_that_logs_in(
     told = json.loads(capsys.readouterr().out)
     address, _, code = told["link"].partition("?code=")
     assert (address, told["readOnly"]) == ("http://[::1]:9/login", read_only)
-    assert user_keys().redeem(code) is (Access.READ if read_only else Access.FULL)
-    assert user_keys().redeem(code) is Code.USED
+    assert create_authenticator().redeem_code(code) is (Access.READ if read_only else Access.FULL)
+    assert create_authenticator().redeem_code(code) is InvalidCode.USED
 
 
 def test_by_default_the_link_leads_to_this_machine(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,36 +6,36 @@ import json
 import os
 from pathlib import Path
 
-from plait.adapters.trouble import ROOM, FileTrouble, read
+from plait.adapters.trouble import HEALTH_FILE_BYTES, EngineHealthFile, read_health
 from plait.testing.household import household
-from plait.wiring import TROUBLE, engine_of
+from plait.wiring import HEALTH_FILE, find_engine
 
 FULL = "the disk is full; agents run on, nothing new is begun. Free some space."
 
 
 def test_what_is_told_takes_no_room_that_was_not_there(tmp_path: Path) -> None:
     path = tmp_path / "state" / "trouble"
-    trouble = FileTrouble(path)
-    assert path.stat().st_size == ROOM
-    assert read(path) == ""
-    trouble.tell("é" * ROOM)
-    assert path.stat().st_size == ROOM
-    assert read(path) == "é" * (ROOM // 2)
-    trouble.tell(FULL)
-    assert read(path) == FULL
+    trouble = EngineHealthFile(path)
+    assert path.stat().st_size == HEALTH_FILE_BYTES
+    assert read_health(path) == ""
+    trouble.write("é" * HEALTH_FILE_BYTES)
+    assert path.stat().st_size == HEALTH_FILE_BYTES
+    assert read_health(path) == "é" * (HEALTH_FILE_BYTES // 2)
+    trouble.write(FULL)
+    assert read_health(path) == FULL
     trouble.clear()
-    assert read(path) == ""
+    assert read_health(path) == ""
 
 
 def test_where_it_cant_be_told_nothing_happens(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    FileTrouble(tmp_path / "file" / "trouble").tell(FULL)
-    assert read(tmp_path / "file" / "trouble") == ""
+    EngineHealthFile(tmp_path / "file" / "trouble").write(FULL)
+    assert read_health(tmp_path / "file" / "trouble") == ""
     (tmp_path / "link").symlink_to(tmp_path / "file")
-    FileTrouble(tmp_path / "link").tell(FULL)
+    EngineHealthFile(tmp_path / "link").write(FULL)
     assert (tmp_path / "file").read_bytes() == b""
     os.mkfifo(tmp_path / "pipe")
-    assert read(tmp_path / "pipe") == ""
+    assert read_health(tmp_path / "pipe") == ""
 
 
 def test_every_front_tells_of_it_while_the_engine_lives(tmp_path: Path) -> None:
@@ -47,8 +47,8 @@ def test_every_front_tells_of_it_while_the_engine_lives(tmp_path: Path) -> None:
         while "started" not in line:
             line = front.stdout.readline()
             assert line, "the run ended"
-        trouble = FileTrouble(home.place.state / TROUBLE)
-        trouble.tell(FULL)
+        trouble = EngineHealthFile(home.place.state / HEALTH_FILE)
+        trouble.write(FULL)
         while FULL[:30] not in line:
             line = front.stdout.readline()
             assert line, "the run ended and had not told of it"
@@ -57,9 +57,9 @@ def test_every_front_tells_of_it_while_the_engine_lives(tmp_path: Path) -> None:
         assert FULL in " ".join(home.ask("doctor")[1].split())
         trouble.clear()
         assert json.loads(home.ask("status", "--json")[1])["engine"]["trouble"] is None
-        trouble.tell(FULL)  # as an engine leaves it that is killed now
+        trouble.write(FULL)  # as an engine leaves it that is killed now
         (tmp_path / "go").touch()
         front.communicate(timeout=60)
         assert home.settle() == []
-        assert engine_of(home.place) is None
+        assert find_engine(home.place) is None
         assert FULL not in " ".join(home.ask("status")[1].split())

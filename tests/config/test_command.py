@@ -29,7 +29,7 @@ claude = 2
 @pytest.fixture(autouse=True)
 def clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for key in KEYS:
-        monkeypatch.delenv(key.variable, raising=False)
+        monkeypatch.delenv(key.env_variable, raising=False)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "none"))
     monkeypatch.setenv("HOME", str(tmp_path / "none"))
     monkeypatch.setenv("PLAIT_TIMEOUT", "90m")

@@ -10,8 +10,8 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from plait.config.files import user_file
-from plait.config.load import load
+from plait.config.files import find_user_file
+from plait.config.load import load_config
 from plait.config.model import Config
 from plait.core.errors import ConfigError
 
@@ -31,7 +31,7 @@ def top(tmp_path: Path) -> Path:
 
 
 def at(where: Path, user: Path | None = None, **environment: str) -> Config:
-    return load(where, environment=environment, user=user or where / "no-such-file")
+    return load_config(where, environment=environment, user=user or where / "no-such-file")
 
 
 def complaint(where: Path) -> str:
@@ -50,7 +50,7 @@ def test_all_layers_come_together(top: Path, home: Path) -> None:
     (top / "plait.toml").write_text(
         "[run]\nrepairs = 6\ntimeout = '6m'\nverify_timeout = 6\nidle_timeout = 6\n"
     )
-    config = load(
+    config = load_config(
         top,
         user=mine,
         saved={"timeout": "7", "verifyTimeout": "7", "idleTimeout": "7"},
@@ -59,13 +59,13 @@ def test_all_layers_come_together(top: Path, home: Path) -> None:
     )
     run = config.run
     assert (run.retries, run.repairs, run.timeout, run.verify_timeout, run.idle_timeout) == (5, 6, 7, 8, 9)
-    assert str(config.given["run.retries"]) == f"{mine}:2"
-    assert str(config.given["run.repairs"]) == "plait.toml:2"
+    assert str(config.origins["run.retries"]) == f"{mine}:2"
+    assert str(config.origins["run.repairs"]) == "plait.toml:2"
 
 
 def test_the_process_s_own_variables_are_the_default(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLAIT_RETRIES", "9")
-    assert load(top, user=top / "none").run.retries == 9
+    assert load_config(top, user=top / "none").run.retries == 9
 
 
 def test_the_user_s_own_file_lies_where_the_platform_keeps_such_files(
@@ -73,7 +73,7 @@ def test_the_user_s_own_file_lies_where_the_platform_keeps_such_files(
 ) -> None:
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
-    path = user_file()
+    path = find_user_file()
     assert (path.name, path.parent.name) == ("config.toml", "plait")
     assert path.is_relative_to(home)
 
@@ -88,7 +88,7 @@ def test_only_the_top_of_a_repository_counts(top: Path) -> None:
 def test_settings_may_stand_in_pyproject(top: Path) -> None:
     (top / "pyproject.toml").write_text('[project]\nname = "x"\n\n[tool.plait]\nrun.retries = 5\n')
     config = at(top)
-    assert (config.run.retries, str(config.given["run.retries"])) == (5, "pyproject.toml:5")
+    assert (config.run.retries, str(config.origins["run.retries"])) == (5, "pyproject.toml:5")
 
 
 def test_a_pyproject_that_only_names_us_holds_no_settings(top: Path) -> None:
@@ -146,7 +146,7 @@ def test_a_byte_order_mark_and_carriage_returns_are_tolerated(top: Path) -> None
     )
     config = at(top)
     assert (config.run.retries, config.run.verify) == (5, "x = 1")
-    assert str(config.given["run.repairs"]) == "plait.toml:6"
+    assert str(config.origins["run.repairs"]) == "plait.toml:6"
 
 
 def test_a_line_that_is_not_utf_8_is_named(top: Path) -> None:

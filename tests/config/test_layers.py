@@ -8,67 +8,71 @@ import pytest
 from hypothesis import given, strategies as st
 
 from plait.config import outside, toml
-from plait.config.document import Document, hear
-from plait.config.layers import Heard, SettingsError, merge
-from plait.config.model import Command, Config, Given, Layer, commands
-from plait.config.schema import BY_VARIABLE
+from plait.config.document import ConfigDocument, read_document
+from plait.config.layers import LayerValues, SettingsError, merge_layers
+from plait.config.model import RepositoryCommand, Config, ValueOrigin, Layer, find_repository_commands
+from plait.config.schema import KEYS_BY_VARIABLE
 from plait.core.plan import Severity
 from plait.core.settings import OnConflict
 from plait.core.task import Origin
 
 
-def user(text: str) -> Heard:
-    return hear(Document("config.toml", toml.parse(text, "config.toml")), Layer.USER)
+def user(text: str) -> LayerValues:
+    return read_document(ConfigDocument("config.toml", toml.parse_toml(text, "config.toml")), Layer.USER)
 
 
-def repository(text: str, under: tuple[str, ...] = ()) -> Heard:
-    return hear(Document("plait.toml", toml.parse(text, "plait.toml"), under), Layer.REPOSITORY)
+def repository(text: str, under: tuple[str, ...] = ()) -> LayerValues:
+    return read_document(
+        ConfigDocument("plait.toml", toml.parse_toml(text, "plait.toml"), under), Layer.REPOSITORY
+    )
 
 
-def refused(*layers: Heard) -> list[str]:
+def refused(*layers: LayerValues) -> list[str]:
     with pytest.raises(SettingsError) as caught:
-        merge(layers)
+        merge_layers(layers)
     return str(caught.value).split("\n")
 
 
-LAYERS: dict[Layer, tuple[Heard, str]] = {
+LAYERS: dict[Layer, tuple[LayerValues, str]] = {
     Layer.USER: (user("[run]\nretries = 11"), "config.toml:2"),
     Layer.REPOSITORY: (repository("\n[run]\nretries = 12"), "plait.toml:3"),
-    Layer.SAVED: (outside.saved({"retries": "13"}), "saved setting retries"),
-    Layer.ENVIRONMENT: (outside.environment({"PLAIT_RETRIES": "14"}), "PLAIT_RETRIES"),
-    Layer.FLAG: (outside.flags({"run.retries": "15"}), "--retries"),
+    Layer.SAVED: (outside.read_saved({"retries": "13"}), "saved setting retries"),
+    Layer.ENVIRONMENT: (outside.read_environment({"PLAIT_RETRIES": "14"}), "PLAIT_RETRIES"),
+    Layer.FLAG: (outside.read_flags({"run.retries": "15"}), "--retries"),
 }
 
 
 @given(st.sets(st.sampled_from(sorted(LAYERS, key=list(Layer).index))))
 def test_the_strongest_layer_that_speaks_is_heard(speaking: set[Layer]) -> None:
     order = [layer for layer in Layer if layer in speaking]
-    config = merge(LAYERS[layer][0] for layer in order)
-    given_by = config.given["run.retries"]
+    config = merge_layers(LAYERS[layer][0] for layer in order)
+    given_by = config.origins["run.retries"]
     if not order:
-        assert (config.run.retries, given_by) == (2, Given(Layer.DEFAULT))
+        assert (config.run.retries, given_by) == (2, ValueOrigin(Layer.DEFAULT))
     else:
         assert config.run.retries == 10 + list(Layer).index(order[-1])
         assert (given_by.layer, str(given_by)) == (order[-1], LAYERS[order[-1]][1])
 
 
 def test_a_stronger_layer_replaces_only_what_it_says() -> None:
-    config = merge([user('[run]\nverify = "v"\ngate = "g"'), repository('[run]\nverify = ""')])
+    config = merge_layers([user('[run]\nverify = "v"\ngate = "g"'), repository('[run]\nverify = ""')])
     assert (config.run.verify, config.run.gate) == (None, "g")
-    assert str(config.given["run.verify"]) == "plait.toml:2"
-    assert str(config.given["run.gate"]) == "config.toml:3"
+    assert str(config.origins["run.verify"]) == "plait.toml:2"
+    assert str(config.origins["run.gate"]) == "config.toml:3"
 
 
 def test_a_table_of_limits_is_replaced_as_a_whole() -> None:
-    config = merge([user("[engine.agent_limits]\na = 1\nb = 1"), repository("engine.agent_limits = {b = 2}")])
+    config = merge_layers(
+        [user("[engine.agent_limits]\na = 1\nb = 1"), repository("engine.agent_limits = {b = 2}")]
+    )
     assert config.engine.agent_limits == (("b", 2),)
 
 
 def test_pyproject_holds_settings_under_its_tool_table() -> None:
     text = '[project]\nname = "x"\n[tool.plait.run]\nretries = 7\n[tool.plait.sources]\npaths = "tasks"\n'
-    config = merge([repository(text, ("tool", "plait"))])
+    config = merge_layers([repository(text, ("tool", "plait"))])
     assert (config.run.retries, config.sources.paths) == (7, ("tasks",))
-    assert str(config.given["run.retries"]) == "plait.toml:4"
+    assert str(config.origins["run.retries"]) == "plait.toml:4"
 
 
 def test_an_unknown_key_is_an_error_with_its_line_and_the_key_that_was_meant() -> None:
@@ -131,8 +135,8 @@ def test_what_is_wrong_is_told_with_the_way_out(text: str, line: int, message: s
 def test_all_errors_of_all_layers_are_told_at_once_in_the_order_of_the_lines() -> None:
     lines = refused(
         repository("[run]\nretries = 'x'\n[sources]\nwrite_back = 1\n[run.nope]\n[nothing]\n"),
-        outside.environment({"PLAIT_MODE": "fast"}),
-        outside.flags({"run.timeout": "soon"}),
+        outside.read_environment({"PLAIT_MODE": "fast"}),
+        outside.read_flags({"run.timeout": "soon"}),
     )
     assert [line.partition(": ")[0] for line in lines if not line.startswith(" ")] == [
         "plait.toml:2",
@@ -155,7 +159,7 @@ def test_a_value_of_any_depth_is_refused_like_any_other() -> None:
 
 
 def test_a_gate_where_nothing_is_merged_is_told_where_it_was_asked_for() -> None:
-    lines = refused(repository("[run]\ngate = 'make'"), outside.flags({"run.isolation": "in-place"}))
+    lines = refused(repository("[run]\ngate = 'make'"), outside.read_flags({"run.isolation": "in-place"}))
     assert lines == [
         "--isolation: a gate runs on the merged result, and in-place batches merge nothing: use worktrees or drop the gate"
     ]
@@ -170,7 +174,7 @@ def test_saved_settings_are_json_by_the_names_of_the_page() -> None:
         "budget": "null",
         "agentLimits": '{"claude": 2}',
     }
-    config = merge([user("[run]\nbudget = '1usd'"), outside.saved(saved)])
+    config = merge_layers([user("[run]\nbudget = '1usd'"), outside.read_saved(saved)])
     assert config.engine.parallel_limit == 3
     assert config.run.max_parallel == "auto"
     assert config.run.on_conflict is OnConflict.REPAIR
@@ -181,17 +185,17 @@ def test_saved_settings_are_json_by_the_names_of_the_page() -> None:
 
 @pytest.mark.parametrize("text", ["", "{", "NaN", "'x'", "[" * 5000, "\ud800"])
 def test_a_saved_setting_that_is_no_json_is_refused_by_name(text: str) -> None:
-    assert refused(outside.saved({"retries": text}))[0] == "saved setting retries: this is not JSON"
+    assert refused(outside.read_saved({"retries": text}))[0] == "saved setting retries: this is not JSON"
 
 
 def test_a_saved_setting_is_as_strict_as_a_file() -> None:
-    assert refused(outside.saved({"retries": '"3"'}))[0].startswith(
+    assert refused(outside.read_saved({"retries": '"3"'}))[0].startswith(
         "saved setting retries: run.retries must be"
     )
 
 
 def test_a_saved_setting_of_another_version_is_only_a_warning() -> None:
-    config = merge([outside.saved({"parallelLimits": "3"})])
+    config = merge_layers([outside.read_saved({"parallelLimits": "3"})])
     [warning] = config.warnings
     assert (str(warning.at), warning.hint) == ("saved setting parallelLimits", "Did you mean parallelLimit?")
     assert config.engine.parallel_limit == 4
@@ -199,13 +203,17 @@ def test_a_saved_setting_of_another_version_is_only_a_warning() -> None:
 
 def test_an_empty_variable_says_nothing() -> None:
     assert (
-        merge([repository("[run]\nverify = 'v'"), outside.environment({"PLAIT_VERIFY": ""})]).run.verify
+        merge_layers(
+            [repository("[run]\nverify = 'v'"), outside.read_environment({"PLAIT_VERIFY": ""})]
+        ).run.verify
         == "v"
     )
 
 
 def test_a_variable_of_somebody_else_is_none_of_ours() -> None:
-    config = merge([outside.environment({"RETRIES": "9", "plait_retries": "9", "XPLAIT_RETRIES": "9"})])
+    config = merge_layers(
+        [outside.read_environment({"RETRIES": "9", "plait_retries": "9", "XPLAIT_RETRIES": "9"})]
+    )
     assert (config.run.retries, config.warnings) == (2, ())
 
 
@@ -231,11 +239,11 @@ def test_a_variable_of_somebody_else_is_none_of_ours() -> None:
     ],
 )
 def test_variables_that_agents_and_plugins_are_given_pass_without_a_word(name: str) -> None:
-    assert merge([outside.environment({f"PLAIT_{name}": "x"})]).warnings == ()
+    assert merge_layers([outside.read_environment({f"PLAIT_{name}": "x"})]).warnings == ()
 
 
 def test_no_variable_that_an_attempt_is_given_is_a_setting_s() -> None:
-    assert not outside.TOLD & BY_VARIABLE.keys()
+    assert not outside.ATTEMPT_VARIABLES & KEYS_BY_VARIABLE.keys()
 
 
 @pytest.mark.parametrize(
@@ -247,7 +255,7 @@ def test_no_variable_that_an_attempt_is_given_is_a_setting_s() -> None:
     ],
 )
 def test_a_variable_with_a_slip_in_it_is_a_warning(name: str, meant: str) -> None:
-    [warning] = merge([outside.environment({name: "3"})]).warnings
+    [warning] = merge_layers([outside.read_environment({name: "3"})]).warnings
     assert (str(warning.at), warning.hint, warning.severity) == (
         name,
         f"Did you mean {meant}?",
@@ -263,7 +271,7 @@ def test_flags_come_as_texts_or_as_values_and_none_is_not_given() -> None:
         "run.agent": ["claude", "codex"],
         "run.verify": None,
     }
-    config = merge([repository("[run]\nverify = 'v'"), outside.flags(given_flags)])
+    config = merge_layers([repository("[run]\nverify = 'v'"), outside.read_flags(given_flags)])
     assert (config.run.max_parallel, config.run.stop_on_fail, config.run.retries) == ("auto", True, 0)
     assert (config.run.agent, config.run.verify) == (("claude", "codex"), "v")
 
@@ -277,35 +285,38 @@ TOOL = "[run]\nagent_command = 'tool'"
         ([repository("[run]")], ()),
         ([repository(TOOL)], ("command",)),
         ([repository("[run]\nagent = 'claude'")], ("claude",)),
-        ([repository("[run]\nagent = 'claude'"), outside.flags({"run.agent_command": "tool"})], ("command",)),
-        ([repository(TOOL), outside.flags({"run.agent": "claude"})], ("claude",)),
-        ([repository(TOOL), outside.flags({"run.agent": "command, shell"})], ("command", "shell")),
+        (
+            [repository("[run]\nagent = 'claude'"), outside.read_flags({"run.agent_command": "tool"})],
+            ("command",),
+        ),
+        ([repository(TOOL), outside.read_flags({"run.agent": "claude"})], ("claude",)),
+        ([repository(TOOL), outside.read_flags({"run.agent": "command, shell"})], ("command", "shell")),
         ([repository(f"{TOOL}\nagent = ['command', 'shell']")], ("command", "shell")),
-        ([repository(TOOL), outside.flags({"run.agent_command": ""})], ()),
-        ([repository(TOOL), outside.flags({"run.agent": ""})], ("command",)),
+        ([repository(TOOL), outside.read_flags({"run.agent_command": ""})], ()),
+        ([repository(TOOL), outside.read_flags({"run.agent": ""})], ("command",)),
     ],
 )
 def test_a_command_is_the_agent_unless_a_stronger_layer_names_others(
-    layers: list[Heard], agents: tuple[str, ...]
+    layers: list[LayerValues], agents: tuple[str, ...]
 ) -> None:
-    config = merge(layers)
-    assert config.serving == agents
-    assert config.settings(tasks=1, cores=1).agents == (agents or ("shell",))
+    config = merge_layers(layers)
+    assert config.default_agents == agents
+    assert config.batch_settings(tasks=1, cores=1).agents == (agents or ("shell",))
 
 
 def test_a_command_and_other_agents_in_one_breath_contradict_each_other() -> None:
-    assert refused(outside.flags({"run.agent": "claude,codex", "run.agent_command": "tool"})) == [
+    assert refused(outside.read_flags({"run.agent": "claude,codex", "run.agent_command": "tool"})) == [
         "--agent-command: run.agent_command and run.agent (claude, codex) both say who works tasks that name no agent",
         "  Leave one of them out, or share the tasks: claude, codex, command.",
     ]
 
 
 def trusted(config: Config) -> list[tuple[str, str, str]]:
-    return [(one.key, one.value, str(one.given)) for one in commands(config)]
+    return [(one.key, one.value, str(one.given)) for one in find_repository_commands(config)]
 
 
 def test_the_repository_s_own_commands_ask_for_trust() -> None:
-    config = merge(
+    config = merge_layers(
         [repository("[run]\nverify = 'v'\nretries = 1\ngate = 'g'\n[sources]\nformat = 'our.format'")]
     )
     assert trusted(config) == [
@@ -313,27 +324,29 @@ def test_the_repository_s_own_commands_ask_for_trust() -> None:
         ("run.gate", "g", "plait.toml:4"),
         ("sources.format", "our.format", "plait.toml:6"),
     ]
-    assert commands(config)[0] == Command("run.verify", "v", Given(Layer.REPOSITORY, Origin("plait.toml", 2)))
+    assert find_repository_commands(config)[0] == RepositoryCommand(
+        "run.verify", "v", ValueOrigin(Layer.REPOSITORY, Origin("plait.toml", 2))
+    )
 
 
 def test_an_agent_that_is_a_command_or_a_module_asks_for_trust() -> None:
-    config = merge(
+    config = merge_layers(
         [repository("[run]\nagent = ['shell', 'our.agents:Ours', 'command']\nagent_command = 'tool'")]
     )
     assert trusted(config) == [
         ("run.agent", "shell, our.agents:Ours, command", "plait.toml:2"),
         ("run.agent_command", "tool", "plait.toml:3"),
     ]
-    assert trusted(merge([repository("[run]\nagent = ['shell', 'claude']\nagent_shell = true")])) == []
+    assert trusted(merge_layers([repository("[run]\nagent = ['shell', 'claude']\nagent_shell = true")])) == []
 
 
 def test_what_a_person_allows_agents_is_not_widened_without_trust() -> None:
     mine = user("[agents.permissions]\nclaude = 'edits'")
-    assert trusted(merge([mine])) == []
-    assert trusted(merge([mine, repository("[agents.permissions]\nclaude = 'full'")])) == [
+    assert trusted(merge_layers([mine])) == []
+    assert trusted(merge_layers([mine, repository("[agents.permissions]\nclaude = 'full'")])) == [
         ("agents.permissions", "claude = full", "plait.toml:1")
     ]
-    [(key, value, _)] = trusted(merge([mine, repository("[agents.permissions]")]))
+    [(key, value, _)] = trusted(merge_layers([mine, repository("[agents.permissions]")]))
     assert (key, value) == ("agents.permissions", "")
 
 
@@ -341,7 +354,7 @@ def test_what_a_person_said_or_what_runs_nothing_asks_for_no_trust() -> None:
     layers = [
         user("[run]\ngate = 'g'"),
         repository("[run]\nverify = 'v'\n[sources]\nformat = 'plan'"),
-        outside.flags({"run.verify": "mine"}),
+        outside.read_flags({"run.verify": "mine"}),
     ]
-    assert trusted(merge(layers)) == []
-    assert trusted(merge([user("[run]\ngate = 'g'"), repository("[run]\ngate = ''")])) == []
+    assert trusted(merge_layers(layers)) == []
+    assert trusted(merge_layers([user("[run]\ngate = 'g'"), repository("[run]\ngate = ''")])) == []

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from plait.config.locate import Path, locate
+from plait.config.locate import KeyPath, locate_keys
 
 PLAIN_VALUES = [
     "1",
@@ -54,7 +54,7 @@ class Draft:
     """A TOML file on its way, with what stands where."""
 
     text: str = ""
-    expected: dict[Path, int] = field(default_factory=dict)
+    expected: dict[KeyPath, int] = field(default_factory=dict)
     serial: int = 0
 
     @property
@@ -74,7 +74,7 @@ def values(draw: st.DrawFn) -> str:
     return draw(st.sampled_from(PLAIN_VALUES + LONG_VALUES))
 
 
-def add_pairs(draw: st.DrawFn, draft: Draft, table: Path) -> None:
+def add_pairs(draw: st.DrawFn, draft: Draft, table: KeyPath) -> None:
     for _ in range(draw(st.integers(0, 3))):
         draft.text += draw(st.sampled_from(GAPS)) + draw(st.sampled_from(["", "  ", "\t"]))
         names = [draft.fresh(name) for name in draw(st.lists(st.sampled_from(NAMES), min_size=1, max_size=3))]
@@ -86,7 +86,7 @@ def add_pairs(draw: st.DrawFn, draft: Draft, table: Path) -> None:
         draft.text += f"{dot.join(written for written, _ in names)}{equals}{draw(values())}{comment}\n"
 
 
-def add_table(draw: st.DrawFn, draft: Draft, above: Path, header: list[str]) -> None:
+def add_table(draw: st.DrawFn, draft: Draft, above: KeyPath, header: list[str]) -> None:
     """`[above.x]` or `[above.x.y]`: what is on the way stands on the same line."""
     names = [draft.fresh(name) for name in draw(st.lists(st.sampled_from(NAMES), min_size=1, max_size=2))]
     path = above
@@ -124,7 +124,7 @@ def drafts(draw: st.DrawFn) -> Draft:
     return draft
 
 
-def dig(tree: object, path: Path) -> object:
+def dig(tree: object, path: KeyPath) -> object:
     for step in path:
         tree = tree[step]  # type: ignore[index]
     return tree
@@ -134,10 +134,10 @@ def dig(tree: object, path: Path) -> object:
 @given(drafts())
 def test_every_key_of_every_file_is_found_on_its_line(draft: Draft) -> None:
     tree = tomllib.loads(draft.text)
-    places = locate(draft.text)
+    places = locate_keys(draft.text)
     for path, line in draft.expected.items():
         dig(tree, path)
-        assert (path, places.line(*path)) == (path, line)
+        assert (path, places.find_line(*path)) == (path, line)
     for path in places.lines:
         dig(tree, path)
 
@@ -147,26 +147,26 @@ def test_every_key_of_every_file_is_found_on_its_line(draft: Draft) -> None:
 def test_line_endings_make_no_difference(draft: Draft) -> None:
     text = draft.text.replace("\n", "\r\n")
     tomllib.loads(text)
-    assert locate(text).lines == locate(draft.text).lines
+    assert locate_keys(text).lines == locate_keys(draft.text).lines
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.text(alphabet="ab.=[]{}\"'#\\ \n\r\t1", max_size=80))
 def test_no_text_stops_it(text: str) -> None:
-    locate(text)
+    locate_keys(text)
 
 
 def test_a_key_of_an_inline_table_stands_where_the_table_does() -> None:
-    places = locate("[run]\n\nx = { y = { z = 1 } }\n")
-    assert places.line("run", "x", "y", "z") == 3
+    places = locate_keys("[run]\n\nx = { y = { z = 1 } }\n")
+    assert places.find_line("run", "x", "y", "z") == 3
 
 
 def test_a_table_is_where_it_is_named_for_itself() -> None:
-    assert locate("[a.b]\nc = 1\n[a]\nd = 2\n").line("a") == 3
+    assert locate_keys("[a.b]\nc = 1\n[a]\nd = 2\n").find_line("a") == 3
 
 
 def test_what_is_not_there_has_no_line() -> None:
-    assert locate("[a]\n").line("b", "c") == 0
+    assert locate_keys("[a]\n").find_line("b", "c") == 0
 
 
 @pytest.mark.parametrize(
@@ -185,4 +185,4 @@ def test_what_is_not_there_has_no_line() -> None:
     ids=["dotted", "nested", "long", "quotes", "name", "empty", "literal", "basic", "comments"],
 )
 def test_an_absurd_file_is_passed_in_a_time_that_grows_with_it(text: str) -> None:
-    assert locate(text).line("b") == 0
+    assert locate_keys(text).find_line("b") == 0

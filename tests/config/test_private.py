@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from plait.cli.config import config_command, lines, listing, rows
+from plait.cli.config import config_command, format_value, render_settings, config_json
 from plait.config.key import AnyKey
 from plait.config.layers import SettingsError
-from plait.config.load import load
+from plait.config.load import load_config
 from plait.config.model import Config, Layer
-from plait.config.schema import BY_NAME, KEYS, of_table
+from plait.config.schema import KEYS_BY_NAME, KEYS, list_table_keys
 
-PRIVATE = [key for key in KEYS if key.private]
+PRIVATE = [key for key in KEYS if key.user_only]
 SECRET = "hunter2-hunter2"
 SAID = f"""
 [notify]
@@ -36,7 +36,7 @@ def top(tmp_path: Path) -> Path:
 def of_user(top: Path, text: str) -> Config:
     user = top.parent / "config.toml"
     user.write_text(text)
-    return load(top, user=user, environment={})
+    return load_config(top, user=user, environment={})
 
 
 @pytest.mark.parametrize("key", PRIVATE, ids=lambda key: key.name)
@@ -44,34 +44,34 @@ def test_a_repository_can_t_choose_where_news_of_a_person_s_work_goes(top: Path,
     said = f'[run]\nretries = 1\n\n[{key.table}]\n{key.field} = "https://evil.example"\n'
     (top / "plait.toml").write_text(said)
     with pytest.raises(SettingsError) as caught:
-        load(top, user=top.parent / "none.toml", environment={})
+        load_config(top, user=top.parent / "none.toml", environment={})
     (problem,) = caught.value.problems
     assert str(problem.at) == "plait.toml:5"
     assert f"{key.name} is a person's own setting" in problem.message
-    assert key.variable in problem.hint
+    assert key.env_variable in problem.hint
 
 
 def test_all_of_a_table_about_a_person_is_theirs() -> None:
-    assert set(of_table("notify")) <= set(PRIVATE)
+    assert set(list_table_keys("notify")) <= set(PRIVATE)
 
 
 def test_nor_can_it_in_pyproject(top: Path) -> None:
     (top / "pyproject.toml").write_text('[tool.plait.notify]\nwebhook = "https://evil.example"\n')
     with pytest.raises(SettingsError, match="a person's own setting"):
-        load(top, user=top.parent / "none.toml", environment={})
+        load_config(top, user=top.parent / "none.toml", environment={})
 
 
 def test_a_person_can_in_every_other_layer(top: Path) -> None:
     user = top.parent / "config.toml"
     user.write_text('[notify]\nurls = "json://a"\nbell = false\n')
-    config = load(
+    config = load_config(
         top,
         user=user,
         saved={"notifyOn": '["finished"]'},
         environment={"PLAIT_NOTIFY_WEBHOOK": "https://hooks.example/a"},
         flags={"notify.bell": True},
     )
-    given = {key.name: config.given[key.name].layer for key in of_table("notify")}
+    given = {key.name: config.origins[key.name].layer for key in list_table_keys("notify")}
     assert given == {
         "notify.urls": Layer.USER,
         "notify.webhook": Layer.ENVIRONMENT,
@@ -87,18 +87,18 @@ def test_no_listing_shows_a_secret(top: Path) -> None:
     config = of_user(top, SAID)
     assert config.notify.secret == SECRET
     out = io.StringIO()
-    Console(file=out, width=200).print(listing(config, 200))
-    told = [out.getvalue(), json.dumps(rows(config), ensure_ascii=False)]
-    told += [line for key in KEYS for line in lines(config, key)]
+    Console(file=out, width=200).print(render_settings(config, 200))
+    told = [out.getvalue(), json.dumps(config_json(config), ensure_ascii=False)]
+    told += [line for key in KEYS for line in format_value(config, key)]
     assert not [each for each in told if SECRET in each or SECRET[:7] in each]
-    assert lines(config, BY_NAME["notify.urls"]) == ["slack://…", "mailto://…"]
-    assert lines(config, BY_NAME["notify.webhook"]) == ["https://hooks.example:8443/…"]
-    assert lines(config, BY_NAME["notify.secret"]) == ["…"]
+    assert format_value(config, KEYS_BY_NAME["notify.urls"]) == ["slack://…", "mailto://…"]
+    assert format_value(config, KEYS_BY_NAME["notify.webhook"]) == ["https://hooks.example:8443/…"]
+    assert format_value(config, KEYS_BY_NAME["notify.secret"]) == ["…"]
 
 
 def test_what_is_not_set_is_shown_as_such(top: Path) -> None:
     config = of_user(top, "")
-    shown = {key.name: key.shown(config.value(key)) for key in of_table("notify") if key.secret}
+    shown = {key.name: key.to_public(config.value(key)) for key in list_table_keys("notify") if key.is_secret}
     assert shown == {"notify.urls": [], "notify.webhook": None, "notify.secret": None}
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from plait.config.reference import tables
+from plait.config.reference import render_reference
 
 PAGE = Path(__file__).parents[2] / "docs" / "configuration.md"
 
@@ -10,4 +10,4 @@ PAGE = Path(__file__).parents[2] / "docs" / "configuration.md"
 def test_the_page_lists_the_settings_as_they_are() -> None:
     """Made anew with `python -m plait.config.reference`."""
     text = PAGE.read_text()
-    assert text[text.index("## `[run]`") :] == tables()
+    assert text[text.index("## `[run]`") :] == render_reference()

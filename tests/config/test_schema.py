@@ -6,10 +6,10 @@ from dataclasses import fields, replace
 
 import pytest
 
-from plait.config.choices import PromptBy, WhenDone
+from plait.config.choices import PromptDeliveryChoice, WhenDone
 from plait.config.key import AnyKey
-from plait.config.kinds import Unfit
-from plait.config.layers import merge
+from plait.config.kinds import InvalidValue
+from plait.config.layers import merge_layers
 from plait.config.model import (
     AgentsConfig,
     EngineConfig,
@@ -20,9 +20,16 @@ from plait.config.model import (
     RunConfig,
     SourcesConfig,
     WorkspaceConfig,
-    auto_parallel,
+    choose_parallelism,
 )
-from plait.config.schema import BY_FIELD, BY_NAME, BY_SAVED, BY_VARIABLE, KEYS, TABLES
+from plait.config.schema import (
+    KEYS_BY_FIELD,
+    KEYS_BY_NAME,
+    KEYS_BY_SAVED_NAME,
+    KEYS_BY_VARIABLE,
+    KEYS,
+    TABLES,
+)
 from plait.core.settings import (
     Budget,
     EngineSettings,
@@ -34,7 +41,7 @@ from plait.core.settings import (
     Settings,
     WriteBack,
 )
-from plait.core.tiding import TidingKind
+from plait.core.tiding import NotificationKind
 
 each_key = pytest.mark.parametrize("key", KEYS, ids=lambda key: key.name)
 
@@ -58,14 +65,20 @@ def test_every_key_has_a_field_and_every_field_a_key() -> None:
 
 def test_no_two_keys_share_a_name_in_any_layer() -> None:
     flags = [key.flag for key in KEYS if key.flag]
-    assert len(BY_NAME) == len(BY_FIELD) == len(BY_SAVED) == len(BY_VARIABLE) == len(KEYS)
+    assert (
+        len(KEYS_BY_NAME)
+        == len(KEYS_BY_FIELD)
+        == len(KEYS_BY_SAVED_NAME)
+        == len(KEYS_BY_VARIABLE)
+        == len(KEYS)
+    )
     assert len(set(flags)) == len(flags)
 
 
 @each_key
 def test_a_default_is_read_back_however_it_is_told(key: AnyKey) -> None:
-    assert key.kind.read(key.kind.plain(key.default)) == key.default
-    assert key.kind.read(key.kind.spelt(key.default)) == key.default
+    assert key.value_type.read(key.value_type.plain(key.default)) == key.default
+    assert key.value_type.read(key.value_type.format_for_file(key.default)) == key.default
 
 
 @each_key
@@ -80,23 +93,23 @@ def test_a_key_says_what_it_means_in_one_line(key: AnyKey) -> None:
     "said", [b"x", ..., [1], {"a": [["b"]]}, float("nan"), -1, "\0", "\udcff", ["\udcff"]], ids=ascii
 )
 def test_nonsense_is_unfit_and_nothing_else(key: AnyKey, said: object) -> None:
-    with pytest.raises(Unfit):
-        key.kind.read(said)
+    with pytest.raises(InvalidValue):
+        key.value_type.read(said)
 
 
 def test_without_any_layer_the_core_s_own_defaults_hold() -> None:
-    config = merge([])
-    assert config.settings(tasks=9, cores=8) == Settings()
+    config = merge_layers([])
+    assert config.batch_settings(tasks=9, cores=8) == Settings()
     assert config.engine_settings() == EngineSettings()
 
 
 def test_every_setting_of_a_run_reaches_the_batch() -> None:
-    config = merge([])
+    config = merge_layers([])
     run = RunConfig(
         agent=("a", "b"),
         agent_command=None,
         agent_shell=True,
-        prompt_by=PromptBy.FILE,
+        prompt_by=PromptDeliveryChoice.FILE,
         max_parallel=7,
         mode=Mode.QUEUE,
         auto_approve=True,
@@ -122,7 +135,7 @@ def test_every_setting_of_a_run_reaches_the_batch() -> None:
         judge="j",
         score="s",
     )
-    settings = replace(config, run=run).settings(tasks=1, cores=1)
+    settings = replace(config, run=run).batch_settings(tasks=1, cores=1)
     for one in fields(RunConfig):
         if one.name in {
             "agent_command",
@@ -140,24 +153,24 @@ def test_every_setting_of_a_run_reaches_the_batch() -> None:
 
 
 def test_where_statuses_go_reaches_the_batch() -> None:
-    config = merge([])
+    config = merge_layers([])
     config = replace(config, sources=replace(config.sources, write_back=WriteBack.OFF))
-    assert config.settings(tasks=1, cores=1).write_back is WriteBack.OFF
+    assert config.batch_settings(tasks=1, cores=1).write_back is WriteBack.OFF
 
 
 @pytest.mark.parametrize("done", [done for done in WhenDone if done is not WhenDone.ASK])
 def test_what_is_done_at_the_end_reaches_the_batch(done: WhenDone) -> None:
-    config = merge([])
-    assert config.settings(tasks=1, cores=1).publish is Publish.OFF
+    config = merge_layers([])
+    assert config.batch_settings(tasks=1, cores=1).publish is Publish.OFF
     config = replace(config, pr=replace(config.pr, when_done=done))
-    assert config.settings(tasks=1, cores=1).publish.value == done.value
+    assert config.batch_settings(tasks=1, cores=1).publish.value == done.value
 
 
 def test_agents_that_are_at_hand_serve_where_no_setting_names_any() -> None:
-    config = merge([])
-    assert config.settings(tasks=1, cores=1, agents=["codex"]).agents == ("codex",)
+    config = merge_layers([])
+    assert config.batch_settings(tasks=1, cores=1, agents=["codex"]).agents == ("codex",)
     config = replace(config, run=replace(config.run, agent=("claude",)))
-    assert config.settings(tasks=1, cores=1, agents=["codex"]).agents == ("claude",)
+    assert config.batch_settings(tasks=1, cores=1, agents=["codex"]).agents == ("claude",)
 
 
 @pytest.mark.parametrize(
@@ -175,10 +188,10 @@ def test_agents_that_are_at_hand_serve_where_no_setting_names_any() -> None:
     ],
 )
 def test_auto_is_two_to_five_by_plan_and_machine(tasks: int, cores: int, parallel: int) -> None:
-    assert auto_parallel(tasks, cores) == parallel
-    config = merge([])
+    assert choose_parallelism(tasks, cores) == parallel
+    config = merge_layers([])
     config = replace(config, run=replace(config.run, max_parallel="auto"))
-    assert config.settings(tasks=tasks, cores=cores).max_parallel == parallel
+    assert config.batch_settings(tasks=tasks, cores=cores).max_parallel == parallel
 
 
 @pytest.mark.parametrize(
@@ -198,7 +211,7 @@ def test_auto_is_two_to_five_by_plan_and_machine(tasks: int, cores: int, paralle
         ("sources.paths", "tasks,docs/tasks", ("tasks", "docs/tasks")),
         ("engine.agent_limits", "claude=2, codex = 1", (("claude", 2), ("codex", 1))),
         ("run.agent_command", "tool {task_file}", "tool {task_file}"),
-        ("run.prompt_by", "stdin", PromptBy.STDIN),
+        ("run.prompt_by", "stdin", PromptDeliveryChoice.STDIN),
         ("engine.keep_awake", "no", False),
         ("engine.transcript_cap", "1GB", 2**30),
         ("engine.transcript_cap", "65536", 2**16),
@@ -208,15 +221,15 @@ def test_auto_is_two_to_five_by_plan_and_machine(tasks: int, cores: int, paralle
             ("slack://a/b", "mailto://c?to=d,e", "json://f"),
         ),
         ("notify.urls", "", ()),
-        ("notify.on", "finished, limit,finished", (TidingKind.FINISHED, TidingKind.LIMIT)),
+        ("notify.on", "finished, limit,finished", (NotificationKind.FINISHED, NotificationKind.LIMIT)),
         ("notify.on", "", ()),
         ("notify.webhook", "https://a.example/b?c=d", "https://a.example/b?c=d"),
         ("notify.secret_file", "~/secret", "~/secret"),
     ],
 )
 def test_a_variable_s_text_is_heard(name: str, said: str, value: object) -> None:
-    kind = BY_NAME[name].kind
-    assert kind.read(kind.hear(said)) == value
+    kind = KEYS_BY_NAME[name].value_type
+    assert kind.read(kind.parse_text(said)) == value
 
 
 @pytest.mark.parametrize(
@@ -249,9 +262,9 @@ def test_a_variable_s_text_is_heard(name: str, said: str, value: object) -> None
     ],
 )
 def test_a_variable_s_text_may_be_unfit(name: str, said: str) -> None:
-    kind = BY_NAME[name].kind
-    with pytest.raises(Unfit):
-        kind.read(kind.hear(said))
+    kind = KEYS_BY_NAME[name].value_type
+    with pytest.raises(InvalidValue):
+        kind.read(kind.parse_text(said))
 
 
 @pytest.mark.parametrize(
@@ -273,21 +286,21 @@ def test_a_variable_s_text_may_be_unfit(name: str, said: str) -> None:
     ],
 )
 def test_a_file_means_what_it_says(name: str, said: object) -> None:
-    with pytest.raises(Unfit):
-        BY_NAME[name].kind.read(said)
+    with pytest.raises(InvalidValue):
+        KEYS_BY_NAME[name].value_type.read(said)
 
 
 def test_only_agents_are_parted_by_commas_in_a_file() -> None:
-    assert BY_NAME["run.agent"].kind.read("a, b") == ("a", "b")
-    assert BY_NAME["sources.paths"].kind.read("a, b.md") == ("a, b.md",)
+    assert KEYS_BY_NAME["run.agent"].value_type.read("a, b") == ("a", "b")
+    assert KEYS_BY_NAME["sources.paths"].value_type.read("a, b.md") == ("a, b.md",)
 
 
 def test_names_follow_one_rule() -> None:
-    assert BY_NAME["run.max_parallel"].variable == "PLAIT_MAX_PARALLEL"
-    assert BY_NAME["sources.write_back"].variable == "PLAIT_SOURCES_WRITE_BACK"
-    assert BY_NAME["engine.parallel_limit"].variable == "PLAIT_ENGINE_PARALLEL_LIMIT"
-    assert BY_NAME["run.idle_timeout"].saved == "idleTimeout"
-    assert BY_NAME["sources.write_back"].saved == "sourcesWriteBack"
+    assert KEYS_BY_NAME["run.max_parallel"].env_variable == "PLAIT_MAX_PARALLEL"
+    assert KEYS_BY_NAME["sources.write_back"].env_variable == "PLAIT_SOURCES_WRITE_BACK"
+    assert KEYS_BY_NAME["engine.parallel_limit"].env_variable == "PLAIT_ENGINE_PARALLEL_LIMIT"
+    assert KEYS_BY_NAME["run.idle_timeout"].saved_name == "idleTimeout"
+    assert KEYS_BY_NAME["sources.write_back"].saved_name == "sourcesWriteBack"
 
 
 @pytest.mark.parametrize(
@@ -305,4 +318,4 @@ def test_names_follow_one_rule() -> None:
     ],
 )
 def test_the_names_of_the_page_are_kept(saved: str, name: str) -> None:
-    assert BY_SAVED[saved].name == name
+    assert KEYS_BY_SAVED_NAME[saved].name == name

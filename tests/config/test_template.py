@@ -8,18 +8,20 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from plait.config import toml
-from plait.config.document import Document, hear
-from plait.config.layers import merge
+from plait.config.document import ConfigDocument, read_document
+from plait.config.layers import merge_layers
 from plait.config.model import Config, Layer
-from plait.config.schema import BY_NAME, KEYS
-from plait.config.template import template
+from plait.config.schema import KEYS_BY_NAME, KEYS
+from plait.config.template import render_config_template
 from plait.core.errors import UserError
 
-THEIRS = [key for key in KEYS if not key.private]  # those that a repository may set
+THEIRS = [key for key in KEYS if not key.user_only]  # those that a repository may set
 
 
 def loaded(text: str) -> Config:
-    return merge([hear(Document("plait.toml", toml.parse(text, "plait.toml")), Layer.REPOSITORY)])
+    return merge_layers(
+        [read_document(ConfigDocument("plait.toml", toml.parse_toml(text, "plait.toml")), Layer.REPOSITORY)]
+    )
 
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1).filter(
@@ -46,24 +48,24 @@ BY_KIND: dict[str, st.SearchStrategy[object]] = {
 @settings(max_examples=150, deadline=None)
 @given(st.fixed_dictionaries({}, optional=BY_KIND))
 def test_what_is_set_is_read_back_and_the_rest_is_default(values: dict[str, object]) -> None:
-    config = loaded(template(values))
+    config = loaded(render_config_template(values))
     for key in KEYS:
-        expected = key.kind.read(values[key.name]) if key.name in values else key.default
+        expected = key.value_type.read(values[key.name]) if key.name in values else key.default
         assert (key.name, config.value(key)) == (key.name, expected)
-        assert config.given[key.name].layer is (Layer.REPOSITORY if key.name in values else Layer.DEFAULT)
+        assert config.origins[key.name].layer is (Layer.REPOSITORY if key.name in values else Layer.DEFAULT)
 
 
 def test_what_is_commented_out_is_the_default() -> None:
-    text, count = re.subn(r"(?m)^#(?=\w+ = )", "", template({}))
+    text, count = re.subn(r"(?m)^#(?=\w+ = )", "", render_config_template({}))
     config = loaded(text)
     assert count == len(THEIRS)
     for key in THEIRS:
         assert (key.name, config.value(key)) == (key.name, key.default)
-        assert config.given[key.name].layer is Layer.REPOSITORY
+        assert config.origins[key.name].layer is Layer.REPOSITORY
 
 
 def test_every_key_is_explained_and_choices_are_listed() -> None:
-    text = template({"run.verify": "make test"})
+    text = render_config_template({"run.verify": "make test"})
     for key in THEIRS:
         assert f"{key.about[1:]}." in text
     assert "One of skip, fail or repair.\n#on_conflict = " in text
@@ -71,20 +73,20 @@ def test_every_key_is_explained_and_choices_are_listed() -> None:
 
 
 def test_what_is_a_person_s_own_is_not_offered_to_a_repository() -> None:
-    assert "notify" not in template({})
+    assert "notify" not in render_config_template({})
 
 
 @pytest.mark.parametrize(("name", "said"), [("run.nope", 1), ("run.retries", "many"), ("run.mode", None)])
 def test_a_value_that_no_file_could_have_is_refused(name: str, said: object) -> None:
     with pytest.raises(UserError, match=re.escape(name)):
-        template({name: said})
+        render_config_template({name: said})
 
 
 @given(st.text())
 def test_a_text_for_a_terminal_holds_nothing_that_steers_it(said: str) -> None:
-    assert toml.write(said).isprintable()
+    assert toml.format_toml(said).isprintable()
 
 
 def test_a_name_that_needs_quotes_gets_them() -> None:
-    assert toml.write({"a-b": 1, "c d": [1.5, True]}) == '{ a-b = 1, "c d" = [1.5, true] }'
-    assert BY_NAME["engine.agent_limits"].kind.read({"c d": 1}) == (("c d", 1),)
+    assert toml.format_toml({"a-b": 1, "c d": [1.5, True]}) == '{ a-b = 1, "c d" = [1.5, true] }'
+    assert KEYS_BY_NAME["engine.agent_limits"].value_type.read({"c d": 1}) == (("c d", 1),)

@@ -74,7 +74,7 @@ def test_a_judge_decides_without_knowing_who_is_who(arena: Arena) -> None:
     assert "Do it." in arena.asked
     assert "Amber" not in arena.asked
     assert "Birch" not in arena.asked
-    task = arena.estate.batch().task("a")
+    task = arena.estate.batch().find_task("a")
     assert task is not None
     assert task.spent.tokens == 99
     assert "put it first" in arena.explained("a")["contest"]["why"]
@@ -113,7 +113,7 @@ def test_when_nobody_passes_the_task_fails_and_says_so(arena: Arena) -> None:
     answer = arena.run("--verify", "false")
     assert answer.code == 1
     assert "none of its entrants is left: a@Amber failed; a@Birch failed" in answer.out
-    assert arena.estate.batch().line == []
+    assert arena.estate.batch().merges == []
 
 
 def test_one_agent_against_itself(arena: Arena) -> None:

@@ -69,7 +69,7 @@ def _check(arena: Arena, told: Path, oracle: Oracle) -> None:
     proof.prove_merges(records, batch.base, oracle)
     assert batch.ended is BatchStatus.COMPLETED, (batch.reason, _reasons(batch))
     assert {task.status for task in batch.tasks} == {TaskStatus.DONE}
-    assert sorted(entry.change.task for entry in batch.line) == sorted(TASKS)
+    assert sorted(entry.change.task for entry in batch.merges) == sorted(TASKS)
     assert estate.merged() == {f"{name}.txt": f"{name}@Birch\n{name}@Birch" for name in TASKS}
     begun = Counter(line for line in told.read_text().splitlines() if line.startswith("begin"))
     assert set(begun.values()) == {1}, begun

@@ -11,16 +11,23 @@ from pathlib import Path
 
 import pytest
 
-from plait.agents.model import AgentSpec, Brief, Price
-from plait.agents.table import load
-from plait.agents.tools.referee import FILE, MODULE, RESULT, Referee, judge_of, refereeing
+from plait.agents.model import AgentSpec, AttemptContext, Price
+from plait.agents.table import load_agent
+from plait.agents.tools.referee import (
+    REFEREE_SPEC_FILE,
+    REFEREE_MODULE,
+    REFEREE_RESULT_FILE,
+    Referee,
+    read_judge_spec,
+    build_referee_spec,
+)
 from plait.core.contest import REFEREE
 from plait.core.decisions import Candidate
 from plait.core.errors import ConfigError
 from plait.core.reports import Outcome
 from plait.core.status import Category
 from plait.core.task import Attempt, Step, Task
-from plait.site.referee.verdict import order, question
+from plait.site.referee.verdict import parse_order, build_question
 from plait.testing.arena import JUDGE
 from plait.testing.contenders import FOLDER
 from plait.testing.repositories import Repository, put
@@ -61,7 +68,7 @@ class Pit:
         env: Mapping[str, str] | None = None,
     ) -> Outcome:
         agent = Referee(spec)
-        told = Brief(
+        told = AttemptContext(
             Attempt("b1", "a", Step.WRITE, 1),
             Task("a", "Count", "Count to two."),
             str(self.workspace),
@@ -71,8 +78,8 @@ class Pit:
             base=self.base,
             candidates=self.candidates if candidates is None else candidates,
         )
-        command = agent.command(told)
-        assert command.argv[3:] == ("-m", MODULE, str(self.folder / FILE))
+        command = agent.build_command(told)
+        assert command.argv[3:] == ("-m", REFEREE_MODULE, str(self.folder / REFEREE_SPEC_FILE))
         for name, text in command.files:
             (self.folder / name).write_text(text)
         done = subprocess.run(
@@ -84,14 +91,14 @@ class Pit:
             check=False,
         )
         self.printed = done.stdout + done.stderr
-        listener = agent.listen()
+        listener = agent.create_parser()
         for line in done.stdout.splitlines():
-            listener.hear(line)
-        return listener.end(done.returncode, done.stdout[-8000:], 1000.0)
+            listener.feed(line)
+        return listener.finish(done.returncode, done.stdout[-8000:], 1000.0)
 
     @property
     def rows(self) -> dict[str, str]:
-        told = json.loads((self.folder / RESULT).read_text())
+        told = json.loads((self.folder / REFEREE_RESULT_FILE).read_text())
         return {row["entrant"]: row["why"] for row in told["rows"]}
 
 
@@ -101,7 +108,7 @@ def pit(tmp_path: Path) -> Pit:
 
 
 def test_the_winners_change_lies_in_the_workspace(pit: Pit) -> None:
-    outcome = pit.run(refereeing())
+    outcome = pit.run(build_referee_spec())
     assert (outcome.category, outcome.winner) == (Category.OK, "a@short")
     assert outcome.detail == "a@short won: its change is the smallest (2 lines)"
     assert (pit.workspace / "a.txt").read_text() == "two\n"
@@ -112,27 +119,27 @@ def test_what_an_earlier_attempt_left_is_gone_and_what_is_ignored_stays(pit: Pit
     put(pit.workspace / "stray.txt", "stray")
     put(pit.workspace / ".git" / "info" / "exclude", "kept/\n")
     put(pit.workspace / "kept" / "module.js", "module")
-    assert pit.run(refereeing()).winner == "a@short"
+    assert pit.run(build_referee_spec()).winner == "a@short"
     assert not (pit.workspace / "stray.txt").exists()
     assert (pit.workspace / "kept" / "module.js").exists()
 
 
 def test_a_candidate_whose_commit_is_gone_costs_only_itself(pit: Pit) -> None:
     gone = Candidate("a@gone", "gone", pit.base, "0" * 40)
-    outcome = pit.run(refereeing(), (gone, pit.candidates[0]))
+    outcome = pit.run(build_referee_spec(), (gone, pit.candidates[0]))
     assert outcome.winner == "a@long"
     assert "its change can't be had" in pit.rows["a@gone"]
 
 
 def test_without_one_that_fits_it_fails_and_says_why(pit: Pit) -> None:
     pit.base = pit.commit("a.txt", "something else\n")
-    outcome = pit.run(refereeing())
+    outcome = pit.run(build_referee_spec())
     assert outcome.category is Category.TASK
     assert "a@long: it conflicts with what is merged by now in a.txt" in outcome.detail
 
 
 def test_nothing_to_choose_from_changes_nothing(pit: Pit) -> None:
-    outcome = pit.run(refereeing(), ())
+    outcome = pit.run(build_referee_spec(), ())
     assert (outcome.category, outcome.winner) == (Category.OK, "")
     assert (pit.workspace / "a.txt").read_text() == "one\n"
 
@@ -147,26 +154,26 @@ def test_nothing_to_choose_from_changes_nothing(pit: Pit) -> None:
     ],
 )
 def test_what_is_no_score(pit: Pit, command: str, why: str) -> None:
-    outcome = pit.run(refereeing(score=command))
+    outcome = pit.run(build_referee_spec(score=command))
     assert outcome.category is Category.TASK
     assert set(pit.rows.values()) == {why}
 
 
 def test_a_score_command_may_print_any_amount(pit: Pit) -> None:
-    outcome = pit.run(refereeing(score="head -c 5000000 /dev/zero; echo; wc -l <a.txt"))
+    outcome = pit.run(build_referee_spec(score="head -c 5000000 /dev/zero; echo; wc -l <a.txt"))
     assert outcome.winner == "a@long"
 
 
 def test_a_judge_whose_provider_refuses_is_asked_later(pit: Pit, tmp_path: Path) -> None:
     (tmp_path / "judge.sh").write_text("echo 'Error: rate limit exceeded. Retry-After: 30' >&2; exit 1")
-    outcome = pit.run(refereeing(judge=AgentSpec(JUDGE)), env={FOLDER: str(tmp_path)})
+    outcome = pit.run(build_referee_spec(judge=AgentSpec(JUDGE)), env={FOLDER: str(tmp_path)})
     assert (outcome.category, outcome.retry_after) == (Category.RATE_LIMIT, 30.0)
-    assert Referee(refereeing(judge=AgentSpec(JUDGE))).provider == JUDGE
+    assert Referee(build_referee_spec(judge=AgentSpec(JUDGE))).provider == JUDGE
 
 
 def test_a_judge_is_asked_twice_and_no_more(pit: Pit, tmp_path: Path) -> None:
     (tmp_path / "judge.sh").write_text('echo x >>"$CONTENDERS/asked"; echo well; echo spent 10 5')
-    outcome = pit.run(refereeing(judge=AgentSpec(JUDGE)), env={FOLDER: str(tmp_path)})
+    outcome = pit.run(build_referee_spec(judge=AgentSpec(JUDGE)), env={FOLDER: str(tmp_path)})
     assert outcome.winner == "a@short"
     assert (tmp_path / "asked").read_text() == "x\nx\n"
     assert outcome.spend.tokens == 10  # both times
@@ -175,7 +182,8 @@ def test_a_judge_is_asked_twice_and_no_more(pit: Pit, tmp_path: Path) -> None:
 def test_a_secret_that_a_judge_says_is_not_told_on(pit: Pit, tmp_path: Path) -> None:
     (tmp_path / "judge.sh").write_text('echo "the key is $SOME_API_KEY"')
     pit.run(
-        refereeing(judge=AgentSpec(JUDGE)), env={FOLDER: str(tmp_path), "SOME_API_KEY": "open-sesame-1234"}
+        build_referee_spec(judge=AgentSpec(JUDGE)),
+        env={FOLDER: str(tmp_path), "SOME_API_KEY": "open-sesame-1234"},
     )
     assert "the key is ***" in pit.printed
     assert "open-sesame" not in pit.printed
@@ -184,17 +192,17 @@ def test_a_secret_that_a_judge_says_is_not_told_on(pit: Pit, tmp_path: Path) -> 
 
 
 def test_a_spec_that_can_not_be_read_is_told(tmp_path: Path) -> None:
-    (tmp_path / FILE).write_text("{")
-    words = [sys.executable, "-m", MODULE, str(tmp_path / FILE)]
+    (tmp_path / REFEREE_SPEC_FILE).write_text("{")
+    words = [sys.executable, "-m", REFEREE_MODULE, str(tmp_path / REFEREE_SPEC_FILE)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert json.loads(done.stdout)["category"] == "usage"
 
 
 def test_only_a_contest_gives_it_tasks() -> None:
-    assert isinstance(load(AgentSpec(REFEREE)), Referee)
+    assert isinstance(load_agent(AgentSpec(REFEREE)), Referee)
     with pytest.raises(ConfigError, match="how the judge is called"):
-        load(AgentSpec(REFEREE, options=(("judge", "{}"),)))
+        load_agent(AgentSpec(REFEREE, options=(("judge", "{}"),)))
     whole = AgentSpec(
         "command",
         ("tool", "{task_file}"),
@@ -203,8 +211,8 @@ def test_only_a_contest_gives_it_tasks() -> None:
         prices=(Price("large*", 1.0, 2.0),),
         options=(("a", "b"),),
     )
-    judged = refereeing(judge=whole)
-    assert judge_of(judged) == whole
+    judged = build_referee_spec(judge=whole)
+    assert read_judge_spec(judged) == whole
 
 
 @pytest.mark.parametrize(
@@ -222,16 +230,16 @@ def test_only_a_contest_gives_it_tasks() -> None:
     ],
 )
 def test_how_an_order_is_read(answer: str, found: list[str] | None) -> None:
-    assert order(answer, ["A", "B", "C"]) == found
+    assert parse_order(answer, ["A", "B", "C"]) == found
 
 
 def test_the_question_itself_holds_no_order_that_could_be_read() -> None:
-    asked = question("Count.", {"A": "+1", "B": "+2"}, {"A": "/a", "B": "/b"}, again=True)
-    assert order(asked, ["A", "B"]) is None
+    asked = build_question("Count.", {"A": "+1", "B": "+2"}, {"A": "/a", "B": "/b"}, again=True)
+    assert parse_order(asked, ["A", "B"]) is None
 
 
 def test_a_long_change_is_cut_and_its_file_is_named() -> None:
-    asked = question(
+    asked = build_question(
         "Count.", {"A": "+line\n" * 100_000, "B": "+2"}, {"A": "/a.diff", "B": "/b.diff"}, again=False
     )
     assert len(asked) < 250_000

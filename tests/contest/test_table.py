@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from plait.cli import contest_table
-from plait.cli.contest_table import show_table
+from plait.cli.contest_table import add_contest_table
 from plait.cli.say import Page
 from plait.core.settings import Spend
 from plait.core.status import TaskStatus
@@ -28,9 +28,9 @@ LOST = EntrantView(
 
 
 def shown(monkeypatch: pytest.MonkeyPatch, contest: ContestView, width: int | None) -> list[str]:
-    monkeypatch.setattr(contest_table, "room", lambda: width)
+    monkeypatch.setattr(contest_table, "get_line_width", lambda: width)
     page, out = Page(), Console(file=io.StringIO())
-    show_table(page, contest)
+    add_contest_table(page, contest)
     page.show(out)
     assert isinstance(out.file, io.StringIO)
     return out.file.getvalue().replace("\u2212", "-").splitlines()

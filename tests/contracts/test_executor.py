@@ -22,7 +22,7 @@ class TestLocalExecutor(ExecutorContract):
 class TestWithoutScopes(TestLocalExecutor):
     @pytest.fixture(autouse=True)
     def _no_scopes(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(scope, "home", lambda: "")
+        monkeypatch.setattr(scope, "parent_cgroup", lambda: "")
 
 
 class TestWithoutDescriptorsOfProcesses(TestWithoutScopes):
@@ -30,7 +30,7 @@ class TestWithoutDescriptorsOfProcesses(TestWithoutScopes):
 
     @pytest.fixture(autouse=True)
     def _no_descriptors(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(processes, "hold", lambda _: None)
+        monkeypatch.setattr(processes, "open_pidfd", lambda _: None)
 
 
 class TestWithoutSpawn(TestWithoutScopes):

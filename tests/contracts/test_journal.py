@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from plait.adapters.memory import MemoryJournal
-from plait.adapters.sqlite import SqliteJournal, SqliteReader, open_reader, open_writer
+from plait.adapters.sqlite import SqliteJournal, SqliteJournalReader, open_journal_reader, open_journal_writer
 from plait.ports import Journal, JournalReader
 from plait.testing.contracts.journal import Fresh, JournalContract, ReaderOf
 
@@ -27,7 +27,7 @@ class TestSqliteJournal(JournalContract):
         made: list[SqliteJournal] = []
 
         def make() -> Journal:
-            made.append(open_writer(tmp_path / str(len(made)) / "journal.db"))
+            made.append(open_journal_writer(tmp_path / str(len(made)) / "journal.db"))
             return made[-1]
 
         yield make
@@ -37,7 +37,7 @@ class TestSqliteJournal(JournalContract):
     @pytest.fixture
     def reader_of(self) -> ReaderOf:
         def open_one(journal: Journal) -> JournalReader:
-            assert isinstance(journal, SqliteReader)
-            return open_reader(journal._path)
+            assert isinstance(journal, SqliteJournalReader)
+            return open_journal_reader(journal._path)
 
         return open_one

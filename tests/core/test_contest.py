@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from plait.core.agenda.answer_submit import why_not_submit
-from plait.core.contest import REFEREE, Contest, clashing, expand
+from plait.core.contest import REFEREE, Contest, find_duplicate_id, expand_contest
 from plait.core.decisions import (
     AttemptStarted,
     BatchEnded,
@@ -14,15 +14,15 @@ from plait.core.decisions import (
     MergeStarted,
     RequestRefused,
 )
-from plait.core.graph import build
+from plait.core.graph import build_checked_plan
 from plait.core.plan import Plan
 from plait.core.reports import MergeFailed
 from plait.core.requests import CancelTask, Drop, Feedback, Retry, Submit
 from plait.core.settings import Backoff, Budget, Isolation, Mode, OnConflict, Settings, Spend
 from plait.core.state import State
 from plait.core.status import BatchStatus, Category
-from plait.core.task import Job, Need, NeedKind, Phase, Task
-from plait.core.views import batch_view
+from plait.core.task import ModelJob, Need, NeedKind, Phase, Task
+from plait.core.views import make_batch_view
 from plait.testing.script import BATCH, Script, needs, started
 
 TWO = Contest(("amber", "birch"))
@@ -30,9 +30,9 @@ TWO = Contest(("amber", "birch"))
 
 def plan(*tasks: Task | str, contest: Contest = TWO, phases: tuple[Phase, ...] = ()) -> Plan:
     named = [Task(task) if isinstance(task, str) else task for task in tasks]
-    checked = build(named, phases=phases)
+    checked = build_checked_plan(named, phases=phases)
     assert checked.plan is not None, checked.problems
-    return expand(checked.plan, contest)
+    return expand_contest(checked.plan, contest)
 
 
 def contest(
@@ -66,7 +66,7 @@ def test_an_entrant_is_done_without_being_merged() -> None:
     decided = script.exits("a@amber")
     assert script.status("a@amber") == "done"
     assert not [each for each in decided if isinstance(each, MergeStarted)]
-    assert script.batch().line == []
+    assert script.batch().merges == []
 
 
 def test_an_entrant_is_verified_before_it_counts() -> None:
@@ -95,8 +95,8 @@ def test_the_winner_becomes_the_tasks_change_and_is_merged() -> None:
     script.exits("a@birch")
     decided = script.exits("a", winner="a@birch")
     assert [each.tip for each in decided if isinstance(each, MergeStarted)] == ["tip-a"]
-    assert [entry.change.task for entry in script.batch().line] == ["a"]
-    view = batch_view(script.state, script.batch())
+    assert [entry.change.task for entry in script.batch().merges] == ["a"]
+    view = make_batch_view(script.state, script.batch())
     assert [(task.id, task.entrant, task.winner) for task in view.tasks] == [
         ("a@amber", "a", None),
         ("a@birch", "a", None),
@@ -112,7 +112,7 @@ def test_a_failed_entrant_is_no_failure_of_the_batch() -> None:
         script.exits(name)
     assert script.batch().ended is BatchStatus.COMPLETED
     assert script.batch().reason == "2 done"
-    progress = batch_view(script.state, script.batch()).progress
+    progress = make_batch_view(script.state, script.batch()).progress
     assert (progress.total, progress.percentage) == (2, 100)
 
 
@@ -202,7 +202,7 @@ def test_a_conflict_is_refereed_again_on_the_new_base() -> None:
 
 
 def test_tasks_with_a_script_or_a_job_are_not_contested() -> None:
-    found = plan(Task("a", run="make"), Task("b", job=Job("out.py")), "c")
+    found = plan(Task("a", run="make"), Task("b", job=ModelJob("out.py")), "c")
     assert [task.id for task in found.tasks] == ["a", "b", "c@amber", "c@birch", "c"]
 
 
@@ -216,7 +216,7 @@ def test_the_same_agent_several_times() -> None:
 
 
 def test_agents_that_are_modules_have_short_names_and_different_ones() -> None:
-    names = [name for name, _ in Contest(("pack.one:Agent", "pack.two:Agent", "amber")).entrants()]
+    names = [name for name, _ in Contest(("pack.one:Agent", "pack.two:Agent", "amber")).list_entrants()]
     assert names == ["Agent.1", "Agent.2", "amber"]
 
 
@@ -251,8 +251,8 @@ def test_needs_places_and_ranks_are_kept() -> None:
 
 
 def test_an_id_that_an_entrant_would_share_is_found() -> None:
-    assert clashing(plan("a", "b")) is None
-    assert clashing(plan("a", Task("a@amber", run="true"))) == "a@amber"
+    assert find_duplicate_id(plan("a", "b")) is None
+    assert find_duplicate_id(plan("a", Task("a@amber", run="true"))) == "a@amber"
 
 
 def test_entrants_do_not_count_in_phases() -> None:
@@ -405,7 +405,7 @@ def test_contests_need_worktrees() -> None:
 
 
 def test_nobody_else_may_wait_for_an_entrant() -> None:
-    checked = build(
+    checked = build_checked_plan(
         [Task("a", needs=(Need("a@x", NeedKind.ENTRANT),)), Task("a@x", entrant="a"), needs("b", "a@x")]
     )
     assert checked.plan is not None

@@ -6,9 +6,9 @@ from collections import Counter
 
 import pytest
 
-from plait.core.count import count
+from plait.core.count import count_statuses
 from plait.core.evolve import evolve
-from plait.core.explain import standing
+from plait.core.explain import explain_status
 from plait.core.state import BatchState, State
 from plait.testing.run import run
 from plait.testing.scenario import stormy
@@ -16,7 +16,7 @@ from plait.testing.scenario import stormy
 
 def one_by_one(state: State, batch: BatchState) -> Counter[str]:
     asked = (task for task in batch.tasks if task.task.entrant is None)
-    return Counter(standing(state, batch, task).status.value for task in asked)
+    return Counter(explain_status(state, batch, task).status.value for task in asked)
 
 
 @pytest.mark.parametrize("seed", range(24))
@@ -25,5 +25,5 @@ def test_it_is_what_is_said_of_each_task(seed: int) -> None:
     for record in run(stormy(seed)).journal:
         evolve(state, record)
         for batch in state.batches.values():
-            told = {status.value: n for status, n in count(state, batch).items() if n}
+            told = {status.value: n for status, n in count_statuses(state, batch).items() if n}
             assert told == one_by_one(state, batch), (record, batch.settings)

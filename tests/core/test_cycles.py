@@ -5,7 +5,13 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, strategies as st
 
-from plait.core.cycles import Rows, Said, components, loop, report
+from plait.core.cycles import (
+    DependencyRows,
+    EdgeText,
+    find_cyclic_components,
+    find_shortest_cycle,
+    report_cycles,
+)
 from plait.core.task import Origin
 
 
@@ -16,7 +22,7 @@ def graphs(draw: st.DrawFn) -> list[tuple[int, ...]]:
     return [tuple(sorted(draw(st.sets(places, max_size=3)))) for _ in range(size)]
 
 
-def reachable(rows: Rows) -> list[set[int]]:
+def reachable(rows: DependencyRows) -> list[set[int]]:
     """From each place, what can be reached in one step or more."""
     reach = [set(row) for row in rows]
     for _ in rows:
@@ -25,7 +31,7 @@ def reachable(rows: Rows) -> list[set[int]]:
     return reach
 
 
-def shortest(rows: Rows, place: int) -> int:
+def shortest(rows: DependencyRows, place: int) -> int:
     steps, layer = 1, set(rows[place])
     while place not in layer:
         steps, layer = steps + 1, {other for near in layer for other in rows[near]}
@@ -33,7 +39,7 @@ def shortest(rows: Rows, place: int) -> int:
 
 
 @given(graphs())
-def test_cyclic_components_are_the_sets_of_places_that_reach_one_another(rows: Rows) -> None:
+def test_cyclic_components_are_the_sets_of_places_that_reach_one_another(rows: DependencyRows) -> None:
     reach = reachable(rows)
     knots = {
         tuple(other for other in sorted(reach[place]) if place in reach[other])
@@ -41,13 +47,13 @@ def test_cyclic_components_are_the_sets_of_places_that_reach_one_another(rows: R
         if place in reach[place]
     }
 
-    assert components(rows) == sorted(map(list, knots))
+    assert find_cyclic_components(rows) == sorted(map(list, knots))
 
 
 @given(graphs())
-def test_a_loop_is_a_shortest_real_cycle_through_the_first_place(rows: Rows) -> None:
-    for component in components(rows):
-        path = loop(rows, component)
+def test_a_loop_is_a_shortest_real_cycle_through_the_first_place(rows: DependencyRows) -> None:
+    for component in find_cyclic_components(rows):
+        path = find_shortest_cycle(rows, component)
 
         assert path[0] == path[-1] == min(component)
         assert all(before in rows[place] for before, place in pairwise(path))
@@ -59,21 +65,21 @@ def test_a_chain_or_ring_of_any_length_needs_no_recursion() -> None:
     chain = [(place - 1,) if place else () for place in range(size)]
     ring = [((place - 1) % size,) for place in range(size)]
 
-    assert components(chain) == []
-    assert components(ring) == [list(range(size))]
-    assert loop(ring, range(size)) == [*range(size), 0]
+    assert find_cyclic_components(chain) == []
+    assert find_cyclic_components(ring) == [list(range(size))]
+    assert find_shortest_cycle(ring, range(size)) == [*range(size), 0]
 
 
 def test_a_loop_is_asked_for_only_where_there_is_one() -> None:
     with pytest.raises(ValueError, match="no cycle"):
-        loop([(), (0,)], [1])
+        find_shortest_cycle([(), (0,)], [1])
 
 
-def told(rows: Rows) -> list[str]:
-    def edge(place: int, before: int) -> Said:
+def told(rows: DependencyRows) -> list[str]:
+    def edge(place: int, before: int) -> EdgeText:
         return f"{place} after {before}", Origin("plan", place + 1)
 
-    return [f"{problem.message}\n{problem.hint}" for problem in report(rows, str, edge, what="tasks")]
+    return [f"{problem.message}\n{problem.hint}" for problem in report_cycles(rows, str, edge, what="tasks")]
 
 
 def test_each_component_is_told_with_its_path_and_its_lines() -> None:

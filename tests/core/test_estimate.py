@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from plait.core.estimate import forecast, guess
-from plait.core.reports import RoomChanged
+from plait.core.estimate import forecast_batch, guess_duration
+from plait.core.reports import CapacityChanged
 from plait.core.requests import CancelTask, Pause
 from plait.core.settings import Budget, Mode, Settings, Spend
 from plait.core.status import Category
@@ -15,80 +15,80 @@ TEN = 600.0
 
 def test_parallel_work_overlaps_and_needs_do_not() -> None:
     script = Script("a", "b", needs("c", "a", "b"))
-    ahead = forecast(script.state, BATCH, script.now)
+    ahead = forecast_batch(script.state, BATCH, script.now)
     assert ahead.end == script.now + 2 * TEN
     assert ahead.tasks == {"a": script.now + TEN, "b": script.now + TEN, "c": script.now + 2 * TEN}
 
 
 def test_limits_count() -> None:
     script = Script("a", "b", "c", settings=Settings(max_parallel=1))
-    assert forecast(script.state, BATCH, script.now).end == script.now + 3 * TEN
+    assert forecast_batch(script.state, BATCH, script.now).end == script.now + 3 * TEN
 
 
 def test_the_room_counts() -> None:
     script = Script(start=False)
-    script.happen(RoomChanged(2, "4.0 GiB of memory left"))
+    script.happen(CapacityChanged(2, "4.0 GiB of memory left"))
     script.submit("a", "b", "c")
-    assert forecast(script.state, BATCH, script.now).end == script.now + 2 * TEN
+    assert forecast_batch(script.state, BATCH, script.now).end == script.now + 2 * TEN
 
 
 def test_what_has_run_already_counts() -> None:
     script = Script("a")
-    assert forecast(script.state, BATCH, script.now + 450).end == script.now + TEN
-    assert forecast(script.state, BATCH, script.now + 9999).end == script.now + 9999
+    assert forecast_batch(script.state, BATCH, script.now + 450).end == script.now + TEN
+    assert forecast_batch(script.state, BATCH, script.now + 9999).end == script.now + 9999
 
 
 def test_a_task_may_say_how_long_it_takes() -> None:
     script = Script(Task("a", estimate=42.0))
-    assert forecast(script.state, BATCH, script.now).end == script.now + 42
+    assert forecast_batch(script.state, BATCH, script.now).end == script.now + 42
 
 
 def test_verification_and_the_gate_take_time() -> None:
     script = Script(Task("a", estimate=100.0), settings=Settings(verify="v", gate="g"))
-    assert forecast(script.state, BATCH, script.now).end == script.now + 100 + 10 + 300
+    assert forecast_batch(script.state, BATCH, script.now).end == script.now + 100 + 10 + 300
 
 
 def test_history_makes_better_guesses() -> None:
     script = Script("a", "b", settings=Settings(max_parallel=1))
     script.now += 60
     script.exits("a")
-    took = script.state.experience["shell"].paces[0]
-    assert guess(script.state, Task("x", weight=2.0), "shell") == 2 * took
-    assert forecast(script.state, BATCH, script.now).end == script.now + took
+    took = script.state.agent_stats["shell"].seconds_per_weight[0]
+    assert guess_duration(script.state, Task("x", weight=2.0), "shell") == 2 * took
+    assert forecast_batch(script.state, BATCH, script.now).end == script.now + took
 
 
 def test_a_long_attempt_is_not_timed_out_in_a_forecast() -> None:
     script = Script(Task("a", estimate=9000.0), settings=Settings(timeout=3600, idle_timeout=60))
-    assert forecast(script.state, BATCH, script.now).end == script.now + 9000
+    assert forecast_batch(script.state, BATCH, script.now).end == script.now + 9000
 
 
 def test_approval_is_taken_for_granted() -> None:
     script = Script("a", "b", settings=Settings(mode=Mode.QUEUE))
-    assert forecast(script.state, BATCH, script.now).end == script.now + 2 * TEN
+    assert forecast_batch(script.state, BATCH, script.now).end == script.now + 2 * TEN
 
 
 def test_what_waits_for_a_person_has_no_end() -> None:
     script = Script("a", "b", settings=Settings(max_parallel=1))
     script.exits("a", Category.QUESTION)
-    ahead = forecast(script.state, BATCH, script.now)
+    ahead = forecast_batch(script.state, BATCH, script.now)
     assert ahead.end is None
     assert list(ahead.tasks) == ["b"]
     script.ask(lambda name: Pause(name, BATCH))
-    assert forecast(script.state, BATCH, script.now).end is None
+    assert forecast_batch(script.state, BATCH, script.now).end is None
 
 
 def test_a_breaker_is_waited_for() -> None:
     script = Script("a", settings=Settings(agents=("claude",)))
     script.exits("a", Category.RATE_LIMIT, retry_after=7200.0)
-    assert forecast(script.state, BATCH, script.now).end == script.now + 7200 + TEN
+    assert forecast_batch(script.state, BATCH, script.now).end == script.now + 7200 + TEN
 
 
 def test_a_forecast_changes_nothing_and_can_be_repeated() -> None:
     settings = Settings(verify="v", gate="g", budget=Budget(10_000_000), reserve=Spend(1_000_000))
     script = Script(Task("a", touches=("x",)), Task("b", touches=("x",)), needs("c", "a"), settings=settings)
     script.ask(lambda name: CancelTask(name, BATCH, "b"))
-    first = forecast(script.state, BATCH, script.now)
-    assert forecast(script.state, BATCH, script.now) == first
+    first = forecast_batch(script.state, BATCH, script.now)
+    assert forecast_batch(script.state, BATCH, script.now) == first
     script.exits("a")
     assert script.why("b") == "b is cancelled: cancelled by request"
 
@@ -96,4 +96,4 @@ def test_a_forecast_changes_nothing_and_can_be_repeated() -> None:
 def test_an_ended_batch_ended_when_it_did() -> None:
     script = Script("a")
     script.exits("a")
-    assert forecast(script.state, BATCH, script.now + 500).end == script.now
+    assert forecast_batch(script.state, BATCH, script.now + 500).end == script.now

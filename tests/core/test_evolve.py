@@ -9,17 +9,17 @@ from hypothesis import given, settings, strategies as st
 
 from plait import codec
 from plait.core import decisions, reports, requests
-from plait.core.agenda.rules import agenda
+from plait.core.agenda.rules import list_due
 from plait.core.events import Event, Record
 from plait.core.evolve import HANDLERS, evolve
-from plait.core.fork import fork
+from plait.core.fork import copy_state
 from plait.core.plan import Plan
 from plait.core.requests import Submit
 from plait.core.settings import EngineSettings, Settings
 from plait.core.state import State
 from plait.core.status import Category
 from plait.core.task import Attempt, Phase, Step, Task
-from plait.core.views import batch_view
+from plait.core.views import make_batch_view
 from plait.testing.recount import differences
 from plait.testing.script import Script, needs
 
@@ -56,16 +56,16 @@ def strategy(event: type[Event]) -> st.SearchStrategy[Event]:
         "outcome": st.builds(
             reports.Outcome, st.sampled_from(Category), tip=st.none() | st.just("t"), peak=SMALL
         ),
-        "line": st.lists(st.builds(reports.Merged, IDS, IDS), max_size=3).map(tuple),
+        "line": st.lists(st.builds(reports.MergedTask, IDS, IDS), max_size=3).map(tuple),
         "changes": st.lists(st.tuples(IDS, st.none() | IDS), max_size=3).map(tuple),
-        "clashes": st.lists(st.builds(reports.Clash, IDS, st.just(("x",))), max_size=2).map(tuple),
+        "clashes": st.lists(st.builds(reports.RebuildConflict, IDS, st.just(("x",))), max_size=2).map(tuple),
     }
     plain: dict[object, st.SearchStrategy[object]] = {str: IDS, int: SMALL, float: st.floats(0, 1000)}
     chosen = {name: special.get(name, plain.get(hint, st.nothing())) for name, hint in hints.items()}
     return st.builds(event, **{name: made for name, made in chosen.items() if not made.is_empty})
 
 
-EVENTS = st.one_of([strategy(event) for event in codec.KINDS.values()])
+EVENTS = st.one_of([strategy(event) for event in codec.EVENT_TYPES.values()])
 
 
 HISTORIES = st.lists(EVENTS, max_size=30)
@@ -84,49 +84,51 @@ def fold(events: list[Event]) -> State:
 @given(HISTORIES)
 def test_no_list_of_facts_makes_it_fail(events: list[Event]) -> None:
     state = fold(events)
-    list(agenda(state))
+    list(list_due(state))
     assert differences(state) == []
     for batch in state.batches.values():
-        batch_view(state, batch)
+        make_batch_view(state, batch)
 
 
 @settings(max_examples=50, deadline=None)
 @given(HISTORIES)
 def test_the_same_facts_give_the_same_agenda(events: list[Event]) -> None:
-    assert list(agenda(fold(events))) == list(agenda(fold(events)))
+    assert list(list_due(fold(events))) == list(list_due(fold(events)))
 
 
 def test_every_kind_of_event_has_a_handler() -> None:
-    assert set(HANDLERS) == set(codec.KINDS.values())
+    assert set(HANDLERS) == set(codec.EVENT_TYPES.values())
 
 
-@pytest.mark.parametrize("kind", sorted(codec.KINDS))
+@pytest.mark.parametrize("kind", sorted(codec.EVENT_TYPES))
 def test_the_strategy_reaches_every_kind(kind: str) -> None:
-    assert not strategy(codec.KINDS[kind]).is_empty
+    assert not strategy(codec.EVENT_TYPES[kind]).is_empty
 
 
 def test_a_fork_is_the_same_and_independent() -> None:
     script = Script("a", needs("b", "a"), "c", settings=Settings(verify="v"))
     script.exits("a")
-    before = list(agenda(script.state))
-    twin = fork(script.state)
-    assert list(agenda(twin)) == before
-    view = batch_view(script.state, script.batch())
+    before = list(list_due(script.state))
+    twin = copy_state(script.state)
+    assert list(list_due(twin)) == before
+    view = make_batch_view(script.state, script.batch())
     for decided in (
         reports.AttemptExited(name, reports.Outcome(Category.OK, tip="t"))
         for name in list(twin.batches["b1"].alive)
     ):
         evolve(twin, Record(twin.seq + 1, twin.now + 1, decided))
-    assert batch_view(script.state, script.batch()) == view
-    assert list(agenda(script.state)) == before
+    assert make_batch_view(script.state, script.batch()) == view
+    assert list(list_due(script.state)) == before
 
 
 def test_the_engine_of_today_is_known_with_its_time_and_not_with_what_yesterdays_saw() -> None:
     script = Script("a")
-    script.happen(reports.PressureChanged("the disk is full"), reports.RoomChanged(1, "little memory left"))
+    script.happen(
+        reports.PressureChanged("the disk is full"), reports.CapacityChanged(1, "little memory left")
+    )
     script.happen(reports.EngineTaken(7))
     state = script.state
     assert (state.engine, state.engine_since) == (reports.EngineTaken(7), script.now)
-    assert (state.pressure, state.room) == (None, None)
+    assert (state.pressure, state.capacity) == (None, None)
     script.happen(reports.EngineReleased(7))
     assert script.state.engine is None

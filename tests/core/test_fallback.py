@@ -8,7 +8,7 @@ from plait.core.decisions import AttemptStarted, BreakerClosed, BreakerOpened, D
 from plait.core.reports import AttemptSession, AttemptUsed, RateLimited
 from plait.core.requests import Feedback, Retry
 from plait.core.settings import NO_SPEND, Budget, EngineSettings, Settings, Spend
-from plait.core.state import Experience
+from plait.core.state import AgentStats
 from plait.core.status import Category
 from plait.core.task import Attempt, NeedKind, Step, Task
 from plait.testing.script import BATCH, Script, needs, started
@@ -55,14 +55,14 @@ def test_nobody_stands_in_unless_asked_for() -> None:
 
 
 def test_an_agent_of_the_tasks_own_goes_before_one_that_stands_in() -> None:
-    both = SETTINGS.patched(Settings(agents=("claude", "gemini")), ("agents",))
+    both = SETTINGS.with_fields(Settings(agents=("claude", "gemini")), ("agents",))
     script = Script("a", settings=both)
     assert starts(script.exits("a", Category.RATE_LIMIT, retry_after=60.0)) == [("a", "gemini")]
     assert starts(script.exits("a", Category.RATE_LIMIT, retry_after=60.0)) == [("a", "codex")]
 
 
 def test_those_who_stand_in_are_taken_in_order_and_not_while_they_refuse_too() -> None:
-    two = SETTINGS.patched(Settings(fallback=("codex", "gemini")), ("fallback",))
+    two = SETTINGS.with_fields(Settings(fallback=("codex", "gemini")), ("fallback",))
     script = Script("a", settings=two)
     script.happen(RateLimited("openai", script.now + 500))
     assert starts(script.exits("a", Category.RATE_LIMIT, retry_after=900.0)) == [("a", "gemini")]
@@ -85,7 +85,7 @@ def test_an_entrant_of_a_contest_is_nobody_elses() -> None:
 def test_an_entrant_that_waits_for_its_agent_keeps_nobody_from_whoever_stands_in() -> None:
     entrant = Task("a@claude", agent="claude", entrant="a", priority=1)
     others = (entrant, needs("a", "a@claude", kind=NeedKind.ENTRANT), Task("b", agent="claude", priority=2))
-    script = Script(*others, settings=SETTINGS.patched(Settings(max_parallel=1), ("max_parallel",)))
+    script = Script(*others, settings=SETTINGS.with_fields(Settings(max_parallel=1), ("max_parallel",)))
     assert starts(script.exits("a@claude", Category.RATE_LIMIT, retry_after=60.0)) == [("b", "codex")]
 
 
@@ -203,9 +203,11 @@ def test_who_rejects_again_after_somebody_asked_is_left_alone_for_longer() -> No
 
 
 def test_what_keeps_it_waiting_is_what_the_one_who_stands_in_may_cost() -> None:
-    paid = SETTINGS.patched(Settings(budget=Budget(1_000_000), reserve=Spend(300_000)), ("budget", "reserve"))
+    paid = SETTINGS.with_fields(
+        Settings(budget=Budget(1_000_000), reserve=Spend(300_000)), ("budget", "reserve")
+    )
     script = Script("a", "b", settings=paid)
-    script.state.experience["codex"] = Experience(spends=(Spend(900_000),) * 3)
+    script.state.agent_stats["codex"] = AgentStats(spends=(Spend(900_000),) * 3)
     script.exits("a", Category.RATE_LIMIT, retry_after=3600.0)
     assert script.running() == ["b"]
     assert script.why("a") == "a is waiting: it may cost $0.90, and $0.30 of $1.00 is spent or reserved"

@@ -2,43 +2,43 @@
 
 from __future__ import annotations
 
-from plait.core.reports import ConflictCleared, ConflictForeseen
+from plait.core.reports import ConflictCleared, ConflictPredicted
 from plait.core.requests import CancelTask
 from plait.core.settings import OnConflict, Settings
 from plait.core.status import Category
-from plait.core.views import task_view
+from plait.core.views import make_task_view
 from plait.testing.script import BATCH, Script
 
 
 def foreseen(script: Script, task: str) -> dict[str, tuple[str, ...]]:
-    return dict(task_view(script.state, script.batch(), script.task(task)).foreseen)
+    return dict(make_task_view(script.state, script.batch(), script.task(task)).foreseen)
 
 
 def test_both_are_warned_and_nothing_is_decided() -> None:
     script = Script("a", "b")
-    assert script.happen(ConflictForeseen(BATCH, "a", "b", ("x.py", "y.py"))) == []
+    assert script.happen(ConflictPredicted(BATCH, "a", "b", ("x.py", "y.py"))) == []
     assert script.why("a") == "a is running: attempt 1 by shell; would conflict with b in x.py, y.py"
     assert script.why("b") == "b is running: attempt 1 by shell; would conflict with a in x.py, y.py"
 
 
 def test_a_conflict_with_the_branch_and_long_lists_are_said_in_short() -> None:
     script = Script("a")
-    script.happen(ConflictForeseen(BATCH, "a", "", tuple("vwxyz")))
+    script.happen(ConflictPredicted(BATCH, "a", "", tuple("vwxyz")))
     assert script.why("a").endswith("; would conflict with the batch branch in v, w, x and 2 more")
 
 
 def test_what_is_cleared_is_not_said_any_more() -> None:
     script = Script("a", "b")
-    script.happen(ConflictForeseen(BATCH, "a", "b", ("x",)), ConflictCleared(BATCH, "b", "a"))
+    script.happen(ConflictPredicted(BATCH, "a", "b", ("x",)), ConflictCleared(BATCH, "b", "a"))
     assert (foreseen(script, "a"), foreseen(script, "b")) == ({}, {})
 
 
 def test_it_is_forgotten_when_either_ends() -> None:
     script = Script("a", "b", settings=Settings(retries=0))
-    script.happen(ConflictForeseen(BATCH, "a", "b", ("x",)), ConflictForeseen(BATCH, "b", "", ("y",)))
+    script.happen(ConflictPredicted(BATCH, "a", "b", ("x",)), ConflictPredicted(BATCH, "b", "", ("y",)))
     script.exits("a", Category.TASK)
     assert (foreseen(script, "a"), foreseen(script, "b")) == ({}, {"": ("y",)})
-    script.happen(ConflictForeseen(BATCH, "b", "a", ("x",)))
+    script.happen(ConflictPredicted(BATCH, "b", "a", ("x",)))
     assert foreseen(script, "b") == {"": ("y",)}
 
 
@@ -46,7 +46,7 @@ def test_a_repair_begins_without_it() -> None:
     script = Script("a", "b", settings=Settings(on_conflict=OnConflict.REPAIR))
     script.merges = False
     script.exits("a")
-    script.happen(ConflictForeseen(BATCH, "a", "b", ("x",)))
+    script.happen(ConflictPredicted(BATCH, "a", "b", ("x",)))
     script.conflict("a", "x")
     assert (foreseen(script, "a"), foreseen(script, "b")) == ({}, {})
 
@@ -55,6 +55,6 @@ def test_nonsense_changes_nothing() -> None:
     script = Script("a", "b")
     script.ask(lambda name: CancelTask(name, BATCH, "b"))
     for task, other in (("a", "a"), ("a", "nobody"), ("nobody", "a"), ("nobody", "")):
-        script.happen(ConflictForeseen(BATCH, task, other, ("x",)), ConflictCleared(BATCH, task, other))
-    script.happen(ConflictForeseen("nowhere", "a", "b", ("x",)))
+        script.happen(ConflictPredicted(BATCH, task, other, ("x",)), ConflictCleared(BATCH, task, other))
+    script.happen(ConflictPredicted("nowhere", "a", "b", ("x",)))
     assert foreseen(script, "a") == {}

@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, strategies as st
 
-from plait.core.graph import Checked, UnknownNeeds, build
+from plait.core.graph import PlanCheck, UnknownNeeds, build_checked_plan
 from plait.core.plan import Plan, Severity
 from plait.core.task import Need, NeedKind, Origin, Task
 
@@ -17,12 +17,12 @@ def task(name: str, *needs: str, line: int = 0, weight: float = 1.0) -> Task:
     return Task(name, needs=tuple(map(Need, needs)), origin=Origin("TODO.md", line), weight=weight)
 
 
-def planned(checked: Checked) -> Plan:
+def planned(checked: PlanCheck) -> Plan:
     assert checked.plan is not None, checked.problems
     return checked.plan
 
 
-def told(checked: Checked) -> list[str]:
+def told(checked: PlanCheck) -> list[str]:
     """Each problem as `severity place: message | hint`."""
     return [f"{p.severity} {p.at or '-'}: {p.message} | {p.hint}" for p in checked.problems]
 
@@ -60,7 +60,7 @@ def on_a_cycle(graph: Graph) -> list[frozenset[int]]:
 @given(graphs(cyclic=True))
 def test_there_is_a_plan_unless_there_is_a_cycle_and_every_knot_is_reported(graph: Graph) -> None:
     knots = on_a_cycle(graph)
-    checked = build(tasks_of(graph))
+    checked = build_checked_plan(tasks_of(graph))
 
     assert (checked.plan is None) == bool(knots)
     assert len(checked.problems) == len(knots)
@@ -74,7 +74,7 @@ def test_there_is_a_plan_unless_there_is_a_cycle_and_every_knot_is_reported(grap
 @given(graphs(cyclic=False))
 def test_a_plan_has_the_needs_as_places_in_order(graph: Graph) -> None:
     tasks = tasks_of(graph)
-    plan = planned(build(tasks))
+    plan = planned(build_checked_plan(tasks))
 
     assert plan.tasks == tuple(tasks)
     assert plan.needs == tuple(tuple(sorted(needs)) for needs in graph)
@@ -87,13 +87,13 @@ def test_a_rank_is_the_longest_way_from_a_start_to_the_end(graph: Graph, duratio
         after = [longest(other) for other, needs in enumerate(graph) if place in needs]
         return durations[place] + max(after, default=0)
 
-    plan = planned(build(tasks_of(graph), durations=lambda task: durations[int(task.id[1:])]))
+    plan = planned(build_checked_plan(tasks_of(graph), durations=lambda task: durations[int(task.id[1:])]))
 
     assert plan.ranks == tuple(longest(place) for place in range(len(graph)))
 
 
 def test_without_a_history_an_estimate_counts_and_without_that_the_weight() -> None:
-    plan = planned(build([Task("a", weight=2), Task("b", weight=2, estimate=90)]))
+    plan = planned(build_checked_plan([Task("a", weight=2), Task("b", weight=2, estimate=90)]))
 
     assert plan.ranks == (1200, 90)
 
@@ -105,7 +105,7 @@ def test_a_cycle_is_told_with_the_lines_that_say_it() -> None:
         Task("3", needs=(Need("2", NeedKind.CHAIN, reason="Tasks 2-3 are [SEQUENTIAL]"),)),
     ]
 
-    assert told(build(tasks)) == [
+    assert told(build_checked_plan(tasks)) == [
         (
             "error TODO.md:4: tasks wait for one another: 1 → 2 → 3 → 1\n"
             '  2 needs 1 (TODO.md:14: "Dependencies: 1")\n'
@@ -117,19 +117,19 @@ def test_a_cycle_is_told_with_the_lines_that_say_it() -> None:
 
 
 def test_a_task_that_needs_itself_is_a_cycle_of_one() -> None:
-    assert told(build([task("1", "1", line=3)])) == [
+    assert told(build_checked_plan([task("1", "1", line=3)])) == [
         "error TODO.md:3: 1 waits for itself: 1 → 1\n  1 needs 1 (TODO.md:3) | Take that need out, at TODO.md:3."
     ]
 
 
 def test_a_plan_without_tasks_is_an_error() -> None:
-    assert told(build([])) == [
+    assert told(build_checked_plan([])) == [
         "error -: there are no tasks to run | Name a source that has tasks, or select others with --select."
     ]
 
 
 def test_two_tasks_of_one_id_are_an_error_that_names_both_places_and_hides_no_other() -> None:
-    checked = build([task("1", line=3), task("1", line=9), task("2", "2", line=12)])
+    checked = build_checked_plan([task("1", line=3), task("1", line=9), task("2", "2", line=12)])
 
     assert checked.plan is None
     assert told(checked) == [
@@ -139,20 +139,20 @@ def test_two_tasks_of_one_id_are_an_error_that_names_both_places_and_hides_no_ot
 
 
 def test_a_need_on_a_finished_task_is_satisfied_without_a_word() -> None:
-    checked = build([task("2", "1")], finished=["1"], unknown=UnknownNeeds.FAIL)
+    checked = build_checked_plan([task("2", "1")], finished=["1"], unknown=UnknownNeeds.FAIL)
 
     assert planned(checked).needs == ((),)
     assert checked.problems == ()
 
 
 def test_a_finished_task_that_runs_again_is_waited_for() -> None:
-    assert planned(build([task("1"), task("2", "1")], finished=["1"])).needs == ((), (0,))
+    assert planned(build_checked_plan([task("1"), task("2", "1")], finished=["1"])).needs == ((), (0,))
 
 
 def test_a_need_on_a_task_that_was_not_selected_is_an_error_with_two_ways_out() -> None:
     tasks = [task("2", "1", line=5), task("3", "2", "1", line=9)]
 
-    assert told(build(tasks, known=["1", "2", "3"])) == [
+    assert told(build_checked_plan(tasks, known=["1", "2", "3"])) == [
         (
             "error TODO.md:5: 2 and 1 more need 1, which is neither finished nor selected"
             " | --with-needs pulls it in, --ignore-needs goes without it."
@@ -161,7 +161,9 @@ def test_a_need_on_a_task_that_was_not_selected_is_an_error_with_two_ways_out() 
 
 
 def test_a_person_may_go_without_a_task_that_was_not_selected() -> None:
-    checked = build([task("2", "1", line=5), task("3", "2", "1")], known=["1"], ignore_needs=True)
+    checked = build_checked_plan(
+        [task("2", "1", line=5), task("3", "2", "1")], known=["1"], ignore_needs=True
+    )
 
     assert planned(checked).needs == ((), (0,))
     assert told(checked) == [
@@ -170,7 +172,7 @@ def test_a_person_may_go_without_a_task_that_was_not_selected() -> None:
 
 
 def test_an_unknown_need_is_taken_as_finished_and_said_once() -> None:
-    checked = build([task("2", "1", "1", line=5)])
+    checked = build_checked_plan([task("2", "1", "1", line=5)])
 
     assert planned(checked).needs == ((),)
     assert told(checked) == [
@@ -184,7 +186,7 @@ def test_an_unknown_need_is_taken_as_finished_and_said_once() -> None:
 def test_an_unknown_need_can_be_an_error_that_names_the_nearest_id() -> None:
     tasks = [task("01-setup"), task("02-api", "01-stup", line=5), task("03-docs", "nowhere", line=7)]
 
-    assert told(build(tasks, unknown=UnknownNeeds.FAIL)) == [
+    assert told(build_checked_plan(tasks, unknown=UnknownNeeds.FAIL)) == [
         "error TODO.md:5: 02-api needs 01-stup, which no source knows | Did you mean 01-setup?",
         (
             "error TODO.md:7: 03-docs needs nowhere, which no source knows"
@@ -195,14 +197,14 @@ def test_an_unknown_need_can_be_an_error_that_names_the_nearest_id() -> None:
 
 def test_thousands_of_unknown_needs_are_refused_with_a_bounded_search_for_near_ids() -> None:
     tasks = [task(f"task-{place}", f"tusk-{place}") for place in range(5_000)]
-    checked = build(tasks, unknown=UnknownNeeds.FAIL)
+    checked = build_checked_plan(tasks, unknown=UnknownNeeds.FAIL)
 
     assert len(checked.problems) == 5_000
     assert sum(problem.hint.startswith("Did you mean") for problem in checked.problems) == 5
 
 
 def test_a_need_said_twice_is_one_need() -> None:
-    assert planned(build([task("1"), task("2", "1", "1")])).needs == ((), (0,))
+    assert planned(build_checked_plan([task("1"), task("2", "1", "1")])).needs == ((), (0,))
 
 
 @pytest.mark.parametrize("shape", ["chain", "ring"])
@@ -211,7 +213,7 @@ def test_a_chain_or_ring_of_a_hundred_thousand_tasks_is_checked_without_recursio
     tasks = [task(f"{place}", f"{place - 1}") if place else task("0") for place in range(size)]
     if shape == "ring":
         tasks[0] = task("0", f"{size - 1}")
-    checked = build(tasks)
+    checked = build_checked_plan(tasks)
 
     if checked.plan is None:
         assert [problem.severity for problem in checked.problems] == [Severity.ERROR]

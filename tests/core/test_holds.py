@@ -1,16 +1,16 @@
 from __future__ import annotations
 
-from plait.core.graph import Checked, build
+from plait.core.graph import PlanCheck, build_checked_plan
 from plait.core.task import Need, Origin, Task
 
 
 def held(*tasks: Task) -> dict[str, tuple[str, ...]]:
-    plan = build(tasks).plan
+    plan = build_checked_plan(tasks).plan
     assert plan is not None
     return {task.id: tokens for task, tokens in zip(plan.tasks, plan.holds, strict=True)}
 
 
-def told(checked: Checked) -> list[str]:
+def told(checked: PlanCheck) -> list[str]:
     return [f"{p.severity} {p.at or '-'}: {p.message}" for p in checked.problems]
 
 
@@ -53,7 +53,9 @@ def test_two_conflicts_of_one_task_do_not_keep_the_others_apart() -> None:
 
 def test_a_conflict_with_a_task_outside_the_plan_holds_nothing_and_an_unknown_one_is_said() -> None:
     at = Origin("tasks/1.md", 4)
-    checked = build([Task("1", conflicts_with=("1", "2", "3", "4"), origin=at)], known=["2"], finished=["3"])
+    checked = build_checked_plan(
+        [Task("1", conflicts_with=("1", "2", "3", "4"), origin=at)], known=["2"], finished=["3"]
+    )
 
     assert checked.plan is not None
     assert checked.plan.holds == ((),)
@@ -62,7 +64,7 @@ def test_a_conflict_with_a_task_outside_the_plan_holds_nothing_and_an_unknown_on
 
 def test_paths_outside_the_repository_are_ignored_and_said() -> None:
     at = Origin("tasks/1.md", 4)
-    checked = build([Task("1", touches=("/etc/hosts", "../x", "src/a.py", ""), origin=at)])
+    checked = build_checked_plan([Task("1", touches=("/etc/hosts", "../x", "src/a.py", ""), origin=at)])
 
     assert checked.plan is not None
     assert checked.plan.holds == (("file:src/a.py",),)
@@ -73,9 +75,9 @@ def test_paths_outside_the_repository_are_ignored_and_said() -> None:
     ]
 
 
-def sharing(many: int, of: int, *files: str, chained: bool = False) -> Checked:
+def sharing(many: int, of: int, *files: str, chained: bool = False) -> PlanCheck:
     needs = [(Need(f"{place - 1}"),) if chained and place else () for place in range(of)]
-    return build(
+    return build_checked_plan(
         [Task(f"{place}", needs=needs[place], touches=files * (place < many)) for place in range(of)]
     )
 

@@ -7,11 +7,11 @@ from hypothesis import example, given, strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from plait.core.letter import MOST, Detail, body, letter, title
+from plait.core.letter import MAX_BODY_BYTES, TaskDetail, write_body, write_pull_request, write_title
 from plait.core.settings import NO_SPEND, Mode, Settings, Spend
 from plait.core.status import BatchStatus, TaskStatus
 from plait.core.views import BatchView, Progress, TaskView
-from plait.core.wording import TITLE_MOST, Wording, problem_of_title
+from plait.core.wording import MAX_OVERRIDE_TITLE_CHARS, PullRequestOverride, check_title
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 ZERO = "\u200b"
@@ -117,8 +117,8 @@ def test_the_whole_letter() -> None:
         task("02-b", TaskStatus.FAILED, said="Break b", why="the agent failed: exit status 3"),
         task("03-c", TaskStatus.SKIPPED, why="dropped"),
     )
-    details = {"01-a": Detail((3, 182, 12), verified=True)}
-    assert body(view, details) == (
+    details = {"01-a": TaskDetail((3, 182, 12), verified=True)}
+    assert write_body(view, details) == (
         "**1 of 3 tasks done** · 1 failed · 1 skipped · 12m 30s · \\$\u200b1\\.24 and 340\\,000 tokens\n"
         "\n"
         "| status | task | commit | change | verified | cost |\n"
@@ -151,7 +151,7 @@ def test_the_whole_letter() -> None:
 @example("@someone", "x", "y")
 @example("\\", "x\\", "y\\")
 def test_a_text_is_shown_as_it_is_and_does_nothing_else(name: str, said: str, why: str) -> None:
-    text = body(batch(task("first"), task(name, TaskStatus.FAILED, said=said, why=why), task("last")))
+    text = write_body(batch(task("first"), task(name, TaskStatus.FAILED, said=said, why=why), task("last")))
     text.encode()
     told = rows(text)
     assert [row[0] for row in told] == ["✓ done", "✗ failed", "✓ done"]
@@ -166,20 +166,20 @@ def test_a_text_is_shown_as_it_is_and_does_nothing_else(name: str, said: str, wh
 @pytest.mark.parametrize("said", HOSTILE)
 def test_nobody_is_called_and_nothing_is_closed(said: str) -> None:
     view = batch(task("one", said=said), task("two", TaskStatus.FAILED, said=said, why=said))
-    for text in (body(view), title(view)):
+    for text in (write_body(view), write_title(view)):
         for call in ("@someone", "#12", "#3", "GH-7"):
             assert call not in text
     for link in ("https://", "www.e", "!5", "~bug", "<b", "<!--"):
-        assert link not in body(view)
-    assert not any(line.startswith("/") for line in body(view).splitlines())
+        assert link not in write_body(view)
+    assert not any(line.startswith("/") for line in write_body(view).splitlines())
 
 
 def test_a_thousand_tasks_fit_and_the_others_are_counted() -> None:
     long = "words and | more " * 20
     tasks = [task(f"done-{n}", said=long) for n in range(600)]
     tasks += [task(f"bad-{n}", TaskStatus.FAILED, said=long, why=long) for n in range(400)]
-    text = body(batch(*tasks))
-    assert MOST * 0.9 < len(text.encode()) <= MOST
+    text = write_body(batch(*tasks))
+    assert MAX_BODY_BYTES * 0.9 < len(text.encode()) <= MAX_BODY_BYTES
     table = len(rows(text))
     reasons = text.count("\n- ✗ failed")
     assert table > 50
@@ -191,29 +191,29 @@ def test_a_thousand_tasks_fit_and_the_others_are_counted() -> None:
 
 def test_where_a_whole_batch_is_checked_what_is_done_is_verified() -> None:
     view = batch(task("a"), task("b", TaskStatus.FAILED), settings=Settings(verify="make test"))
-    assert [row[4] for row in rows(body(view))] == ["yes", ""]
+    assert [row[4] for row in rows(write_body(view))] == ["yes", ""]
 
 
 def test_a_title_says_what_is_in_it() -> None:
     one = task("1", said="Add a\n thing")
     failed = task("2", TaskStatus.FAILED, said="Break it")
-    assert title(batch(one, failed)) == "Add a thing"
-    assert title(batch(one, task("3"))) == "2 tasks: Add a thing, 3"
-    assert title(batch(one, one, one, one)) == "4 tasks: Add a thing, Add a thing, Add a thing, …"
-    assert title(batch(failed)) == "Batch 7f3a"
-    assert len(title(batch(task("x", said="long " * 100)))) == 120
+    assert write_title(batch(one, failed)) == "Add a thing"
+    assert write_title(batch(one, task("3"))) == "2 tasks: Add a thing, 3"
+    assert write_title(batch(one, one, one, one)) == "4 tasks: Add a thing, Add a thing, Add a thing, …"
+    assert write_title(batch(failed)) == "Batch 7f3a"
+    assert len(write_title(batch(task("x", said="long " * 100)))) == 120
 
 
 def test_a_title_may_be_a_persons_own() -> None:
-    assert title(batch(task("1")), "  Closes #12,\n thanks @ada ") == "Closes #12, thanks @ada"
+    assert write_title(batch(task("1")), "  Closes #12,\n thanks @ada ") == "Closes #12, thanks @ada"
 
 
 def test_a_title_that_may_be_said_is_not_cut() -> None:
-    longest = "x" * TITLE_MOST
-    assert (title(batch(task("1")), longest), problem_of_title(longest)) == (longest, None)
-    assert problem_of_title(f"{longest}x") is not None
+    longest = "x" * MAX_OVERRIDE_TITLE_CHARS
+    assert (write_title(batch(task("1")), longest), check_title(longest)) == (longest, None)
+    assert check_title(f"{longest}x") is not None
 
 
 def test_a_body_without_words_is_none() -> None:
     view = batch(task("1"))
-    assert letter(view, Wording(body=" \n")).body == body(view)
+    assert write_pull_request(view, PullRequestOverride(body=" \n")).body == write_body(view)

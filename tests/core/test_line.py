@@ -12,10 +12,10 @@ from plait.core.decisions import (
     TaskEnded,
 )
 from plait.core.reports import (
-    Clash,
+    RebuildConflict,
     GateDone,
     GateLost,
-    Merged,
+    MergedTask,
     MergeDone,
     MergeFailed,
     RebuildDone,
@@ -246,7 +246,7 @@ def test_a_change_that_no_longer_applies_after_a_drop_is_a_conflict() -> None:
     script.merges = False
     decisions = script.ask(lambda name: Drop(name, BATCH, "a"))
     assert RebuildStarted(BATCH, 1, ("a",), (Change("b", "base", "tip-b"),)) in decisions
-    script.happen(RebuildDone(BATCH, 1, (), (Clash("b", ("x.py",)),)))
+    script.happen(RebuildDone(BATCH, 1, (), (RebuildConflict("b", ("x.py",)),)))
     assert script.task("b").status is TaskStatus.CONFLICTED
     assert script.batch().head == "base"
 
@@ -277,7 +277,7 @@ def test_who_starts_next_starts_from_what_is_being_merged() -> None:
 def test_a_late_rebuild_report_changes_nothing() -> None:
     script = Script("a")
     script.exits("a")
-    script.happen(RebuildDone(BATCH, 9, (Merged("a", "elsewhere"),)))
+    script.happen(RebuildDone(BATCH, 9, (MergedTask("a", "elsewhere"),)))
     assert script.batch().head == "base+a"
 
 
@@ -315,7 +315,7 @@ def test_a_need_that_is_done_again_is_not_kept_waiting_by_a_merged_task() -> Non
             script.gate(passed=True)
     script.merges = False
     script.ask(lambda name: Drop(name, BATCH, "c"))
-    script.happen(RebuildDone(BATCH, 1, (Merged("b", "base+b"),), (Clash("a", ("x",)),)))
+    script.happen(RebuildDone(BATCH, 1, (MergedTask("b", "base+b"),), (RebuildConflict("a", ("x",)),)))
     assert script.running() == ["a"]
 
 
@@ -326,7 +326,7 @@ def test_a_clash_of_an_earlier_life_is_not_held_against_the_next() -> None:
     script.merges = False
     script.ask(lambda name: Drop(name, BATCH, "x"))
     script.ask(lambda name: Retry(name, BATCH, "a"))
-    script.happen(RebuildDone(BATCH, 1, (), (Clash("a", ("x.py",)),)))
+    script.happen(RebuildDone(BATCH, 1, (), (RebuildConflict("a", ("x.py",)),)))
     assert script.running() == ["a"]
 
 

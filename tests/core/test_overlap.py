@@ -7,8 +7,8 @@ from itertools import combinations, product
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
-from plait.core.globs import is_glob, parse
-from plait.core.overlap import normal, tokens
+from plait.core.globs import is_glob, parse_glob
+from plait.core.overlap import normalize_touch, find_file_locks
 
 NAMES = ("a", "b", "ab", "c")
 UNIVERSE = ["/".join(names) for depth in range(1, 6) for names in product(NAMES, repeat=depth)]
@@ -68,7 +68,7 @@ def prefix(glob: str) -> str:
 @example(["a/*", "a/b", "a/b/c"])
 @example(["./", "a", "b/*"])
 def test_touches_share_a_token_exactly_when_they_overlap(plan: list[str]) -> None:
-    taken = tokens(plan)
+    taken = find_file_locks(plan)
     for one, other in combinations(plan, 2):
         share = not set(taken[one]).isdisjoint(taken[other])
         overlap = not expanded(one, plan).isdisjoint(expanded(other, plan))
@@ -85,7 +85,7 @@ def test_touches_share_a_token_exactly_when_they_overlap(plan: list[str]) -> Non
 @settings(deadline=None)
 @given(wild)
 def test_a_glob_matches_what_its_names_match(names: list[str]) -> None:
-    glob = parse("/".join(names))
+    glob = parse_glob("/".join(names))
 
     assert {path for path in UNIVERSE if glob.matches(path)} == all_matched("/".join(names))
 
@@ -113,11 +113,11 @@ def test_a_glob_matches_what_its_names_match(names: list[str]) -> None:
     ],
 )
 def test_wildcards(glob: str, path: str, result: bool) -> None:  # noqa: FBT001
-    assert parse(glob).matches(path) is result
+    assert parse_glob(glob).matches(path) is result
 
 
 def test_a_hostile_glob_does_not_take_long() -> None:
-    assert not parse("*a" * 60 + "b").matches("a" * 2_000)
+    assert not parse_glob("*a" * 60 + "b").matches("a" * 2_000)
 
 
 @pytest.mark.parametrize(
@@ -142,11 +142,11 @@ def test_a_hostile_glob_does_not_take_long() -> None:
     ],
 )
 def test_one_spelling_for_each_path(said: str, spelling: str | None) -> None:
-    assert normal(said) == spelling
+    assert normalize_touch(said) == spelling
 
 
 def test_the_wider_takes_the_tokens_of_the_narrower_and_never_the_other_way_round() -> None:
-    taken = tokens(["src", "src/a.py", "src/x/", "src/*.py", "**/*.md"])
+    taken = find_file_locks(["src", "src/a.py", "src/x/", "src/*.py", "**/*.md"])
 
     assert {touch: set(found) for touch, found in taken.items()} == {
         "src": {"file:src", "file:src/a.py", "file:src/x", "file:src/*.py"},

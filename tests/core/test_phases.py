@@ -5,8 +5,8 @@ from random import Random
 import pytest
 from hypothesis import given, strategies as st
 
-from plait.core.graph import Checked, UnknownNeeds, build
-from plait.core.phases import held
+from plait.core.graph import PlanCheck, UnknownNeeds, build_checked_plan
+from plait.core.phases import is_held_by_phase
 from plait.core.plan import Plan
 from plait.core.settings import Settings
 from plait.core.status import Category
@@ -22,24 +22,24 @@ def task(name: str, *needs: str, kind: NeedKind = NeedKind.NEED, gating: bool = 
     return Task(name, needs=edges, phase=name.split(".", 1)[0], gating=gating, origin=Origin("plan.md", 30))
 
 
-def planned(checked: Checked) -> Plan:
+def planned(checked: PlanCheck) -> Plan:
     assert checked.plan is not None, checked.problems
     return checked.plan
 
 
-def told(checked: Checked) -> list[str]:
+def told(checked: PlanCheck) -> list[str]:
     return [f"{p.severity} {p.at or '-'}: {p.message}" for p in checked.problems]
 
 
 def test_a_task_that_says_what_it_needs_is_not_held_by_its_phase() -> None:
-    assert held(task("2.1"), TWO)
-    assert held(task("2.2", "2.1", kind=NeedKind.CHAIN), TWO)
-    assert not held(task("2.1", "1.1"), TWO)
+    assert is_held_by_phase(task("2.1"), TWO)
+    assert is_held_by_phase(task("2.2", "2.1", kind=NeedKind.CHAIN), TWO)
+    assert not is_held_by_phase(task("2.1", "1.1"), TWO)
 
 
 def test_a_barrier_holds_also_the_tasks_that_say_what_they_need() -> None:
     first, barrier = Phase("1"), Phase("2", after=("1",), gate=1.0)
-    assert held(task("2.1", "1.1"), barrier)
+    assert is_held_by_phase(task("2.1", "1.1"), barrier)
     tasks = (Task("1.1", phase="1"), Task("1.2", phase="1"), Task("2.1", phase="2", needs=(Need("1.1"),)))
     script = Script(*tasks, phases=(first, barrier))
     script.exits("1.1")
@@ -50,7 +50,9 @@ def test_a_barrier_holds_also_the_tasks_that_say_what_they_need() -> None:
 
 def test_totals_cover_the_tasks_at_hand_and_keep_what_the_source_counted() -> None:
     tasks = [task("1.1"), task("1.2"), task("1.3", gating=False), task("2.1")]
-    phases = planned(build(tasks, phases=[Phase("1", settled=3), Phase("2", after=("1",), total=9)])).phases
+    phases = planned(
+        build_checked_plan(tasks, phases=[Phase("1", settled=3), Phase("2", after=("1",), total=9)])
+    ).phases
 
     assert [(phase.total, phase.settled) for phase in phases] == [(5, 3), (9, 0)]
 
@@ -58,7 +60,9 @@ def test_totals_cover_the_tasks_at_hand_and_keep_what_the_source_counted() -> No
 def test_phases_that_are_not_there() -> None:
     tasks = [task("1.1"), task("3.1"), task("3.2"), task("4.1")]
 
-    assert told(build(tasks, phases=[ONE, Phase("2", after=("7",), at=Origin("plan.md", 9))])) == [
+    assert told(
+        build_checked_plan(tasks, phases=[ONE, Phase("2", after=("7",), at=Origin("plan.md", 9))])
+    ) == [
         "error plan.md:30: 3.1 is part of phase 3, which is not there",
         "error plan.md:30: 4.1 is part of phase 4, which is not there",
         "error plan.md:9: phase 2 comes after phase 7, which is not there",
@@ -66,11 +70,13 @@ def test_phases_that_are_not_there() -> None:
 
 
 def test_two_phases_of_one_name() -> None:
-    assert told(build([task("1.1")], phases=[ONE, Phase("1")])) == ["error -: there are two phases called 1"]
+    assert told(build_checked_plan([task("1.1")], phases=[ONE, Phase("1")])) == [
+        "error -: there are two phases called 1"
+    ]
 
 
 def test_phases_that_wait_for_one_another() -> None:
-    checked = build([Task("x")], phases=[Phase("1", after=("2",)), TWO])
+    checked = build_checked_plan([Task("x")], phases=[Phase("1", after=("2",)), TWO])
 
     assert checked.problems[0].hint == "Let one of them come first."
     assert told(checked) == [
@@ -82,9 +88,9 @@ def test_phases_that_wait_for_one_another() -> None:
     ]
 
 
-def opened_with(other: str, unknown: UnknownNeeds = UnknownNeeds.DONE) -> Checked:
+def opened_with(other: str, unknown: UnknownNeeds = UnknownNeeds.DONE) -> PlanCheck:
     phase = Phase("2", after=("1",), opens_with=other, at=Origin("plan.md", 20))
-    return build(
+    return build_checked_plan(
         [task("1.1"), task("2.1")], phases=[ONE, phase], finished=["1.2"], known=["1.3"], unknown=unknown
     )
 
@@ -116,7 +122,9 @@ def test_a_phase_that_opens_with_an_unknown_task_is_refused_where_unknown_needs_
 
 
 def test_a_need_on_a_task_that_waits_for_the_phase_is_a_contradiction() -> None:
-    checked = build([task("1.1", "2.1"), task("1.2"), task("2.1"), task("2.2")], phases=[ONE, TWO])
+    checked = build_checked_plan(
+        [task("1.1", "2.1"), task("1.2"), task("2.1"), task("2.2")], phases=[ONE, TWO]
+    )
 
     assert told(checked) == [
         (
@@ -133,19 +141,21 @@ def test_a_need_on_a_task_that_waits_for_the_phase_is_a_contradiction() -> None:
 
 
 def test_a_later_task_that_says_what_it_needs_can_be_needed_earlier() -> None:
-    assert build([task("1.1", "2.1"), task("1.2"), task("2.1", "1.2")], phases=[ONE, TWO]).plan
+    assert build_checked_plan([task("1.1", "2.1"), task("1.2"), task("2.1", "1.2")], phases=[ONE, TWO]).plan
 
 
 def test_a_task_that_gates_nothing_may_need_a_later_phase() -> None:
-    assert build([task("1.1", "2.1", gating=False), task("2.1")], phases=[ONE, TWO]).plan
+    assert build_checked_plan([task("1.1", "2.1", gating=False), task("2.1")], phases=[ONE, TWO]).plan
 
 
 def test_phases_in_parallel_contradict_nothing() -> None:
-    assert build([task("1.1", "2.1"), task("2.1")], phases=[ONE, Phase("2")]).plan
+    assert build_checked_plan([task("1.1", "2.1"), task("2.1")], phases=[ONE, Phase("2")]).plan
 
 
 def test_a_phase_cannot_open_with_a_task_that_waits_for_it() -> None:
-    checked = build([task("1.1"), task("2.1")], phases=[ONE, Phase("2", after=("1",), opens_with="2.1")])
+    checked = build_checked_plan(
+        [task("1.1"), task("2.1")], phases=[ONE, Phase("2", after=("1",), opens_with="2.1")]
+    )
 
     assert told(checked) == [
         (
@@ -203,13 +213,13 @@ class Run:
 
     def ready(self, task: Task) -> bool:
         phase = self.phases[task.phase or ""]
-        gate = not held(task, phase) or self.opened(phase)
+        gate = not is_held_by_phase(task, phase) or self.opened(phase)
         return gate and all(need.on in self.done for need in task.needs)
 
     def blocked(self, task: Task) -> bool:
         lost = any(need.on in self.failed for need in task.needs)
         phase = self.phases[task.phase or ""]
-        return lost or (held(task, phase) and self.hopeless(phase))
+        return lost or (is_held_by_phase(task, phase) and self.hopeless(phase))
 
     def left(self, chance: Random, luck: float) -> list[Task]:
         """The tasks that never come to an end."""
@@ -234,7 +244,7 @@ def test_a_plan_with_phases_comes_to_an_end_whatever_happens_and_one_that_is_ref
     case: tuple[list[Task], list[Phase]], share: float, chance: Random, luck: float
 ) -> None:
     tasks, phases = case
-    checked = build(tasks, phases=phases)
+    checked = build_checked_plan(tasks, phases=phases)
 
     if checked.plan is not None:
         assert Run(tasks, phases, share).left(chance, luck) == []

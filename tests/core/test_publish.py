@@ -7,14 +7,14 @@ from collections.abc import Callable
 import pytest
 
 from plait.core.decisions import BatchEnded, Decision, PublishStarted, RequestGranted, RequestRefused
-from plait.core.estimate import forecast
-from plait.core.needed import needed
-from plait.core.probe import outstanding
+from plait.core.estimate import forecast_batch
+from plait.core.needed import is_engine_needed
+from plait.core.probe import list_outstanding
 from plait.core.reports import MergeDone, PublishDone, PublishFailed
 from plait.core.requests import CancelBatch, ChangeSettings, Drop, Pause, Request, Resume, Retry, Ship, Stop
 from plait.core.settings import Isolation, Publish, Settings
 from plait.core.status import BatchStatus, Category, TaskStatus
-from plait.core.views import batch_view
+from plait.core.views import make_batch_view
 from plait.testing.script import BATCH, Script, gates
 
 PR = Settings(publish=Publish.PR)
@@ -84,11 +84,11 @@ def test_a_batch_is_published_when_all_else_is_over_and_ends_then() -> None:
     decisions = script.exits("b")
     assert publishes(decisions) == [PublishStarted(BATCH, 1, "base+a+b", Publish.PR)]
     assert ends(decisions) == []
-    assert batch_view(script.state, script.batch()).reason == "its branch is being published"
+    assert make_batch_view(script.state, script.batch()).reason == "its branch is being published"
     assert ends(script.published(URL)) == ["2 done"]
-    view = batch_view(script.state, script.batch())
+    view = make_batch_view(script.state, script.batch())
     assert (view.status, view.pr_url, view.shipped) == (BatchStatus.COMPLETED, URL, "base+a+b")
-    assert (view.unshipped, view.differs) == (None, False)
+    assert (view.unshipped, view.is_outdated) == (None, False)
 
 
 def test_what_is_merged_is_published_though_others_failed() -> None:
@@ -112,14 +112,14 @@ def test_a_publishing_that_fails_is_said_and_fails_no_task() -> None:
     script = Script("a", settings=PR)
     script.exits("a")
     assert ends(script.unpublished("no token", "git push origin x")) == ["1 done; not published: no token"]
-    view = batch_view(script.state, script.batch())
+    view = make_batch_view(script.state, script.batch())
     assert (view.status, view.unshipped, view.way_out) == (
         BatchStatus.COMPLETED,
         "no token",
         "git push origin x",
     )
     assert publishes(ship(script)) == [PublishStarted(BATCH, 2, "base+a", Publish.PR)]
-    assert batch_view(script.state, script.batch()).unshipped is None
+    assert make_batch_view(script.state, script.batch()).unshipped is None
     assert ends(script.published(URL)) == []
 
 
@@ -152,14 +152,14 @@ def test_what_passed_only_with_what_is_gone_is_found_guilty_alone() -> None:
     assert gates(script.gate(passed=False)) == [0]
     script.gate(passed=True)
     assert script.task("a").status is TaskStatus.FAILED
-    assert script.batch().line == []
+    assert script.batch().merges == []
 
 
 def test_a_changed_branch_is_published_again_where_the_settings_say_so() -> None:
     script = done(PR, "a", "b")
     assert publishes(drop(script, "b")) == [PublishStarted(BATCH, 2, "base+a", Publish.PR, "base+a+b")]
     script.published()
-    view = batch_view(script.state, script.batch())
+    view = make_batch_view(script.state, script.batch())
     assert (view.pr_url, view.shipped) == (URL, "base+a")
 
 
@@ -168,14 +168,14 @@ def test_otherwise_it_is_seen_to_differ() -> None:
     ship(script)
     script.published(URL)
     assert publishes(drop(script, "b")) == []
-    view = batch_view(script.state, script.batch())
-    assert (view.differs, view.unshipped) == (True, None)
+    view = make_batch_view(script.state, script.batch())
+    assert (view.is_outdated, view.unshipped) == (True, None)
 
 
 def test_a_branch_that_nothing_is_left_of_is_not_published() -> None:
     script = done(PR, "a")
     assert publishes(drop(script, "a")) == []
-    assert batch_view(script.state, script.batch()).unshipped == "nothing is left of what was published"
+    assert make_batch_view(script.state, script.batch()).unshipped == "nothing is left of what was published"
 
 
 def test_a_batch_that_is_opened_and_ends_again_as_it_was_is_not_published_again() -> None:
@@ -209,13 +209,13 @@ def test_an_ended_batch_is_shipped_without_being_opened_again() -> None:
     script = done(Settings(), "a")
     ended_at = script.batch().ended_at
     assert publishes(ship(script, Publish.DRAFT)) == [PublishStarted(BATCH, 1, "base+a", Publish.DRAFT)]
-    assert needed(script.state)
-    assert outstanding(script.state) == [PublishStarted(BATCH, 1, "base+a", Publish.DRAFT)]
+    assert is_engine_needed(script.state)
+    assert list_outstanding(script.state) == [PublishStarted(BATCH, 1, "base+a", Publish.DRAFT)]
     assert script.published(URL) == []
-    assert not needed(script.state)
-    assert outstanding(script.state) == []
+    assert not is_engine_needed(script.state)
+    assert list_outstanding(script.state) == []
     assert (script.batch().ended, script.batch().ended_at) == (BatchStatus.COMPLETED, ended_at)
-    assert batch_view(script.state, script.batch()).pr_url == URL
+    assert make_batch_view(script.state, script.batch()).pr_url == URL
 
 
 def test_shipping_what_is_published_does_it_again() -> None:
@@ -297,7 +297,7 @@ def test_nothing_interrupts_publishing(make: Callable[[str], Request]) -> None:
     script.ask(make)
     assert script.batch().publishing is not None
     assert len(ends(script.published(URL))) == 1
-    assert batch_view(script.state, script.batch()).pr_url == URL
+    assert make_batch_view(script.state, script.batch()).pr_url == URL
 
 
 def test_a_paused_batch_waits_for_a_person_before_it_is_published() -> None:
@@ -305,10 +305,10 @@ def test_a_paused_batch_waits_for_a_person_before_it_is_published() -> None:
     script.ask(lambda name: Pause(name, BATCH))
     decisions = script.exits("a")
     assert (publishes(decisions), ends(decisions)) == ([], [])
-    assert batch_view(script.state, script.batch()).waits_for_person
-    assert not needed(script.state)
+    assert make_batch_view(script.state, script.batch()).waits_for_person
+    assert not is_engine_needed(script.state)
     assert len(publishes(script.ask(lambda name: Resume(name, BATCH)))) == 1
-    assert not batch_view(script.state, script.batch()).waits_for_person
+    assert not make_batch_view(script.state, script.batch()).waits_for_person
 
 
 def test_a_cancelled_batch_is_published_only_when_a_person_asks() -> None:
@@ -325,7 +325,7 @@ def test_late_and_second_reports_change_nothing() -> None:
     script = done(PR, "a")
     before = script.batch().published
     script.happen(PublishFailed(BATCH, 1, "late"), PublishDone(BATCH, 7, "x", "y"))
-    assert (script.batch().published, script.batch().unpublished) == (before, None)
+    assert (script.batch().published, script.batch().publish_failure) == (before, None)
 
 
 def test_an_in_place_batch_has_nothing_to_publish() -> None:
@@ -337,7 +337,7 @@ def test_an_in_place_batch_has_nothing_to_publish() -> None:
 
 def test_a_forecast_sees_the_end_behind_the_publishing() -> None:
     script = Script("a", settings=GATED)
-    assert forecast(script.state, BATCH, script.now).end is not None
+    assert forecast_batch(script.state, BATCH, script.now).end is not None
     assert script.batch().publishing is None
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from plait.core.ready import Entry, Lane, Ready
+from plait.core.ready import QueueEntry, QueueKey, StartQueue
 
 TOKENS = st.lists(st.sampled_from("abcd"), unique=True, max_size=3).map(tuple)
 LANES = st.sampled_from([("batch", ("x",), False), ("batch", ("x",), True), ("other", ("x", "y"), False)])
@@ -14,14 +14,14 @@ class ReadyMachine(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.ready = Ready()
-        self.waiting: dict[tuple[str, int], Entry] = {}
-        self.holding: dict[tuple[str, int], Entry] = {}
+        self.ready = StartQueue()
+        self.waiting: dict[tuple[str, int], QueueEntry] = {}
+        self.holding: dict[tuple[str, int], QueueEntry] = {}
         self.next = 0
 
     @rule(lane=LANES, rank=st.integers(0, 3), tokens=TOKENS)
-    def add(self, lane: Lane, rank: int, tokens: tuple[str, ...]) -> None:
-        entry = Entry((lane[0], self.next), lane, (1, rank, 0.0, self.next), tokens)
+    def add(self, lane: QueueKey, rank: int, tokens: tuple[str, ...]) -> None:
+        entry = QueueEntry((lane[0], self.next), lane, (1, rank, 0.0, self.next), tokens)
         self.next += 1
         self.waiting[entry.ref] = entry
         self.ready.add(entry)
@@ -47,28 +47,28 @@ class ReadyMachine(RuleBasedStateMachine):
         if free:
             entry = self.waiting.pop(data.draw(st.sampled_from(free)))
             self.holding[entry.ref] = entry
-            self.ready.take(entry.ref, entry.tokens)
+            self.ready.acquire(entry.ref, entry.locks)
 
     @rule(data=st.data())
     def release(self, data: st.DataObject) -> None:
         idle = sorted(ref for ref in self.holding if ref not in self.waiting)
         if idle:
             entry = self.holding.pop(data.draw(st.sampled_from(idle)))
-            self.ready.release(entry.ref, entry.tokens)
+            self.ready.release(entry.ref, entry.locks)
 
     @invariant()
     def agrees_with_the_law(self) -> None:
-        held = {token: ref for ref, entry in self.holding.items() for token in entry.tokens}
+        held = {token: ref for ref, entry in self.holding.items() for token in entry.locks}
         wanted: set[tuple[object, str]] = set()
-        heads: dict[object, Entry] = {}
+        heads: dict[object, QueueEntry] = {}
         for entry in sorted(self.waiting.values(), key=lambda entry: entry.key):
-            rivals = any((entry.lane, token) in wanted for token in entry.tokens)
-            free = not rivals and all(held.get(token, entry.ref) == entry.ref for token in entry.tokens)
-            assert (self.ready.waits_for(entry.ref) is None) == free
+            rivals = any((entry.queue_key, token) in wanted for token in entry.locks)
+            free = not rivals and all(held.get(token, entry.ref) == entry.ref for token in entry.locks)
+            assert (self.ready.blocking_lock(entry.ref) is None) == free
             if free:
-                heads.setdefault(entry.lane, entry)
-                wanted.update((entry.lane, token) for token in entry.tokens)
-        kept = {entry.lane: entry for batch in ("batch", "other") for entry in self.ready.heads(batch)}
+                heads.setdefault(entry.queue_key, entry)
+                wanted.update((entry.queue_key, token) for token in entry.locks)
+        kept = {entry.queue_key: entry for batch in ("batch", "other") for entry in self.ready.heads(batch)}
         assert kept == heads
         assert len(self.ready) == len(self.waiting)
 
@@ -78,11 +78,11 @@ test_ready = ReadyMachine.TestCase
 
 
 def test_a_copy_is_independent() -> None:
-    ready = Ready()
+    ready = StartQueue()
     for n in range(3):
-        ready.add(Entry(("b", n), ("b", ("x",), False), (1, 0, 0.0, n), ("file",)))
+        ready.add(QueueEntry(("b", n), ("b", ("x",), False), (1, 0, 0.0, n), ("file",)))
     twin = ready.copy()
-    twin.take(("b", 0), ("file",))
+    twin.acquire(("b", 0), ("file",))
     twin.release(("b", 0), ("file",))
     assert [entry.ref for entry in ready.heads("b")] == [("b", 0)]
     assert [entry.ref for entry in twin.heads("b")] == [("b", 1)]

@@ -223,7 +223,7 @@ def test_a_done_task_can_be_done_again_until_others_build_on_it() -> None:
     script.ask(lambda name: Approve(name, BATCH, "a"))
     script.exits("a")
     decisions = script.ask(lambda name: Feedback(name, BATCH, "a", "shorter, please"))
-    assert script.batch().line == []
+    assert script.batch().merges == []
     write = next(decision for decision in decisions if isinstance(decision, AttemptStarted))
     assert (write.base, write.feedback) == ("base", "shorter, please")
     script.exits("a")

@@ -13,7 +13,7 @@ from plait.core.decisions import (
     RetryGranted,
     TaskEnded,
 )
-from plait.core.policy import MAKE_WAY, MISFITS
+from plait.core.policy import YIELD_SECONDS, MAX_SUSPECT_REFUSALS
 from plait.core.reports import (
     AttemptActive,
     AttemptAsked,
@@ -131,7 +131,7 @@ def test_what_an_attempt_took_back_is_not_merged() -> None:
     script.exits("a", Category.EMPTY)
     script.exits("a")
     assert script.why("a") == "a is done: there was nothing to change"
-    assert script.batch().line == []
+    assert script.batch().merges == []
 
 
 def test_a_tip_that_is_the_base_is_no_change() -> None:
@@ -257,7 +257,7 @@ def test_a_provider_that_does_not_say_when_is_asked_less_and_less() -> None:
     for _ in range(3):
         script.exits("a", Category.RATE_LIMIT)
         waits.append((script.state.breakers["anthropic"].until or 0) - script.now)
-        script.wait(waits[-1] + MAKE_WAY + 1)
+        script.wait(waits[-1] + YIELD_SECONDS + 1)
     assert waits[0] < waits[1] < waits[2]
 
 
@@ -435,7 +435,7 @@ def test_a_refusal_that_meets_one_task_alone_is_at_last_taken_for_its_own_failur
     assert script.status("a") == "failed"
     assert script.task("a").reason.startswith("the provider's rate limit: 429 (while others were served")
     assert (
-        script.task("a").numbers[Step.WRITE] == MISFITS + 3
+        script.task("a").attempt_counts[Step.WRITE] == MAX_SUSPECT_REFUSALS + 3
     )  # the first shows nothing, and one retry is left then
 
 

@@ -8,35 +8,35 @@ from itertools import groupby
 import pytest
 from hypothesis import given, strategies as st
 
-from plait.core.reports import RoomChanged
+from plait.core.reports import CapacityChanged
 from plait.core.requests import Pause
 from plait.core.room import (
     GIB,
     MIB,
     NO_BOUND,
     Demand,
-    demand,
-    footprint,
-    headroom,
-    room,
-    share,
-    size,
-    survey,
+    measure_demand,
+    estimate_footprint,
+    reserved_memory,
+    memory_capacity,
+    shared_capacity,
+    format_binary_size,
+    find_capacity_change,
 )
 from plait.core.settings import Settings
 from plait.core.status import Category, Waiting
 from plait.core.task import Task
-from plait.ports import Weather
+from plait.ports import MachineReadings
 from plait.testing.script import BATCH, Script
 
-FAIR = Weather(
+FAIR = MachineReadings(
     memory=16 * GIB,
     memory_total=24 * GIB,
     disk=90 * GIB,
     disk_total=500 * GIB,
     load=1.0,
     cores=8,
-    squeeze=0.0,
+    memory_stall=0.0,
 )
 BYTES = st.integers(0, 64 * GIB)
 MACHINES = st.builds(
@@ -51,43 +51,43 @@ DEMANDS = st.builds(
     agent=st.sampled_from(["claude", "shell", ""]),
     footprint=st.integers(1, 16 * GIB),
     limit=st.integers(0, 8),
-    was=st.none() | st.integers(0, 30),
+    previous_slots=st.none() | st.integers(0, 30),
 )
 
 
-def with_memory(left: int) -> Weather:
+def with_memory(left: int) -> MachineReadings:
     return replace(FAIR, memory=left)
 
 
-def width(found: RoomChanged) -> float:
+def width(found: CapacityChanged) -> float:
     return float("inf") if found.slots is None else found.slots
 
 
 @given(MACHINES, DEMANDS)
-def test_what_is_let_in_fits_beside_what_runs(machine: Weather, wanted: Demand) -> None:
-    found = room(machine, wanted)
+def test_what_is_let_in_fits_beside_what_runs(machine: MachineReadings, wanted: Demand) -> None:
+    found = memory_capacity(machine, wanted)
     more = (wanted.limit if found.slots is None else found.slots) - wanted.slots
-    spare = machine.memory - headroom(machine.memory_total) - wanted.growth
+    spare = machine.memory - reserved_memory(machine.memory_total) - wanted.growth
     alone = found.slots == 1 or (found.slots is None and wanted.limit == 1)
     assert more <= 0 or alone or more * wanted.footprint <= spare
 
 
 @given(MACHINES, DEMANDS)
-def test_nobody_stands_still_while_anything_is_left(machine: Weather, wanted: Demand) -> None:
-    if room(machine, wanted).slots == 0:
+def test_nobody_stands_still_while_anything_is_left(machine: MachineReadings, wanted: Demand) -> None:
+    if memory_capacity(machine, wanted).slots == 0:
         assert machine.memory < min(512 * MIB, machine.memory_total / 16)
 
 
 @given(MACHINES, DEMANDS, BYTES)
-def test_more_memory_is_never_less_room(machine: Weather, wanted: Demand, more: int) -> None:
+def test_more_memory_is_never_less_room(machine: MachineReadings, wanted: Demand, more: int) -> None:
     richer = replace(machine, memory=machine.memory + more)
-    assert width(room(richer, wanted)) >= width(room(machine, wanted))
+    assert width(memory_capacity(richer, wanted)) >= width(memory_capacity(machine, wanted))
 
 
 @given(MACHINES, DEMANDS)
-def test_what_was_told_stays_while_nothing_changes(machine: Weather, wanted: Demand) -> None:
-    told = room(machine, wanted)
-    assert room(machine, replace(wanted, was=told.slots)).slots == told.slots
+def test_what_was_told_stays_while_nothing_changes(machine: MachineReadings, wanted: Demand) -> None:
+    told = memory_capacity(machine, wanted)
+    assert memory_capacity(machine, replace(wanted, previous_slots=told.slots)).slots == told.slots
 
 
 @given(
@@ -102,37 +102,39 @@ def test_memory_that_comes_and_goes_a_little_does_not_make_it_flap(
 ) -> None:
     """A sway over an edge, of less than a quarter of a footprint, is told as it is and at most once as less."""
     wanted = Demand(slots, GIB, "claude", 512 * MIB, limit)
-    edge = headroom(FAIR.memory_total) + wanted.growth + fits * wanted.footprint
+    edge = reserved_memory(FAIR.memory_total) + wanted.growth + fits * wanted.footprint
     told: list[int | None] = []
     for sway in sways:
-        told.append(room(with_memory(max(0, edge - below + sway)), wanted).slots)
-        wanted = replace(wanted, was=told[-1])
+        told.append(memory_capacity(with_memory(max(0, edge - below + sway)), wanted).slots)
+        wanted = replace(wanted, previous_slots=told[-1])
     assert len([*groupby(told)]) <= 2
 
 
 def test_a_large_machine_sets_no_bound_within_the_limit() -> None:
-    assert room(FAIR, Demand(4, 2 * GIB, "claude", GIB, limit=4)) == NO_BOUND
+    assert memory_capacity(FAIR, Demand(4, 2 * GIB, "claude", GIB, limit=4)) == NO_BOUND
     assert (
-        room(with_memory(headroom(FAIR.memory_total) + 2 * GIB), Demand(2, 0, "claude", GIB, limit=4))
+        memory_capacity(
+            with_memory(reserved_memory(FAIR.memory_total) + 2 * GIB), Demand(2, 0, "claude", GIB, limit=4)
+        )
         == NO_BOUND
     )
 
 
 def test_without_a_limit_the_machine_is_the_limit() -> None:
-    assert room(FAIR, Demand(0, 0, "claude", GIB)).slots == 14
+    assert memory_capacity(FAIR, Demand(0, 0, "claude", GIB)).slots == 14
 
 
 def test_a_far_bound_is_left_alone() -> None:
-    assert room(FAIR, Demand(2, 0, "claude", GIB, was=11)).slots == 11
-    assert room(FAIR, Demand(4, 0, "claude", GIB, was=11)).slots == 18
+    assert memory_capacity(FAIR, Demand(2, 0, "claude", GIB, previous_slots=11)).slots == 11
+    assert memory_capacity(FAIR, Demand(4, 0, "claude", GIB, previous_slots=11)).slots == 18
 
 
 def test_it_says_how_much_is_left_and_who_wants_it() -> None:
-    told = room(with_memory(int(2.1 * GIB)), Demand(1, 0, "claude", int(1.4 * GIB), limit=4))
-    assert told == RoomChanged(
+    told = memory_capacity(with_memory(int(2.1 * GIB)), Demand(1, 0, "claude", int(1.4 * GIB), limit=4))
+    assert told == CapacityChanged(
         1, "2.1 GiB of memory left, 1.2 GiB of it kept free, and claude takes up to 1.4 GiB", Waiting.MEMORY
     )
-    told = room(with_memory(4 * GIB), Demand(2, 3 * GIB, "", 300 * MIB, limit=4))
+    told = memory_capacity(with_memory(4 * GIB), Demand(2, 3 * GIB, "", 300 * MIB, limit=4))
     assert told.why == (
         "4.0 GiB of memory left, 1.2 GiB of it kept free and 3.0 GiB for what runs to grow into, "
         "and the next attempt takes up to 300 MiB"
@@ -141,33 +143,33 @@ def test_it_says_how_much_is_left_and_who_wants_it() -> None:
 
 def test_when_nothing_is_left_not_even_one_starts() -> None:
     wanted = Demand(0, 0, "claude", GIB)
-    assert room(with_memory(90 * MIB), wanted) == RoomChanged(0, "only 90 MiB of memory left")
-    assert room(with_memory(300 * MIB), replace(wanted, was=0)).slots == 0
-    assert room(with_memory(600 * MIB), replace(wanted, was=0)).slots == 1
+    assert memory_capacity(with_memory(90 * MIB), wanted) == CapacityChanged(0, "only 90 MiB of memory left")
+    assert memory_capacity(with_memory(300 * MIB), replace(wanted, previous_slots=0)).slots == 0
+    assert memory_capacity(with_memory(600 * MIB), replace(wanted, previous_slots=0)).slots == 1
 
 
 def test_a_machine_that_tells_nothing_sets_no_bound() -> None:
-    assert room(replace(FAIR, memory=0, memory_total=0), Demand(0, 0, "claude", GIB)) == NO_BOUND
+    assert memory_capacity(replace(FAIR, memory=0, memory_total=0), Demand(0, 0, "claude", GIB)) == NO_BOUND
 
 
 @pytest.mark.parametrize(
     ("total", "kept"), [(2 * GIB, GIB // 4), (8 * GIB, GIB), (16 * GIB, GIB), (100 * GIB, 5 * GIB)]
 )
 def test_a_small_machine_keeps_less_free(total: int, kept: int) -> None:
-    assert headroom(total) == kept
+    assert reserved_memory(total) == kept
 
 
 def test_what_an_agent_took_is_remembered_however_it_ended() -> None:
     script = Script("a", "b", "c", "d", settings=Settings(agents=("claude",), retries=0))
-    assert footprint(script.state, "claude") == 512 * MIB
+    assert estimate_footprint(script.state, "claude") == 512 * MIB
     script.exits("a", Category.TASK, peak=200 * MIB)
-    assert footprint(script.state, "claude") == 512 * MIB  # one that died early tells little
+    assert estimate_footprint(script.state, "claude") == 512 * MIB  # one that died early tells little
     script.exits("b", Category.RATE_LIMIT, peak=700 * MIB)
-    assert footprint(script.state, "claude") == 700 * MIB
+    assert estimate_footprint(script.state, "claude") == 700 * MIB
     script.exits("c", peak=0)
     script.exits("d", peak=300 * MIB)
-    assert script.state.experience["claude"].footprints == (200 * MIB, 700 * MIB, 300 * MIB)
-    assert footprint(script.state, "claude") == 700 * MIB
+    assert script.state.agent_stats["claude"].footprints == (200 * MIB, 700 * MIB, 300 * MIB)
+    assert estimate_footprint(script.state, "claude") == 700 * MIB
 
 
 def test_a_history_of_small_ones_counts_and_old_ones_are_forgotten() -> None:
@@ -175,91 +177,91 @@ def test_a_history_of_small_ones_counts_and_old_ones_are_forgotten() -> None:
     script = Script(*tasks, settings=Settings(agents=("claude",), max_parallel=1))
     for place, name in enumerate(tasks):
         script.exits(name, peak=GIB if place == 0 else 100 * MIB)
-    assert len(script.state.experience["claude"].footprints) == 20
-    assert footprint(script.state, "claude") == 100 * MIB
+    assert len(script.state.agent_stats["claude"].footprints) == 20
+    assert estimate_footprint(script.state, "claude") == 100 * MIB
 
 
 def test_a_heavy_attempt_takes_its_memory_in_all_its_slots() -> None:
     script = Script(Task("heavy", slots=3))
-    assert demand(script.state, {}).growth == 3 * footprint(script.state, "shell")
+    assert measure_demand(script.state, {}).growth == 3 * estimate_footprint(script.state, "shell")
     script.exits("heavy", peak=3 * GIB)
-    assert script.state.experience["shell"].footprints == (GIB,)
+    assert script.state.agent_stats["shell"].footprints == (GIB,)
 
 
 def test_a_check_has_a_footprint_of_its_own() -> None:
     script = Script("a", settings=Settings(verify="make check"))
     script.exits("a", peak=100 * MIB)
     script.exits("a", peak=2 * GIB)
-    assert footprint(script.state, "shell") == 100 * MIB
-    assert footprint(script.state, "verify") == 2 * GIB
+    assert estimate_footprint(script.state, "shell") == 100 * MIB
+    assert estimate_footprint(script.state, "verify") == 2 * GIB
 
 
 def test_the_hungriest_of_those_that_are_next_decides() -> None:
     script = Script("a", Task("b", agent="claude"), settings=Settings(max_parallel=1))
-    wanted = demand(script.state, {})
+    wanted = measure_demand(script.state, {})
     assert (wanted.agent, wanted.footprint, wanted.slots) == ("claude", 512 * MIB, 1)
     script.exits("a")
-    assert demand(script.state, {}).agent == "shell"  # nobody is next: what the batch uses
+    assert measure_demand(script.state, {}).agent == "shell"  # nobody is next: what the batch uses
 
 
 def test_a_check_may_be_next_and_a_paused_batch_is_not() -> None:
     script = Script("a", "b", settings=Settings(verify="make check", max_parallel=1))
-    script.happen(RoomChanged(0, "only 90 MiB of memory left"))
+    script.happen(CapacityChanged(0, "only 90 MiB of memory left"))
     script.exits("a")
-    assert demand(script.state, {}).agent == "verify"
+    assert measure_demand(script.state, {}).agent == "verify"
     script.ask(lambda name: Pause(name, BATCH))
     script.submit("x", batch="b2")
-    assert demand(script.state, {}).agent == "shell"
+    assert measure_demand(script.state, {}).agent == "shell"
 
 
 def test_what_others_took_was_no_bound_of_the_memory() -> None:
     script = Script("a")
-    assert demand(script.state, {}).was is None
-    script.happen(RoomChanged(2, "little memory left"))
-    assert demand(script.state, {}).was == 2
-    script.happen(share(4, 2, ""))
-    assert demand(script.state, {}).was is None
+    assert measure_demand(script.state, {}).previous_slots is None
+    script.happen(CapacityChanged(2, "little memory left"))
+    assert measure_demand(script.state, {}).previous_slots == 2
+    script.happen(shared_capacity(4, 2, ""))
+    assert measure_demand(script.state, {}).previous_slots is None
 
 
 def test_what_runs_grows_to_its_footprint_and_no_further() -> None:
     script = Script("a", "b", settings=Settings(agents=("claude",)))
     one, two = script.batch().alive
-    assert demand(script.state, {}).growth == GIB
-    assert demand(script.state, {one: 112 * MIB, two: 9 * GIB}).growth == 400 * MIB
+    assert measure_demand(script.state, {}).growth == GIB
+    assert measure_demand(script.state, {one: 112 * MIB, two: 9 * GIB}).growth == 400 * MIB
 
 
 def test_other_engines_leave_what_they_have_not_taken() -> None:
-    assert share(4, 0, "") == share(0, 3, "") == NO_BOUND
-    assert share(4, 3, "the engine\nof website") == RoomChanged(
+    assert shared_capacity(4, 0, "") == shared_capacity(0, 3, "") == NO_BOUND
+    assert shared_capacity(4, 3, "the engine\nof website") == CapacityChanged(
         1, "3 of your 4 slots are taken by the engine of website", Waiting.SLOT
     )
-    assert share(4, 9, "").slots == 0
+    assert shared_capacity(4, 9, "").slots == 0
 
 
 def test_who_waits_gets_an_even_part() -> None:
-    assert share(4, 0, "", waiting=1).slots == 2, "a busy engine makes room as its attempts end"
-    assert share(5, 0, "", waiting=1).slots == 3
-    assert share(4, 0, "", waiting=3).slots == 1
-    assert share(4, 3, "website", waiting=1).slots == 1, "never more than is left"
-    assert share(1, 0, "", waiting=5).slots == 1, "and never nothing, where something is left"
-    assert share(0, 9, "", waiting=1) == NO_BOUND
+    assert shared_capacity(4, 0, "", waiting=1).slots == 2, "a busy engine makes room as its attempts end"
+    assert shared_capacity(5, 0, "", waiting=1).slots == 3
+    assert shared_capacity(4, 0, "", waiting=3).slots == 1
+    assert shared_capacity(4, 3, "website", waiting=1).slots == 1, "never more than is left"
+    assert shared_capacity(1, 0, "", waiting=5).slots == 1, "and never nothing, where something is left"
+    assert shared_capacity(0, 9, "", waiting=1) == NO_BOUND
 
 
 def test_the_narrower_bound_is_told_and_only_once() -> None:
     script = Script("a", settings=Settings(agents=("claude",)))
-    assert survey(script.state, FAIR, {}) is None
-    told = survey(script.state, FAIR, {}, share(4, 3, "website"))
-    assert told == RoomChanged(1, "3 of your 4 slots are taken by website", Waiting.SLOT)
+    assert find_capacity_change(script.state, FAIR, {}) is None
+    told = find_capacity_change(script.state, FAIR, {}, shared_capacity(4, 3, "website"))
+    assert told == CapacityChanged(1, "3 of your 4 slots are taken by website", Waiting.SLOT)
     script.happen(told)
-    assert survey(script.state, FAIR, {}, share(4, 3, "website")) is None
-    tight = survey(script.state, with_memory(GIB), {}, share(4, 2, ""))
+    assert find_capacity_change(script.state, FAIR, {}, shared_capacity(4, 3, "website")) is None
+    tight = find_capacity_change(script.state, with_memory(GIB), {}, shared_capacity(4, 2, ""))
     assert tight is not None
     assert (tight.slots, tight.on) == (1, Waiting.MEMORY)
-    assert survey(script.state, FAIR, {}) == NO_BOUND
+    assert find_capacity_change(script.state, FAIR, {}) == NO_BOUND
 
 
 @pytest.mark.parametrize(
     ("count", "said"), [(0, "0 MiB"), (312 * MIB, "312 MiB"), (int(2.14 * GIB), "2.1 GiB"), (GIB, "1.0 GiB")]
 )
 def test_bytes_are_told_in_words(count: int, said: str) -> None:
-    assert size(count) == said
+    assert format_binary_size(count) == said

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from hypothesis import given, settings, strategies as st
 
 from plait.core.decisions import AttemptStarted
-from plait.core.drive import decide, take
+from plait.core.drive import decide_due, fold_incoming
 from plait.core.reports import AttemptExited, Outcome, Report
-from plait.core.room import GIB, MIB, NO_BOUND, demand, headroom, survey
+from plait.core.room import GIB, MIB, NO_BOUND, measure_demand, reserved_memory, find_capacity_change
 from plait.core.settings import Isolation, Settings
 from plait.core.status import Category
 from plait.core.task import Attempt, Task
-from plait.ports import Weather
+from plait.ports import MachineReadings
 from plait.testing.script import Script
 
 
@@ -25,7 +25,7 @@ class Household:
         self.script = Script(start=False)
         self.total, self.others = total, 0
         self.sizes: dict[Attempt, int] = {}
-        self.script.happen(survey(self.script.state, self.weather, {}) or NO_BOUND)
+        self.script.happen(find_capacity_change(self.script.state, self.weather, {}) or NO_BOUND)
         self.script.submit(*names, settings=Settings(isolation=Isolation.IN_PLACE, max_parallel=0))
         self.sizes.update(dict.fromkeys(self.alive, 0))
 
@@ -34,23 +34,23 @@ class Household:
         return list(self.script.batch().alive)
 
     @property
-    def weather(self) -> Weather:
+    def weather(self) -> MachineReadings:
         left = self.total - self.others - sum(self.sizes.values())
-        return Weather(max(0, left), self.total, 90 * GIB, 500 * GIB, load=1.0, cores=8)
+        return MachineReadings(max(0, left), self.total, 90 * GIB, 500 * GIB, load=1.0, cores=8)
 
     @property
     def spare(self) -> int:
         """What is left when all that runs has grown."""
-        growth = demand(self.script.state, self.sizes).growth
-        return self.weather.memory - headroom(self.total) - growth
+        growth = measure_demand(self.script.state, self.sizes).growth
+        return self.weather.memory - reserved_memory(self.total) - growth
 
     def turn(self, *reports: Report) -> int:
         """How many were started."""
         state, now = self.script.state, self.script.now
-        take(state, reports, now)
-        told = survey(state, self.weather, self.sizes)
-        take(state, [told] if told is not None else [], now)
-        decided, _ = decide(state, now)
+        fold_incoming(state, reports, now)
+        told = find_capacity_change(state, self.weather, self.sizes)
+        fold_incoming(state, [told] if told is not None else [], now)
+        decided, _ = decide_due(state, now)
         new = [record.event.attempt for record in decided if isinstance(record.event, AttemptStarted)]
         self.sizes |= dict.fromkeys(new, 0)
         return len(new)
@@ -72,8 +72,8 @@ def test_nothing_is_started_that_would_not_fit_and_nothing_waits_that_would(
         while started:
             assert len(house.alive) == 1 or house.spare >= 0
             started = house.turn()
-        waits = any(house.script.state.ready.heads("b1"))
-        roomy = house.spare >= 1.25 * demand(house.script.state, house.sizes).footprint
+        waits = any(house.script.state.start_queue.heads("b1"))
+        roomy = house.spare >= 1.25 * measure_demand(house.script.state, house.sizes).footprint
         assert not (waits and roomy and len(house.alive) < 4)
         assert house.alive or not waits or house.weather.memory < 512 * MIB
 

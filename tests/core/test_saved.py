@@ -65,7 +65,7 @@ def test_what_no_setting_is_like_is_refused_and_nothing_of_it_saved(
 
 def test_there_are_only_so_many() -> None:
     script = Script("a")
-    assert answered(script, *((f"s{number}", "1") for number in range(saved.MOST))) == ""
-    assert save(script, one_more="1") == f"no more than {saved.MOST} settings can be saved"
+    assert answered(script, *((f"s{number}", "1") for number in range(saved.MAX_SAVED_SETTINGS))) == ""
+    assert save(script, one_more="1") == f"no more than {saved.MAX_SAVED_SETTINGS} settings can be saved"
     assert save(script, s0=None, one_more="1") == ""
-    assert len(script.state.saved) == saved.MOST
+    assert len(script.state.saved) == saved.MAX_SAVED_SETTINGS

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plait.core.agenda.choose import reserve
+from plait.core.agenda.choose import estimate_reserve
 from plait.core.decisions import AnswerAwaited, AttemptStarted
 from plait.core.requests import ChangeSettings, Feedback, Retry
 from plait.core.settings import Backoff, Budget, Settings, Spend
@@ -83,7 +83,7 @@ def test_an_agent_that_is_within_the_budget_is_asked_first() -> None:
 def test_without_history_an_attempt_is_taken_to_cost_a_share_of_what_there_is() -> None:
     def guess(**settings: object) -> Spend:
         script = Script("a", settings=Settings(**settings))  # type: ignore[arg-type]  # a test's own words
-        return reserve(script.state, script.batch(), "shell")
+        return estimate_reserve(script.state, script.batch(), "shell")
 
     assert guess() == Spend()
     assert guess(budget=Budget(1000)) == Spend(100)

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from plait.core.contest import Contest, expand
+from plait.core.contest import Contest, expand_contest
 from plait.core.decisions import AttemptStarted, BatchEnded, BatchPaused, BatchUnpaused, BreakerOpened
 from plait.core.events import Record
 from plait.core.evolve import evolve
-from plait.core.explain import standing
-from plait.core.graph import build
+from plait.core.explain import explain_status
+from plait.core.graph import build_checked_plan
 from plait.core.reports import AttemptActive, AttemptAsked, PublishFailed, RateLimited
 from plait.core.requests import (
     Approve,
@@ -31,14 +31,20 @@ from plait.core.settings import Budget, Isolation, Mode, Publish, Settings, Spen
 from plait.core.state import BatchState, State
 from plait.core.status import BatchStatus, Category, PauseCause, Waiting
 from plait.core.task import Task
-from plait.core.tiding import Tiding, TidingKind, plain
-from plait.core.tidings import TELLING, Tidings, tidings
-from plait.core.tidings_words import NAMED, SHOWN, bundles, lasts, together
+from plait.core.tiding import Notification, NotificationKind, to_plain_line
+from plait.core.tidings import NOTIFYING_EVENTS, NotificationBuilder, find_notifications
+from plait.core.tidings_words import (
+    MAX_TASKS_NAMED,
+    MAX_BUNDLE_LINES,
+    group_by_kind,
+    round_duration,
+    bundle_notifications,
+)
 from plait.testing.run import run
 from plait.testing.scenario import stormy
 from plait.testing.script import BATCH, Script, needs
 
-K = TidingKind
+K = NotificationKind
 ALONE = Settings(isolation=Isolation.IN_PLACE, retries=0)
 QUEUE = Settings(isolation=Isolation.IN_PLACE, mode=Mode.QUEUE, retries=0)
 
@@ -47,13 +53,13 @@ class Ear:
     """Somebody who is told after each moment of a script."""
 
     def __init__(self, script: Script) -> None:
-        self.script, self._tidings, self._heard = script, Tidings(), 0
+        self.script, self._tidings, self._heard = script, NotificationBuilder(), 0
 
-    def news(self) -> list[Tiding]:
+    def news(self) -> list[Notification]:
         fresh, self._heard = self.script.records[self._heard :], len(self.script.records)
-        return self._tidings.take(self.script.state, fresh)
+        return self._tidings.add(self.script.state, fresh)
 
-    def words(self) -> list[tuple[TidingKind, str]]:
+    def words(self) -> list[tuple[NotificationKind, str]]:
         return [(tiding.kind, tiding.title) for tiding in self.news()]
 
 
@@ -65,7 +71,9 @@ def test_a_batch_that_is_done_is_told_once_with_its_counts() -> None:
     script.exits("b")
     (tiding,) = ear.news()
     record = script.records[-1]
-    assert tiding == Tiding(K.FINISHED, BATCH, None, "batch b1 is done", "2 done", record.at, record.seq)
+    assert tiding == Notification(
+        K.FINISHED, BATCH, None, "batch b1 is done", "2 done", record.at, record.seq
+    )
     assert ear.news() == []
 
 
@@ -99,12 +107,14 @@ def test_what_a_failure_blocks_is_no_news_of_its_own() -> None:
 
 
 def test_of_many_failures_a_few_are_named() -> None:
-    names = [f"t{n}" for n in range(NAMED + 3)]
+    names = [f"t{n}" for n in range(MAX_TASKS_NAMED + 3)]
     script = Script(*names, settings=Settings(isolation=Isolation.IN_PLACE, retries=0, max_parallel=0))
     for name in names:
         script.exits(name, Category.TASK)
-    (end,) = [tiding for tiding in tidings(script.state, script.records) if tiding.kind is K.FAILED]
-    assert len(end.text.splitlines()) == 1 + NAMED + 1
+    (end,) = [
+        tiding for tiding in find_notifications(script.state, script.records) if tiding.kind is K.FAILED
+    ]
+    assert len(end.text.splitlines()) == 1 + MAX_TASKS_NAMED + 1
     assert end.text.endswith("\nand 3 more")
 
 
@@ -127,9 +137,9 @@ def test_a_batch_that_was_opened_again_is_not_told_to_have_ended() -> None:
     script = Script("a", settings=ALONE)
     script.exits("a", Category.TASK)
     script.ask(lambda name: Retry(name, BATCH, "a"))
-    assert tidings(script.state, script.records) == []
+    assert find_notifications(script.state, script.records) == []
     script.exits("a")
-    assert [tiding.kind for tiding in tidings(script.state, script.records)] == [K.FINISHED]
+    assert [tiding.kind for tiding in find_notifications(script.state, script.records)] == [K.FINISHED]
 
 
 def test_a_question_is_told_when_it_is_asked_and_not_again_when_nobody_answers() -> None:
@@ -145,7 +155,7 @@ def test_a_question_is_told_when_it_is_asked_and_not_again_when_nobody_answers()
     script.exits("a", Category.KILLED)
     assert script.task("a").question == "red or\nblue?"
     assert ear.news() == []
-    assert [each.seq for each in tidings(script.state, script.records)] == [tiding.seq]
+    assert [each.seq for each in find_notifications(script.state, script.records)] == [tiding.seq]
 
 
 def test_an_answered_question_has_passed_and_the_next_one_is_news() -> None:
@@ -155,7 +165,7 @@ def test_an_answered_question_has_passed_and_the_next_one_is_news() -> None:
     assert [tiding.text.splitlines()[0] for tiding in ear.news()] == ["red?"]
     script.ask(lambda name: Feedback(name, BATCH, "a", "yes"))
     assert ear.news() == []
-    assert tidings(script.state, script.records) == []
+    assert find_notifications(script.state, script.records) == []
     script.exits("a", Category.QUESTION, question="red?")
     assert [tiding.text.splitlines()[0] for tiding in ear.news()] == ["red?"]
 
@@ -165,7 +175,7 @@ def test_an_agent_that_goes_on_by_itself_asks_no_more() -> None:
     (attempt,) = script.task("a").alive
     script.happen(AttemptAsked(attempt, "red?"))
     script.happen(AttemptActive(attempt))
-    assert tidings(script.state, script.records) == []
+    assert find_notifications(script.state, script.records) == []
 
 
 def test_in_a_queue_each_turn_is_told_once() -> None:
@@ -249,7 +259,7 @@ def test_a_limit_that_is_over_is_not_told_afterwards() -> None:
     script.happen(RateLimited("north", script.now + 60))
     script.wait(100)
     assert script.state.breakers["north"].until is None
-    assert tidings(script.state, script.records) == []
+    assert find_notifications(script.state, script.records) == []
 
 
 def test_a_provider_that_rejects_somebody_needs_them() -> None:
@@ -299,9 +309,9 @@ def test_a_pull_request_is_told_with_its_address() -> None:
 
 
 def test_the_entrants_of_a_contest_are_not_told_one_by_one() -> None:
-    plan = build([Task("a")]).plan
+    plan = build_checked_plan([Task("a")]).plan
     assert plan is not None
-    whole = expand(plan, Contest(("amber", "birch")))
+    whole = expand_contest(plan, Contest(("amber", "birch")))
     script = Script(start=False)
     script.ask(
         lambda name: Submit(name, BATCH, whole, Settings(retries=0, agents=("amber", "birch")), base="base")
@@ -318,14 +328,14 @@ def test_whatever_tasks_and_agents_say_no_message_steers_a_terminal() -> None:
     (attempt,) = script.task("a\x1b[31m\udcff").alive
     script.happen(AttemptAsked(attempt, "\x1b]0;x\x07 " + "long " * 1000))
     script.exits("a\x1b[31m\udcff", Category.TASK, detail="one\r\ntwo\x9b\u2028three")
-    ear = Tidings()
-    told = [tiding for record in script.records for tiding in ear.take(script.state, [record])]
+    ear = NotificationBuilder()
+    told = [tiding for record in script.records for tiding in ear.add(script.state, [record])]
     assert {tiding.kind for tiding in told} == {K.TASK_FAILED, K.FAILED}
     for tiding in told:
         _sound(tiding)
 
 
-def _sound(tiding: Tiding) -> None:
+def _sound(tiding: Notification) -> None:
     assert tiding.title
     assert "\n" not in tiding.title
     for line in (tiding.title, *tiding.text.split("\n")):
@@ -335,8 +345,8 @@ def _sound(tiding: Tiding) -> None:
 
 
 def test_a_long_line_is_cut() -> None:
-    assert plain("a" * 400) == "a" * 299 + "…"
-    assert plain("  a \t\n b ") == "a b"
+    assert to_plain_line("a" * 400) == "a" * 299 + "…"
+    assert to_plain_line("  a \t\n b ") == "a b"
 
 
 @pytest.mark.parametrize(
@@ -344,41 +354,41 @@ def test_a_long_line_is_cut() -> None:
     [(0.1, "1 s"), (119, "119 s"), (120, "2 min"), (7199, "120 min"), (7200, "2 h"), (200_000, "2 days")],
 )
 def test_lengths_of_time_are_told_in_the_words_of_people(seconds: float, said: str) -> None:
-    assert lasts(seconds) == said
+    assert round_duration(seconds) == said
 
 
-def _told(kind: TidingKind, seq: int, batch: str = "b1", task: str | None = None) -> Tiding:
-    return Tiding(kind, batch, task, f"t{seq}", f"x{seq}\nmore", float(seq), seq)
+def _told(kind: NotificationKind, seq: int, batch: str = "b1", task: str | None = None) -> Notification:
+    return Notification(kind, batch, task, f"t{seq}", f"x{seq}\nmore", float(seq), seq)
 
 
 def test_many_are_told_in_one_message_of_their_kind() -> None:
     many = [_told(K.TASK_FAILED, seq, task=f"t{seq}") for seq in range(1, 101)]
     one = _told(K.LIMIT, 50)
-    found = bundles([*many[:50], one, *many[50:]])
+    found = group_by_kind([*many[:50], one, *many[50:]])
     assert found == [(one,), tuple(many)]
-    message = together(found[1])
+    message = bundle_notifications(found[1])
     assert (message.title, message.task, message.seq) == ("100 tasks have failed in batch b1", None, 100)
     lines = message.text.splitlines()
     assert lines[0] == "t1: x1"
-    assert lines[-1] == f"and {100 - SHOWN} more"
-    assert len(lines) == SHOWN + 1
-    assert together(found[0]) is one
+    assert lines[-1] == f"and {100 - MAX_BUNDLE_LINES} more"
+    assert len(lines) == MAX_BUNDLE_LINES + 1
+    assert bundle_notifications(found[0]) is one
 
 
 def test_what_concerns_several_batches_concerns_no_single_one() -> None:
-    message = together([_told(K.FINISHED, 1), _told(K.FINISHED, 2, "b2")])
+    message = bundle_notifications([_told(K.FINISHED, 1), _told(K.FINISHED, 2, "b2")])
     assert (message.title, message.batch) == ("2 batches are done", None)
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_over_a_stormy_history_every_end_is_told_once_and_every_need_of_a_person(seed: int) -> None:
     journal = run(stormy(seed)).journal
-    told: list[Tiding] = []
+    told: list[Notification] = []
     ends = Counter[tuple[str, BatchStatus]]()
-    state, ear = State(), Tidings()
+    state, ear = State(), NotificationBuilder()
     for record in journal:
         evolve(state, record)
-        found = ear.take(state, [record])
+        found = ear.add(state, [record])
         told += found
         for tiding in found:
             _sound(tiding)
@@ -394,7 +404,7 @@ def test_over_a_stormy_history_every_end_is_told_once_and_every_need_of_a_person
 
 @pytest.mark.parametrize("seed", range(8))
 def test_over_a_stormy_history_nothing_waits_for_a_person_who_was_not_told(seed: int) -> None:
-    state, ear = State(), Tidings()
+    state, ear = State(), NotificationBuilder()
     told: set[tuple[str | None, str | None]] = set()
     for record in run(stormy(seed)).journal:
         evolve(state, record)
@@ -402,7 +412,7 @@ def test_over_a_stormy_history_nothing_waits_for_a_person_who_was_not_told(seed:
             told.discard((record.event.attempt.batch, record.event.attempt.task))
         elif isinstance(record.event, BatchUnpaused):
             told.discard((record.event.batch, None))
-        found = ear.take(state, [record])
+        found = ear.add(state, [record])
         told |= {(tiding.batch, tiding.task) for tiding in found if tiding.kind is K.NEEDS_PERSON}
         for batch in state.open.values():
             assert set(_needs(state, batch)) <= told, record
@@ -415,18 +425,18 @@ def _needs(state: State, batch: BatchState) -> Iterator[tuple[str, str | None]]:
             yield batch.id, None
         return
     for task in batch.tasks:
-        if standing(state, batch, task).on in {Waiting.ANSWER, Waiting.APPROVAL}:
+        if explain_status(state, batch, task).waiting in {Waiting.ANSWER, Waiting.APPROVAL}:
             yield batch.id, task.task.id
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_records_that_nothing_follows_from_may_be_left_out(seed: int) -> None:
     journal = run(stormy(seed)).journal
-    state, all_of_it, some = State(), Tidings(), Tidings()
+    state, all_of_it, some = State(), NotificationBuilder(), NotificationBuilder()
     for record in journal:
         evolve(state, record)
-        heard = [record] if isinstance(record.event, TELLING) else []
-        assert all_of_it.take(state, [record]) == some.take(state, heard)
+        heard = [record] if isinstance(record.event, NOTIFYING_EVENTS) else []
+        assert all_of_it.add(state, [record]) == some.add(state, heard)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -435,7 +445,7 @@ def test_whoever_looks_back_finds_only_what_is_still_so(seed: int) -> None:
     state = State()
     for record in journal:
         evolve(state, record)
-    for tiding in tidings(state, journal):
+    for tiding in find_notifications(state, journal):
         batch = state.batches.get(tiding.batch or "")
         match tiding.kind:
             case K.FINISHED | K.FAILED | K.CANCELLED:

@@ -74,7 +74,7 @@ def test_a_huge_change_costs_no_more_than_some_of_its_files() -> None:
     script = Script("a")
     script.merges = False
     script.exits("a", files=tuple(f"f{n}" for n in range(5000)))
-    assert len(script.task("a").tokens) <= 64
+    assert len(script.task("a").locks) <= 64
 
 
 def _running(script: Script) -> list[tuple[str, str]]:

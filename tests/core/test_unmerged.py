@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from plait.core.decisions import AttemptStarted, Change, Decision, MergeStarted
-from plait.core.policy import LOSSES, MERGE_TRIES
-from plait.core.reports import AttemptLost, AttemptSession, Clash, MergeDone, MergeFailed, RebuildDone
+from plait.core.policy import MAX_LOST_ATTEMPTS, MAX_MERGE_TRIES
+from plait.core.reports import (
+    AttemptLost,
+    AttemptSession,
+    RebuildConflict,
+    MergeDone,
+    MergeFailed,
+    RebuildDone,
+)
 from plait.core.requests import Drop, Feedback, Retry
 from plait.core.settings import Backoff, Mode, OnConflict, Order, Settings
 from plait.core.status import Category
 from plait.core.task import Attempt, Need, Step, Task
-from plait.front.way import way
+from plait.front.way import suggest_next_step
 from plait.testing.script import BATCH, Script, needs, started
 
 QUICK = Settings(verify="make", backoff=Backoff(1, jitter=0))
@@ -60,10 +67,10 @@ def merges(decisions: list[Decision]) -> list[MergeStarted]:
 def test_a_retry_merges_what_is_there_and_runs_nobody() -> None:
     script = blocked("a", needs("b", "a"))
     decisions = retry(script, "a")
-    assert merges(decisions) == [MergeStarted(BATCH, "a", MERGE_TRIES + 2, "base", "tip-a", "base")]
+    assert merges(decisions) == [MergeStarted(BATCH, "a", MAX_MERGE_TRIES + 2, "base", "tip-a", "base")]
     assert started(decisions) == []
     assert script.why("a") == "a is merging: it is being merged"
-    done = script.happen(MergeDone(BATCH, "a", MERGE_TRIES + 2, "base+a"))
+    done = script.happen(MergeDone(BATCH, "a", MAX_MERGE_TRIES + 2, "base+a"))
     assert script.status("a") == "done"
     assert started(done) == ["b"]
 
@@ -72,13 +79,13 @@ def test_it_is_tried_as_long_as_the_first_time_and_kept_again() -> None:
     script = blocked("a")
     retry(script, "a")
     give_up(script, "a")
-    assert script.task("a").numbers[Step.MERGE] == 2 * (MERGE_TRIES + 1)
+    assert script.task("a").attempt_counts[Step.MERGE] == 2 * (MAX_MERGE_TRIES + 1)
     assert len(merges(retry(script, "a"))) == 1
 
 
 def test_the_way_out_says_that_nobody_runs_again() -> None:
     script = blocked("a")
-    assert way(script.state, script.batch(), script.task("a")) == (
+    assert suggest_next_step(script.state, script.batch(), script.task("a")) == (
         "plait retry b1 a merges what it has written, and runs nobody again unless that is gone; "
         "plait retry b1 a --agent NAME has it written again."
     )
@@ -161,7 +168,7 @@ def test_it_steps_back_when_what_it_needs_conflicts_meanwhile() -> None:
     retry(script, "b")
     fail(script, "b")
     script.ask(lambda name: Drop(name, BATCH, "z"))
-    script.happen(RebuildDone(BATCH, 1, (), (Clash("a", ("y",)),)))
+    script.happen(RebuildDone(BATCH, 1, (), (RebuildConflict("a", ("y",)),)))
     assert merges(script.wait(10)) == []
     assert script.why("b") == "b is waiting: needs a"
 
@@ -221,7 +228,7 @@ def test_a_result_that_is_gone_is_written_again_at_once() -> None:
 def test_what_is_gone_again_and_again_is_given_up() -> None:
     script = Script("a", settings=Settings(backoff=Backoff(1)))
     script.merges = False
-    for _ in range(LOSSES):
+    for _ in range(MAX_LOST_ATTEMPTS):
         script.exits("a")
         assert started(gone(script, "a")) == ["a"]
     script.exits("a")

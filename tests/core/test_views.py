@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from plait.core.reports import GateLost, RoomChanged
+from plait.core.reports import GateLost, CapacityChanged
 from plait.core.requests import CancelBatch, Drop, Feedback, Pause
 from plait.core.settings import Isolation, Mode, Settings, Spend
 from plait.core.status import BatchStatus, Category, TaskStatus, Waiting
 from plait.core.task import Task
-from plait.core.views import batch_view
+from plait.core.views import make_batch_view
 from plait.testing.script import BATCH, Script, needs
 
 
 def test_the_counts_sum_to_the_total() -> None:
     script = Script("a", "b", needs("c", "a"), needs("d", "b"), settings=Settings(retries=0, max_parallel=2))
     script.exits("a", Category.AUTH)
-    view = batch_view(script.state, script.batch())
+    view = make_batch_view(script.state, script.batch())
     counts = {status: count for status, count in view.progress.counts if count}
     assert counts == {
         TaskStatus.FAILED: 1,
@@ -30,7 +30,7 @@ def test_a_batch_says_where_it_is() -> None:
     script = Script("a", "b", settings=Settings(max_parallel=1))
 
     def status() -> BatchStatus:
-        return batch_view(script.state, script.batch()).status
+        return make_batch_view(script.state, script.batch()).status
 
     assert status() is BatchStatus.RUNNING
     script.ask(lambda name: Pause(name, BATCH))
@@ -45,14 +45,14 @@ def test_a_batch_that_only_merges_says_so() -> None:
     script = Script("a")
     script.merges = False
     script.exits("a")
-    assert batch_view(script.state, script.batch()).status is BatchStatus.MERGING
+    assert make_batch_view(script.state, script.batch()).status is BatchStatus.MERGING
 
 
 def test_a_task_shows_its_cost_its_commit_and_its_error() -> None:
     script = Script("a", "b")
     script.exits("a", spend=Spend(1_500_000, 20))
     script.exits("b", Category.AUTH, detail="no key")
-    a, b = batch_view(script.state, script.batch()).tasks
+    a, b = make_batch_view(script.state, script.batch()).tasks
     assert (str(a.cost), a.commit, a.error) == ("$1.50 and 20 tokens", "base+a", None)
     assert (b.error, b.category, b.attempt) == ("the agent is not logged in: no key", Category.AUTH, 1)
 
@@ -61,7 +61,7 @@ def test_a_batch_says_when_all_that_is_left_waits_for_a_person() -> None:
     script = Script("a", "b", needs("c", "a"), settings=Settings(max_parallel=1))
 
     def waits() -> bool:
-        return batch_view(script.state, script.batch()).waits_for_person
+        return make_batch_view(script.state, script.batch()).waits_for_person
 
     assert not waits()
     script.exits("a", Category.QUESTION, question="which port?")
@@ -74,12 +74,12 @@ def test_a_batch_says_when_all_that_is_left_waits_for_a_person() -> None:
 
 def test_a_queue_and_a_pause_wait_for_a_person() -> None:
     queue = Script("a", "b", settings=Settings(mode=Mode.QUEUE))
-    assert batch_view(queue.state, queue.batch()).waits_for_person
+    assert make_batch_view(queue.state, queue.batch()).waits_for_person
     paused = Script("a", "b", settings=Settings(max_parallel=1))
     paused.ask(lambda name: Pause(name, BATCH))
-    assert not batch_view(paused.state, paused.batch()).waits_for_person
+    assert not make_batch_view(paused.state, paused.batch()).waits_for_person
     paused.exits("a")
-    assert batch_view(paused.state, paused.batch()).waits_for_person
+    assert make_batch_view(paused.state, paused.batch()).waits_for_person
 
 
 def test_a_pause_before_the_gate_waits_for_a_person_also_when_no_task_is_left() -> None:
@@ -92,9 +92,9 @@ def test_a_pause_before_the_gate_waits_for_a_person_also_when_no_task_is_left() 
     script.ask(lambda name: Pause(name, BATCH))
     gate = script.batch().gate
     assert gate is not None
-    assert not batch_view(script.state, script.batch()).waits_for_person
+    assert not make_batch_view(script.state, script.batch()).waits_for_person
     script.happen(GateLost(BATCH, gate.n, "it is gone"))
-    assert batch_view(script.state, script.batch()).waits_for_person
+    assert make_batch_view(script.state, script.batch()).waits_for_person
 
 
 def test_a_file_that_another_batch_holds_waits_for_nobody() -> None:
@@ -102,16 +102,16 @@ def test_a_file_that_another_batch_holds_waits_for_nobody() -> None:
     script = Script(Task("holder", touches=("x",)), settings=in_place)
     script.submit(Task("a", touches=("x",)), "b", settings=in_place, batch="b2")
     script.exits("b", Category.QUESTION, batch="b2", question="which port?")
-    assert not batch_view(script.state, script.batch("b2")).waits_for_person
+    assert not make_batch_view(script.state, script.batch("b2")).waits_for_person
     script.exits("holder")
     script.exits("a", batch="b2")
-    assert batch_view(script.state, script.batch("b2")).waits_for_person
+    assert make_batch_view(script.state, script.batch("b2")).waits_for_person
 
 
 def test_memory_is_no_person() -> None:
     script = Script("a", "b", settings=Settings(max_parallel=1))
-    script.happen(RoomChanged(0, "only 90 MiB of memory left"))
+    script.happen(CapacityChanged(0, "only 90 MiB of memory left"))
     script.exits("a")
-    view = batch_view(script.state, script.batch())
+    view = make_batch_view(script.state, script.batch())
     assert [task.waiting for task in view.tasks] == [None, Waiting.MEMORY]
     assert not view.waits_for_person

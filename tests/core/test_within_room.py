@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from plait.core.explain import standing
-from plait.core.reports import EngineTaken, RoomChanged
+from plait.core.explain import explain_status
+from plait.core.reports import EngineTaken, CapacityChanged
 from plait.core.requests import ChangeEngineSettings
 from plait.core.settings import EngineSettings, Order, Settings
 from plait.core.status import Waiting
@@ -15,7 +15,7 @@ LITTLE = "2.1 GiB of memory left, and claude takes up to 1.4 GiB"
 
 def in_room(slots: int | None, *tasks: Task | str, settings: Settings | None = None) -> Script:
     script = Script(start=False)
-    script.happen(RoomChanged(slots, LITTLE))
+    script.happen(CapacityChanged(slots, LITTLE))
     script.submit(*tasks, settings=settings)
     return script
 
@@ -24,26 +24,26 @@ def test_no_more_starts_than_there_is_room_for_and_the_rest_says_why() -> None:
     script = in_room(2, "a", "b", "c")
     assert script.running() == ["a", "b"]
     assert script.why("c") == f"c is waiting: {LITTLE}"
-    assert standing(script.state, script.batch(), script.task("c")).on is Waiting.MEMORY
+    assert explain_status(script.state, script.batch(), script.task("c")).waiting is Waiting.MEMORY
 
 
 def test_slots_that_another_engine_has_are_waited_for_like_slots() -> None:
     script = in_room(1, "a")
-    script.happen(RoomChanged(1, "3 of your 4 slots are taken by another engine", Waiting.SLOT))
+    script.happen(CapacityChanged(1, "3 of your 4 slots are taken by another engine", Waiting.SLOT))
     script.submit("x", batch="b2")
     assert script.why("x", "b2") == "x is queued: 3 of your 4 slots are taken by another engine"
-    assert standing(script.state, script.batch("b2"), script.task("x", "b2")).on is Waiting.SLOT
+    assert explain_status(script.state, script.batch("b2"), script.task("x", "b2")).waiting is Waiting.SLOT
 
 
 def test_more_room_starts_more_at_once() -> None:
     script = in_room(1, "a", "b", "c")
-    assert started(script.happen(RoomChanged(2, LITTLE))) == ["b"]
-    assert started(script.happen(RoomChanged(None))) == ["c"]
+    assert started(script.happen(CapacityChanged(2, LITTLE))) == ["b"]
+    assert started(script.happen(CapacityChanged(None))) == ["c"]
 
 
 def test_less_room_ends_nothing_and_starts_nothing() -> None:
     script = Script("a", "b", "c", settings=Settings(max_parallel=2))
-    script.happen(RoomChanged(1, LITTLE))
+    script.happen(CapacityChanged(1, LITTLE))
     assert script.running() == ["a", "b"]
     assert started(script.exits("a")) == []
     assert started(script.exits("b")) == ["c"]
@@ -58,7 +58,7 @@ def test_the_settings_bound_what_the_room_does_not() -> None:
 def test_without_limits_the_room_is_the_limit() -> None:
     script = Script(start=False)
     script.ask(lambda name: ChangeEngineSettings(name, EngineSettings(parallel_limit=0), ("parallel_limit",)))
-    script.happen(RoomChanged(7, LITTLE))
+    script.happen(CapacityChanged(7, LITTLE))
     script.submit(*map(str, range(9)), settings=Settings(max_parallel=0))
     assert len(script.running()) == 7
 
@@ -78,14 +78,14 @@ def test_where_there_is_no_room_at_all_nothing_starts() -> None:
     script = in_room(0, "a")
     assert script.running() == []
     assert script.why("a") == f"a is waiting: {LITTLE}"
-    assert started(script.happen(RoomChanged(1, LITTLE))) == ["a"]
+    assert started(script.happen(CapacityChanged(1, LITTLE))) == ["a"]
 
 
 def test_a_check_needs_room_too_and_has_it_before_anything_new() -> None:
     script = in_room(1, "a", "b", settings=Settings(verify="make check"))
     assert started(script.exits("a")) == ["a"]
     assert script.status("a") == "verifying"
-    script.happen(RoomChanged(0, LITTLE))
+    script.happen(CapacityChanged(0, LITTLE))
     script.exits("a")
     assert script.why("b") == f"b is waiting: {LITTLE}"
 
@@ -97,5 +97,5 @@ def test_a_new_engine_starts_without_the_last_ones_bound() -> None:
 
 def test_a_new_engine_that_tells_the_room_in_the_same_turn_keeps_to_it() -> None:
     script = in_room(0, "a")
-    assert started(script.happen(EngineTaken(2), RoomChanged(0, LITTLE))) == []
+    assert started(script.happen(EngineTaken(2), CapacityChanged(0, LITTLE))) == []
     assert script.batch(BATCH).started_at is None

@@ -14,8 +14,8 @@ from random import Random
 
 import pytest
 
-from plait.adapters.sqlite import SqliteJournal, SqliteReader, open_reader, open_writer
-from plait.adapters.sqlite.wal import FRAME_SIZE, HEADER_SIZE, scan
+from plait.adapters.sqlite import SqliteJournal, SqliteJournalReader, open_journal_reader, open_journal_writer
+from plait.adapters.sqlite.wal import FRAME_SIZE, HEADER_SIZE, scan_wal
 from plait.core.decisions import TaskEnded
 from plait.core.events import Record
 from plait.core.reports import EngineTaken
@@ -71,34 +71,34 @@ def record(seq: int) -> Record:
 def crashed(folder: Path) -> Image:
     """With the end of the journal in a WAL."""
     path = folder / "made" / DB
-    with closing(open_writer(path)) as journal:
+    with closing(open_journal_writer(path)) as journal:
         journal.append([record(seq) for seq in range(1, 16)])
-        journal.save_settings({"slots": "3", "order": '"fifo"'})
-    with closing(open_writer(path)) as journal:
+        journal.commit({"slots": "3", "order": '"fifo"'})
+    with closing(open_journal_writer(path)) as journal:
         return in_a_wal(journal)
 
 
 def worn(folder: Path) -> Image:
     """The same, in a WAL that was longer once: it has begun anew over what it held then."""
     path = folder / "made" / DB
-    with closing(open_writer(path)) as journal:
+    with closing(open_journal_writer(path)) as journal:
         for seq in range(1, 16):
             journal.append([record(seq)])
-        journal.save_settings({"slots": "3", "order": '"fifo"'})
+        journal.commit({"slots": "3", "order": '"fifo"'})
         journal._db.execute("PRAGMA wal_checkpoint(PASSIVE)")
         return in_a_wal(journal)
 
 
 def in_a_wal(journal: SqliteJournal) -> Image:
     def commit() -> Commit:
-        return Commit(HEADER_SIZE + scan(path.with_name(WAL)).kept * FRAME_SIZE, content(journal))
+        return Commit(HEADER_SIZE + scan_wal(path.with_name(WAL)).kept * FRAME_SIZE, content(journal))
 
     path = journal._path
     commits = [Commit(0, content(journal))]
     for first, last in [(16, 16), (17, 18), (19, 19)]:
         journal.append([record(seq) for seq in range(first, last + 1)])
         commits.append(commit())
-    journal.save_settings({"slots": "4"})
+    journal.commit({"slots": "4"})
     commits.append(commit())
     journal.append([record(seq) for seq in range(20, 22)])
     commits.append(commit())
@@ -110,28 +110,28 @@ def in_a_wal(journal: SqliteJournal) -> Image:
 
 def closed(folder: Path) -> Image:
     path = folder / "made" / DB
-    with closing(open_writer(path)) as journal:
+    with closing(open_journal_writer(path)) as journal:
         journal.append([record(seq) for seq in range(1, 15)])
-        journal.save_settings({"slots": "3"})
+        journal.commit({"slots": "3"})
         commits = [Commit(0, content(journal))]
     return Image({DB: path.read_bytes()}, commits)
 
 
-def content(journal: SqliteReader) -> Content:
+def content(journal: SqliteJournalReader) -> Content:
     return list(journal.read()), dict(journal.settings())
 
 
 def outcome(folder: Path, files: dict[str, bytes], *, sound: bool = False) -> Content | None:
     """What both a reader and a writer find, None where they refuse; a writer must not where all is sound."""
-    read = _found(folder / "read", files, open_reader, leaves={f"{DB}-shm", WAL})
-    written = _found(folder / "written", files, open_writer, leaves={f"{DB}.lock"})
+    read = _found(folder / "read", files, open_journal_reader, leaves={f"{DB}-shm", WAL})
+    written = _found(folder / "written", files, open_journal_writer, leaves={f"{DB}.lock"})
     # A reader looks at the records only, a writer at the whole file.
     assert written == read or (written is None and not sound)
     return written if read is None else read
 
 
 def _found(
-    folder: Path, files: dict[str, bytes], opened: Callable[[Path], SqliteReader], leaves: set[str]
+    folder: Path, files: dict[str, bytes], opened: Callable[[Path], SqliteJournalReader], leaves: set[str]
 ) -> Content | None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()

@@ -21,7 +21,7 @@ from plait.core.requests import Submit
 from plait.core.status import TaskStatus
 from plait.testing.audit import Auditor
 from plait.testing.household import Household, household
-from plait.wiring import INBOX
+from plait.wiring import INBOX_FILE
 
 LAYERS, WIDTH = 6, 5
 # A task tells that it begins and that it ends, in one write each, and takes a moment in between.
@@ -135,7 +135,7 @@ def _batches(home: Household) -> list[str]:
 
 def _pending(home: Household) -> bool:
     """Something was asked for that no engine has taken yet."""
-    with suppress(Exception), closing(open_inbox(home.place.state / INBOX)) as inbox:
+    with suppress(Exception), closing(open_inbox(home.place.state / INBOX_FILE)) as inbox:
         return bool(inbox.pending())
     return False
 

@@ -11,7 +11,7 @@ from time import perf_counter
 
 import pytest
 
-from plait.adapters.sqlite import lock, open_reader, open_writer
+from plait.adapters.sqlite import lock, open_journal_reader, open_journal_writer
 from plait.testing.contracts.samples import records
 
 CHILD = Path(__file__).parents[1] / "journal" / "child.py"
@@ -30,7 +30,7 @@ def kill(process: Popen[str]) -> list[int]:
 
 def test_a_killed_writer_loses_nothing(tmp_path: Path, *, long: bool) -> None:
     path = tmp_path / "journal.db"
-    open_writer(path).close()
+    open_journal_writer(path).close()
     acknowledged, chance = 0, Random(11)
     for round_ in range(200 if long else 10):
         process = appender(path, seed=round_)
@@ -39,14 +39,14 @@ def test_a_killed_writer_loses_nothing(tmp_path: Path, *, long: bool) -> None:
         for _ in range(chance.randrange(1, 40)):
             acknowledged = int(process.stdout.readline())
         acknowledged = max([acknowledged, *kill(process)])
-        assert not lock.taken(path)
+        assert not lock.is_locked(path)
         # Sometimes a reader is the first to come by, sometimes the next writer.
         if round_ % 2:
-            with closing(open_reader(path)) as reader:
+            with closing(open_journal_reader(path)) as reader:
                 last = reader.last()
                 assert list(reader.read()) == records(1, last)
                 assert last >= acknowledged
-    with closing(open_writer(path)) as journal:
+    with closing(open_journal_writer(path)) as journal:
         last = journal.last()
         assert last >= acknowledged
         assert list(journal.read()) == records(1, last)
@@ -64,7 +64,7 @@ def test_a_writer_killed_at_birth_leaves_no_trouble(tmp_path: Path, *, long: boo
         while perf_counter() < until:
             pass
         acknowledged = max([0, *kill(process)])
-        with closing(open_writer(path)) as journal:
+        with closing(open_journal_writer(path)) as journal:
             last = journal.last()
             assert last >= acknowledged
             assert list(journal.read()) == records(1, last)
@@ -74,8 +74,8 @@ def test_a_writer_killed_at_birth_leaves_no_trouble(tmp_path: Path, *, long: boo
 def test_a_writer_killed_under_a_reader(tmp_path: Path, seed: int) -> None:
     """The reader's shared memory outlives the writer, and the next writer goes on with it."""
     path = tmp_path / "journal.db"
-    open_writer(path).close()
-    with closing(open_reader(path)) as reader:
+    open_journal_writer(path).close()
+    with closing(open_journal_reader(path)) as reader:
         for round_ in range(2):
             process = appender(path, seed=seed)
             assert reader.wait(after=40 * round_ + seed, timeout=60)

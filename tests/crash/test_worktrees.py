@@ -19,7 +19,7 @@ from plait.testing.handiwork import signature
 from plait.testing.killing import Killer
 from plait.testing.oracle import Oracle
 from plait.testing.yard import PATIENCE
-from plait.wiring import INBOX, find_place
+from plait.wiring import INBOX_FILE, find_repo
 
 LAYERS, WIDTH = 3, 4
 MOST = 8  # kills in one batch: then it is left to come to its end
@@ -150,7 +150,7 @@ def _ended(estate: Estate, submitted: int) -> bool:
 
 def _pending(estate: Estate) -> bool:
     """Something was asked for that no engine has taken yet."""
-    with suppress(Exception), closing(open_inbox(find_place(estate.top).state / INBOX)) as inbox:
+    with suppress(Exception), closing(open_inbox(find_repo(estate.top).state / INBOX_FILE)) as inbox:
         return bool(inbox.pending())
     return False
 
@@ -171,7 +171,7 @@ def _check(estate: Estate, oracle: Oracle, batches: Mapping[str, Kinds]) -> None
         [task.last_write.name for task in batch.tasks if task.last_write and kinds[task.task.id] != "idle"],
     )
     _check_files(estate, batch, kinds)
-    assert batch.head in batch.passed
+    assert batch.head in batch.gate_passed_commits
     assert estate.git("ls-remote", "origin", f"refs/heads/{batch.branch}").split()[0] == batch.head
 
 

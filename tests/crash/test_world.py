@@ -63,7 +63,7 @@ def test_a_reboot_loses_the_attempts_and_nothing_else(home: Household) -> None:
     front.communicate()
     stranger = subprocess.Popen(["sleep", "600"], start_new_session=True)
     try:
-        claim = StateFolder(home.place.state).attempt(launched(home)[0].attempt).claim
+        claim = StateFolder(home.place.state).attempt(launched(home)[0].attempt).pidfile
         claim.write_text(f"{stranger.pid} 1 00000000-0000-0000-0000-000000000000 \n")
         code, said = home.ask(*RUN, "--resume")
         assert code == 0, said

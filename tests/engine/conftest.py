@@ -14,21 +14,21 @@ import pytest
 
 from plait.adapters import kits
 from plait.adapters.memory import MemoryInbox, MemoryJournal
-from plait.config.layers import merge
-from plait.core.graph import build
+from plait.config.layers import merge_layers
+from plait.core.graph import build_checked_plan
 from plait.core.requests import ChangeEngineSettings, Request, Submit
 from plait.core.settings import EngineSettings, Isolation, Settings
 from plait.core.state import BatchState
 from plait.core.status import TaskStatus
 from plait.core.task import Task
 from plait.engine.loop import Engine
-from plait.engine.machine import Machine
+from plait.engine.machine import CapacityReporter
 from plait.engine.reactor import SelectReactor
-from plait.kit import Kit
-from plait.ports import Journal, Weather
+from plait.kit import BatchInputs
+from plait.ports import Journal, MachineReadings
 from plait.site.folder import StateFolder
-from plait.wiring import Place
-from plait.wiring.engine import engine_parts
+from plait.wiring import RepoLocation
+from plait.wiring.engine import build_dependencies
 
 PLACE = Settings(agents=("shell",), isolation=Isolation.IN_PLACE)
 
@@ -37,7 +37,7 @@ class House:
     """A place with a journal, in which one engine after another may live."""
 
     def __init__(self, root: Path) -> None:
-        self.place = Place(root / "work", root / "state", repository=False)
+        self.place = RepoLocation(root / "work", root / "state", repository=False)
         self.place.top.mkdir(parents=True)
         self.folder = StateFolder(self.place.state)
         self.journal: Journal = MemoryJournal()
@@ -49,15 +49,15 @@ class House:
         return time.time() + self.ahead
 
     def submit(self, *tasks: Task, batch: str = "b", settings: Settings = PLACE) -> None:
-        plan = build(tasks).plan
+        plan = build_checked_plan(tasks).plan
         assert plan
-        kits.save(self.folder, batch, Kit(str(self.place.top), tasks), dict(os.environ))
-        self.ask(Submit(f"submit-{batch}", batch, plan.brief(), settings))
+        kits.write_batch_files(self.folder, batch, BatchInputs(str(self.place.top), tasks), dict(os.environ))
+        self.ask(Submit(f"submit-{batch}", batch, plan.without_texts(), settings))
 
     def ask(self, request: Request) -> None:
         self.inbox.put(request)
         for tenure in self._engines:
-            tenure.engine.ring()
+            tenure.engine.wake()
 
     def engine(self) -> Tenure:
         tenure = Tenure(self)
@@ -73,8 +73,8 @@ class House:
         for tenure in self._engines:
             for batch in tenure.engine.state.open.values():
                 for attempt in list(batch.alive):
-                    tenure.parts.executor.end(attempt, now=True)
-            tenure.until(lambda tenure=tenure: not tenure.parts.watch.running)  # type: ignore[misc]
+                    tenure.parts.executor.terminate(attempt, at_once=True)
+            tenure.until(lambda tenure=tenure: not tenure.parts.watcher.running)  # type: ignore[misc]
             tenure.dies()
 
 
@@ -84,10 +84,10 @@ class Tenure:
     def __init__(self, house: House) -> None:
         self.reactor = SelectReactor()
         self.engine = Engine(os.getpid(), "test", house.wall)
-        parts = engine_parts(house.place, merge(()), house.journal, self.engine, self.reactor)
+        parts = build_dependencies(house.place, merge_layers(()), house.journal, self.engine, self.reactor)
         parts.inbox.close()
-        machine = Machine(_Calm(), str(house.place.top), house.wall)
-        self.parts = replace(parts, inbox=house.inbox, machine=machine)
+        machine = CapacityReporter(_Calm(), str(house.place.top), house.wall)
+        self.parts = replace(parts, inbox=house.inbox, capacity=machine)
         self.engine.open(self.parts, ChangeEngineSettings("none", EngineSettings(), ()))
         self._alive = True
 
@@ -96,8 +96,8 @@ class Tenure:
         while self._alive and not reached():
             if time.monotonic() > deadline:
                 return False
-            self.reactor.step(min(0.1, self.engine.longest()))
-            self.engine.turn()
+            self.reactor.step(min(0.1, self.engine.max_sleep()))
+            self.engine.tick()
         return True
 
     def batch(self, name: str = "b") -> BatchState:
@@ -113,16 +113,16 @@ class Tenure:
         """As after kill -9, as far as the world can tell: nothing is written, nobody is ended."""
         if self._alive:
             self._alive = False
-            self.parts.awake.release()
-            for part in (self.parts.executor, self.parts.commons, self.parts.settler, self.reactor):
+            self.parts.sleep_inhibitor.release()
+            for part in (self.parts.executor, self.parts.shared, self.parts.status_writer, self.reactor):
                 part.close()
 
 
 class _Calm:
     """A machine that has all it needs, whatever the tests' own machine is short of."""
 
-    def read(self) -> Weather:
-        return Weather(2**35, 2**35, 2**40, 2**40, 0.0, 4)
+    def read(self) -> MachineReadings:
+        return MachineReadings(2**35, 2**35, 2**40, 2**40, 0.0, 4)
 
 
 @pytest.fixture

@@ -8,18 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from plait.adapters.integrator import GitIntegrator
-from plait.core.drive import decide, take
-from plait.core.graph import build
-from plait.core.reports import ConflictCleared, ConflictForeseen, Report
+from plait.adapters.integrator import GitBranchMerger
+from plait.core.drive import decide_due, fold_incoming
+from plait.core.graph import build_checked_plan
+from plait.core.reports import ConflictCleared, ConflictPredicted, Report
 from plait.core.requests import Submit
 from plait.core.settings import Settings
 from plait.core.state import State
 from plait.core.task import Task
-from plait.engine.foresight import PACE, Foresight
-from plait.engine.hands import Hands
+from plait.engine.foresight import CHECK_SECONDS, ConflictPredictor
+from plait.engine.hands import WorkerPool
 from plait.engine.reactor import SelectReactor
-from plait.kit import Kit, Outfit
+from plait.kit import BatchInputs, WorkspaceSetup
 from plait.site.workspaces import GitWorkspaces
 
 LONG = 30.0
@@ -59,34 +59,37 @@ class World:
         self.base = git(top, "rev-parse", "HEAD")
         self.state = State()
         self.news: list[Report] = []
-        plan = build([Task("a"), Task("b")]).plan
+        plan = build_checked_plan([Task("a"), Task("b")]).plan
         assert plan is not None
-        take(self.state, [Submit("r1", "b1", plan, Settings(), base=self.base, branch="plait/batch-b1")], 0.0)
-        decide(self.state, 0.0)
+        fold_incoming(
+            self.state, [Submit("r1", "b1", plan, Settings(), base=self.base, branch="plait/batch-b1")], 0.0
+        )
+        decide_due(self.state, 0.0)
         spaces = GitWorkspaces(top / ".git", top.parent / "worktrees")
         self.folders = {
-            task: Path(spaces.prepare("b1", task, self.base, Outfit(), top=str(top))) for task in ("a", "b")
+            task: Path(spaces.prepare("b1", task, self.base, WorkspaceSetup(), top=str(top)))
+            for task in ("a", "b")
         }
-        integrator = GitIntegrator(top / ".git", top / ".git" / "plait" / "integrator")
-        self.hands = Hands(reactor)
-        self.foresight = Foresight(
+        integrator = GitBranchMerger(top / ".git", top / ".git" / "plait" / "integrator")
+        self.hands = WorkerPool(reactor)
+        self.foresight = ConflictPredictor(
             self.state,
             lambda: spaces,
             lambda: integrator,
             self.hands,
-            lambda _: Kit(str(top), ()),
+            lambda _: BatchInputs(str(top), ()),
             self.news.append,
         )
-        self.foresight.look(0.0)
+        self.foresight.check_batches(0.0)
 
     def look(self) -> list[Report]:
         """What is told by the next look, which is then known to everybody."""
         self.foresight._next["b1"] = 0.0
-        self.foresight.look(PACE)
-        assert self.reactor.run_until(lambda: self.hands.idle, LONG)
+        self.foresight.check_batches(CHECK_SECONDS)
+        assert self.reactor.run_until(lambda: self.hands.is_idle, LONG)
         told = list(self.news)
         self.news.clear()
-        take(self.state, told, 1.0)
+        fold_incoming(self.state, told, 1.0)
         return told
 
 
@@ -96,7 +99,7 @@ def test_a_conflict_is_told_once_and_again_when_it_is_over(top: Path, reactor: S
     (world.folders["a"] / "one.txt").write_text("a\n")
     (world.folders["b"] / "one.txt").write_text("b\n")
     before = {task: (folder / "one.txt").read_text() for task, folder in world.folders.items()}
-    assert world.look() == [ConflictForeseen("b1", "a", "b", ("one.txt",))]
+    assert world.look() == [ConflictPredicted("b1", "a", "b", ("one.txt",))]
     assert world.look() == []
     assert {task: (folder / "one.txt").read_text() for task, folder in world.folders.items()} == before
     (world.folders["b"] / "one.txt").write_text("base\n")

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plait.adapters import kits
-from plait.agents.model import Brief, Command
-from plait.agents.shell import Shell
+from plait.agents.model import AttemptContext, Command
+from plait.agents.shell import ShellAgent
 from plait.core.reports import AttemptLaunched
 from plait.core.requests import CancelTask, Retry
 from plait.core.settings import Backoff, Isolation, Settings
@@ -23,7 +23,7 @@ from plait.core.status import TaskStatus
 from plait.core.task import Attempt, Step, Task
 from plait.site import processes
 from plait.testing.household import household
-from plait.wiring import DOORBELL
+from plait.wiring import DOORBELL_FIFO
 
 if TYPE_CHECKING:
     from tests.engine.conftest import House
@@ -36,7 +36,7 @@ def test_a_clock_set_back_ends_nobody_who_talks(house: House) -> None:
     talks = Task("talks", run="for i in 1 2 3 4 5 6 7 8; do echo $i; sleep 0.5; done", retries=0)
     house.submit(talks, settings=replace(QUICK, idle_timeout=1.5))
     tenure = house.engine()
-    assert tenure.until(lambda: bool(tenure.parts.watch.running))
+    assert tenure.until(lambda: bool(tenure.parts.watcher.running))
     house.ahead = -3600.0
     assert tenure.until(tenure.ended)
     assert tenure.statuses() == {"talks": TaskStatus.DONE}
@@ -47,7 +47,7 @@ def test_a_claim_that_cant_be_read_costs_its_attempt_only(house: House) -> None:
     first = house.engine()
     assert first.until(lambda: len(_launched(house)) == 2)
     first.dies()
-    claim = house.folder.attempt(Attempt("b", "one", Step.WRITE, 1)).claim
+    claim = house.folder.attempt(Attempt("b", "one", Step.WRITE, 1)).pidfile
     claim.unlink()
     claim.mkdir()
     second = house.engine()
@@ -61,14 +61,14 @@ def test_an_attempt_whose_claim_cant_be_read_is_ended_all_the_same(house: House)
     first = house.engine()
     assert first.until(lambda: bool(_launched(house)))
     first.dies()
-    claim = house.folder.attempt(Attempt("b", "one", Step.WRITE, 1)).claim
+    claim = house.folder.attempt(Attempt("b", "one", Step.WRITE, 1)).pidfile
     claim.unlink()
     claim.mkdir()
     house.ask(CancelTask("cancel", "b", "one"))
     second = house.engine()
     assert second.until(second.ended)
     assert second.statuses() == {"one": TaskStatus.CANCELLED}
-    assert processes.look(_launched(house)[0].pid or 0) is None
+    assert processes.read_process(_launched(house)[0].pid or 0) is None
 
 
 def test_processes_that_cant_be_seen_do_not_end_the_engine(
@@ -83,8 +83,8 @@ def test_processes_that_cant_be_seen_do_not_end_the_engine(
 
     with monkeypatch.context() as here:
         here.setattr("plait.adapters.local.census.processes.every", too_many)
-        tenure.parts.machine._weighed = -100.0  # it is time to weigh
-        assert tenure.until(lambda: tenure.parts.machine._weighed > 0)
+        tenure.parts.capacity._memory_checked_at = -100.0  # it is time to weigh
+        assert tenure.until(lambda: tenure.parts.capacity._memory_checked_at > 0)
     (house.place.top / "go").touch()
     assert tenure.until(tenure.ended)
 
@@ -98,7 +98,7 @@ def test_an_environment_that_cant_be_removed_does_not_end_the_engine(house: Hous
     path.unlink()
     path.mkdir()
     assert tenure.until(tenure.ended)
-    assert tenure.until(lambda: tenure.engine.over)
+    assert tenure.until(lambda: tenure.engine.is_finished)
     tenure.engine.release()
 
 
@@ -114,14 +114,14 @@ def test_who_asks_while_the_batch_ends_is_served_with_its_environment(house: Hou
 
 
 def test_an_agent_with_a_defect_costs_its_task_only(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = Shell.command
+    whole = ShellAgent.build_command
 
-    def broken(shell: Shell, brief: Brief) -> Command:
+    def broken(shell: ShellAgent, brief: AttemptContext) -> Command:
         if brief.task.id == "one":
             raise KeyError("oops")
         return whole(shell, brief)
 
-    monkeypatch.setattr(Shell, "command", broken)
+    monkeypatch.setattr(ShellAgent, "command", broken)
     house.submit(Task("one", run="true"), Task("two", run="true"), settings=QUICK)
     tenure = house.engine()
     assert tenure.until(tenure.ended)
@@ -132,7 +132,7 @@ def test_an_agent_with_a_defect_costs_its_task_only(house: House, monkeypatch: p
 def test_who_leaves_takes_no_requests(house: House) -> None:
     """One that came at the last instant is left for the next engine: this one would perform it and go."""
     tenure = house.engine()
-    assert tenure.until(lambda: tenure.engine.over)
+    assert tenure.until(lambda: tenure.engine.is_finished)
     house.submit(Task("one", run=WAIT), settings=QUICK)
     tenure.engine.release()
     assert [request.id for request in house.inbox.pending()] == ["submit-b"]
@@ -143,22 +143,22 @@ def test_what_is_still_being_ended_is_waited_for_in_sleep(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tenure = house.engine()
-    assert tenure.until(lambda: tenure.engine.over)
+    assert tenure.until(lambda: tenure.engine.is_finished)
     monkeypatch.setattr(tenure.parts.performer, "sweep", lambda: 1)  # a process that does not go
-    assert not tenure.engine.over
+    assert not tenure.engine.is_finished
     tenure.reactor.step(0)
-    tenure.engine.turn()
-    assert tenure.engine.longest() > 0, "the loop would spin"
+    tenure.engine.tick()
+    assert tenure.engine.max_sleep() > 0, "the loop would spin"
 
 
 def test_a_doorbell_that_became_a_file_is_hung_up_again(tmp_path: Path) -> None:
     with household(tmp_path / "household") as home:
         home.task("one", "true")
         home.place.state.mkdir()
-        (home.place.state / DOORBELL).touch()
+        (home.place.state / DOORBELL_FIFO).touch()
         code, said = home.ask("run", "tasks", "--yes", "--isolation", "in-place")
         assert code == 0, said
-        assert (home.place.state / DOORBELL).is_fifo()
+        assert (home.place.state / DOORBELL_FIFO).is_fifo()
 
 
 def test_what_the_front_was_born_with_is_not_held_by_the_engine(tmp_path: Path) -> None:

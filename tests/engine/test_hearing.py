@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from plait.agents.model import Activity, Signal
+from plait.agents.model import Activity, AgentEvent
 from plait.core.reports import Outcome
 from plait.core.status import Category
-from plait.engine.hearing import LAST, LINE, PIECE, Hearing
+from plait.engine.hearing import FINAL_BYTES, MAX_LINE_BYTES, CHUNK_BYTES, TranscriptReader
 
 CAP = 1 << 30
 
@@ -22,27 +22,27 @@ class Ear:
         self.lines: list[str] = []
         self.misses = 0
 
-    def hear(self, line: str) -> Sequence[Signal]:
+    def feed(self, line: str) -> Sequence[AgentEvent]:
         self.lines.append(line)
         return (Activity(line),)
 
-    def missed(self) -> None:
+    def mark_gap(self) -> None:
         self.misses += 1
         self.lines.append("(missed)")
 
-    def end(self, code: int, tail: str, said_at: float) -> Outcome:  # noqa: ARG002 - the protocol's
+    def finish(self, code: int, tail: str, printed_at: float) -> Outcome:  # noqa: ARG002 - the protocol's
         return Outcome(Category.OK, code, tail)
 
 
 class Deaf(Ear):
-    def hear(self, line: str) -> Sequence[Signal]:
+    def feed(self, line: str) -> Sequence[AgentEvent]:
         raise ValueError(line)
 
-    def missed(self) -> None:
+    def mark_gap(self) -> None:
         raise ValueError
 
-    def end(self, code: int, tail: str, said_at: float) -> Outcome:
-        raise ValueError(code, tail, said_at)
+    def finish(self, code: int, tail: str, printed_at: float) -> Outcome:
+        raise ValueError(code, tail, printed_at)
 
 
 @pytest.fixture
@@ -52,56 +52,56 @@ def path(tmp_path: Path) -> Path:
 
 def test_lines_are_heard_whole_however_they_come(path: Path) -> None:
     ear = Ear()
-    hearing = Hearing(path, ear, cap=CAP)
+    hearing = TranscriptReader(path, ear, cap=CAP)
     for piece in ("one\ntw", "o\nthr", "ee"):
         with path.open("a") as file:
             file.write(piece)
-        assert hearing.grew()
-        hearing.hear()
-    assert not hearing.grew()
+        assert hearing.check_growth()
+        hearing.read_signals()
+    assert not hearing.check_growth()
     assert ear.lines == ["one", "two"]
-    assert list(hearing.hear_the_rest()) == [Activity("three")]
+    assert list(hearing.read_remaining()) == [Activity("three")]
     assert ear.misses == 0
 
 
 def test_the_rest_of_a_long_line_is_passed_over(path: Path) -> None:
-    path.write_text("x" * (LINE * 3) + "\nend\n")
+    path.write_text("x" * (MAX_LINE_BYTES * 3) + "\nend\n")
     ear = Ear()
-    list(Hearing(path, ear, cap=CAP).hear_the_rest())
-    assert [len(line) for line in ear.lines] == [LINE, 3]
+    list(TranscriptReader(path, ear, cap=CAP).read_remaining())
+    assert [len(line) for line in ear.lines] == [MAX_LINE_BYTES, 3]
 
 
 def test_of_much_the_beginning_and_the_end_are_heard_and_no_half_line(path: Path) -> None:
     with path.open("w") as file:
-        file.writelines(f"line {number:08}\n" for number in range((PIECE + LAST) // 7))
+        file.writelines(f"line {number:08}\n" for number in range((CHUNK_BYTES + FINAL_BYTES) // 7))
     ear = Ear()
-    hearing = Hearing(path, ear, cap=CAP)
-    list(hearing.hear_the_rest())
+    hearing = TranscriptReader(path, ear, cap=CAP)
+    list(hearing.read_remaining())
     assert ear.lines[0] == "line 00000000"
-    assert ear.lines[-1] == f"line {(PIECE + LAST) // 7 - 1:08}"
+    assert ear.lines[-1] == f"line {(CHUNK_BYTES + FINAL_BYTES) // 7 - 1:08}"
     assert ear.misses == 1
     ear.lines.remove("(missed)")
     assert {len(line) for line in ear.lines} == {13}
-    assert sum(len(line) + 1 for line in ear.lines) <= PIECE + LAST
+    assert sum(len(line) + 1 for line in ear.lines) <= CHUNK_BYTES + FINAL_BYTES
 
 
 def test_what_was_there_before_anybody_listened_is_past(path: Path) -> None:
     path.write_text("old\n")
-    hearing = Hearing(path, Ear(), cap=CAP)
-    assert hearing.past
-    hearing.hear()
+    hearing = TranscriptReader(path, Ear(), cap=CAP)
+    assert hearing.is_catching_up
+    hearing.read_signals()
     with path.open("a") as file:
         file.write("new\n")
-    assert not hearing.past
+    assert not hearing.is_catching_up
 
 
 def test_a_listener_that_fails_costs_what_it_would_have_told_and_nothing_else(
     path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path.write_text("one\ntwo\n" + "x\n" * (PIECE + LAST))
-    hearing = Hearing(path, Deaf(), cap=CAP)
-    assert list(hearing.hear_the_rest()) == []
-    ended = hearing.end(3, 77)
+    path.write_text("one\ntwo\n" + "x\n" * (CHUNK_BYTES + FINAL_BYTES))
+    hearing = TranscriptReader(path, Deaf(), cap=CAP)
+    assert list(hearing.read_remaining()) == []
+    ended = hearing.build_outcome(3, 77)
     assert (ended.category, ended.exit_code, ended.detail, ended.peak) == (
         Category.TASK,
         3,

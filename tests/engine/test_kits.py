@@ -8,10 +8,10 @@ import pytest
 from plait.adapters import kits
 from plait.agents.model import AgentSpec
 from plait.core.task import Task
-from plait.kit import Kit, KitError
+from plait.kit import BatchInputs, BatchInputsError
 from plait.site.folder import StateFolder
 
-KIT = Kit(
+KIT = BatchInputs(
     "/work", (Task("1", body="do it", run="true", env=(("A", "b"),)),), (AgentSpec("x", ("y", "{title}")),)
 )
 
@@ -24,32 +24,32 @@ def folder(tmp_path: Path) -> StateFolder:
 def test_what_was_handed_over_is_read_back(folder: StateFolder) -> None:
     # A variable need not be text, nor a line.
     environment = {"PATH": "/bin", "ODD": os.fsdecode(b"\xff\xfe"), "LINES": "a\nb"}
-    kits.save(folder, "b", KIT, environment)
-    assert kits.load_kit(folder, "b") == KIT
-    assert kits.load_environment(folder, "b") == environment
+    kits.write_batch_files(folder, "b", KIT, environment)
+    assert kits.read_batch_inputs(folder, "b") == KIT
+    assert kits.read_batch_environment(folder, "b") == environment
 
 
 def test_nobody_else_can_read_it(folder: StateFolder) -> None:
-    kits.save(folder, "b", KIT, {"SECRET": "s"})
+    kits.write_batch_files(folder, "b", KIT, {"SECRET": "s"})
     for path in (folder.root, *folder.root.rglob("*")):
         assert path.stat().st_mode & 0o077 == 0, path
 
 
 def test_the_environment_is_forgotten_and_the_rest_stays(folder: StateFolder) -> None:
-    kits.save(folder, "b", KIT, {"SECRET": "s"})
-    kits.forget_environment(folder, "b")
-    kits.forget_environment(folder, "b")
+    kits.write_batch_files(folder, "b", KIT, {"SECRET": "s"})
+    kits.delete_environment(folder, "b")
+    kits.delete_environment(folder, "b")
     assert not kits.has_environment(folder, "b")
-    assert kits.load_kit(folder, "b") == KIT
-    with pytest.raises(KitError, match="environment of batch b"):
-        kits.load_environment(folder, "b")
+    assert kits.read_batch_inputs(folder, "b") == KIT
+    with pytest.raises(BatchInputsError, match="environment of batch b"):
+        kits.read_batch_environment(folder, "b")
 
 
 def test_a_damaged_kit_is_told_by_name(folder: StateFolder) -> None:
-    kits.save(folder, "b", KIT, {})
-    (folder.batch("b") / kits.KIT).write_bytes(b'{"top": 3}')
-    with pytest.raises(KitError, match="batch b was submitted with"):
-        kits.load_kit(folder, "b")
+    kits.write_batch_files(folder, "b", KIT, {})
+    (folder.batch("b") / kits.INPUTS_FILE).write_bytes(b'{"top": 3}')
+    with pytest.raises(BatchInputsError, match="batch b was submitted with"):
+        kits.read_batch_inputs(folder, "b")
 
 
 def test_no_id_leads_out_of_the_state_folder(folder: StateFolder) -> None:
@@ -69,10 +69,10 @@ def test_ids_that_differ_have_folders_that_differ() -> None:
 
 def test_environments_that_nobody_waits_for_are_removed_when_they_are_old(folder: StateFolder) -> None:
     for batch in ("wanted", "forlorn", "new"):
-        kits.save(folder, batch, KIT, {"SECRET": "s"})
+        kits.write_batch_files(folder, batch, KIT, {"SECRET": "s"})
     for batch in ("wanted", "forlorn"):
-        os.utime(folder.batch(batch) / kits.ENVIRONMENT, (1, 1))
-    kits.forget_stale(folder, {"wanted"}, older=60)
+        os.utime(folder.batch(batch) / kits.ENVIRONMENT_FILE, (1, 1))
+    kits.delete_stale_environments(folder, {"wanted"}, older=60)
     assert [batch for batch in ("wanted", "forlorn", "new") if kits.has_environment(folder, batch)] == [
         "wanted",
         "new",

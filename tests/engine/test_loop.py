@@ -15,7 +15,7 @@ from plait.core.status import BatchStatus, Category, TaskStatus
 from plait.core.task import Need, Task
 from plait.ports import JournalFullError
 from plait.site import exitstatus
-from plait.wiring import TROUBLE
+from plait.wiring import HEALTH_FILE
 
 if TYPE_CHECKING:
     from tests.engine.conftest import House
@@ -41,9 +41,9 @@ def test_a_batch_goes_from_its_submission_to_its_end(house: House) -> None:
 def test_it_is_over_when_nothing_is_left_and_not_before(house: House) -> None:
     house.submit(Task("one", run="true"))
     tenure = house.engine()
-    assert not tenure.engine.over
+    assert not tenure.engine.is_finished
     assert tenure.until(tenure.ended)
-    assert tenure.until(lambda: tenure.engine.over)
+    assert tenure.until(lambda: tenure.engine.is_finished)
     tenure.engine.release()
     assert tenure.engine.state.engine is None
 
@@ -54,12 +54,12 @@ def test_nothing_is_performed_before_it_is_on_disk(house: House) -> None:
     tenure = house.engine()
     assert tenure.until(lambda: disk.refused >= 3)
     assert house.wrote("told") == []
-    assert not tenure.parts.watch.running
-    assert "the disk is full" in trouble.read(house.place.state / TROUBLE)
+    assert not tenure.parts.watcher.running
+    assert "the disk is full" in trouble.read_health(house.place.state / HEALTH_FILE)
     disk.full = False
     assert tenure.until(tenure.ended)
     assert house.wrote("told") == ["one"]
-    assert trouble.read(house.place.state / TROUBLE) == ""
+    assert trouble.read_health(house.place.state / HEALTH_FILE) == ""
 
 
 def test_a_disk_that_fills_up_while_an_attempt_runs_loses_nothing(house: House) -> None:
@@ -70,7 +70,7 @@ def test_a_disk_that_fills_up_while_an_attempt_runs_loses_nothing(house: House) 
     )
     tenure = house.engine()
     assert tenure.until(
-        lambda: len(tenure.parts.watch.running) == 1 and tenure.statuses()["two"] is TaskStatus.DONE
+        lambda: len(tenure.parts.watcher.running) == 1 and tenure.statuses()["two"] is TaskStatus.DONE
     )
     disk.full = True
     (house.place.top / "go").touch()
@@ -96,11 +96,11 @@ def test_on_a_full_disk_settings_are_not_saved_and_then_they_are(house: House) -
 def test_another_engine_adopts_what_runs(house: House) -> None:
     house.submit(Task("one", run="until [ -e go ]; do sleep 0.01; done; echo $PLAIT_ATTEMPT >> told"))
     first = house.engine()
-    assert first.until(lambda: bool(first.parts.watch.running) and bool(launched(house.journal.read())))
+    assert first.until(lambda: bool(first.parts.watcher.running) and bool(launched(house.journal.read())))
     first.dies()
     second = house.engine()
     assert second.until(
-        lambda: len(second.parts.watch.running) == 1 and second.engine.state.engine is not None
+        lambda: len(second.parts.watcher.running) == 1 and second.engine.state.engine is not None
     )
     (house.place.top / "go").touch()
     assert second.until(second.ended)
@@ -118,8 +118,8 @@ def test_another_engine_reports_what_ended_while_nobody_watched(house: House) ->
     assert first.until(lambda: bool(launched(house.journal.read())))
     first.dies()
     (house.place.top / "go").touch()
-    exit_file = house.folder.attempt(launched(house.journal.read())[0].attempt).exit
-    while exitstatus.read(exit_file) is None:
+    exit_file = house.folder.attempt(launched(house.journal.read())[0].attempt).exit_status
+    while exitstatus.read_exit_status(exit_file) is None:
         pass  # launched is not claimed: its warden may not even have begun
     second = house.engine()
     assert second.until(second.ended)
@@ -181,11 +181,13 @@ def test_cancelling_ends_the_process(house: House) -> None:
 def test_a_stop_leaves_the_batch_to_be_resumed(house: House) -> None:
     house.submit(Task("one", run="exec sleep 600"))
     tenure = house.engine()
-    assert tenure.until(lambda: bool(tenure.parts.watch.running))
+    assert tenure.until(lambda: bool(tenure.parts.watcher.running))
     house.ask(Stop("stop", "b", now=True))
-    assert tenure.until(lambda: not tenure.parts.watch.running and not tenure.batch().alive)
+    assert tenure.until(lambda: not tenure.parts.watcher.running and not tenure.batch().alive)
     assert tenure.batch().ended is None
-    assert tenure.until(lambda: tenure.engine.over), "with all that is left waiting for a person, it leaves"
+    assert tenure.until(lambda: tenure.engine.is_finished), (
+        "with all that is left waiting for a person, it leaves"
+    )
 
 
 def test_a_batch_without_its_kit_fails_with_a_reason(house: House) -> None:

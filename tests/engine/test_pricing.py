@@ -10,11 +10,11 @@ import pytest
 
 from plait.adapters import kits
 from plait.agents.model import AgentSpec, Price
-from plait.core.graph import build
+from plait.core.graph import build_checked_plan
 from plait.core.requests import Submit
 from plait.core.settings import Isolation, Settings, Spend
 from plait.core.task import Task
-from plait.kit import Kit
+from plait.kit import BatchInputs
 
 if TYPE_CHECKING:
     from tests.engine.conftest import House
@@ -30,11 +30,18 @@ def test_a_task_is_paid_for_by_its_own_model(house: House, model: str | None, co
     tool.chmod(0o700)
     spec = AgentSpec("codex", model="cheap-1", program=str(tool), prices=PRICES)
     task = Task("one", "One", model=model)
-    plan = build([task]).plan
+    plan = build_checked_plan([task]).plan
     assert plan
-    kits.save(house.folder, "b", Kit(str(house.place.top), (task,), (spec,)), dict(os.environ))
+    kits.write_batch_files(
+        house.folder, "b", BatchInputs(str(house.place.top), (task,), (spec,)), dict(os.environ)
+    )
     house.ask(
-        Submit("s", "b", plan.brief(), Settings(agents=("codex",), isolation=Isolation.IN_PLACE, retries=0))
+        Submit(
+            "s",
+            "b",
+            plan.without_texts(),
+            Settings(agents=("codex",), isolation=Isolation.IN_PLACE, retries=0),
+        )
     )
     engine = house.engine()
     assert engine.until(engine.ended)

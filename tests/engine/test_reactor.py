@@ -33,23 +33,23 @@ def test_a_descriptor_with_something_to_read_calls_back(reactor: SelectReactor) 
 
 def test_timers_ring_in_the_order_of_their_times(reactor: SelectReactor) -> None:
     rung: list[str] = []
-    reactor.after(0.02, lambda: rung.append("later"))
-    reactor.after(0.0, lambda: rung.append("now"))
+    reactor.call_later(0.02, lambda: rung.append("later"))
+    reactor.call_later(0.0, lambda: rung.append("now"))
     assert reactor.run_until(lambda: len(rung) == 2, 5)
     assert rung == ["now", "later"]
 
 
 def test_a_cancelled_timer_is_silent_and_keeps_nobody_awake(reactor: SelectReactor) -> None:
     rung: list[str] = []
-    reactor.after(0.0, lambda: rung.append("cancelled")).cancel()
-    reactor.after(0.01, lambda: rung.append("kept"))
+    reactor.call_later(0.0, lambda: rung.append("cancelled")).cancel()
+    reactor.call_later(0.01, lambda: rung.append("kept"))
     assert reactor.run_until(lambda: bool(rung), 5)
     assert rung == ["kept"]
 
 
 def test_another_thread_can_ask_for_a_call(reactor: SelectReactor) -> None:
     called: list[str] = []
-    thread = Thread(target=lambda: reactor.post(lambda: called.append("here")))
+    thread = Thread(target=lambda: reactor.call_soon(lambda: called.append("here")))
     thread.start()
     assert reactor.run_until(lambda: bool(called), 5)
     thread.join()
@@ -61,9 +61,9 @@ def test_what_a_posted_call_posts_comes_in_the_next_step(reactor: SelectReactor)
     def again() -> None:
         called.append(len(called))
         if len(called) < 3:
-            reactor.post(again)
+            reactor.call_soon(again)
 
-    reactor.post(again)
+    reactor.call_soon(again)
     reactor.step(1.0)
     assert called == [0]
     assert reactor.run_until(lambda: len(called) == 3, 5)

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plait.adapters.sqlite import open_reader
+from plait.adapters.sqlite import open_journal_reader
 from plait.core.evolve import evolve
 from plait.core.requests import Request, SaveSettings
 from plait.core.state import State
-from plait.front.asking import request_id
-from plait.front.desk import Desk, open_desk
+from plait.front.asking import new_request_id
+from plait.front.desk import Session, open_session
 from plait.testing.household import Household, household
 from plait.testing.surroundings import surroundings
-from plait.wiring import JOURNAL
+from plait.wiring import JOURNAL_FILE
 
 if TYPE_CHECKING:
     from tests.engine.conftest import House
@@ -30,7 +30,7 @@ PATIENCE = 60.0
 
 
 def save(**changes: str | None) -> Request:
-    return SaveSettings(request_id(), tuple(changes.items()))
+    return SaveSettings(new_request_id(), tuple(changes.items()))
 
 
 def test_they_are_there_for_whoever_reads_settings(house: House) -> None:
@@ -54,7 +54,7 @@ def test_an_engine_that_takes_over_makes_them_what_the_records_say(house: House)
     house.ask(save(retries="1", verify='"make"'))
     assert first.until(lambda: house.journal.settings() != {})
     first.dies()
-    house.journal.save_settings({"retries": None, "verify": '"true"', "nobody": "1"})
+    house.journal.commit({"retries": None, "verify": '"true"', "nobody": "1"})
     second = house.engine()
     assert second.until(lambda: house.journal.settings() == {"retries": "1", "verify": '"make"'})
 
@@ -69,42 +69,42 @@ def test_an_engine_killed_at_any_instant_leaves_settings_and_records_that_agree(
     chance, wanted = Random(6), dict[str, str]()
     for number in range(8):
         wanted[f"s{number}"] = str(number)
-        with open_desk(home.place) as desk:  # another one each time: none that has seen too many die
-            desk.put([save(**{f"s{number}": str(number)})])
+        with open_session(home.place) as desk:  # another one each time: none that has seen too many die
+            desk.enqueue([save(**{f"s{number}": str(number)})])
             _kill(desk, chance)
         told, kept = _told_and_kept(home)
         assert kept == told
-    with open_desk(home.place) as desk:
-        assert desk.ask(save(last="1")).granted
+    with open_session(home.place) as desk:
+        assert desk.send(save(last="1")).granted
     told, kept = _told_and_kept(home)
     assert kept == told == wanted | {"last": "1"}
     assert home.settle() == []
 
 
-def _kill(desk: Desk, chance: Random) -> None:
+def _kill(desk: Session, chance: Random) -> None:
     """Some time after one is there: it may not have begun, or be in the midst of a commit, or done."""
     deadline, at = time.monotonic() + PATIENCE, chance.uniform(0.0, 0.15)
-    while desk.engine() is None:
+    while desk.find_engine() is None:
         assert time.monotonic() < deadline, "nobody comes"
-        desk.tend()
+        desk.ensure_engine()
         desk.wait(0.01)
     desk.wait(at)
-    engine = desk.engine()
+    engine = desk.find_engine()
     if engine is not None and engine.pid:
         with suppress(ProcessLookupError):
             os.kill(engine.pid, signal.SIGKILL)
-    while desk.engine() is not None:
+    while desk.find_engine() is not None:
         assert time.monotonic() < deadline, "it does not go"
         desk.wait(0.01)
     desk.refresh()
 
 
 def _told_and_kept(home: Household) -> tuple[Mapping[str, str], Mapping[str, str]]:
-    path = home.place.state / JOURNAL
+    path = home.place.state / JOURNAL_FILE
     if not path.exists():
         return {}, {}
     state = State()
-    with closing(open_reader(path)) as reader:
+    with closing(open_journal_reader(path)) as reader:
         for record in reader.read():
             evolve(state, record)
         return state.saved, reader.settings()

@@ -8,14 +8,14 @@ import pytest
 
 from plait.core.decisions import AttemptStarted, BatchEnded
 from plait.core.events import Event, Record
-from plait.core.graph import build
+from plait.core.graph import build_checked_plan
 from plait.core.plan import Problem
 from plait.core.requests import Submit
 from plait.core.settings import Settings, WriteBack
 from plait.core.status import BatchStatus
 from plait.core.task import Attempt, Origin, Step, Task
-from plait.engine.settler import PAUSE, REST, Settler
-from plait.sources.model import Change, Writer
+from plait.engine.settler import PAUSE_SECONDS, REST_FACTOR, StatusWriter
+from plait.sources.model import StatusChange, StatusFileWriter
 
 SLOW = 0.2
 
@@ -28,7 +28,7 @@ class Alarms:
         self.posted: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self._then: Callable[[], None] = self.cancel
 
-    def after(self, seconds: float, then: Callable[[], None]) -> Alarms:
+    def call_later(self, seconds: float, then: Callable[[], None]) -> Alarms:
         self.pauses.append(seconds)
         self._then = then
         return self
@@ -40,7 +40,7 @@ class Alarms:
         self._then()
         self.posted.get(timeout=20)()
 
-    def post(self, then: Callable[[], None]) -> None:
+    def call_soon(self, then: Callable[[], None]) -> None:
         self.posted.put(then)
 
     def watch(self, fd: int, ready: Callable[[], None]) -> None: ...
@@ -51,24 +51,30 @@ class Alarms:
 class Scene:
     def __init__(self) -> None:
         self.alarms = Alarms()
-        self.settler = Settler(_slowly, self.alarms, lambda _: None)
-        plan = build((Task("one", origin=Origin("TODO.md", 1)),)).plan
+        self.settler = StatusWriter(_slowly, self.alarms, lambda _: None)
+        plan = build_checked_plan((Task("one", origin=Origin("TODO.md", 1)),)).plan
         assert plan
         self._seq = 0
         self.happens(
-            Submit("s", "b", plan.brief(), Settings(write_back=WriteBack.CHECKOUT), sources=("todo:TODO.md",))
+            Submit(
+                "s",
+                "b",
+                plan.without_texts(),
+                Settings(write_back=WriteBack.CHECKOUT),
+                sources=("todo:TODO.md",),
+            )
         )
 
     def happens(self, event: Event) -> None:
         self._seq += 1
         self.settler.take(Record(self._seq, 0.0, event))
-        self.settler.poke()
+        self.settler.schedule()
 
     def starts(self, number: int) -> None:
         self.happens(AttemptStarted(Attempt("b", "one", Step.WRITE, number), "shell", "shell", 60.0, 60.0))
 
 
-def _slowly(writer: Writer, changes: Sequence[Change]) -> Sequence[Problem]:  # noqa: ARG001 - as a Write has them
+def _slowly(writer: StatusFileWriter, changes: Sequence[StatusChange]) -> Sequence[Problem]:  # noqa: ARG001 - as a Write has them
     time.sleep(SLOW)  # a large file, or a slow disk
     return ()
 
@@ -85,7 +91,7 @@ def test_what_is_slow_to_write_is_written_less_often(scene: Scene) -> None:
     scene.alarms.ring()
     scene.starts(2)
     assert scene.alarms.pauses[0] == 0
-    assert scene.alarms.pauses[1] >= REST * SLOW > PAUSE
+    assert scene.alarms.pauses[1] >= REST_FACTOR * SLOW > PAUSE_SECONDS
 
 
 def test_the_end_of_a_batch_is_told_without_a_rest(scene: Scene) -> None:

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plait.adapters import kits
-from plait.core.graph import build
+from plait.core.graph import build_checked_plan
 from plait.core.requests import Retry, Submit
 from plait.core.settings import Backoff, Settings
 from plait.core.task import Step, Task
-from plait.kit import Kit
+from plait.kit import BatchInputs
 from plait.site import refs
 from plait.site.folder import StateFolder
 from plait.testing.repositories import Repository
-from plait.wiring import Place
+from plait.wiring import RepoLocation
 
 if TYPE_CHECKING:
     from tests.engine.conftest import House, Tenure
@@ -33,7 +33,7 @@ def repository(house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         monkeypatch.setenv(name, value)
     made = Repository(house.place.top)
     made.git("commit", "--quiet", "--allow-empty", "--message", "begin")
-    house.place = Place(made.top, made.git_dir / "plait", repository=True)
+    house.place = RepoLocation(made.top, made.git_dir / "plait", repository=True)
     house.folder = StateFolder(house.place.state)
     return made
 
@@ -45,10 +45,10 @@ def blocked(house: House, repository: Repository, tmp_path: Path) -> Tenure:
     repository.git("branch", BRANCH, base)
     repository.git("worktree", "add", "--quiet", str(tmp_path / "review"), BRANCH)
     task = Task("a", run=f"echo run >> {tmp_path / 'runs'}; echo a > a.txt")
-    plan = build([task]).plan
+    plan = build_checked_plan([task]).plan
     assert plan is not None
-    kits.save(house.folder, "b", Kit(str(repository.top), (task,)), dict(os.environ))
-    house.ask(Submit("submit", "b", plan.brief(), AT_ONCE, base=base, branch=BRANCH))
+    kits.write_batch_files(house.folder, "b", BatchInputs(str(repository.top), (task,)), dict(os.environ))
+    house.ask(Submit("submit", "b", plan.without_texts(), AT_ONCE, base=base, branch=BRANCH))
     tenure = house.engine()
     assert tenure.until(tenure.ended)
     assert tenure.statuses() == {"a": "failed"}
@@ -58,9 +58,9 @@ def blocked(house: House, repository: Repository, tmp_path: Path) -> Tenure:
 
 def again(house: House, tenure: Tenure) -> None:
     """A person takes it up, and hands over their environment anew."""
-    kits.save_environment(house.folder, "b", dict(os.environ))
+    kits.write_batch_environment(house.folder, "b", dict(os.environ))
     house.ask(Retry("retry", "b", "a"))
-    assert tenure.until(lambda: tenure.batch().tasks[0].life == 2 and tenure.ended())
+    assert tenure.until(lambda: tenure.batch().tasks[0].generation == 2 and tenure.ended())
 
 
 def test_a_branch_that_is_free_again_gets_what_was_verified(
@@ -71,7 +71,7 @@ def test_a_branch_that_is_free_again_gets_what_was_verified(
     assert blocked.statuses() == {"a": "done"}
     assert repository.git("show", f"{BRANCH}:a.txt") == "a"
     assert (tmp_path / "runs").read_text() == "run\n"
-    assert blocked.batch().tasks[0].numbers[Step.VERIFY] == 1
+    assert blocked.batch().tasks[0].attempt_counts[Step.VERIFY] == 1
 
 
 def test_a_result_that_was_collected_meanwhile_is_written_again(
@@ -79,7 +79,7 @@ def test_a_result_that_was_collected_meanwhile_is_written_again(
 ) -> None:
     repository.git("worktree", "remove", "--force", str(tmp_path / "review"))
     tip = repository.git("rev-parse", refs.task_branch("b", "a"))
-    blocked.until(lambda: blocked.engine.over)
+    blocked.until(lambda: blocked.engine.is_finished)
     repository.git("branch", "--quiet", "-D", refs.task_branch("b", "a"))
     (repository.git_dir / "objects" / tip[:2] / tip[2:]).unlink()
     again(house, blocked)

@@ -8,8 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from plait.agents.model import Activity, Asked, PhaseBegun, Refused, SessionKnown, Signal, Used
-from plait.agents.waits import Wait
+from plait.agents.model import (
+    Activity,
+    QuestionAsked,
+    PhaseStarted,
+    ProviderRefused,
+    SessionStarted,
+    AgentEvent,
+    SpendUpdated,
+)
+from plait.agents.waits import RetryAfter
 from plait.core.decisions import AttemptStarted
 from plait.core.reports import (
     AttemptActive,
@@ -25,32 +33,32 @@ from plait.core.reports import (
 from plait.core.settings import Spend
 from plait.core.status import Category
 from plait.core.task import Attempt, Step
-from plait.engine.watch import LIVELY, UNSAID, Watch
+from plait.engine.watch import ACTIVITY_REPORT_SECONDS, DEFAULT_WAIT_SECONDS, AttemptWatcher
 from plait.site.folder import StateFolder
 
 NAME = Attempt("b", "one", Step.WRITE, 1)
 ORDER = AttemptStarted(NAME, "claude", "anthropic", timeout=3600.0, idle_timeout=600.0)
-SAID: dict[str, Sequence[Signal]] = {
-    "session": [SessionKnown("s1")],
-    "first": [PhaseBegun("first"), Activity("first")],
-    "second": [PhaseBegun("second")],
-    "refused": [Refused(Wait())],
-    "later": [Refused(Wait(at=5_000_000_000.0))],
-    "asks": [Asked("Which?"), Activity("using ask")],
-    "spent": [Used(Spend(5))],
-    "more": [Used(Spend(7))],
+SAID: dict[str, Sequence[AgentEvent]] = {
+    "session": [SessionStarted("s1")],
+    "first": [PhaseStarted("first"), Activity("first")],
+    "second": [PhaseStarted("second")],
+    "refused": [ProviderRefused(RetryAfter())],
+    "later": [ProviderRefused(RetryAfter(at=5_000_000_000.0))],
+    "asks": [QuestionAsked("Which?"), Activity("using ask")],
+    "spent": [SpendUpdated(Spend(5))],
+    "more": [SpendUpdated(Spend(7))],
     "works": [Activity("works")],
 }
 
 
 class Listener:
-    def hear(self, line: str) -> Sequence[Signal]:
+    def feed(self, line: str) -> Sequence[AgentEvent]:
         return SAID[line]
 
-    def missed(self) -> None:
+    def mark_gap(self) -> None:
         pass
 
-    def end(self, code: int, tail: str, said_at: float) -> Outcome:  # noqa: ARG002 - the protocol's
+    def finish(self, code: int, tail: str, printed_at: float) -> Outcome:  # noqa: ARG002 - the protocol's
         return Outcome(Category.OK, code)
 
 
@@ -65,8 +73,8 @@ class Scene:
         with self.path.open("a") as file:
             file.writelines(f"{line}\n" for line in lines)
 
-    def watch(self) -> Watch:
-        watch = Watch(self.folder, self.news.append, cap=1 << 30)
+    def watch(self) -> AttemptWatcher:
+        watch = AttemptWatcher(self.folder, self.news.append, cap=1 << 30)
         watch.expect(ORDER, "/work", Listener())
         return watch
 
@@ -84,7 +92,7 @@ def scene(tmp_path: Path) -> Scene:
 def test_what_is_said_is_reported_and_what_was_told_is_not_told_again(scene: Scene) -> None:
     watch = scene.watch()
     scene.prints("session", "first", "spent", "spent", "works", "session")
-    watch.listen(time.monotonic())
+    watch.poll_transcripts(time.monotonic())
     assert scene.news == [
         AttemptSession(NAME, "s1"),
         AttemptPhase(NAME, "first"),
@@ -95,10 +103,10 @@ def test_what_is_said_is_reported_and_what_was_told_is_not_told_again(scene: Sce
 def test_a_refusal_holds_from_now_on(scene: Scene) -> None:
     watch, began = scene.watch(), time.time()
     scene.prints("refused", "later")
-    watch.listen(time.monotonic())
+    watch.poll_transcripts(time.monotonic())
     first, second = scene.news
     assert isinstance(first, RateLimited)
-    assert began + UNSAID <= first.until <= time.time() + UNSAID
+    assert began + DEFAULT_WAIT_SECONDS <= first.until <= time.time() + DEFAULT_WAIT_SECONDS
     assert second == RateLimited("anthropic", 5_000_000_000.0)
 
 
@@ -108,45 +116,45 @@ def test_a_wait_that_is_said_again_later_counts_from_then_and_a_burst_is_one(
     watch, now = scene.watch(), [1_800_000_000.0]
     monkeypatch.setattr(time, "time", lambda: now[0])
     scene.prints("refused", "refused", "refused")
-    watch.listen(0.0)
+    watch.poll_transcripts(0.0)
     now[0] += 40
     scene.prints("refused")
-    watch.listen(1.0)
+    watch.poll_transcripts(1.0)
     first, second = [report.until for report in scene.news if isinstance(report, RateLimited)]
-    assert (first, second - first) == (1_800_000_000.0 + UNSAID, 40.0)
+    assert (first, second - first) == (1_800_000_000.0 + DEFAULT_WAIT_SECONDS, 40.0)
 
 
 def test_a_question_after_a_long_silence_stays_open(scene: Scene) -> None:
     """A sign of life means that no question is open: it must not come after the question it is the sign of."""
     watch = scene.watch()
     scene.prints("asks")
-    watch.listen(time.monotonic() + LIVELY)
+    watch.poll_transcripts(time.monotonic() + ACTIVITY_REPORT_SECONDS)
     assert scene.news == [AttemptActive(NAME), AttemptAsked(NAME, "Which?")]
 
 
 def test_who_takes_over_hears_how_things_stand_and_not_what_is_over(scene: Scene) -> None:
     scene.prints("session", "first", "refused", "asks", "spent", "second", "more", "later", "works")
     watch = scene.watch()
-    watch.listen(time.monotonic())
+    watch.poll_transcripts(time.monotonic())
     assert scene.told() == [
         AttemptSession(NAME, "s1"),
         AttemptPhase(NAME, "second"),
         AttemptUsed(NAME, Spend(7)),
     ]
     scene.prints("asks", "later")
-    watch.listen(time.monotonic())
+    watch.poll_transcripts(time.monotonic())
     assert scene.told() == [AttemptAsked(NAME, "Which?"), RateLimited("anthropic", 5_000_000_000.0)]
 
 
 def test_who_takes_over_hears_the_question_that_is_open(scene: Scene) -> None:
     scene.prints("works", "asks")
-    scene.watch().listen(time.monotonic())
+    scene.watch().poll_transcripts(time.monotonic())
     assert scene.news == [AttemptAsked(NAME, "Which?")]
 
 
 def test_what_ended_while_nobody_watched_opens_no_breaker(scene: Scene) -> None:
     scene.prints("session", "refused", "spent", "works")
-    scene.watch().exited(NAME, 0)
+    scene.watch().on_exited(NAME, 0)
     assert scene.news == [
         AttemptSession(NAME, "s1"),
         AttemptUsed(NAME, Spend(5)),

@@ -34,8 +34,8 @@ class Clone:
 
     def commit(self, text: str, *parents: str, path: str = "file") -> str:
         """Without a checkout: the commit is in the repository, and on no branch."""
-        blob = self.git.text("hash-object", "-w", "--stdin", feed=text.encode())
-        tree = self.git.text("mktree", feed=f"100644 blob {blob}\t{path}\n".encode())
+        blob = self.git.text("hash-object", "-w", "--stdin", stdin=text.encode())
+        tree = self.git.text("mktree", stdin=f"100644 blob {blob}\t{path}\n".encode())
         words = [word for parent in parents for word in ("-p", parent)]
         return self.git.text("commit-tree", tree, "-m", text, *words)
 

@@ -2,36 +2,36 @@ from __future__ import annotations
 
 import pytest
 
-from plait.adapters.forge.address import Address, Kind, address, kind_of
-from plait.adapters.forge.byhand import by_hand
+from plait.adapters.forge.address import RepoAddress, ForgeProvider, parse_address, detect_provider
+from plait.adapters.forge.byhand import describe_manual_steps
 from plait.adapters.forge.github import GitHub
-from plait.adapters.forge.proxy import proxy_for
-from plait.ports import Announcement, ForgeError
+from plait.adapters.forge.proxy import find_proxy
+from plait.ports import PullRequestSpec, ForgeError
 
 
 @pytest.mark.parametrize(
     ("url", "wanted"),
     [
-        ("https://github.com/acme/widgets.git", Address("github.com", "acme/widgets")),
-        ("https://github.com/acme/widgets/", Address("github.com", "acme/widgets")),
-        ("https://GitHub.com:443/acme/widgets", Address("github.com", "acme/widgets")),
-        ("https://ada:secret@github.com/acme/widgets", Address("github.com", "acme/widgets")),
-        ("git@github.com:acme/widgets.git", Address("github.com", "acme/widgets")),
-        ("github.com:acme/widgets", Address("github.com", "acme/widgets")),
-        ("ssh://git@github.com:22/acme/widgets.git", Address("github.com", "acme/widgets")),
-        ("ssh://git@ssh.github.com:443/acme/widgets.git", Address("github.com", "acme/widgets")),
-        ("git+ssh://git@github.com/acme/widgets.git", Address("github.com", "acme/widgets")),
-        ("https://git.example.org:8443/a/b.git", Address("git.example.org", "a/b", 8443)),
-        ("ssh://git@git.example.org:2222/a/b.git", Address("git.example.org", "a/b")),
-        ("git@gitlab.com:group/sub/deep/name.git", Address("gitlab.com", "group/sub/deep/name")),
-        ("git@git.example.org:/a/b.git", Address("git.example.org", "a/b")),
-        ("http://127.0.0.1:3000/a/b", Address("127.0.0.1", "a/b", 3000, "http")),
-        ("http://[::1]:3000/a/b", Address("::1", "a/b", 3000, "http")),
-        ("http://localhost/a/b.git", Address("localhost", "a/b", None, "http")),
+        ("https://github.com/acme/widgets.git", RepoAddress("github.com", "acme/widgets")),
+        ("https://github.com/acme/widgets/", RepoAddress("github.com", "acme/widgets")),
+        ("https://GitHub.com:443/acme/widgets", RepoAddress("github.com", "acme/widgets")),
+        ("https://ada:secret@github.com/acme/widgets", RepoAddress("github.com", "acme/widgets")),
+        ("git@github.com:acme/widgets.git", RepoAddress("github.com", "acme/widgets")),
+        ("github.com:acme/widgets", RepoAddress("github.com", "acme/widgets")),
+        ("ssh://git@github.com:22/acme/widgets.git", RepoAddress("github.com", "acme/widgets")),
+        ("ssh://git@ssh.github.com:443/acme/widgets.git", RepoAddress("github.com", "acme/widgets")),
+        ("git+ssh://git@github.com/acme/widgets.git", RepoAddress("github.com", "acme/widgets")),
+        ("https://git.example.org:8443/a/b.git", RepoAddress("git.example.org", "a/b", 8443)),
+        ("ssh://git@git.example.org:2222/a/b.git", RepoAddress("git.example.org", "a/b")),
+        ("git@gitlab.com:group/sub/deep/name.git", RepoAddress("gitlab.com", "group/sub/deep/name")),
+        ("git@git.example.org:/a/b.git", RepoAddress("git.example.org", "a/b")),
+        ("http://127.0.0.1:3000/a/b", RepoAddress("127.0.0.1", "a/b", 3000, "http")),
+        ("http://[::1]:3000/a/b", RepoAddress("::1", "a/b", 3000, "http")),
+        ("http://localhost/a/b.git", RepoAddress("localhost", "a/b", None, "http")),
     ],
 )
-def test_a_url_says_where_a_repository_is(url: str, wanted: Address) -> None:
-    assert address(url) == wanted
+def test_a_url_says_where_a_repository_is(url: str, wanted: RepoAddress) -> None:
+    assert parse_address(url) == wanted
 
 
 @pytest.mark.parametrize(
@@ -56,55 +56,55 @@ def test_a_url_says_where_a_repository_is(url: str, wanted: Address) -> None:
 )
 def test_what_is_no_repository_on_a_forge_is_refused(url: str) -> None:
     with pytest.raises(ForgeError):
-        address(url)
+        parse_address(url)
 
 
 def test_a_token_never_crosses_the_network_in_the_clear() -> None:
     with pytest.raises(ForgeError, match="in the clear"):
-        address("http://git.example.org/a/b.git")
+        parse_address("http://git.example.org/a/b.git")
 
 
 def test_a_refusal_keeps_the_urls_password_to_itself() -> None:
     with pytest.raises(ForgeError) as caught:
-        address("ftp://ada:secret@example.org/a/b")
+        parse_address("ftp://ada:secret@example.org/a/b")
     assert "secret" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
     ("host", "kind"),
     [
-        ("github.com", Kind.GITHUB),
-        ("acme.ghe.com", Kind.GITHUB),
-        ("github.example.org", Kind.GITHUB),
-        ("gitlab.com", Kind.GITLAB),
-        ("gitlab.example.org", Kind.GITLAB),
-        ("codeberg.org", Kind.GITEA),
-        ("my-forgejo.example.org", Kind.GITEA),
+        ("github.com", ForgeProvider.GITHUB),
+        ("acme.ghe.com", ForgeProvider.GITHUB),
+        ("github.example.org", ForgeProvider.GITHUB),
+        ("gitlab.com", ForgeProvider.GITLAB),
+        ("gitlab.example.org", ForgeProvider.GITLAB),
+        ("codeberg.org", ForgeProvider.GITEA),
+        ("my-forgejo.example.org", ForgeProvider.GITEA),
     ],
 )
-def test_a_host_tells_its_kind(host: str, kind: Kind) -> None:
-    assert kind_of(Address(host, "a/b")) is kind
+def test_a_host_tells_its_kind(host: str, kind: ForgeProvider) -> None:
+    assert detect_provider(RepoAddress(host, "a/b")) is kind
 
 
 def test_a_host_that_nobody_knows_is_what_a_person_says() -> None:
-    where = Address("git.example.org", "a/b")
-    assert kind_of(where, "GitLab") is Kind.GITLAB
+    where = RepoAddress("git.example.org", "a/b")
+    assert detect_provider(where, "GitLab") is ForgeProvider.GITLAB
     with pytest.raises(ForgeError, match="nobody knows"):
-        kind_of(where)
+        detect_provider(where)
     with pytest.raises(ForgeError, match="no kind of forge called 'bitbucket'"):
-        kind_of(where, "bitbucket")
+        detect_provider(where, "bitbucket")
 
 
 def test_a_host_that_everybody_knows_is_not_what_a_repository_says() -> None:
     """Or one forge's token would be sent to another."""
     with pytest.raises(ForgeError, match="is of kind github"):
-        kind_of(Address("github.com", "a/b"), "gitlab")
+        detect_provider(RepoAddress("github.com", "a/b"), "gitlab")
 
 
 def test_only_gitlab_has_groups_in_groups() -> None:
-    assert kind_of(Address("gitlab.com", "a/b/c")) is Kind.GITLAB
+    assert detect_provider(RepoAddress("gitlab.com", "a/b/c")) is ForgeProvider.GITLAB
     with pytest.raises(ForgeError, match="OWNER/NAME"):
-        kind_of(Address("github.com", "a/b/c"))
+        detect_provider(RepoAddress("github.com", "a/b/c"))
 
 
 @pytest.mark.parametrize(
@@ -116,14 +116,14 @@ def test_only_gitlab_has_groups_in_groups() -> None:
     ],
 )
 def test_github_answers_at_a_place_of_its_own(host: str, api: str) -> None:
-    assert GitHub().api(Address(host, "a/b")) == api
+    assert GitHub().find_api_url(RepoAddress(host, "a/b")) == api
 
 
 @pytest.mark.parametrize(
     ("kind", "path", "wanted"),
     [
         (
-            Kind.GITHUB,
+            ForgeProvider.GITHUB,
             "a/b",
             (
                 "By hand: https://h.org/a/b/compare/release/1...plait/batch-x?expand=1\n"
@@ -131,7 +131,7 @@ def test_github_answers_at_a_place_of_its_own(host: str, api: str) -> None:
             ),
         ),
         (
-            Kind.GITLAB,
+            ForgeProvider.GITLAB,
             "g/s/b",
             (
                 "By hand: https://h.org/g/s/b/-/merge_requests/new?merge_request%5Bsource_branch%5D=plait%2Fbatch-x"
@@ -141,7 +141,7 @@ def test_github_answers_at_a_place_of_its_own(host: str, api: str) -> None:
             ),
         ),
         (
-            Kind.GITEA,
+            ForgeProvider.GITEA,
             "a/b",
             (
                 "By hand: https://h.org/a/b/compare/release/1...plait/batch-x\n"
@@ -150,14 +150,22 @@ def test_github_answers_at_a_place_of_its_own(host: str, api: str) -> None:
         ),
     ],
 )
-def test_the_way_by_hand_is_a_link_and_a_command(kind: Kind, path: str, wanted: str) -> None:
-    where = Address("h.org", path)
-    assert by_hand(kind, where, where, Announcement("plait/batch-x", "release/1", "Two words", "")) == wanted
+def test_the_way_by_hand_is_a_link_and_a_command(kind: ForgeProvider, path: str, wanted: str) -> None:
+    where = RepoAddress("h.org", path)
+    assert (
+        describe_manual_steps(
+            kind, where, where, PullRequestSpec("plait/batch-x", "release/1", "Two words", "")
+        )
+        == wanted
+    )
 
 
 def test_by_hand_a_fork_is_named_with_its_owner() -> None:
-    told = by_hand(
-        Kind.GITHUB, Address("h.org", "a/b"), Address("h.org", "ada/b"), Announcement("x", "main", "t", "")
+    told = describe_manual_steps(
+        ForgeProvider.GITHUB,
+        RepoAddress("h.org", "a/b"),
+        RepoAddress("h.org", "ada/b"),
+        PullRequestSpec("x", "main", "t", ""),
     )
     assert "/a/b/compare/main...ada:x?" in told
     assert "--head ada:x" in told
@@ -178,4 +186,4 @@ def test_by_hand_a_fork_is_named_with_its_owner() -> None:
     ],
 )
 def test_proxies_are_the_environments(url: str, environment: dict[str, str], proxy: str | None) -> None:
-    assert proxy_for(url, environment) == proxy
+    assert find_proxy(url, environment) == proxy

@@ -7,20 +7,20 @@ import pytest
 
 from plait.testing.clerk import Clerks, clerks
 from plait.testing.scribe import Scribe
-from plait.wiring import Place
+from plait.wiring import RepoLocation
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return Place(tmp_path, tmp_path / ".plait", repository=False)
+def place(tmp_path: Path) -> RepoLocation:
+    return RepoLocation(tmp_path, tmp_path / ".plait", repository=False)
 
 
 @pytest.fixture
-def scribe(place: Place) -> Scribe:
+def scribe(place: RepoLocation) -> Scribe:
     return Scribe(place)
 
 
 @pytest.fixture
-def clerk(place: Place) -> Iterator[Clerks]:
+def clerk(place: RepoLocation) -> Iterator[Clerks]:
     with clerks(place) as made:
         yield made

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from plait.agents.model import Activity, AgentSpec, Listener, PhaseBegun, Signal
+from plait.agents.model import Activity, AgentSpec, OutputParser, PhaseStarted, AgentEvent
 from plait.core.reports import Outcome
 from plait.core.settings import Isolation, Settings
 from plait.core.state import AttemptState
 from plait.core.status import Category
 from plait.front import activity
-from plait.front.activity import Activities, Logs, listening
-from plait.front.event import Event
-from plait.kit import Kit
+from plait.front.activity import ActivityTracker, LogStream, make_parser_factory
+from plait.front.event import StreamEvent
+from plait.kit import BatchInputs
 from plait.site.folder import StateFolder
 from plait.testing.script import Script
 
@@ -51,12 +51,12 @@ def agents(tmp_path: Path) -> Agents:
     return Agents(tmp_path, "a", "b")
 
 
-def texts(events: Sequence[Event]) -> list[object]:
-    return [entry["text"] if isinstance(entry := event.more["entry"], dict) else None for event in events]
+def texts(events: Sequence[StreamEvent]) -> list[object]:
+    return [entry["text"] if isinstance(entry := event.data["entry"], dict) else None for event in events]
 
 
 def test_the_last_line_of_each_attempt_is_its_activity(agents: Agents) -> None:
-    look = Activities(agents.folder).look
+    look = ActivityTracker(agents.folder).read_latest
     assert look(agents.alive) == {}
     agents.says("a", "reading\nediting src/app.py\n\n")
     agents.says("b", "no end yet")
@@ -67,7 +67,7 @@ def test_the_last_line_of_each_attempt_is_its_activity(agents: Agents) -> None:
 
 
 def test_a_transcript_that_did_not_grow_is_not_read_again(agents: Agents) -> None:
-    look = Activities(agents.folder).look
+    look = ActivityTracker(agents.folder).read_latest
     agents.says("a", "one\n")
     look(agents.alive)
     agents.path("a").write_text("two\n")
@@ -80,83 +80,88 @@ def test_only_the_end_of_a_long_transcript_is_read(agents: Agents) -> None:
     with agents.path("a").open("wb") as transcript:
         transcript.truncate(300 << 20)  # a hole, which takes no room
         transcript.seek(0, os.SEEK_END)
-        transcript.write(b"x" * activity.LAST + b"\nthe end\n")
-    assert Activities(agents.folder).look(agents.alive) == {"a": "the end"}
+        transcript.write(b"x" * activity.TAIL_BYTES + b"\nthe end\n")
+    assert ActivityTracker(agents.folder).read_latest(agents.alive) == {"a": "the end"}
 
 
 def test_one_endless_line_and_bytes_that_are_no_text_do_no_harm(agents: Agents) -> None:
     agents.says("a", b"\x00\xff\xfe" * 100_000 + b"the end of it")
     agents.says("b", "\x1b[31m10%\r\x1b[32m90% of it\x1b[0m")
-    told = Activities(agents.folder).look(agents.alive)
+    told = ActivityTracker(agents.folder).read_latest(agents.alive)
     assert told["b"] == "90% of it"
     assert len(told["a"]) <= 160
     assert told["a"].isprintable()
 
 
 def test_words_that_say_nothing_leave_what_was_said_before(agents: Agents) -> None:
-    look = Activities(agents.folder).look
+    look = ActivityTracker(agents.folder).read_latest
     agents.says("a", "working\n")
     look(agents.alive)
-    agents.says("a", "\n" * activity.LAST)
+    agents.says("a", "\n" * activity.TAIL_BYTES)
     assert look(agents.alive) == {"a": "working"}
 
 
 class Structured:
     """A listener that hears only lines of its own kind."""
 
-    def hear(self, line: str) -> Sequence[Signal]:
+    def feed(self, line: str) -> Sequence[AgentEvent]:
         if line.startswith("do:"):
-            return (PhaseBegun("p"), Activity(line.removeprefix("do:")))
+            return (PhaseStarted("p"), Activity(line.removeprefix("do:")))
         return ()
 
-    def missed(self) -> None:
+    def mark_gap(self) -> None:
         pass
 
-    def end(self, code: int, tail: str, said_at: float) -> Outcome:  # noqa: ARG002 - the protocol's
+    def finish(self, code: int, tail: str, printed_at: float) -> Outcome:  # noqa: ARG002 - the protocol's
         return Outcome(Category.OK)
 
 
-def structured(_attempt: AttemptState) -> Listener:
+def structured(_attempt: AttemptState) -> OutputParser:
     return Structured()
 
 
 def test_what_an_agent_says_is_heard_by_its_own_listener(agents: Agents) -> None:
     agents.says("a", 'do:editing\n{"noise": 1}\n')
-    assert Activities(agents.folder, structured).look(agents.alive) == {"a": "editing"}
+    assert ActivityTracker(agents.folder, structured).read_latest(agents.alive) == {"a": "editing"}
 
 
 def test_a_line_whose_beginning_was_not_read_is_not_heard(agents: Agents) -> None:
     wrong = b"do:wrong\n"
-    agents.says("a", b"not to " + wrong + b"." * (activity.LAST - len(wrong)))
-    assert Activities(agents.folder, structured).look(agents.alive) == {}
+    agents.says("a", b"not to " + wrong + b"." * (activity.TAIL_BYTES - len(wrong)))
+    assert ActivityTracker(agents.folder, structured).read_latest(agents.alive) == {}
 
 
 def test_a_batch_is_listened_to_through_the_agents_of_its_kit(tmp_path: Path) -> None:
     agents = Agents(tmp_path, "a", "b", settings=Settings(isolation=Isolation.IN_PLACE, verify="true"))
-    kit = Kit(str(tmp_path), (), (AgentSpec("shell"),))
+    kit = BatchInputs(str(tmp_path), (), (AgentSpec("shell"),))
     agents.script.exits("b")
     agents.says("a", "\x1b[1mwriting\x1b[0m\n")
     agents.says("b", "checking\n")
-    assert Activities(agents.folder, listening(kit)).look(agents.alive) == {"a": "writing", "b": "checking"}
+    assert ActivityTracker(agents.folder, make_parser_factory(kit)).read_latest(agents.alive) == {
+        "a": "writing",
+        "b": "checking",
+    }
 
 
 def test_an_agent_that_this_plait_does_not_know_is_heard_as_it_is(tmp_path: Path) -> None:
     settings = Settings(isolation=Isolation.IN_PLACE, agents=("from-the-future",))
     agents = Agents(tmp_path, "a", settings=settings)
     agents.says("a", "writing\n")
-    assert Activities(agents.folder, listening(Kit(str(tmp_path), ()))).look(agents.alive) == {"a": "writing"}
+    assert ActivityTracker(agents.folder, make_parser_factory(BatchInputs(str(tmp_path), ()))).read_latest(
+        agents.alive
+    ) == {"a": "writing"}
 
 
 def test_logs_tell_each_line_once_with_the_offset_it_begins_at(agents: Agents) -> None:
-    logs = Logs(agents.folder)
+    logs = LogStream(agents.folder)
     agents.says("a", "one\ntwö\nthr")
     first = logs.read(agents.alive, 5.0)
     agents.says("a", "ee\n")
     second = logs.read(agents.alive, 6.0)
     assert texts(first) == ["one", "twö"]
     assert texts(second) == ["three"]
-    assert [event.more["offset"] for event in (*first, *second)] == [0, 4, 9]
-    assert first[0].json() == {
+    assert [event.data["offset"] for event in (*first, *second)] == [0, 4, 9]
+    assert first[0].to_json() == {
         "seq": None,
         "at": "1970-01-01T00:00:05.000Z",
         "type": "execution:log",
@@ -171,7 +176,7 @@ def test_logs_tell_each_line_once_with_the_offset_it_begins_at(agents: Agents) -
 
 
 def test_the_rest_of_an_attempt_that_has_ended_is_told_however_much_it_is(agents: Agents) -> None:
-    logs = Logs(agents.folder)
+    logs = LogStream(agents.folder)
     lines = [f"line {n}" for n in range(40_000)]
     agents.says("a", "\n".join(lines))
     over = agents.one("a")
@@ -182,25 +187,25 @@ def test_the_rest_of_an_attempt_that_has_ended_is_told_however_much_it_is(agents
 
 
 def test_who_is_far_behind_is_told_what_was_left_out(agents: Agents) -> None:
-    logs = Logs(agents.folder)
-    size = activity.BEHIND + activity.PIECE
+    logs = LogStream(agents.folder)
+    size = activity.MAX_LAG_BYTES + activity.CHUNK_BYTES
     agents.says("a", b"x" * (size - 5) + b"\nend\n")
     skipped, cut, end = logs.read(agents.alive, 1.0)
-    assert skipped.more["entry"] == {"kind": "skipped", "bytes": size - activity.PIECE}
-    assert skipped.more["offset"] == 0
-    assert cut.more["offset"] == size - activity.PIECE
-    assert end.more == {"step": "write", "offset": size - 4, "entry": {"kind": "activity", "text": "end"}}
+    assert skipped.data["entry"] == {"kind": "skipped", "bytes": size - activity.CHUNK_BYTES}
+    assert skipped.data["offset"] == 0
+    assert cut.data["offset"] == size - activity.CHUNK_BYTES
+    assert end.data == {"step": "write", "offset": size - 4, "entry": {"kind": "activity", "text": "end"}}
 
 
 def test_a_line_of_megabytes_is_cut_and_the_next_one_has_its_true_offset(agents: Agents) -> None:
-    logs = Logs(agents.folder)
+    logs = LogStream(agents.folder)
     agents.says("a", b"y" * 500_000 + b"\nnext\n")
     told = logs.finish(agents.one("a"), 1.0)
-    assert [event.more["offset"] for event in told] == [0, 500_001]
+    assert [event.data["offset"] for event in told] == [0, 500_001]
     assert texts(told)[1] == "next"
 
 
 def test_a_transcript_that_is_not_there_tells_nothing(agents: Agents) -> None:
-    logs = Logs(agents.folder)
+    logs = LogStream(agents.folder)
     assert logs.read(agents.alive, 1.0) == []
     assert logs.finish(agents.one("a"), 1.0) == []

@@ -11,10 +11,10 @@ from plait.core.evolve import evolve
 from plait.core.requests import Pause
 from plait.core.state import State
 from plait.core.task import Step
-from plait.front.chronicle import Chronicle
-from plait.front.gates import deciding
-from plait.front.past import tries
-from plait.front.timeline import timeline
+from plait.front.chronicle import HistoryIndex
+from plait.front.gates import find_deciding_gate
+from plait.front.past import find_attempts
+from plait.front.timeline import build_timeline
 from plait.front.timeline_shape import timeline_json
 from plait.testing.run import run
 from plait.testing.scenario import stormy
@@ -22,10 +22,10 @@ from plait.testing.script import BATCH, Script
 
 
 @cache
-def told(seed: int) -> tuple[Chronicle, State, tuple[Record, ...]]:
-    chronicle, state, records = Chronicle(), State(), tuple(run(stormy(seed)).journal)
+def told(seed: int) -> tuple[HistoryIndex, State, tuple[Record, ...]]:
+    chronicle, state, records = HistoryIndex(), State(), tuple(run(stormy(seed)).journal)
     for record in records:
-        chronicle.take(record)
+        chronicle.apply(record)
         evolve(state, record)
     return chronicle, state, records
 
@@ -35,11 +35,11 @@ def test_it_says_of_each_batch_what_its_records_say(seed: int) -> None:
     chronicle, state, records = told(seed)
     assert state.batches
     for batch in state.batches.values():
-        found = chronicle.of(batch.id)
-        assert timeline_json(found.line) == timeline_json(timeline(records, batch.id))
+        found = chronicle.get_batch(batch.id)
+        assert timeline_json(found.timeline) == timeline_json(build_timeline(records, batch.id))
         for task in batch.index:
-            assert found.past.of(task) == tries(records, batch.id, task)
-            assert found.gates.deciding(task) == deciding(records, batch.id, task)
+            assert found.attempts.list_attempts(task) == find_attempts(records, batch.id, task)
+            assert found.gates.find_deciding(task) == find_deciding_gate(records, batch.id, task)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -47,23 +47,27 @@ def test_each_attempt_has_its_outcome_and_where_it_began(seed: int) -> None:
     chronicle, state, _ = told(seed)
     for batch in state.batches.values():
         for task in batch.tasks:
-            made = chronicle.of(batch.id).past.of(task.task.id)
-            assert len(made) == sum(task.numbers.get(step, 0) for step in (Step.WRITE, Step.VERIFY))
+            made = chronicle.get_batch(batch.id).attempts.list_attempts(task.task.id)
+            assert len(made) == sum(task.attempt_counts.get(step, 0) for step in (Step.WRITE, Step.VERIFY))
             assert [each.attempt for each in made if each.outcome is None] == list(task.alive)
             if task.last is not None:
                 assert (made[-1].attempt, made[-1].base) == (task.last.name, task.last.decision.base)
 
 
 def test_what_was_answered_is_not_kept() -> None:
-    chronicle, script = Chronicle(), Script("a")
+    chronicle, script = HistoryIndex(), Script("a")
     script.ask(lambda name: Pause(name, BATCH))
     script.ask(lambda name: Pause(name, "nobody"))
     for record in script.records:
-        chronicle.take(record)
-    assert not chronicle._asked
-    assert not any(chronicle.of(batch).line._requests for batch in (BATCH, "nobody"))
+        chronicle.apply(record)
+    assert not chronicle._unanswered
+    assert not any(chronicle.get_batch(batch).timeline._requests for batch in (BATCH, "nobody"))
 
 
 def test_of_a_batch_that_nobody_knows_nothing_is_told() -> None:
-    found = Chronicle().of("nobody")
-    assert (found.past.of("a"), found.gates.deciding("a"), found.line.courses) == ([], None, {})
+    found = HistoryIndex().get_batch("nobody")
+    assert (found.attempts.list_attempts("a"), found.gates.find_deciding("a"), found.timeline.tasks) == (
+        [],
+        None,
+        {},
+    )

@@ -15,19 +15,19 @@ import pytest
 
 from plait import wiring
 from plait.adapters import kits
-from plait.adapters.sqlite import open_inbox, open_writer
+from plait.adapters.sqlite import open_inbox, open_journal_writer
 from plait.core.errors import WorldError
 from plait.core.reports import EngineTaken
 from plait.core.requests import CancelBatch, Pause, Request, Resume, Retry, Submit
 from plait.core.status import BatchStatus, Category
 from plait.front import handover, tending
 from plait.front.asking import Submission
-from plait.front.desk import open_desk
+from plait.front.desk import open_session
 from plait.ports import InboxError, JournalCorruptError
 from plait.site.folder import StateFolder
 from plait.testing.clerk import Clerks
 from plait.testing.scribe import SETTINGS, Scribe, plan
-from plait.wiring import INBOX, JOURNAL, LOG, Place
+from plait.wiring import INBOX_FILE, JOURNAL_FILE, LOG_FILE, RepoLocation
 
 
 def submission(*names: str, **environment: str) -> Submission:
@@ -42,7 +42,7 @@ class Starter:
         self.lives: list[int] = []
         self.count = 0
 
-    def __call__(self, _: Place) -> int:
+    def __call__(self, _: RepoLocation) -> int:
         self.count += 1
         return self._clerk.start(self.lives.pop(0) if self.lives else -1)
 
@@ -54,34 +54,39 @@ def starter(monkeypatch: pytest.MonkeyPatch, clerk: Clerks) -> Starter:
     return made
 
 
-def test_where_nothing_was_submitted_nothing_is_made(place: Place) -> None:
-    with open_desk(place) as desk:
+def test_where_nothing_was_submitted_nothing_is_made(place: RepoLocation) -> None:
+    with open_session(place) as desk:
         assert desk.state.batches == {}
-        assert (desk.refresh(), desk.wait(0), desk.engine(), desk.pending()) == ([], False, None, ())
-        desk.tend()
+        assert (desk.refresh(), desk.wait(0), desk.find_engine(), desk.list_pending()) == (
+            [],
+            False,
+            None,
+            (),
+        )
+        desk.ensure_engine()
     assert not place.state.exists()
 
 
-def test_what_is_there_is_folded_and_not_told_again(place: Place, scribe: Scribe) -> None:
+def test_what_is_there_is_folded_and_not_told_again(place: RepoLocation, scribe: Scribe) -> None:
     scribe.submit("b1")
-    with open_desk(place) as desk:
+    with open_session(place) as desk:
         assert list(desk.state.batches) == ["b1"]
         assert desk.refresh() == []
 
 
-def test_a_journal_that_appears_later_is_read(place: Place, clerk: Clerks) -> None:
-    with open_desk(place) as desk:
+def test_a_journal_that_appears_later_is_read(place: RepoLocation, clerk: Clerks) -> None:
+    with open_session(place) as desk:
         clerk.come()
         assert desk.wait(30)
         assert [type(record.event) for record in desk.refresh()] == [EngineTaken]
         assert desk.state.seq == 1
 
 
-def test_a_journal_that_is_replaced_begins_anew(place: Place, scribe: Scribe, clerk: Clerks) -> None:
+def test_a_journal_that_is_replaced_begins_anew(place: RepoLocation, scribe: Scribe, clerk: Clerks) -> None:
     scribe.submit("b1")
-    with open_desk(place) as desk:
+    with open_session(place) as desk:
         before = desk.journal_id
-        for path in place.state.glob(f"{JOURNAL}*"):
+        for path in place.state.glob(f"{JOURNAL_FILE}*"):
             path.rename(path.with_name(f"old-{path.name}"))
         desk.refresh()
         assert (desk.state.batches, desk.journal_id) == ({}, None)
@@ -91,33 +96,33 @@ def test_a_journal_that_is_replaced_begins_anew(place: Place, scribe: Scribe, cl
         assert desk.journal_id not in {before, None}
 
 
-def test_who_waits_for_a_journal_that_is_moved_away_is_woken(place: Place, scribe: Scribe) -> None:
+def test_who_waits_for_a_journal_that_is_moved_away_is_woken(place: RepoLocation, scribe: Scribe) -> None:
     scribe.submit("b1")
-    with open_desk(place) as desk:
-        (place.state / JOURNAL).rename(place.state / "old")
+    with open_session(place) as desk:
+        (place.state / JOURNAL_FILE).rename(place.state / "old")
         assert desk.wait(0.01)
         desk.refresh()
         assert desk.state.batches == {}
 
 
-def test_a_batch_is_in_the_state_when_submit_returns(place: Place, clerk: Clerks) -> None:
+def test_a_batch_is_in_the_state_when_submit_returns(place: RepoLocation, clerk: Clerks) -> None:
     clerk.come()
-    with open_desk(place) as desk:
+    with open_session(place) as desk:
         batch = desk.submit(submission("a", "b", KEY="secret"))
         assert len(batch) == 4
         assert int(batch, 16) >= 0
         assert list(desk.state.batches) == [batch]
         folder = StateFolder(place.state)
-        assert [task.body for task in kits.load_kit(folder, batch).tasks] == ["Do a.", "Do b."]
+        assert [task.body for task in kits.read_batch_inputs(folder, batch).tasks] == ["Do a.", "Do b."]
         assert [task.task.body for task in desk.state.batches[batch].tasks] == ["", ""]
-        assert kits.load_environment(folder, batch) == {"KEY": "secret"}
+        assert kits.read_batch_environment(folder, batch) == {"KEY": "secret"}
         (secret,) = folder.batch(batch).glob("environment*")
         assert stat.S_IMODE(secret.stat().st_mode) == 0o600
 
 
-def test_the_records_that_an_answer_came_with_are_told(place: Place, clerk: Clerks) -> None:
+def test_the_records_that_an_answer_came_with_are_told(place: RepoLocation, clerk: Clerks) -> None:
     clerk.come()
-    with open_desk(place) as desk:
+    with open_session(place) as desk:
         desk.refresh()
         desk.submit(submission())
         assert desk.wait(0)
@@ -126,46 +131,49 @@ def test_the_records_that_an_answer_came_with_are_told(place: Place, clerk: Cler
 
 
 def test_without_an_environment_of_its_own_a_batch_has_that_of_the_front(
-    place: Place, clerk: Clerks, monkeypatch: pytest.MonkeyPatch
+    place: RepoLocation, clerk: Clerks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clerk.come()
     monkeypatch.setenv("TOKEN_OF_THE_FRONT", "yes")
-    with open_desk(place) as desk:
+    with open_session(place) as desk:
         batch = desk.submit(submission())
-    assert kits.load_environment(StateFolder(place.state), batch)["TOKEN_OF_THE_FRONT"] == "yes"
+    assert kits.read_batch_environment(StateFolder(place.state), batch)["TOKEN_OF_THE_FRONT"] == "yes"
 
 
 def test_two_fronts_that_think_of_the_same_name_get_two(
-    place: Place, clerk: Clerks, monkeypatch: pytest.MonkeyPatch
+    place: RepoLocation, clerk: Clerks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clerk.come()
-    with open_desk(place) as one, open_desk(place) as other:
+    with open_session(place) as one, open_session(place) as other:
         names = ["aaaa", "bbbb"]
-        monkeypatch.setattr(handover, "_names", lambda: iter(names))
+        monkeypatch.setattr(handover, "_generate_ids", lambda: iter(names))
         assert (one.submit(submission()), other.submit(submission())) == ("aaaa", "bbbb")
 
 
 def test_no_batch_is_called_like_one_of_its_tasks(
-    place: Place, clerk: Clerks, monkeypatch: pytest.MonkeyPatch
+    place: RepoLocation, clerk: Clerks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clerk.come()
-    monkeypatch.setattr(handover, "_names", lambda: iter(["0001", "0002"]))
-    with open_desk(place) as desk:
+    monkeypatch.setattr(handover, "_generate_ids", lambda: iter(["0001", "0002"]))
+    with open_session(place) as desk:
         assert desk.submit(submission("0001")) == "0002"
 
 
-def test_a_batch_that_is_refused_leaves_nothing_behind(place: Place, clerk: Clerks) -> None:
+def test_a_batch_that_is_refused_leaves_nothing_behind(place: RepoLocation, clerk: Clerks) -> None:
     clerk.come()
-    with open_desk(place) as desk, pytest.raises(WorldError, match="refused: agents must name at least one"):
+    with (
+        open_session(place) as desk,
+        pytest.raises(WorldError, match="refused: agents must name at least one"),
+    ):
         desk.submit(Submission(plan("a"), replace(SETTINGS, agents=())))
     assert list(StateFolder(place.state).batches.iterdir()) == []
 
 
-def test_a_request_is_granted_or_refused_with_the_reason(place: Place, clerk: Clerks) -> None:
+def test_a_request_is_granted_or_refused_with_the_reason(place: RepoLocation, clerk: Clerks) -> None:
     clerk.come()
-    with open_desk(place) as desk:
+    with open_session(place) as desk:
         batch = desk.submit(submission())
-        first, second = desk.ask_all([Pause("p1", batch), Pause("p2", batch)])
+        first, second = desk.send_all([Pause("p1", batch), Pause("p2", batch)])
         assert (first.granted, second.granted, second.why) == (
             True,
             False,
@@ -176,165 +184,169 @@ def test_a_request_is_granted_or_refused_with_the_reason(place: Place, clerk: Cl
         assert paused.why == "paused by request"
 
 
-def test_two_fronts_see_each_other(place: Place, clerk: Clerks) -> None:
+def test_two_fronts_see_each_other(place: RepoLocation, clerk: Clerks) -> None:
     clerk.come()
-    with open_desk(place) as one, open_desk(place) as other:
+    with open_session(place) as one, open_session(place) as other:
         batch = one.submit(submission())
         other.refresh()
-        assert other.ask(CancelBatch("c1", batch)).granted
+        assert other.send(CancelBatch("c1", batch)).granted
         one.refresh()
         assert one.state.batches[batch].cancelled
 
 
-def test_an_accepted_request_is_not_an_answered_one(place: Place, scribe: Scribe) -> None:
+def test_an_accepted_request_is_not_an_answered_one(place: RepoLocation, scribe: Scribe) -> None:
     scribe.submit("b1")
     with (
-        closing(open_writer(place.state / JOURNAL)),
-        open_desk(place) as desk,
+        closing(open_journal_writer(place.state / JOURNAL_FILE)),
+        open_session(place) as desk,
     ):  # somebody has it, and says nothing
-        (told,) = desk.ask_all([Pause("p1", "b1")], patience=0.05)
+        (told,) = desk.send_all([Pause("p1", "b1")], timeout=0.05)
         assert told.granted is None
-        assert [request.id for request in desk.pending()] == ["p1"]
+        assert [request.id for request in desk.list_pending()] == ["p1"]
 
 
-def test_a_batch_that_nobody_has_taken_yet_is_seen(place: Place) -> None:
-    submit = Submit("s1", "beef", plan("a", "b").brief(), SETTINGS)
-    with closing(open_inbox(place.state / INBOX)) as inbox:
+def test_a_batch_that_nobody_has_taken_yet_is_seen(place: RepoLocation) -> None:
+    submit = Submit("s1", "beef", plan("a", "b").without_texts(), SETTINGS)
+    with closing(open_inbox(place.state / INBOX_FILE)) as inbox:
         inbox.put(submit)
-    with open_desk(place) as desk:
+    with open_session(place) as desk:
         assert desk.state.batches == {}
-        assert [task.task.id for task in desk.ahead().batches["beef"].tasks] == ["a", "b"]
+        assert [task.task.id for task in desk.preview_state().batches["beef"].tasks] == ["a", "b"]
         assert desk.state.batches == {}
 
 
-def test_nobody_is_there_so_an_engine_is_started(place: Place, starter: Starter) -> None:
-    with open_desk(place) as desk:
+def test_nobody_is_there_so_an_engine_is_started(place: RepoLocation, starter: Starter) -> None:
+    with open_session(place) as desk:
         batch = desk.submit(submission())
-        assert desk.ask(Pause("p1", batch)).granted
+        assert desk.send(Pause("p1", batch)).granted
     assert starter.count == 1
 
 
-def test_an_engine_that_dies_between_request_and_answer_is_replaced(place: Place, starter: Starter) -> None:
+def test_an_engine_that_dies_between_request_and_answer_is_replaced(
+    place: RepoLocation, starter: Starter
+) -> None:
     starter.lives = [1, 2]  # on the first request, then on the second, then not at all
-    with open_desk(place) as desk:
+    with open_session(place) as desk:
         batch = desk.submit(submission())
-        assert desk.ask(Pause("p1", batch)).granted
+        assert desk.send(Pause("p1", batch)).granted
     assert starter.count == 3
 
 
 def test_an_engine_that_achieves_something_may_die_as_often_as_it_likes(
-    place: Place, starter: Starter
+    place: RepoLocation, starter: Starter
 ) -> None:
     starter.lives = [2] * 5
-    with open_desk(place) as desk:
+    with open_session(place) as desk:
         batch = desk.submit(submission())
         for number in range(4):
             request: Request = Retry(f"r{number}", batch, "a")
-            assert desk.ask(request).why == "a has not ended"
+            assert desk.send(request).why == "a has not ended"
     assert starter.count == 5
 
 
 def test_engines_that_do_not_stay_are_not_started_for_ever(
-    place: Place, monkeypatch: pytest.MonkeyPatch
+    place: RepoLocation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     starts: list[int] = []
 
-    def start(place: Place) -> int:
-        script = f"echo boom {len(starts)} >> {place.state / LOG}"
+    def start(place: RepoLocation) -> int:
+        script = f"echo boom {len(starts)} >> {place.state / LOG_FILE}"
         starts.append(os.spawnvp(os.P_NOWAIT, "sh", ["sh", "-c", script]))
         return starts[-1]
 
     monkeypatch.setattr(tending, "_start", start)
-    with open_desk(place) as desk, pytest.raises(WorldError) as told:
+    with open_session(place) as desk, pytest.raises(WorldError) as told:
         desk.submit(submission())
     assert len(starts) == 3
     assert told.value.message.startswith("the engine has ended 3 times within 10 seconds")
-    assert told.value.hint == f"Its log {place.state / LOG} ends with:\n    boom 0\n    boom 1\n    boom 2"
+    assert (
+        told.value.hint == f"Its log {place.state / LOG_FILE} ends with:\n    boom 0\n    boom 1\n    boom 2"
+    )
 
 
-def test_nobody_tends_what_waits_for_a_person(place: Place, scribe: Scribe, starter: Starter) -> None:
+def test_nobody_tends_what_waits_for_a_person(place: RepoLocation, scribe: Scribe, starter: Starter) -> None:
     scribe.submit("b1")
     scribe.exits("a", Category.TASK)
     scribe.submit("b2", "a", "b", max_parallel=1)
     scribe.happen(Pause("p", "b2"))
     scribe.exits("a")
-    with open_desk(place) as desk:
+    with open_session(place) as desk:
         assert desk.state.batches["b1"].ended is BatchStatus.FAILED
         assert list(desk.state.open) == ["b2"]
-        desk.tend()
+        desk.ensure_engine()
     assert starter.count == 0
 
 
-def test_what_was_left_running_is_tended(place: Place, scribe: Scribe, starter: Starter) -> None:
+def test_what_was_left_running_is_tended(place: RepoLocation, scribe: Scribe, starter: Starter) -> None:
     scribe.submit("b1")
-    with open_desk(place) as desk:
-        desk.tend()
-        desk.tend()
+    with open_session(place) as desk:
+        desk.ensure_engine()
+        desk.ensure_engine()
     assert starter.count == 1
 
 
 def test_who_takes_up_an_ended_batch_hands_over_his_environment(
-    place: Place, scribe: Scribe, clerk: Clerks, monkeypatch: pytest.MonkeyPatch
+    place: RepoLocation, scribe: Scribe, clerk: Clerks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scribe.submit("b1")
     scribe.exits("a", Category.TASK)
     clerk.come()
     monkeypatch.setenv("FRESH", "yes")
-    with open_desk(place) as desk:
-        assert desk.ask(Pause("p", "b1")).granted is False
-        assert not wiring.has_environment(place, "b1")
-        assert desk.ask(Retry("r", "b1", "a")).granted
-    assert kits.load_environment(StateFolder(place.state), "b1")["FRESH"] == "yes"
+    with open_session(place) as desk:
+        assert desk.send(Pause("p", "b1")).granted is False
+        assert not wiring.has_batch_environment(place, "b1")
+        assert desk.send(Retry("r", "b1", "a")).granted
+    assert kits.read_batch_environment(StateFolder(place.state), "b1")["FRESH"] == "yes"
 
 
 def test_who_resumes_a_paused_batch_hands_over_his_environment(
-    place: Place, scribe: Scribe, clerk: Clerks, monkeypatch: pytest.MonkeyPatch
+    place: RepoLocation, scribe: Scribe, clerk: Clerks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A batch that waits for a key gets the one of who goes on with it; asking to go on with one that runs changes nothing."""
     scribe.submit("b1")
-    wiring.save_environment(place, "b1", {"API_KEY": "wrong"})
+    wiring.save_batch_environment(place, "b1", {"API_KEY": "wrong"})
     clerk.come()
     monkeypatch.setenv("API_KEY", "right")
     folder = StateFolder(place.state)
-    with open_desk(place) as desk:
-        assert desk.ask(Resume("r1", "b1")).granted is False
-        assert kits.load_environment(folder, "b1")["API_KEY"] == "wrong"
-        assert desk.ask(Pause("p", "b1")).granted
-        assert desk.ask(Resume("r2", "b1")).granted
-    assert kits.load_environment(folder, "b1")["API_KEY"] == "right"
+    with open_session(place) as desk:
+        assert desk.send(Resume("r1", "b1")).granted is False
+        assert kits.read_batch_environment(folder, "b1")["API_KEY"] == "wrong"
+        assert desk.send(Pause("p", "b1")).granted
+        assert desk.send(Resume("r2", "b1")).granted
+    assert kits.read_batch_environment(folder, "b1")["API_KEY"] == "right"
 
 
-def test_an_environment_that_is_still_there_stays(place: Place, scribe: Scribe, clerk: Clerks) -> None:
+def test_an_environment_that_is_still_there_stays(place: RepoLocation, scribe: Scribe, clerk: Clerks) -> None:
     scribe.submit("b1")
-    wiring.save_environment(place, "b1", {"OLD": "yes"})
+    wiring.save_batch_environment(place, "b1", {"OLD": "yes"})
     clerk.come()
-    with open_desk(place) as desk:
-        desk.ask(Retry("r", "b1", "a"))
-        desk.ask(Retry("r2", "nobody", "a"))
-    assert kits.load_environment(StateFolder(place.state), "b1") == {"OLD": "yes"}
+    with open_session(place) as desk:
+        desk.send(Retry("r", "b1", "a"))
+        desk.send(Retry("r2", "nobody", "a"))
+    assert kits.read_batch_environment(StateFolder(place.state), "b1") == {"OLD": "yes"}
     assert not StateFolder(place.state).batch("nobody").exists()
 
 
-def test_a_damaged_inbox_is_told(place: Place, scribe: Scribe) -> None:
+def test_a_damaged_inbox_is_told(place: RepoLocation, scribe: Scribe) -> None:
     scribe.submit("b1")
-    (place.state / INBOX).write_bytes(b"no database at all" * 500)
-    with open_desk(place) as desk:
+    (place.state / INBOX_FILE).write_bytes(b"no database at all" * 500)
+    with open_session(place) as desk:
         with pytest.raises(InboxError, match="is damaged"):
-            desk.ask(Pause("p", "b1"))
+            desk.send(Pause("p", "b1"))
         with pytest.raises(InboxError, match="is damaged"):
             desk.submit(submission())
     assert list(StateFolder(place.state).batches.iterdir()) == []
 
 
-def test_a_damaged_journal_is_told(place: Place, scribe: Scribe) -> None:
+def test_a_damaged_journal_is_told(place: RepoLocation, scribe: Scribe) -> None:
     scribe.submit("b1")
-    (place.state / JOURNAL).write_bytes(b"no database at all" * 500)
+    (place.state / JOURNAL_FILE).write_bytes(b"no database at all" * 500)
     with pytest.raises(JournalCorruptError, match="is not a plait journal"):
-        open_desk(place)
+        open_session(place)
 
 
 @pytest.fixture
-def shut() -> Iterator[Place]:
+def shut() -> Iterator[RepoLocation]:
     """A place whose state can only be read. Root may write everywhere, so be somebody else for a while."""
     top = Path(mkdtemp())
     (top / ".plait").mkdir(mode=0o555)
@@ -342,16 +354,16 @@ def shut() -> Iterator[Place]:
     root = not os.geteuid()
     if root:
         os.seteuid(65534)
-    yield Place(top, top / ".plait", repository=False)
+    yield RepoLocation(top, top / ".plait", repository=False)
     if root:
         os.seteuid(0)
     (top / ".plait").chmod(0o755)
     shutil.rmtree(top)
 
 
-def test_a_state_folder_that_can_only_be_read_is_told(shut: Place) -> None:
-    with open_desk(shut) as desk:
+def test_a_state_folder_that_can_only_be_read_is_told(shut: RepoLocation) -> None:
+    with open_session(shut) as desk:
         with pytest.raises(WorldError, match=r"can't be handed over: .*Permission denied"):
             desk.submit(submission())
         with pytest.raises(InboxError, match="can't be written"):
-            desk.ask(Pause("p", "b1"))
+            desk.send(Pause("p", "b1"))

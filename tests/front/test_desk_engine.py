@@ -14,8 +14,8 @@ from plait.core.requests import CancelTask, Retry
 from plait.core.state import BatchState
 from plait.core.status import BatchStatus, TaskStatus
 from plait.core.task import Origin, Task
-from plait.front.asking import Submission, request_id
-from plait.front.desk import Desk, open_desk
+from plait.front.asking import Submission, new_request_id
+from plait.front.desk import Session, open_session
 from plait.testing.household import Household, household
 from plait.testing.scribe import SETTINGS, plan
 
@@ -37,36 +37,36 @@ def task(name: str, run: str) -> Task:
     return Task(name, run=run, origin=Origin(f"{name}.md", 1))
 
 
-def submit(desk: Desk, *tasks: Task) -> BatchState:
+def submit(desk: Session, *tasks: Task) -> BatchState:
     return desk.state.batches[desk.submit(Submission(plan(*tasks), SETTINGS, sources=("tasks",)))]
 
 
-def until_ended(desk: Desk, batch: str) -> BatchState:
+def until_ended(desk: Session, batch: str) -> BatchState:
     deadline = time.monotonic() + PATIENCE
     while batch in desk.state.open:
         assert time.monotonic() < deadline
-        desk.tend()
+        desk.ensure_engine()
         desk.wait(0.2)
         desk.refresh()
     return desk.state.batches[batch]
 
 
 def test_a_batch_is_run_and_the_engine_leaves(house: Household) -> None:
-    with open_desk(house.place) as desk:
+    with open_session(house.place) as desk:
         batch = submit(desk, task("a", "echo done > a.txt"))
-        assert desk.engine() is not None
+        assert desk.find_engine() is not None
         assert until_ended(desk, batch.id).ended is BatchStatus.COMPLETED
     assert (house.top / "a.txt").read_text() == "done\n"
     assert house.settle() == []
 
 
 def test_an_engine_that_is_killed_is_replaced_and_nothing_runs_twice(house: Household) -> None:
-    with open_desk(house.place) as desk:
+    with open_session(house.place) as desk:
         batch = submit(desk, task("a", "echo + >> log; while [ ! -e go ]; do sleep 0.02; done"))
         deadline = time.monotonic() + PATIENCE
         while not (house.top / "log").exists():
             assert time.monotonic() < deadline
-        engine = desk.engine()
+        engine = desk.find_engine()
         assert engine is not None
         os.kill(engine.pid, signal.SIGKILL)
         (house.top / "go").touch()
@@ -75,10 +75,10 @@ def test_an_engine_that_is_killed_is_replaced_and_nothing_runs_twice(house: Hous
 
 
 def test_what_another_front_asks_for_is_seen(house: Household) -> None:
-    with open_desk(house.place) as one, open_desk(house.place) as other:
+    with open_session(house.place) as one, open_session(house.place) as other:
         batch = submit(one, task("a", "sleep 600"), task("b", "true"))
         other.refresh()
-        assert other.ask(CancelTask(request_id(), batch.id, "a")).granted
+        assert other.send(CancelTask(new_request_id(), batch.id, "a")).granted
         ended = until_ended(one, batch.id)
         assert [each.status for each in ended.tasks] == [TaskStatus.CANCELLED, TaskStatus.DONE]
     assert house.settle() == []
@@ -87,9 +87,9 @@ def test_what_another_front_asks_for_is_seen(house: Household) -> None:
 def test_a_batch_that_is_taken_up_again_runs_with_the_environment_of_who_did_it(
     house: Household, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with open_desk(house.place) as desk:
+    with open_session(house.place) as desk:
         batch = submit(desk, task("a", '[ -n "$LUCK" ]'))
         assert until_ended(desk, batch.id).ended is BatchStatus.FAILED
         monkeypatch.setenv("LUCK", "yes")
-        assert desk.ask(Retry(request_id(), batch.id, "a")).granted
+        assert desk.send(Retry(new_request_id(), batch.id, "a")).granted
         assert until_ended(desk, batch.id).ended is BatchStatus.COMPLETED

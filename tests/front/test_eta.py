@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from plait.core.settings import Isolation, Settings
 from plait.core.task import Task
-from plait.front.eta import Eta
+from plait.front.eta import EtaEstimator
 from plait.testing.script import BATCH, Script
 
 ONE = Settings(isolation=Isolation.IN_PLACE, max_parallel=1)
@@ -17,44 +17,44 @@ def minutes(*lengths: float) -> Script:
 
 def test_a_forecast_is_kept_for_some_seconds_whatever_happens() -> None:
     script = minutes(1, 2)
-    eta = Eta(every=5)
-    first = eta.end(script.state, BATCH, script.now)
+    eta = EtaEstimator(interval=5)
+    first = eta.estimate_end(script.state, BATCH, script.now)
     assert first == script.now + 180
     script.exits("t1")  # sooner than it was thought to be
-    assert eta.end(script.state, BATCH, script.now) == first
-    assert eta.end(script.state, BATCH, script.now + 4) == script.now + 60
+    assert eta.estimate_end(script.state, BATCH, script.now) == first
+    assert eta.estimate_end(script.state, BATCH, script.now + 4) == script.now + 60
 
 
 def test_a_guess_is_no_forecast() -> None:
     script = Script("a", "b", settings=ONE)
-    assert Eta().end(script.state, BATCH, script.now) is None
+    assert EtaEstimator().estimate_end(script.state, BATCH, script.now) is None
     script.wait(29)
     script.exits("a")  # now it is known how long one takes
-    assert Eta().end(script.state, BATCH, script.now) == script.now + 30
+    assert EtaEstimator().estimate_end(script.state, BATCH, script.now) == script.now + 30
 
 
 def test_a_clock_that_was_set_back_does_not_keep_an_old_forecast_alive() -> None:
     script = minutes(1)
-    eta = Eta(every=5)
-    eta.end(script.state, BATCH, script.now + 10_000)
-    assert eta.end(script.state, BATCH, script.now) == script.now + 60
+    eta = EtaEstimator(interval=5)
+    eta.estimate_end(script.state, BATCH, script.now + 10_000)
+    assert eta.estimate_end(script.state, BATCH, script.now) == script.now + 60
 
 
 def test_there_is_none_for_what_has_ended_is_unknown_or_too_large() -> None:
     script = minutes(1, 1)
-    assert Eta(most=1).end(script.state, BATCH, script.now) is None
-    assert Eta(most=2).end(script.state, BATCH, script.now) is not None
-    assert Eta().end(script.state, "nobody", script.now) is None
-    eta = Eta()
-    assert eta.end(script.state, BATCH, script.now) is not None
+    assert EtaEstimator(max_tasks=1).estimate_end(script.state, BATCH, script.now) is None
+    assert EtaEstimator(max_tasks=2).estimate_end(script.state, BATCH, script.now) is not None
+    assert EtaEstimator().estimate_end(script.state, "nobody", script.now) is None
+    eta = EtaEstimator()
+    assert eta.estimate_end(script.state, BATCH, script.now) is not None
     script.exits("t0")
     script.exits("t1")
-    assert eta.end(script.state, BATCH, script.now) is None
+    assert eta.estimate_end(script.state, BATCH, script.now) is None
 
 
 def test_nobody_can_tell_how_long_a_gate_takes() -> None:
     script = Script(Task("a", estimate=60.0), settings=Settings(gate="make test"))
-    assert Eta().end(script.state, BATCH, script.now) is not None
+    assert EtaEstimator().estimate_end(script.state, BATCH, script.now) is not None
     script.exits("a")
     assert script.batch().gate is not None
-    assert Eta().end(script.state, BATCH, script.now) is None
+    assert EtaEstimator().estimate_end(script.state, BATCH, script.now) is None

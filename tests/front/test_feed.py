@@ -24,16 +24,16 @@ from plait.core.reports import (
     Outcome,
     PressureChanged,
     RateLimited,
-    RoomChanged,
+    CapacityChanged,
 )
 from plait.core.requests import Approve, CancelBatch, Drop, Pause, Resume, Retry, Ship, Stop, Submit, Unpause
 from plait.core.settings import Isolation, Mode, Publish, Settings
 from plait.core.status import Category, TaskStatus
 from plait.core.task import Need, Phase, Task
-from plait.core.views import batch_view
-from plait.front.event import Event, EventType, line
-from plait.front.feed import Feed
-from plait.front.telling import TELLERS
+from plait.core.views import make_batch_view
+from plait.front.event import StreamEvent, EventType, format_json_line
+from plait.front.feed import EventStream
+from plait.front.telling import MAPPERS
 from plait.testing.script import BATCH, Script, needs
 
 HISTORIES = Path(__file__).parents[1] / "histories"
@@ -41,12 +41,12 @@ ALONE = Settings(isolation=Isolation.IN_PLACE)
 ONE = Settings(isolation=Isolation.IN_PLACE, max_parallel=1)
 
 
-def told(records: Iterable[Record]) -> list[Event]:
-    feed = Feed()
-    return [event for record in records for event in feed.take(record)]
+def told(records: Iterable[Record]) -> list[StreamEvent]:
+    feed = EventStream()
+    return [event for record in records for event in feed.apply(record)]
 
 
-def words(events: Iterable[Event]) -> list[str]:
+def words(events: Iterable[StreamEvent]) -> list[str]:
     """Short enough to compare: the type's last words and the task."""
     short = (event.type.removeprefix("batch:").removeprefix("task:") for event in events)
     return [f"{word} {event.task}" if event.task else word for word, event in zip(short, events, strict=True)]
@@ -56,11 +56,11 @@ class Listener:
     """A script that is listened to: `news` gives what was told since the last time."""
 
     def __init__(self, script: Script) -> None:
-        self.script, self._feed, self._heard = script, Feed(), 0
+        self.script, self._feed, self._heard = script, EventStream(), 0
 
-    def news(self) -> list[Event]:
+    def news(self) -> list[StreamEvent]:
         fresh, self._heard = self.script.records[self._heard :], len(self.script.records)
-        return [event for record in fresh for event in self._feed.take(record)]
+        return [event for record in fresh for event in self._feed.apply(record)]
 
 
 def listen(script: Script) -> Listener:
@@ -93,7 +93,7 @@ def test_an_event_names_its_record_its_batch_its_task_and_its_attempt() -> None:
     script = Script(Task("03-split", title="Split it"), settings=ALONE)
     (started,) = [event for event in told(script.records) if event.type is EventType.TASK_STARTED]
     (record,) = [each for each in script.records if isinstance(each.event, decisions.AttemptStarted)]
-    assert started.json() == {
+    assert started.to_json() == {
         "seq": record.seq,
         "at": "1970-01-01T00:16:41.000Z",
         "type": "batch:task:started",
@@ -106,17 +106,17 @@ def test_an_event_names_its_record_its_batch_its_task_and_its_attempt() -> None:
 
 
 def test_a_line_is_one_line_of_json_whatever_is_in_it() -> None:
-    event = Event(1, 0.5, EventType.TASK_FAILED, "b", "t\udcff", 1, {"error": "two\nlines"})
-    assert "\n" not in line(event)
-    assert json.loads(line(event))["taskId"] == "t\udcff"
-    assert json.loads(line(event))["at"] == "1970-01-01T00:00:00.500Z"
+    event = StreamEvent(1, 0.5, EventType.TASK_FAILED, "b", "t\udcff", 1, {"error": "two\nlines"})
+    assert "\n" not in format_json_line(event)
+    assert json.loads(format_json_line(event))["taskId"] == "t\udcff"
+    assert json.loads(format_json_line(event))["at"] == "1970-01-01T00:00:00.500Z"
 
 
 def test_progress_follows_each_end_and_its_counts_sum_to_the_total() -> None:
     script = Script("a", "b", needs("c", "a"), needs("d", "b"), settings=ALONE)
     script.exits("a", Category.USAGE)
     script.exits("b")
-    found = [event.more for event in told(script.records) if event.type is EventType.BATCH_PROGRESS]
+    found = [event.data for event in told(script.records) if event.type is EventType.BATCH_PROGRESS]
     assert [(more["running"], more["completed"], more["failed"], more["blocked"]) for more in found] == [
         (1, 0, 1, 0),
         (1, 0, 1, 1),
@@ -143,14 +143,14 @@ def test_why_a_task_ended_is_told_in_the_words_of_its_kind() -> None:
     script.exits("slow", Category.KILLED)
     ends = {event.task: event for event in listener.news() if event.task}
     assert ends["bad"].type is EventType.TASK_FAILED
-    assert ends["bad"].more["category"] == "task"
-    assert "no such file" in str(ends["bad"].more["error"])
+    assert ends["bad"].data["category"] == "task"
+    assert "no such file" in str(ends["bad"].data["error"])
     assert ends["after"].type is EventType.TASK_BLOCKED
-    assert ends["after"].more["by"] == "bad"
+    assert ends["after"].data["by"] == "bad"
     assert ends["clash"].type is EventType.TASK_CONFLICTED
-    assert ends["clash"].more["files"] == ("a.py", "b.py")
+    assert ends["clash"].data["files"] == ("a.py", "b.py")
     assert ends["slow"].type is EventType.TASK_TIMED_OUT
-    assert ends["slow"].more["category"] == "timeout"
+    assert ends["slow"].data["category"] == "timeout"
 
 
 def test_a_retry_says_when_and_why_and_the_task_is_queued_again_when_its_time_has_come() -> None:
@@ -159,8 +159,8 @@ def test_a_retry_says_when_and_why_and_the_task_is_queued_again_when_its_time_ha
     script.exits("a", Category.TASK)
     (retry,) = listener.news()
     assert retry.type is EventType.TASK_RETRY
-    assert str(retry.more["retryAt"]) > retry.json()["at"]  # type: ignore[operator]  # both are texts
-    assert retry.more["why"]
+    assert str(retry.data["retryAt"]) > retry.to_json()["at"]  # type: ignore[operator]  # both are texts
+    assert retry.data["why"]
     script.wait(3600)
     assert words(listener.news())[:2] == ["queued a", "started a"]
 
@@ -172,8 +172,8 @@ def test_phases_and_questions_of_a_running_attempt_are_told_once() -> None:
     script.happen(AttemptPhase(attempt, "Phase 1: Read"), AttemptPhase(attempt, "Phase 1: Read"))
     script.happen(AttemptAsked(attempt, "Which?"), AttemptAsked(attempt, "Which?"))
     phase, asked = listener.news()
-    assert (phase.type, phase.more) == (EventType.TASK_PHASE, {"phase": "Phase 1: Read"})
-    assert (asked.type, asked.more) == (EventType.TASK_NEEDS_INPUT, {"question": "Which?"})
+    assert (phase.type, phase.data) == (EventType.TASK_PHASE, {"phase": "Phase 1: Read"})
+    assert (asked.type, asked.data) == (EventType.TASK_NEEDS_INPUT, {"question": "Which?"})
 
 
 def test_what_is_said_of_an_attempt_that_is_over_is_not_told() -> None:
@@ -187,11 +187,11 @@ def test_what_is_said_of_an_attempt_that_is_over_is_not_told() -> None:
 
 def test_a_start_that_is_recorded_twice_is_told_once() -> None:
     script = Script("a", settings=ALONE)
-    feed = Feed()
+    feed = EventStream()
     for record in script.records:
-        feed.take(record)
+        feed.apply(record)
     (start,) = [each for each in script.records if isinstance(each.event, decisions.AttemptStarted)]
-    assert feed.take(Record(feed.state.seq + 1, script.now, start.event)) == []
+    assert feed.apply(Record(feed.state.seq + 1, script.now, start.event)) == []
 
 
 def test_verification_and_merging_are_told() -> None:
@@ -199,7 +199,7 @@ def test_verification_and_merging_are_told() -> None:
     listener = listen(script)
     script.exits("a")
     (verifying,) = listener.news()
-    assert (verifying.type, verifying.more["command"]) == (EventType.TASK_VERIFYING, "make test")
+    assert (verifying.type, verifying.data["command"]) == (EventType.TASK_VERIFYING, "make test")
     script.exits("a")
     assert words(listener.news()) == [
         "verified a",
@@ -219,7 +219,7 @@ def test_the_gate_is_told() -> None:
     script.gate(passed=True)
     events = listener.news()
     assert words(events) == ["progress", "completed a", "progress", "completed"]
-    assert events[0].more["gating"] == {"gate": 1, "commit": "base+a", "merges": 1, "result": "passed"}
+    assert events[0].data["gating"] == {"gate": 1, "commit": "base+a", "merges": 1, "result": "passed"}
 
 
 def test_a_batch_that_is_made_anew_without_a_task_is_merging() -> None:
@@ -230,7 +230,7 @@ def test_a_batch_that_is_made_anew_without_a_task_is_merging() -> None:
     script.ask(lambda name: Drop(name, BATCH, "a"))
     events = listener.news()
     assert words(events)[:2] == ["started", "skipped a"]
-    assert [event.more.get("without") for event in events if event.type is EventType.BATCH_MERGING] == [
+    assert [event.data.get("without") for event in events if event.type is EventType.BATCH_MERGING] == [
         ("a",)
     ]
 
@@ -239,7 +239,7 @@ def test_in_a_queue_whoever_comes_next_is_told_to_wait_for_approval() -> None:
     queue = Settings(isolation=Isolation.IN_PLACE, mode=Mode.QUEUE)
     script = Script("a", "b", settings=queue)
     first = told(script.records)
-    assert [(event.task, event.more["on"]) for event in first if event.task] == [
+    assert [(event.task, event.data["on"]) for event in first if event.task] == [
         ("a", "approval"),
         ("b", "turn"),
     ]
@@ -248,7 +248,7 @@ def test_in_a_queue_whoever_comes_next_is_told_to_wait_for_approval() -> None:
     assert words(listener.news()) == ["queued a", "started", "started a"]
     script.exits("a")
     waiting = [event for event in listener.news() if event.type is EventType.TASK_WAITING]
-    assert [(event.task, event.more["on"]) for event in waiting] == [("b", "approval")]
+    assert [(event.task, event.data["on"]) for event in waiting] == [("b", "approval")]
 
 
 def test_a_pause_and_its_end() -> None:
@@ -257,7 +257,7 @@ def test_a_pause_and_its_end() -> None:
     script.ask(lambda name: Pause(name, BATCH))
     script.ask(lambda name: Unpause(name, BATCH))
     paused, unpaused = listener.news()
-    assert (paused.type, paused.more["cause"]) == (EventType.BATCH_PAUSED, "person")
+    assert (paused.type, paused.data["cause"]) == (EventType.BATCH_PAUSED, "person")
     assert unpaused.type is EventType.BATCH_UNPAUSED
 
 
@@ -278,7 +278,7 @@ def test_a_retry_by_a_person_opens_the_batch_and_its_tasks_again() -> None:
     script.ask(lambda name: Retry(name, BATCH, "a"))
     events = listener.news()
     assert words(events) == ["started", "queued a", "waiting b", "started a"]
-    assert events[0].more == {"again": True}
+    assert events[0].data == {"again": True}
 
 
 def test_a_cancelled_batch() -> None:
@@ -309,17 +309,17 @@ def test_a_task_that_goes_on_waiting_for_the_same_is_not_told_again() -> None:
 
 def test_history_in_the_middle_is_taken_into_account() -> None:
     script = Script("a", "b", "c", settings=ALONE)
-    feed = Feed()
+    feed = EventStream()
     for record in script.records:
-        feed.take(record)
+        feed.apply(record)
     seen = len(script.records)
     script.exits("a")
     for record in script.records[seen:]:
-        feed.fold(record)
+        feed.replay(record)
     seen = len(script.records)
     script.exits("b")
-    events = [event for record in script.records[seen:] for event in feed.take(record)]
-    (progress,) = [event.more for event in events if event.type is EventType.BATCH_PROGRESS]
+    events = [event for record in script.records[seen:] for event in feed.apply(record)]
+    (progress,) = [event.data for event in events if event.type is EventType.BATCH_PROGRESS]
     assert (progress["completed"], progress["running"]) == (2, 1)
 
 
@@ -338,7 +338,7 @@ def test_a_batch_that_was_refused_is_told_to_have_failed() -> None:
     script.ask(lambda name: Submit(name, "b2", script.batch().plan, bad))
     (failed,) = listener.news()
     assert (failed.type, failed.batch) == (EventType.BATCH_FAILED, "b2")
-    assert "max_parallel" in str(failed.more["error"])
+    assert "max_parallel" in str(failed.data["error"])
 
 
 def test_publishing_is_told_as_progress_and_the_end_names_the_pull_request() -> None:
@@ -347,13 +347,13 @@ def test_publishing_is_told_as_progress_and_the_end_names_the_pull_request() -> 
     script.exits("a")
     begun = listener.news()[-1]
     assert (begun.type, begun.task) == (EventType.BATCH_PROGRESS, None)
-    assert begun.more["publishing"] == "started"
-    assert (begun.more["publish"], begun.more["commit"], begun.more["prUrl"]) == ("pr", "base+a", None)
+    assert begun.data["publishing"] == "started"
+    assert (begun.data["publish"], begun.data["commit"], begun.data["prUrl"]) == ("pr", "base+a", None)
     script.published("https://forge.example/1")
     done, ended = listener.news()
-    assert (done.more["publishing"], done.more["prUrl"]) == ("done", "https://forge.example/1")
-    assert done.more["completed"] == 1
-    assert (ended.type, ended.more["prUrl"]) == (EventType.BATCH_COMPLETED, "https://forge.example/1")
+    assert (done.data["publishing"], done.data["prUrl"]) == ("done", "https://forge.example/1")
+    assert done.data["completed"] == 1
+    assert (ended.type, ended.data["prUrl"]) == (EventType.BATCH_COMPLETED, "https://forge.example/1")
 
 
 def test_a_publishing_that_failed_says_why_and_the_end_has_no_pull_request() -> None:
@@ -362,13 +362,13 @@ def test_a_publishing_that_failed_says_why_and_the_end_has_no_pull_request() -> 
     listener = listen(script)
     script.unpublished("no token", "set GITHUB_TOKEN")
     failed, ended = listener.news()
-    assert (failed.more["publishing"], failed.more["error"], failed.more["hint"]) == (
+    assert (failed.data["publishing"], failed.data["error"], failed.data["hint"]) == (
         "failed",
         "no token",
         "set GITHUB_TOKEN",
     )
-    assert (ended.type, ended.more["prUrl"]) == (EventType.BATCH_COMPLETED, None)
-    assert ended.more["reason"] == "1 done; not published: no token"
+    assert (ended.type, ended.data["prUrl"]) == (EventType.BATCH_COMPLETED, None)
+    assert ended.data["reason"] == "1 done; not published: no token"
 
 
 def test_an_ended_batch_that_is_shipped_is_not_told_to_start_or_to_end_again() -> None:
@@ -378,22 +378,22 @@ def test_an_ended_batch_that_is_shipped_is_not_told_to_start_or_to_end_again() -
     script.ask(lambda name: Ship(name, BATCH, Publish.PUSH))
     script.published()
     script.happen(reports.PublishDone(BATCH, 1, "", "base+a"))
-    assert [event.more["publishing"] for event in listener.news()] == ["started", "done"]
+    assert [event.data["publishing"] for event in listener.news()] == ["started", "done"]
 
 
 def test_a_foreseen_conflict_is_told_once_and_when_it_is_gone() -> None:
     script = Script("a", "b")
     listener = listen(script)
-    script.happen(*[reports.ConflictForeseen(BATCH, "a", "b", ("x.py",))] * 2)
+    script.happen(*[reports.ConflictPredicted(BATCH, "a", "b", ("x.py",))] * 2)
     (news,) = listener.news()
     assert (news.type, news.task) == (EventType.BATCH_PROGRESS, "a")
-    assert (news.more["conflictsWith"], news.more["files"]) == ("b", ("x.py",))
+    assert (news.data["conflictsWith"], news.data["files"]) == ("b", ("x.py",))
     script.happen(*[reports.ConflictCleared(BATCH, "a", "b")] * 2)
     (news,) = listener.news()
-    assert (news.more["conflictsWith"], news.more["files"]) == ("b", ())
-    script.happen(reports.ConflictForeseen(BATCH, "a", "", ("y.py",)))
+    assert (news.data["conflictsWith"], news.data["files"]) == ("b", ())
+    script.happen(reports.ConflictPredicted(BATCH, "a", "", ("y.py",)))
     (news,) = listener.news()
-    assert news.more["conflictsWith"] is None
+    assert news.data["conflictsWith"] is None
 
 
 def test_limits_and_engines_concern_every_batch() -> None:
@@ -405,9 +405,9 @@ def test_limits_and_engines_concern_every_batch() -> None:
     script.happen(EngineReleased(42))
     events = listener.news()
     assert words(events) == ["engine:taken", "limit:opened", "limit:closed", "engine:released"]
-    assert events[0].more["pid"] == 42
-    assert events[1].more["provider"] == "anthropic"
-    assert events[1].more["until"] == "1970-01-01T00:18:22.000Z"
+    assert events[0].data["pid"] == 42
+    assert events[1].data["provider"] == "anthropic"
+    assert events[1].data["until"] == "1970-01-01T00:18:22.000Z"
     assert all(event.concerns(BATCH) and event.concerns("another") for event in events)
 
 
@@ -417,31 +417,33 @@ def test_the_machine_is_a_limit_when_it_takes_nothing_more() -> None:
     script.happen(PressureChanged("only 900 MiB of disk left"))
     script.happen(PressureChanged("only 900 MiB of disk left"))
     script.happen(PressureChanged(None))
-    script.happen(RoomChanged(3, "not much memory"))
-    script.happen(RoomChanged(0, "no memory"))
+    script.happen(CapacityChanged(3, "not much memory"))
+    script.happen(CapacityChanged(0, "no memory"))
     script.happen(EngineTaken(43))
     events = listener.news()
     assert words(events) == ["limit:opened", "limit:closed", "limit:opened", "engine:taken", "limit:closed"]
-    assert (events[0].more["provider"], events[0].more["until"]) == ("machine", None)
+    assert (events[0].data["provider"], events[0].data["until"]) == ("machine", None)
 
 
 def test_every_kind_of_record_is_told_or_named_as_one_that_is_not() -> None:
     kinds = {*get_args(requests.Request), *get_args(decisions.Decision), *get_args(reports.Report)}
-    assert set(TELLERS) == kinds
+    assert set(MAPPERS) == kinds
 
 
 @pytest.mark.parametrize("path", sorted(HISTORIES.glob("*.jsonl")), ids=lambda path: path.stem)
 def test_histories_are_told_to_the_end(path: Path) -> None:
     """What was told of a task last is what became of it; seqs never go back; counts always sum up."""
-    feed = Feed()
-    events = [event for text in path.read_bytes().splitlines() for event in feed.take(codec.load(text))]
+    feed = EventStream()
+    events = [
+        event for text in path.read_bytes().splitlines() for event in feed.apply(codec.decode_record(text))
+    ]
     assert all((first.seq or 0) <= (then.seq or 0) for first, then in pairwise(events))
-    progress = [event.more for event in events if event.type is EventType.BATCH_PROGRESS]
+    progress = [event.data for event in events if event.type is EventType.BATCH_PROGRESS]
     assert progress
     assert all(_sum(more) == more["total"] for more in progress)
     last = {(event.batch, event.task): event.type for event in events if event.type in _ENDS.values()}
     for batch in feed.state.batches.values():
-        for task in batch_view(feed.state, batch).tasks:
+        for task in make_batch_view(feed.state, batch).tasks:
             if task.status in _ENDS:
                 assert last[batch.id, task.id] is _ENDS[task.status], task
 
@@ -464,24 +466,24 @@ def test_a_feed_that_begins_in_the_middle_tells_what_one_from_the_beginning_tell
     script.wait(3600)
     for name in ("a", "b", "c"):
         script.exits(name)
-    late, whole = Feed(), Feed()
+    late, whole = EventStream(), EventStream()
     for record in script.records[:middle]:
-        late.fold(record)
-        whole.take(record)
+        late.replay(record)
+        whole.apply(record)
     rest = script.records[middle:]
-    assert [late.take(record) for record in rest] == [whole.take(record) for record in rest]
-    assert late.worked(BATCH, script.now) == whole.worked(BATCH, script.now) > 0
+    assert [late.apply(record) for record in rest] == [whole.apply(record) for record in rest]
+    assert late.sum_agent_seconds(BATCH, script.now) == whole.sum_agent_seconds(BATCH, script.now) > 0
 
 
 def test_the_time_of_all_attempts_one_after_another() -> None:
     script = Script("a", "b", settings=ALONE)
     script.wait(9)  # both run since 1 second
     script.exits("a")
-    feed = Feed()
+    feed = EventStream()
     for record in script.records:
-        feed.take(record)
-    assert feed.worked(BATCH, script.now + 5) == 10 + 15
-    assert feed.worked("nobody", script.now) == 0
+        feed.apply(record)
+    assert feed.sum_agent_seconds(BATCH, script.now + 5) == 10 + 15
+    assert feed.sum_agent_seconds("nobody", script.now) == 0
 
 
 def test_a_record_costs_no_more_in_a_large_batch() -> None:
@@ -492,9 +494,9 @@ def _calls(size: int) -> int:
     """How many functions are called to tell the end of one task of so many."""
     names = [f"t{n}" for n in range(size)]
     script = Script(*names, needs("last", *names), settings=ONE)
-    feed = Feed()
+    feed = EventStream()
     for record in script.records:
-        feed.take(record)
+        feed.apply(record)
     heard = len(script.records)
     script.exits("t0")
     count = 0
@@ -506,7 +508,7 @@ def _calls(size: int) -> int:
     sys.setprofile(called)
     try:
         for record in script.records[heard:]:
-            feed.take(record)
+            feed.apply(record)
     finally:
         sys.setprofile(None)
     return count

@@ -8,16 +8,16 @@ from plait.core.events import Record
 from plait.core.reports import MergeDone
 from plait.core.requests import Drop
 from plait.core.settings import Settings
-from plait.front.gates import GateRun, Gates, deciding
+from plait.front.gates import GateRun, GateHistory, find_deciding_gate
 from plait.testing.script import BATCH, Script
 
 GATED = Settings(gate="make test", max_parallel=0, retries=0)
 
 
 def gates(records: Iterable[Record], batch: str) -> list[GateRun]:
-    found = Gates(batch)
+    found = GateHistory(batch)
     for record in records:
-        found.take(record)
+        found.apply(record)
     return found.runs
 
 
@@ -38,9 +38,9 @@ def test_each_gate_is_told_with_what_it_ran_on_and_how_it_ended() -> None:
     script.gate(passed=False)
     script.gate(passed=True)
     first, second, third = gates(script.records, BATCH)
-    assert (first.order.size, first.passed) == (3, False)
-    assert (second.order.size, second.passed) == (1, True)
-    assert (third.order.size, third.passed, third.ended_at) == (2, None, None)
+    assert (first.decision.size, first.passed) == (3, False)
+    assert (second.decision.size, second.passed) == (1, True)
+    assert (third.decision.size, third.passed, third.ended_at) == (2, None, None)
     assert gates(script.records, "another") == []
 
 
@@ -49,20 +49,20 @@ def test_the_guilty_one_ended_by_the_gate_that_failed_with_it_even_if_another_pa
     script.gate(passed=False)  # both
     script.gate(passed=True)  # the first alone: so it is the second
     assert script.status("b") == "failed"
-    found = deciding(script.records, BATCH, "b")
+    found = find_deciding_gate(script.records, BATCH, "b")
     assert found is not None
-    assert (found.order.n, found.passed) == (1, False)
-    good = deciding(script.records, BATCH, "a")
+    assert (found.decision.n, found.passed) == (1, False)
+    good = find_deciding_gate(script.records, BATCH, "a")
     assert good is not None
-    assert (good.order.n, good.passed) == (2, True)
+    assert (good.decision.n, good.passed) == (2, True)
 
 
 def test_who_has_not_ended_or_ended_otherwise_ended_by_no_gate() -> None:
     script = gated("a", "b")
-    assert deciding(script.records, BATCH, "a") is None
+    assert find_deciding_gate(script.records, BATCH, "a") is None
     script.ask(lambda name: Drop(name, BATCH, "b"))
     assert script.status("b") == "skipped"
-    assert deciding(script.records, BATCH, "b") is None
+    assert find_deciding_gate(script.records, BATCH, "b") is None
 
 
 def test_what_ran_while_the_branch_changed_means_nothing() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from plait.core.errors import UserError
 from plait.core.state import State
-from plait.front.names import find, find_batch, find_one
+from plait.front.names import find_batch_and_tasks, find_batch, find_one_task
 from plait.testing.script import Script
 
 
@@ -22,7 +22,7 @@ TWO = {"b7f3a": ("01-walls", "02-paint"), "b7c11": ("01-walls", "03-door", "03-d
 
 
 def meant(words: str, **batches: tuple[str, ...]) -> str:
-    found = find(state(**(batches or TWO)), words.split())
+    found = find_batch_and_tasks(state(**(batches or TWO)), words.split())
     return " ".join([found.batch.id, *(task.task.id for task in found.tasks)])
 
 
@@ -96,7 +96,7 @@ def test_two_batches_that_begin_alike() -> None:
 def test_where_nothing_was_submitted() -> None:
     for words in ([], ["7f3a"], ["7f3a", "01"]):
         with pytest.raises(UserError, match="there is no batch yet"):
-            find(State(), words)
+            find_batch_and_tasks(State(), words)
 
 
 def test_a_batch_alone() -> None:
@@ -108,9 +108,9 @@ def test_a_batch_alone() -> None:
 
 
 def test_one_task() -> None:
-    batch, task = find_one(state(**TWO), ["b7f", "01"])
+    batch, task = find_one_task(state(**TWO), ["b7f", "01"])
     assert (batch.id, task.task.id) == ("b7f3a", "01-walls")
-    assert find_one(state(one=("only",)), [])[1].task.id == "only"
+    assert find_one_task(state(one=("only",)), [])[1].task.id == "only"
     for words in ([], ["b7f3a"], ["01", "03-door"]):
         with pytest.raises(UserError, match="name one task of batch"):
-            find_one(state(**TWO), words)
+            find_one_task(state(**TWO), words)

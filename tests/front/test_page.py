@@ -9,8 +9,8 @@ from random import Random
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from plait.agents.discretion import NONE, Discretion
-from plait.front.reading.page import AFTER, BEFORE, Page, page
+from plait.agents.discretion import NO_REDACTION, Redactor
+from plait.front.reading.page import CONTEXT_AFTER_BYTES, CONTEXT_BEFORE_BYTES, TranscriptPage, read_page
 from plait.site import transcript
 
 MOST = 64 << 10
@@ -21,20 +21,20 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "transcript"
 
 
-def pages(path: Path, *, ended: bool = True, most: int = MOST) -> list[Page]:
-    found = [page(path, 0, most, ended=ended)]
+def pages(path: Path, *, ended: bool = True, most: int = MOST) -> list[TranscriptPage]:
+    found = [read_page(path, 0, most, ended=ended)]
     while not found[-1].last and found[-1].next > found[-1].offset:
-        found.append(page(path, found[-1].next, most, ended=ended))
+        found.append(read_page(path, found[-1].next, most, ended=ended))
     return found
 
 
 def test_a_transcript_that_is_not_there_has_no_pages(path: Path) -> None:
-    assert page(path, 0, MOST, ended=True) == Page(0, 0, b"", last=True)
-    assert page(path, 7, MOST, ended=False).next == 0
+    assert read_page(path, 0, MOST, ended=True) == TranscriptPage(0, 0, b"", last=True)
+    assert read_page(path, 7, MOST, ended=False).next == 0
 
 
 @given(
-    lines=st.lists(st.integers(0, 3 * BEFORE), max_size=6),
+    lines=st.lists(st.integers(0, 3 * CONTEXT_BEFORE_BYTES), max_size=6),
     end=st.sampled_from([b"", b"\n"]),
     most=st.integers(1 << 10, 3 * MOST),
 )
@@ -50,40 +50,45 @@ def test_the_pages_together_are_the_whole(
     assert all(len(each.raw) <= most for each in found)
     assert all(each.offset == before.next for before, each in pairwise(found))
     assert [each.last for each in found] == [False] * (len(found) - 1) + [True]
-    assert "".join(each.text(NONE) for each in found) == whole.decode()
+    assert "".join(each.redact_text(NO_REDACTION) for each in found) == whole.decode()
 
 
 def test_a_page_begins_with_the_byte_that_was_asked_for(path: Path) -> None:
     path.write_bytes(b"first\nsecond\nthird\n")
     for start, offset in ((0, 0), (3, 3), (5, 5), (6, 6), (12, 12), (-1, 18), (-4, 15), (-100, 0)):
-        found = page(path, start, MOST, ended=True)
+        found = read_page(path, start, MOST, ended=True)
         assert (found.offset, found.next, found.last) == (offset, 19, True)
-        assert found.text(NONE) == "first\nsecond\nthird\n"[offset:]
-    assert page(path, 19, MOST, ended=True) == Page(19, 19, b"", last=True)
+        assert found.redact_text(NO_REDACTION) == "first\nsecond\nthird\n"[offset:]
+    assert read_page(path, 19, MOST, ended=True) == TranscriptPage(19, 19, b"", last=True)
 
 
 def test_only_lines_that_begin_in_a_page_are_told_as_its_lines(path: Path) -> None:
     path.write_bytes(b"first\nsecond\nthird\n")
-    assert [*page(path, 8, MOST, ended=True).lines()] == [(13, b"third"), (19, b"")]
-    assert [*page(path, 6, MOST, ended=True).lines()] == [(6, b"second"), (13, b"third"), (19, b"")]
+    assert [*read_page(path, 8, MOST, ended=True).iter_lines()] == [(13, b"third"), (19, b"")]
+    assert [*read_page(path, 6, MOST, ended=True).iter_lines()] == [(6, b"second"), (13, b"third"), (19, b"")]
 
 
 @pytest.mark.parametrize("most", [1, 1000, 10_000, MOST])
 def test_a_line_that_is_longer_than_a_page_goes_on_in_the_next_one(path: Path, most: int) -> None:
     """Also while it is being written: half of what may be a secret waits for its other half."""
-    path.write_bytes(b"x" * (BEFORE + 50_000))
-    first = page(path, 0, most, ended=False)
-    assert (first.next, first.last) == (min(most, BEFORE + 50_000 - AFTER), False)
-    assert page(path, 0, 1 << 20, ended=False).next == BEFORE + 50_000 - AFTER
-    assert (page(path, 0, most, ended=True).next, page(path, 0, most, ended=True).last) == (most, False)
+    path.write_bytes(b"x" * (CONTEXT_BEFORE_BYTES + 50_000))
+    first = read_page(path, 0, most, ended=False)
+    assert (first.next, first.last) == (min(most, CONTEXT_BEFORE_BYTES + 50_000 - CONTEXT_AFTER_BYTES), False)
+    assert (
+        read_page(path, 0, 1 << 20, ended=False).next == CONTEXT_BEFORE_BYTES + 50_000 - CONTEXT_AFTER_BYTES
+    )
+    assert (read_page(path, 0, most, ended=True).next, read_page(path, 0, most, ended=True).last) == (
+        most,
+        False,
+    )
 
 
 def test_a_line_without_an_end_waits_for_it_unless_the_attempt_is_over(path: Path) -> None:
     path.write_bytes(b"first\nhalf")
-    assert page(path, 0, MOST, ended=False).raw == b"first\n"
-    assert page(path, 6, MOST, ended=False) == Page(6, 6, b"", last=False, before=b"first\n")
-    assert page(path, 6, MOST, ended=True).raw == b"half"
-    assert page(path, 10, MOST, ended=True).raw == b""
+    assert read_page(path, 0, MOST, ended=False).raw == b"first\n"
+    assert read_page(path, 6, MOST, ended=False) == TranscriptPage(6, 6, b"", last=False, before=b"first\n")
+    assert read_page(path, 6, MOST, ended=True).raw == b"half"
+    assert read_page(path, 10, MOST, ended=True).raw == b""
 
 
 def test_what_was_left_out_lies_between_a_page_and_the_next(path: Path) -> None:
@@ -95,17 +100,17 @@ def test_what_was_left_out_lies_between_a_page_and_the_next(path: Path) -> None:
     assert before.raw.startswith(b"0000000\n")
     assert after.offset > before.next
     assert after.raw.endswith(b"0099999\n")
-    inside = page(path, (before.next + after.offset) // 2, 1 << 20, ended=True)
+    inside = read_page(path, (before.next + after.offset) // 2, 1 << 20, ended=True)
     assert (inside.offset, inside.before) == (after.offset, b"")
 
 
 def test_a_secret_is_hidden_from_whatever_byte_one_reads(path: Path) -> None:
-    hide = Discretion(["correct-horse-battery"])
+    hide = Redactor(["correct-horse-battery"])
     path.write_bytes(
         b"it is correct-horse-battery, yes\n-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkq\nBKcwggSjAgEAAoIB\n"
     )
     for start in range(path.stat().st_size):
-        told = page(path, start, MOST, ended=True).text(hide)
+        told = read_page(path, start, MOST, ended=True).redact_text(hide)
         assert not any(word in told for word in ("horse-battery", "MIIEvQ", "BKcwgg"))
         assert start > 27 or told.startswith(("it is ***, yes"[min(start, 6) :], ", yes"))
 
@@ -113,17 +118,17 @@ def test_a_secret_is_hidden_from_whatever_byte_one_reads(path: Path) -> None:
 @pytest.mark.parametrize("most", [1, 7, 20, 50])
 @pytest.mark.parametrize("ended", [True, False])
 def test_a_secret_is_hidden_where_a_page_ends_within_it(path: Path, most: int, ended: bool) -> None:  # noqa: FBT001
-    hide = Discretion(["correct-horse-battery"])
+    hide = Redactor(["correct-horse-battery"])
     line = "it is correct-horse-battery and ghp_abcdefghijklmnopqrstuvwxyz, ünd " * 3
-    path.write_text(line + "x" * (BEFORE + AFTER))
+    path.write_text(line + "x" * (CONTEXT_BEFORE_BYTES + CONTEXT_AFTER_BYTES))
     told, at = "", 0
     while at < len(line.encode()):
-        found = page(path, at, most, ended=ended)
+        found = read_page(path, at, most, ended=ended)
         assert found.offset == at < found.next
-        told, at = told + found.text(hide), found.next
+        told, at = told + found.redact_text(hide), found.next
     assert told.rstrip("x") == "it is *** and ***, ünd " * 3
 
 
 def test_bytes_that_are_no_text_are_told_as_such(path: Path) -> None:
     path.write_bytes(b"\xff\xfe<script>\n")
-    assert page(path, 0, MOST, ended=True).text(NONE) == "\ufffd\ufffd<script>\n"
+    assert read_page(path, 0, MOST, ended=True).redact_text(NO_REDACTION) == "\ufffd\ufffd<script>\n"

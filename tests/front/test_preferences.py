@@ -9,19 +9,19 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from plait.config.model import Layer, commands
-from plait.config.schema import BY_NAME, BY_SAVED, KEYS
+from plait.config.model import Layer, find_repository_commands
+from plait.config.schema import KEYS_BY_NAME, KEYS_BY_SAVED_NAME, KEYS
 from plait.core.errors import ConfigError, Fault
 from plait.core.settings import OnConflict
 from plait.front.preferences import (
-    UnfitSettingsError,
-    changes,
-    in_force,
+    InvalidSettingsError,
+    check_changes,
+    load_effective_config,
     preferences_json,
     preferences_schema,
 )
-from plait.front.preferences.shape import GIVEN
-from plait.wiring import Place
+from plait.front.preferences.shape import GIVEN_FIELD
+from plait.wiring import RepoLocation
 
 
 @pytest.fixture(autouse=True)
@@ -32,23 +32,23 @@ def _at_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
 
 
-def shown(place: Place, **saved: str) -> dict[str, object]:
-    return dict(json.loads(msgspec.json.encode(preferences_json(in_force(place, saved), saved))))
+def shown(place: RepoLocation, **saved: str) -> dict[str, object]:
+    return dict(json.loads(msgspec.json.encode(preferences_json(load_effective_config(place, saved), saved))))
 
 
-def given(place: Place, name: str, **saved: str) -> dict[str, object]:
-    told = shown(place, **saved)[GIVEN]
+def given(place: RepoLocation, name: str, **saved: str) -> dict[str, object]:
+    told = shown(place, **saved)[GIVEN_FIELD]
     assert isinstance(told, dict)
     return dict(told[name])
 
 
-def refused(place: Place, patch: dict[str, object], **saved: str) -> UnfitSettingsError:
-    with pytest.raises(UnfitSettingsError) as caught:
-        changes(place, saved, patch)
+def refused(place: RepoLocation, patch: dict[str, object], **saved: str) -> InvalidSettingsError:
+    with pytest.raises(InvalidSettingsError) as caught:
+        check_changes(place, saved, patch)
     return caught.value
 
 
-def test_the_names_that_were_promised(place: Place) -> None:
+def test_the_names_that_were_promised(place: RepoLocation) -> None:
     told = shown(place)
     promised = {
         "parallelLimit": 4,
@@ -62,11 +62,11 @@ def test_the_names_that_were_promised(place: Place) -> None:
         "budget": None,
     }
     assert promised.items() <= told.items()
-    assert told.keys() == {*BY_SAVED, GIVEN}
+    assert told.keys() == {*KEYS_BY_SAVED_NAME, GIVEN_FIELD}
     assert len(told) == len(KEYS) + 1
 
 
-def test_each_value_has_who_gave_it(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_value_has_who_gave_it(place: RepoLocation, monkeypatch: pytest.MonkeyPatch) -> None:
     (place.top / "plait.toml").write_text("[run]\nretries = 5\nrepairs = 5\n")
     monkeypatch.setenv("PLAIT_TIMEOUT", "5m")
     saved = {"repairs": "6", "timeout": "60"}
@@ -81,7 +81,7 @@ def test_each_value_has_who_gave_it(place: Place, monkeypatch: pytest.MonkeyPatc
     assert [told[name] for name in ("retries", "repairs", "timeout")] == [5, 6, 300.0]
 
 
-def test_a_secret_is_not_shown(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_secret_is_not_shown(place: RepoLocation, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLAIT_NOTIFY_URLS", "slack://hunter2/x")
     assert "hunter2" not in json.dumps(shown(place))
 
@@ -110,22 +110,22 @@ def test_what_a_page_needs_to_know_of_a_setting(name: str, kind: str) -> None:
     settings = preferences_schema()["settings"]
     assert isinstance(settings, list)
     [described] = [each for each in settings if each["name"] == name]
-    key = BY_SAVED[name]
+    key = KEYS_BY_SAVED_NAME[name]
     assert (described["kind"], described["key"]) == (kind, key.name)
-    assert described["choices"] == list(key.kind.choices)
+    assert described["choices"] == list(key.value_type.choices)
     assert described["about"] == key.about
-    assert key.kind.read(json.loads(msgspec.json.encode(described["default"]))) == key.default
+    assert key.value_type.read(json.loads(msgspec.json.encode(described["default"]))) == key.default
 
 
 def test_the_description_names_every_table_and_every_setting_once() -> None:
     told = json.loads(msgspec.json.encode(preferences_schema()))
-    assert [each["name"] for each in told["settings"]] == list(BY_SAVED)
+    assert [each["name"] for each in told["settings"]] == list(KEYS_BY_SAVED_NAME)
     assert {each["table"] for each in told["settings"]} <= told["tables"].keys()
     assert {each["name"] for each in told["settings"] if not each["canBeSaved"]} >= {"notifyUrls"}
 
 
-def test_what_is_changed_counts_and_is_kept_as_json(place: Place) -> None:
-    made = changes(
+def test_what_is_changed_counts_and_is_kept_as_json(place: RepoLocation) -> None:
+    made = check_changes(
         place,
         {"retries": "7"},
         {"conflictBehavior": "repair", "timeout": "90m", "budget": "20usd", "agentLimits": {"claude": 2}},
@@ -140,38 +140,40 @@ def test_what_is_changed_counts_and_is_kept_as_json(place: Place) -> None:
     assert (made.after.run.timeout, made.after.run.retries) == (5400.0, 7)
 
 
-@pytest.mark.parametrize("key", [key for key in KEYS if not key.secret], ids=lambda key: key.name)
-def test_what_is_shown_can_be_saved_and_means_the_same(place: Place, key: object) -> None:
+@pytest.mark.parametrize("key", [key for key in KEYS if not key.is_secret], ids=lambda key: key.name)
+def test_what_is_shown_can_be_saved_and_means_the_same(place: RepoLocation, key: object) -> None:
     name = getattr(key, "saved", "")
     value = shown(place)[name]
-    made = changes(place, {}, {name: value})
-    assert in_force(place, {name: text for name, text in made.texts if text}).value(BY_SAVED[name]) == (
-        BY_SAVED[name].default
-    )
+    made = check_changes(place, {}, {name: value})
+    assert load_effective_config(place, {name: text for name, text in made.texts if text}).value(
+        KEYS_BY_SAVED_NAME[name]
+    ) == (KEYS_BY_SAVED_NAME[name].default)
 
 
-def test_null_forgets_what_was_saved_and_an_empty_text_is_none(place: Place) -> None:
+def test_null_forgets_what_was_saved_and_an_empty_text_is_none(place: RepoLocation) -> None:
     (place.top / "plait.toml").write_text('[run]\nverify = "make"\n')
     saved = {"verify": '"true"', "ofAnotherVersion": "1"}
-    made = changes(place, saved, {"verify": None, "ofAnotherVersion": None})
+    made = check_changes(place, saved, {"verify": None, "ofAnotherVersion": None})
     assert made.texts == (("verify", None), ("ofAnotherVersion", None))
     assert (made.before.run.verify, made.after.run.verify) == ("true", "make")
-    made = changes(place, saved, {"verify": ""})
+    made = check_changes(place, saved, {"verify": ""})
     assert (made.texts, made.after.run.verify) == ((("verify", "null"),), None)
 
 
-def test_a_command_that_was_saved_is_the_person_s_own(place: Place) -> None:
+def test_a_command_that_was_saved_is_the_person_s_own(place: RepoLocation) -> None:
     (place.top / "plait.toml").write_text('[run]\nverify = "make"\n')
-    made = changes(place, {}, {"verify": "true", "gate": "make all", "agentCommand": "tool {task_file}"})
-    assert [each.key for each in commands(made.before)] == ["run.verify"]
-    assert commands(made.after) == []
+    made = check_changes(
+        place, {}, {"verify": "true", "gate": "make all", "agentCommand": "tool {task_file}"}
+    )
+    assert [each.key for each in find_repository_commands(made.before)] == ["run.verify"]
+    assert find_repository_commands(made.after) == []
     assert made.untrusted == frozenset()
-    assert made.after.given["run.verify"].layer is Layer.SAVED
+    assert made.after.origins["run.verify"].layer is Layer.SAVED
 
 
-def test_a_command_that_only_the_repository_says_is_nobody_s_word(place: Place) -> None:
+def test_a_command_that_only_the_repository_says_is_nobody_s_word(place: RepoLocation) -> None:
     (place.top / "plait.toml").write_text('[run]\nverify = "make"\n')
-    assert changes(place, {"verify": '"true"'}, {"verify": None}).untrusted == {"run.verify"}
+    assert check_changes(place, {"verify": '"true"'}, {"verify": None}).untrusted == {"run.verify"}
 
 
 @pytest.mark.parametrize(
@@ -181,7 +183,7 @@ def test_a_command_that_only_the_repository_says_is_nobody_s_word(place: Place) 
         ("run.max_parallel", 3, "there is no setting called run.max_parallel", "Did you mean maxBatchSize?"),
         ("stop_on_fail", True, "there is no setting called stop_on_fail", "Did you mean stopOnFailure?"),
         ("\x1b[31m", 3, "there is no setting called \\u001b[31m", "GET /api/settings lists them all."),
-        (GIVEN, {}, "given tells who gave each setting, and can't be set", "Name settings alone."),
+        (GIVEN_FIELD, {}, "given tells who gave each setting, and can't be set", "Name settings alone."),
         ("zzzzzz", None, "there is no setting called zzzzzz", "GET /api/settings lists them all."),
         ("conflictBehavior", "repiar", 'conflictBehavior must be skip, fail or repair, not "repiar"', "Did you mean repair?"),
         ("parallelLimit", -1, "parallelLimit must be a whole number from 0 to 1000000, not -1", ""),
@@ -197,29 +199,29 @@ def test_a_command_that_only_the_repository_says_is_nobody_s_word(place: Place) 
     ],
 )  # fmt: skip
 def test_what_can_not_be_is_told_with_its_field(
-    place: Place, name: str, said: object, message: str, hint: str
+    place: RepoLocation, name: str, said: object, message: str, hint: str
 ) -> None:
     error = refused(place, {name: said})
     assert (error.message, error.hint, error.field, error.fields) == (message, hint, name, (name,))
     assert error.fault is Fault.USER
 
 
-def test_all_that_is_wrong_is_told_at_once(place: Place) -> None:
+def test_all_that_is_wrong_is_told_at_once(place: RepoLocation) -> None:
     error = refused(place, {"retries": "x", "verify": "make", "mode": "fast"})
     assert error.fields == ("retries", "mode")
     assert [problem.message.partition(" ")[0] for problem in error.problems] == ["retries", "mode"]
 
 
-@pytest.mark.parametrize("name", [key.saved for key in KEYS if key.secret])
-def test_a_secret_is_not_saved_and_not_repeated(place: Place, name: str) -> None:
+@pytest.mark.parametrize("name", [key.saved_name for key in KEYS if key.is_secret])
+def test_a_secret_is_not_saved_and_not_repeated(place: RepoLocation, name: str) -> None:
     error = refused(place, {name: "slack://hunter2/x"})
     assert error.fields == (name,)
     assert "stays in the journal" in error.message
     assert "hunter2" not in str(error)
-    assert changes(place, {}, {name: None}).texts == ((name, None),)
+    assert check_changes(place, {}, {name: None}).texts == ((name, None),)
 
 
-def test_hostile_values_are_refused_like_any_other(place: Place) -> None:
+def test_hostile_values_are_refused_like_any_other(place: RepoLocation) -> None:
     deep: object = "x"
     for _ in range(100_000):
         deep = [deep]
@@ -248,41 +250,43 @@ def test_hostile_values_are_refused_like_any_other(place: Place) -> None:
     ],
 )
 def test_what_is_wrong_together_is_told_of_what_was_named(
-    place: Place, saved: dict[str, str], patch: dict[str, object]
+    place: RepoLocation, saved: dict[str, str], patch: dict[str, object]
 ) -> None:
     error = refused(place, patch, **saved)
     assert error.message.startswith("a gate runs on the merged result")
     assert set(error.fields) <= patch.keys()
 
 
-def test_what_is_wrong_with_a_variable_is_told_too(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_wrong_with_a_variable_is_told_too(
+    place: RepoLocation, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PLAIT_ISOLATION", "in-place")
     assert refused(place, {"gate": "make"}).fields == ("gate",)
-    in_force(place, {"gate": '"make"'})  # and yet it can be taken back
-    assert changes(place, {"gate": '"make"'}, {"gate": None}).after.run.gate is None
+    load_effective_config(place, {"gate": '"make"'})  # and yet it can be taken back
+    assert check_changes(place, {"gate": '"make"'}, {"gate": None}).after.run.gate is None
 
 
-def test_a_saved_setting_that_can_not_be_read_keeps_nobody_from_saving_another(place: Place) -> None:
+def test_a_saved_setting_that_can_not_be_read_keeps_nobody_from_saving_another(place: RepoLocation) -> None:
     saved = {"mode": '"fast"', "retries": "no JSON", "repairs": "3"}
     told = shown(place, **saved)
     assert (told["mode"], told["retries"], told["repairs"]) == ("parallel", 2, 3)
     broken = given(place, "mode", **saved)
     assert (broken["layer"], broken["saved"], broken["hidden"]) == ("default", True, False)
     assert str(broken["problem"]).startswith("run.mode must be parallel or queue")
-    made = changes(place, saved, {"repairs": 4})
+    made = check_changes(place, saved, {"repairs": 4})
     assert made.after.run.repairs == 4
-    mended = changes(place, saved, {"mode": None, "retries": 1})
+    mended = check_changes(place, saved, {"mode": None, "retries": 1})
     assert dict(mended.texts) == {"mode": None, "retries": "1"}
 
 
-def test_a_file_that_is_wrong_is_told_as_it_is(place: Place) -> None:
+def test_a_file_that_is_wrong_is_told_as_it_is(place: RepoLocation) -> None:
     (place.top / "plait.toml").write_text("[run]\nretries = 'x'\n")
     with pytest.raises(ConfigError, match=r"plait.toml:2: run.retries must be"):
-        in_force(place, {"repairs": "3"})
+        load_effective_config(place, {"repairs": "3"})
     with pytest.raises(ConfigError, match=r"plait.toml:2: run.retries must be"):
-        changes(place, {}, {"repairs": 3})
+        check_changes(place, {}, {"repairs": 3})
 
 
 def test_no_setting_is_called_as_the_page_calls_something_else() -> None:
-    assert GIVEN not in BY_SAVED
-    assert len(BY_SAVED) == len(BY_NAME) == len(KEYS)
+    assert GIVEN_FIELD not in KEYS_BY_SAVED_NAME
+    assert len(KEYS_BY_SAVED_NAME) == len(KEYS_BY_NAME) == len(KEYS)

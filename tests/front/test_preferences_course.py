@@ -13,12 +13,12 @@ import pytest
 from plait.core.requests import ChangeEngineSettings, ChangeSettings, Request, SaveSettings
 from plait.core.settings import Budget, EngineSettings, Isolation, Mode, OnConflict, Settings
 from plait.core.state import State
-from plait.front.desk import open_desk
-from plait.front.preferences import Course, changes, course, in_force
-from plait.front.trust import remember, wanted
+from plait.front.desk import open_session
+from plait.front.preferences import ChangePlan, check_changes, plan_change, load_effective_config
+from plait.front.trust import save_trust, list_repo_commands
 from plait.testing.household import Household, household
 from plait.testing.script import Script
-from plait.wiring import Place
+from plait.wiring import RepoLocation
 
 PLAIN = Settings(agents=("claude",), max_parallel=4)
 PATIENCE = 60.0
@@ -33,37 +33,37 @@ def _at_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def asked(
-    place: Place, state: State, patch: Mapping[str, object], saved: Mapping[str, str] | None = None
-) -> Course:
-    return course(place, state, changes(place, saved or {}, patch))
+    place: RepoLocation, state: State, patch: Mapping[str, object], saved: Mapping[str, str] | None = None
+) -> ChangePlan:
+    return plan_change(place, state, check_changes(place, saved or {}, patch))
 
 
-def of_batch(found: Course) -> dict[str, object]:
+def of_batch(found: ChangePlan) -> dict[str, object]:
     """What is asked for the one batch."""
     wishes = [each for each in found.requests if isinstance(each, ChangeSettings)]
     return {name: getattr(each.settings, name) for each in wishes for name in each.fields}
 
 
-def of_engine(found: Course) -> dict[str, object]:
+def of_engine(found: ChangePlan) -> dict[str, object]:
     wishes = [each for each in found.requests if isinstance(each, ChangeEngineSettings)]
     return {name: getattr(each.settings, name) for each in wishes for name in each.fields}
 
 
-def kinds(found: Course) -> list[type[Request]]:
+def kinds(found: ChangePlan) -> list[type[Request]]:
     return [type(each) for each in found.requests]
 
 
-def test_nothing_changed_is_nothing_asked(place: Place) -> None:
-    assert asked(place, State(), {}) == Course(())
+def test_nothing_changed_is_nothing_asked(place: RepoLocation) -> None:
+    assert asked(place, State(), {}) == ChangePlan(())
 
 
-def test_without_a_batch_they_are_saved_and_no_more(place: Place) -> None:
+def test_without_a_batch_they_are_saved_and_no_more(place: RepoLocation) -> None:
     [save] = asked(place, State(), {"verify": "make", "gate": None}).requests
     assert isinstance(save, SaveSettings)
     assert save.changes == (("verify", '"make"'), ("gate", None))
 
 
-def test_a_batch_that_went_by_the_old_value_goes_by_the_new_one(place: Place) -> None:
+def test_a_batch_that_went_by_the_old_value_goes_by_the_new_one(place: RepoLocation) -> None:
     script = Script("a", settings=PLAIN)
     patch = {"verify": "make", "conflictBehavior": "repair", "timeout": 60, "mode": "queue", "budget": "5usd"}
     assert of_batch(asked(place, script.state, patch)) == {
@@ -75,14 +75,14 @@ def test_a_batch_that_went_by_the_old_value_goes_by_the_new_one(place: Place) ->
     }
 
 
-def test_a_batch_with_a_value_of_its_own_keeps_it(place: Place) -> None:
+def test_a_batch_with_a_value_of_its_own_keeps_it(place: RepoLocation) -> None:
     script = Script("a", settings=replace(PLAIN, verify="true", retries=0))
     patch = {"verify": "make", "retries": 5, "repairs": 1}
     assert of_batch(asked(place, script.state, patch)) == {"repairs": 1}
 
 
 def test_what_is_hidden_by_a_stronger_layer_changes_nothing(
-    place: Place, monkeypatch: pytest.MonkeyPatch
+    place: RepoLocation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PLAIT_RETRIES", "2")
     monkeypatch.setenv("PLAIT_ENGINE_PARALLEL_LIMIT", "4")
@@ -90,26 +90,26 @@ def test_what_is_hidden_by_a_stronger_layer_changes_nothing(
     assert kinds(found) == [SaveSettings]
 
 
-def test_what_is_settled_when_a_batch_is_submitted_stays(place: Place) -> None:
+def test_what_is_settled_when_a_batch_is_submitted_stays(place: RepoLocation) -> None:
     patch = {"isolation": "in-place", "agent": "codex", "whenDone": "pr", "sourcesWriteBack": "off"}
     found = asked(place, Script("a", settings=PLAIN).state, patch)
     assert kinds(found) == [SaveSettings]
 
 
-def test_forgetting_brings_back_what_was_below(place: Place) -> None:
+def test_forgetting_brings_back_what_was_below(place: RepoLocation) -> None:
     (place.top / "plait.toml").write_text("[run]\nretries = 7\n")
     script = Script("a", settings=replace(PLAIN, retries=1))
     assert of_batch(asked(place, script.state, {"retries": None}, {"retries": "1"})) == {"retries": 7}
 
 
-def test_a_batch_that_has_ended_is_left_alone(place: Place) -> None:
+def test_a_batch_that_has_ended_is_left_alone(place: RepoLocation) -> None:
     script = Script("a", settings=PLAIN)
     script.exits("a")
     assert not script.state.open
     assert kinds(asked(place, script.state, {"retries": 5})) == [SaveSettings]
 
 
-def test_a_command_of_the_repository_needs_trust_before_an_open_batch_gets_it(place: Place) -> None:
+def test_a_command_of_the_repository_needs_trust_before_an_open_batch_gets_it(place: RepoLocation) -> None:
     (place.top / "plait.toml").write_text('[run]\nverify = "make"\nretries = 7\n')
     script = Script("a", settings=replace(PLAIN, verify="true", retries=1))
     saved, patch = {"verify": '"true"', "retries": "1"}, {"verify": None, "retries": None}
@@ -120,11 +120,11 @@ def test_a_command_of_the_repository_needs_trust_before_an_open_batch_gets_it(pl
         "batch b1 goes on with the verify that it has: only the repository's own settings say the new one, "
         "and nobody has trusted it"
     )
-    remember(place, wanted(in_force(place, {}), place))
+    save_trust(place, list_repo_commands(load_effective_config(place, {}), place))
     assert of_batch(asked(place, script.state, patch, saved)) == {"verify": "make", "retries": 7}
 
 
-def test_a_gate_is_nothing_for_a_batch_that_merges_nothing(place: Place) -> None:
+def test_a_gate_is_nothing_for_a_batch_that_merges_nothing(place: RepoLocation) -> None:
     script = Script("a", settings=replace(PLAIN, isolation=Isolation.IN_PLACE))
     found = asked(place, script.state, {"gate": "make", "verify": "make"})
     assert of_batch(found) == {"verify": "make"}
@@ -133,7 +133,7 @@ def test_a_gate_is_nothing_for_a_batch_that_merges_nothing(place: Place) -> None
     ]
 
 
-def test_a_budget_that_a_batch_can_not_keep_is_not_its_budget(place: Place) -> None:
+def test_a_budget_that_a_batch_can_not_keep_is_not_its_budget(place: RepoLocation) -> None:
     script = Script("a", settings=replace(PLAIN, agents=("cube",)))
     found = asked(place, script.state, {"budget": "5usd", "retries": 5})
     assert of_batch(found) == {"retries": 5}
@@ -141,7 +141,7 @@ def test_a_budget_that_a_batch_can_not_keep_is_not_its_budget(place: Place) -> N
     assert note.message.startswith("batch b1 goes on with the budget that it has: a budget can't be kept")
 
 
-def test_limits_of_the_engine_hold_at_once_and_before_what_they_make_room_for(place: Place) -> None:
+def test_limits_of_the_engine_hold_at_once_and_before_what_they_make_room_for(place: RepoLocation) -> None:
     script = Script("a", settings=PLAIN)
     patch = {"parallelLimit": 9, "agentLimits": {"claude": 2}, "maxBatchSize": 8}
     found = asked(place, script.state, patch)
@@ -150,13 +150,13 @@ def test_limits_of_the_engine_hold_at_once_and_before_what_they_make_room_for(pl
     assert of_batch(found) == {"max_parallel": 8}
 
 
-def test_what_holds_already_is_not_asked_for(place: Place) -> None:
+def test_what_holds_already_is_not_asked_for(place: RepoLocation) -> None:
     script = Script("a", settings=PLAIN)
     script.state.settings = EngineSettings(parallel_limit=9)
     assert kinds(asked(place, script.state, {"parallelLimit": 9})) == [SaveSettings]
 
 
-def test_a_limit_that_nobody_has_set_follows_the_batches(place: Place) -> None:
+def test_a_limit_that_nobody_has_set_follows_the_batches(place: RepoLocation) -> None:
     script = Script("a", settings=PLAIN)
     assert of_engine(asked(place, script.state, {"maxBatchSize": 8})) == {"parallel_limit": 8}
     assert of_engine(asked(place, script.state, {"maxBatchSize": 0})) == {"parallel_limit": 0}
@@ -169,9 +169,9 @@ def test_a_limit_that_nobody_has_set_follows_the_batches(place: Place) -> None:
     assert of_engine(asked(place, own.state, {"retries": 1})) == {}, "that is nobody's business here"
 
 
-def test_a_width_by_plan_and_machine_is_known_as_such(place: Place) -> None:
-    config = in_force(place, {"maxBatchSize": '"auto"'})
-    script = Script("a", settings=config.settings(tasks=1, cores=2, agents=("claude",)))
+def test_a_width_by_plan_and_machine_is_known_as_such(place: RepoLocation) -> None:
+    config = load_effective_config(place, {"maxBatchSize": '"auto"'})
+    script = Script("a", settings=config.batch_settings(tasks=1, cores=2, agents=("claude",)))
     assert of_batch(asked(place, script.state, {"maxBatchSize": 3}, {"maxBatchSize": '"auto"'})) == {
         "max_parallel": 3
     }
@@ -193,11 +193,13 @@ def test_what_is_saved_widens_a_real_batch_and_is_there_for_the_next_one(home: H
     for name in ("a", "b", "c"):
         home.task(name, f"echo > {name}.begun; until [ -e go ]; do sleep 0.02; done")
     assert home.ask("run", "tasks", "--detach", "--yes")[0] == 0
-    with open_desk(home.place) as desk:
+    with open_session(home.place) as desk:
         _until(lambda: _begun(home) == 1)
         desk.refresh()
-        made = changes(home.place, desk.state.saved, {"maxBatchSize": 3, "retries": 6})
-        assert all(answer.granted for answer in desk.ask_all(course(home.place, desk.state, made).requests))
+        made = check_changes(home.place, desk.state.saved, {"maxBatchSize": 3, "retries": 6})
+        assert all(
+            answer.granted for answer in desk.send_all(plan_change(home.place, desk.state, made).requests)
+        )
         assert desk.state.saved == {"maxBatchSize": "3", "retries": "6"}
         _until(lambda: _begun(home) == 3)
         (home.top / "go").touch()
@@ -208,14 +210,14 @@ def test_what_is_saved_widens_a_real_batch_and_is_there_for_the_next_one(home: H
 
 def test_an_engine_goes_by_the_limit_that_was_saved(home: Household) -> None:
     """Also one that has just come, to a batch that asks for more."""
-    with open_desk(home.place) as desk:
-        made = changes(home.place, {}, {"parallelLimit": 1})
-        assert desk.ask_all(course(home.place, desk.state, made).requests)[0].granted
+    with open_session(home.place) as desk:
+        made = check_changes(home.place, {}, {"parallelLimit": 1})
+        assert desk.send_all(plan_change(home.place, desk.state, made).requests)[0].granted
     assert home.settle() == []
     (home.top / "plait.toml").write_text("[engine]\nparallel_limit = 3\n")
     home.task("a", "true")
     assert home.ask("run", "tasks", "--yes")[0] == 0
-    with open_desk(home.place) as desk:
+    with open_session(home.place) as desk:
         desk.refresh()
         assert desk.state.settings.parallel_limit == 1
 

@@ -10,12 +10,12 @@ import msgspec
 import pytest
 
 from plait import codec
-from plait.core.reports import AttemptLaunched, AttemptPhase, AttemptSession, ConflictForeseen
+from plait.core.reports import AttemptLaunched, AttemptPhase, AttemptSession, ConflictPredicted
 from plait.core.requests import Pause, Ship
 from plait.core.settings import Budget, Isolation, Mode, Publish, Settings, Spend
 from plait.core.status import Category
 from plait.core.task import Task
-from plait.front.feed import Feed
+from plait.front.feed import EventStream
 from plait.front.shape import batch_json, status_json
 from plait.site.refs import task_branch
 from plait.testing.script import Script, needs
@@ -113,7 +113,7 @@ def test_what_a_task_of_a_worktree_batch_made() -> None:
     script = Script("Ä b", "c")
     first, second = seen(script)["tasks"]
     assert (first["branch"], first["diffstat"], first["commit"]) == (task_branch("b1", "Ä b"), None, None)
-    script.happen(ConflictForeseen("b1", "Ä b", "c", ("x.py",)), ConflictForeseen("b1", "c", "", ("y.py",)))
+    script.happen(ConflictPredicted("b1", "Ä b", "c", ("x.py",)), ConflictPredicted("b1", "c", "", ("y.py",)))
     first, second = seen(script)["tasks"]
     assert first["foreseen"] == [{"taskId": "c", "files": ["x.py"]}]
     assert second["foreseen"] == [
@@ -178,9 +178,9 @@ def test_settings_are_told_in_the_words_of_the_http_interface() -> None:
 
 @pytest.mark.parametrize("path", sorted(HISTORIES.glob("*.jsonl")), ids=lambda path: path.stem)
 def test_the_counts_sum_to_the_total_after_every_record(path: Path) -> None:
-    feed = Feed()
+    feed = EventStream()
     for text in path.read_bytes().splitlines():
-        feed.fold(codec.load(text))
+        feed.replay(codec.decode_record(text))
         for batch in feed.state.batches.values():
             told = batch_json(feed.state, batch, eta=None, project_id=None)["progress"]
             assert isinstance(told, dict)

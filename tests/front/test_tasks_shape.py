@@ -12,12 +12,12 @@ import pytest
 from plait.core.plan import Plan
 from plait.core.requests import Submit
 from plait.core.state import State
-from plait.front.refusals import StateError, UnknownError
-from plait.front.tasks_shape import listing_json, saved_json
-from plait.sources.planning import Wish, plan
+from plait.front.refusals import StateError, NotFoundError
+from plait.front.tasks_shape import task_list_json, saved_task_json
+from plait.sources.planning import PlanOptions, plan_tasks
 from plait.testing.scribe import SETTINGS, Scribe
 from plait.testing.taskfiles import Checkout
-from plait.wiring import Place
+from plait.wiring import RepoLocation
 
 KEYS = (
     "id title status source format needs touches conflictsWith phase priority weight agent model verify run parts "
@@ -30,7 +30,7 @@ BATCH_KEYS = (
 
 
 @pytest.fixture
-def checkout(place: Place) -> Checkout:
+def checkout(place: RepoLocation) -> Checkout:
     made = Checkout.at(place.top)
     made.put(
         "tasks/01-walls.md", "---\nphase: 1\npriority: P0\n---\n# Walls\n\nOf brick, in `src/walls.py`.\n"
@@ -45,11 +45,11 @@ def checkout(place: Place) -> Checkout:
 def submit(checkout: Checkout, scribe: Scribe, batch: str, select: str | None = None) -> State:
     """A batch of what the sources have now, as a front submits it."""
     pile = checkout.seen().pile
-    made = plan(pile, Wish(select, ignore_needs=True)).plan
+    made = plan_tasks(pile, PlanOptions(select, ignore_needs=True)).plan
     assert isinstance(made, Plan)
     sources = tuple(str(source) for source in pile.sources)
     settings = replace(SETTINGS, agents=("shell",))
-    scribe.happen(Submit(f"r-{batch}", batch, made.brief(), settings, sources=sources))
+    scribe.happen(Submit(f"r-{batch}", batch, made.without_texts(), settings, sources=sources))
     return scribe.state
 
 
@@ -111,14 +111,14 @@ def test_the_task_of_a_shared_file_has_a_body_alone(checkout: Checkout) -> None:
 
 def test_problems_of_the_sources_are_told(checkout: Checkout) -> None:
     checkout.put("tasks/03-door.md", "---\nagnt: x\n---\n# Door\n")
-    (problem,) = as_json(listing_json(checkout.seen(), None))["problems"]
+    (problem,) = as_json(task_list_json(checkout.seen(), None))["problems"]
     assert (problem["severity"], problem["file"], problem["line"]) == ("warning", "tasks/03-door.md", 2)
     assert as_json(checkout.task("03-door"))["problems"] == [problem]
     assert as_json(checkout.task("01-walls"))["problems"] == []
 
 
 def test_nobody_goes_by_that_name(checkout: Checkout) -> None:
-    with pytest.raises(UnknownError, match="no source has a task nobody"):
+    with pytest.raises(NotFoundError, match="no source has a task nobody"):
         checkout.task("nobody")
 
 
@@ -147,17 +147,17 @@ class TestTheBatch:
     def test_has_its_own_copy_of_what_is_edited(self, checkout: Checkout, scribe: Scribe) -> None:
         state = submit(checkout, scribe, "b1", "01-walls")
         saved = checkout.edit("01-walls", title="High walls")
-        told = as_json(saved_json(saved, state))
+        told = as_json(saved_task_json(saved, state))
         assert told["title"] == "High walls"
         assert [problem["message"] for problem in told["problems"]] == [
             "batch b1 has its own copy of 01-walls, and goes on with that"
         ]
-        assert saved_json(checkout.edit("02-roof", title="High roof"), state)["problems"] == []
+        assert saved_task_json(checkout.edit("02-roof", title="High roof"), state)["problems"] == []
 
     def test_that_is_over_has_none(self, checkout: Checkout, scribe: Scribe) -> None:
         submit(checkout, scribe, "b1", "01-walls")
         scribe.exits("01-walls")
-        assert saved_json(checkout.edit("01-walls", title="High walls"), scribe.state)["problems"] == []
+        assert saved_task_json(checkout.edit("01-walls", title="High walls"), scribe.state)["problems"] == []
 
 
 def test_two_tasks_of_one_id_are_both_listed_and_neither_is_the_one(checkout: Checkout) -> None:

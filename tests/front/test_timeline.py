@@ -11,7 +11,7 @@ from plait.core.requests import CancelTask, Pause, Retry, Unpause
 from plait.core.settings import Isolation, Settings
 from plait.core.status import Category
 from plait.front.graph_shape import graph_json
-from plait.front.timeline import Course, Span, Timeline, timeline
+from plait.front.timeline import TaskHistory, TimelineSpan, BatchTimeline, build_timeline
 from plait.front.timeline_shape import timeline_json
 from plait.testing.script import BATCH, Script, needs
 
@@ -19,11 +19,11 @@ HISTORIES = Path(__file__).parents[1] / "histories"
 ALONE = Settings(isolation=Isolation.IN_PLACE, retries=0)
 
 
-def of(script: Script) -> Timeline:
-    return timeline(script.records, BATCH)
+def of(script: Script) -> BatchTimeline:
+    return build_timeline(script.records, BATCH)
 
 
-def kinds(course: Course) -> list[tuple[str, int | None, str | None]]:
+def kinds(course: TaskHistory) -> list[tuple[str, int | None, str | None]]:
     return [(span.kind, span.n, span.result) for span in course.spans]
 
 
@@ -31,24 +31,24 @@ def test_attempts_checks_and_merges_are_spans_of_their_task() -> None:
     script = Script("a", settings=Settings(verify="check"))
     script.exits("a")
     script.exits("a")
-    course = of(script).courses["a"]
+    course = of(script).tasks["a"]
     assert kinds(course) == [("write", 1, "ok"), ("verify", 1, "ok"), ("merge", 1, "merged")]
     assert all(span.end is not None for span in course.spans)
 
 
 def test_what_is_at_work_has_no_end() -> None:
     found = of(Script("a", settings=ALONE))
-    (span,) = found.courses["a"].spans
+    (span,) = found.tasks["a"].spans
     assert (span.end, span.result, found.end) == (None, None, None)
-    assert found.courses["a"].waits() == []
+    assert found.tasks["a"].list_waits() == []
 
 
 def test_whoever_needs_another_waits_for_it() -> None:
     script = Script("a", needs("b", "a"), settings=ALONE)
     script.wait(60)
     script.exits("a")
-    first, second = of(script).courses.values()
-    ((start, end),) = second.waits()
+    first, second = of(script).tasks.values()
+    ((start, end),) = second.list_waits()
     assert (start, end) == (of(script).start, second.spans[0].start)
     assert end == first.spans[0].end
 
@@ -57,20 +57,20 @@ def test_a_retry_by_a_person_is_another_life() -> None:
     script = Script("a", settings=ALONE)
     script.exits("a", Category.TASK)
     ended = of(script)
-    assert (ended.courses["a"].status, ended.end) == ("failed", script.now)
+    assert (ended.tasks["a"].status, ended.end) == ("failed", script.now)
     script.wait(100)
     script.ask(lambda name: Retry(name, BATCH, "a"))
     again = of(script)
-    assert [life.end is None for life in again.courses["a"].lives] == [False, True]
-    assert (again.courses["a"].status, again.end) == (None, None)
+    assert [life.end is None for life in again.tasks["a"].lifetimes] == [False, True]
+    assert (again.tasks["a"].status, again.end) == (None, None)
     script.exits("a")
-    assert sum(1 for _ in of(script).courses["a"].waits()) == 0
+    assert sum(1 for _ in of(script).tasks["a"].list_waits()) == 0
 
 
 def test_a_retry_that_the_settings_grant_is_told() -> None:
     script = Script("a", settings=Settings(isolation=Isolation.IN_PLACE, retries=1))
     script.exits("a", Category.TASK)
-    (again,) = of(script).courses["a"].retries
+    (again,) = of(script).tasks["a"].retries
     assert (again.category, again.counted, again.retry_at >= again.at) == (Category.TASK, True, True)
 
 
@@ -86,22 +86,25 @@ def test_pauses_are_spans_of_the_batch() -> None:
 def test_another_batch_is_not_in_it() -> None:
     script = Script("a", settings=ALONE)
     script.ask(lambda name: CancelTask(name, BATCH, "a"))
-    assert timeline(script.records, "another") == Timeline("another")
+    assert build_timeline(script.records, "another") == BatchTimeline("another")
 
 
 def test_waits_are_what_work_leaves_of_a_life() -> None:
-    course = Course(
-        "a", "", [Span("life", 0, 10), Span("life", 20)], [Span("write", 2, 4), Span("merge", 5, 6)]
+    course = TaskHistory(
+        "a",
+        "",
+        [TimelineSpan("life", 0, 10), TimelineSpan("life", 20)],
+        [TimelineSpan("write", 2, 4), TimelineSpan("merge", 5, 6)],
     )
-    assert course.waits() == [(0, 2), (4, 5), (6, 10), (20, None)]
+    assert course.list_waits() == [(0, 2), (4, 5), (6, 10), (20, None)]
 
 
 @pytest.mark.parametrize("path", sorted(HISTORIES.glob("*.jsonl")), ids=lambda path: path.stem)
 def test_old_histories_have_timelines(path: Path) -> None:
-    records = [codec.load(line) for line in path.read_bytes().splitlines()]
+    records = [codec.decode_record(line) for line in path.read_bytes().splitlines()]
     batches = {name for record in records if isinstance(name := getattr(record.event, "batch", None), str)}
     for batch in batches:
-        told = timeline_json(timeline(records, batch))
+        told = timeline_json(build_timeline(records, batch))
         for task in told["tasks"]:  # type: ignore[attr-defined]
             for span in (*task["spans"], *task["waits"]):
                 assert span["completedAt"] is None or span["startedAt"] <= span["completedAt"]

@@ -30,7 +30,7 @@ def test_a_history_comes_to_the_same(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name.startswith(f"v{codec.VERSION}-")])
 def test_this_version_writes_what_it_wrote(name: str) -> None:
-    assert [codec.dump(codec.load(line)) for line in lines(name)] == lines(name)
+    assert [codec.encode_record(codec.decode_record(line)) for line in lines(name)] == lines(name)
 
 
 def test_what_was_saved_is_saved() -> None:
@@ -40,15 +40,15 @@ def test_what_was_saved_is_saved() -> None:
 def test_what_a_person_said_of_a_pull_request_is_known() -> None:
     newer = [name for name in NAMES if name.startswith("v7-")]
     assert {end.title for name in newer for end in told(name).values()} >= {"", "Walls and a roof"}
-    events = [codec.load(line).event for name in newer for line in lines(name)]
+    events = [codec.decode_record(line).event for name in newer for line in lines(name)]
     orders = [event for event in events if isinstance(event, PublishStarted)]
     assert {order.body for order in orders} >= {"", "As was agreed."}
     assert {order.renamed for order in orders} == {True, False}
 
 
 def test_the_histories_hold_every_kind_of_event() -> None:
-    seen = {codec.kind_of(codec.load(line).event) for name in NAMES for line in lines(name)}
-    assert seen == set(codec.KINDS)
+    seen = {codec.kind_of(codec.decode_record(line).event) for name in NAMES for line in lines(name)}
+    assert seen == set(codec.EVENT_TYPES)
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_a_change_of_meaning_would_show(kind: str) -> None:
     """A history without one of its facts comes to something else: the comparison above is able to fail."""
 
     def shows(name: str) -> bool:
-        without = [line for line in lines(name) if codec.kind_of(codec.load(line).event) != kind]
+        without = [line for line in lines(name) if codec.kind_of(codec.decode_record(line).event) != kind]
         return outcome(replay(without)) != told(name)
 
     assert any(shows(name) for name in NAMES)

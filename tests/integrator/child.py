@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from plait.core.decisions import MergeStarted
-from plait.kit import Blending
+from plait.kit import MergeRules
 from plait.testing.mergeline import Line
 from plait.testing.repositories import Repository
 
@@ -17,10 +17,10 @@ def main(top: str, base: str) -> None:
     line = Line(Repository(Path(top)), base)
     for order in pickle.load(sys.stdin.buffer):
         if isinstance(order, MergeStarted):
-            done: object = line.integrator.merge(order, line.words(order.task), Blending())
+            done: object = line.integrator.merge(order, line.words(order.task), MergeRules())
         else:
             words = {change.task: line.words(change.task) for change in order.line}
-            done = line.integrator.rebuild(order, base, words, Blending())
+            done = line.integrator.rebuild(order, base, words, MergeRules())
         sys.stdout.write(f"{base64.b64encode(pickle.dumps(done)).decode()}\n")
         sys.stdout.flush()
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from plait.core.reports import MergeConflicted, MergeDone
-from plait.kit import Blending
+from plait.kit import MergeRules
 from plait.testing.mergeline import Line
 from plait.testing.repositories import Files, Link, Repository
 
@@ -111,7 +111,7 @@ def test_the_batchs_own_rules_keep_the_lines_of_both(repository: Repository, pat
     name = {'we"ird\\* \t.log': 'we"ird* \t.log', "#x.log": "#x.log"}.get(pattern, "changes.log")
     base = repository.commit({name: "start\n", ".gitattributes": "*.log -merge\n"})
     line = Line(repository, base)
-    line.blending = Blending(union=("*.nothing", pattern))
+    line.blending = MergeRules(union=("*.nothing", pattern))
     for side in ("one", "two"):
         line.merge(side, repository.commit({name: f"start\n{side}\n"}, base))
     assert repository.files(line.at)[name] == "start\none\ntwo\n"
@@ -121,7 +121,7 @@ def test_batches_with_other_rules_do_not_meet(repository: Repository) -> None:
     line, one, two = _line(repository, {})
     other = Line(repository, line.base, "other")
     other.integrator = line.integrator
-    other.blending = Blending(union=("*.log",))
+    other.blending = MergeRules(union=("*.log",))
     for tip in (one, two):
         other.merge(tip, tip)
     line.merge("one", one)

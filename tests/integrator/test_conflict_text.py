@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from plait.core.decisions import Change
 from plait.core.reports import MergeConflicted
-from plait.kit import Blending
+from plait.kit import MergeRules
 from plait.testing.mergeline import Line
 
 Page = Callable[..., str]
@@ -12,7 +12,7 @@ Page = Callable[..., str]
 
 def _told(line: Line, tip: str, base: str = "") -> str:
     assert isinstance(line.merge("two", tip, base), MergeConflicted)
-    return line.integrator.conflict(line.order(Change("two", base or line.base, tip)), Blending())
+    return line.integrator.describe_conflict(line.order(Change("two", base or line.base, tip)), MergeRules())
 
 
 def test_both_sides_and_what_was_before_are_shown_with_a_few_lines_around(line: Line, page: Page) -> None:
@@ -68,4 +68,4 @@ def test_a_huge_conflict_is_cut(line: Line) -> None:
 
 def test_nothing_is_told_of_what_can_be_merged(line: Line) -> None:
     tip = line.repository.commit({"new.txt": "x\n"}, line.base)
-    assert line.integrator.conflict(line.order(Change("two", line.base, tip)), Blending()) == ""
+    assert line.integrator.describe_conflict(line.order(Change("two", line.base, tip)), MergeRules()) == ""

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from plait.kit import Blending
-from plait.ports import Foreseen
+from plait.kit import MergeRules
+from plait.ports import PredictedConflict
 from plait.testing.mergeline import Line
 from plait.testing.repositories import Files
 
@@ -22,18 +22,20 @@ def test_changes_that_would_not_go_together_are_named(line: Line, page: Page) ->
         c={"page.txt": page((18, "c"))},
         d={"d.txt": "d\n"},
     )
-    assert line.integrator.foresee(line.base, tips) == [Foreseen("a", "b", ("page.txt",))]
+    assert line.integrator.predict_conflicts(line.base, tips) == [PredictedConflict("a", "b", ("page.txt",))]
 
 
 def test_a_change_against_the_branch_is_named_once(line: Line, page: Page) -> None:
     tips = _tips(line, a={"page.txt": page((1, "a"))}, b={"page.txt": page((1, "b"))})
     line.merge("x", line.repository.commit({"page.txt": page((1, "x"))}, line.base))
-    found = line.integrator.foresee(line.head, tips)
-    assert found == [Foreseen("a", "", ("page.txt",)), Foreseen("b", "", ("page.txt",))]
+    found = line.integrator.predict_conflicts(line.head, tips)
+    assert found == [PredictedConflict("a", "", ("page.txt",)), PredictedConflict("b", "", ("page.txt",))]
 
 
 def test_a_file_and_a_folder_of_one_name(line: Line) -> None:
-    found = line.integrator.foresee(line.base, _tips(line, a={"x": "file\n"}, b={"x/y/z": "in it\n"}))
+    found = line.integrator.predict_conflicts(
+        line.base, _tips(line, a={"x": "file\n"}, b={"x/y/z": "in it\n"})
+    )
     assert [(one.left, one.right) for one in found] == [("a", "b")]
 
 
@@ -43,13 +45,13 @@ def test_a_change_that_grew_from_a_dropped_one_is_seen_by_its_own(line: Line, pa
     fine = line.repository.commit({"page.txt": page((1, "bad"), (9, "fine"))}, base)
     lost = line.repository.commit({"page.txt": page((1, "bad, more"))}, base)
     line.rebuild(line.without("bad"))
-    found = line.integrator.foresee(line.head, {"fine": (base, fine), "lost": (base, lost)})
-    assert found == [Foreseen("lost", "", ("page.txt",))]
+    found = line.integrator.predict_conflicts(line.head, {"fine": (base, fine), "lost": (base, lost)})
+    assert found == [PredictedConflict("lost", "", ("page.txt",))]
 
 
 def test_the_batchs_rules_count(line: Line, page: Page) -> None:
     tips = _tips(line, a={"page.txt": page((1, "a"))}, b={"page.txt": page((1, "b"))})
-    assert line.integrator.foresee(line.base, tips, Blending(union=("page.txt",))) == []
+    assert line.integrator.predict_conflicts(line.base, tips, MergeRules(union=("page.txt",))) == []
 
 
 def test_submodules_that_two_tasks_move_do_not_confuse_the_others(line: Line, page: Page) -> None:
@@ -61,13 +63,13 @@ def test_submodules_that_two_tasks_move_do_not_confuse_the_others(line: Line, pa
         repository.git("update-index", "--add", "--cacheinfo", f"160000,{commit},sub")
         repository.git("commit", "-q", "-m", "submodule")
         tips[task] = (line.base, repository.git("rev-parse", "HEAD"))
-    found = line.integrator.foresee(line.base, tips)
-    assert found == [Foreseen("a", "z", ("page.txt",)), Foreseen("m", "n", ("sub",))]
+    found = line.integrator.predict_conflicts(line.base, tips)
+    assert found == [PredictedConflict("a", "z", ("page.txt",)), PredictedConflict("m", "n", ("sub",))]
 
 
 def test_what_is_gone_is_left_out(line: Line, page: Page) -> None:
     tips = _tips(line, a={"page.txt": page((1, "a"))}, b={"page.txt": page((1, "b"))})
-    assert line.integrator.foresee(line.base, {**tips, "gone": (line.base, "0" * 40), "odd": ("", "")}) == [
-        Foreseen("a", "b", ("page.txt",))
-    ]
-    assert line.integrator.foresee(line.base, {}) == []
+    assert line.integrator.predict_conflicts(
+        line.base, {**tips, "gone": (line.base, "0" * 40), "odd": ("", "")}
+    ) == [PredictedConflict("a", "b", ("page.txt",))]
+    assert line.integrator.predict_conflicts(line.base, {}) == []

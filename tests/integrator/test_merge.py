@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from plait.adapters.integrator import GitIntegrator
+from plait.adapters.integrator import GitBranchMerger
 from plait.core.decisions import Change
 from plait.core.errors import WorldError
 from plait.core.reports import MergeConflicted, MergeDone
-from plait.kit import Blending
-from plait.ports import MergeWords
+from plait.kit import MergeRules
+from plait.ports import MergeMessage
 from plait.testing.mergeline import Line
 from plait.testing.repositories import Repository, Script
 
@@ -45,10 +45,10 @@ def test_the_same_merge_is_the_same_commit(line: Line, page: Page, tmp_path: Pat
     tip = line.repository.commit({"page.txt": page((1, "one"))}, line.base)
     order = line.order(Change("one", line.base, tip))
     done = line.merge("one", tip)
-    assert line.integrator.merge(order, line.words("one"), Blending()) == done
+    assert line.integrator.merge(order, line.words("one"), MergeRules()) == done
     line.repository.git("branch", "-D", line.branch)
-    elsewhere = GitIntegrator(line.repository.git_dir, tmp_path / "new", environment=line.repository.env)
-    assert elsewhere.merge(order, line.words("one"), Blending()) == done
+    elsewhere = GitBranchMerger(line.repository.git_dir, tmp_path / "new", environment=line.repository.env)
+    assert elsewhere.merge(order, line.words("one"), MergeRules()) == done
 
 
 def test_a_merge_that_is_there_already_is_found_whatever_would_be_said_of_it_now(line: Line) -> None:
@@ -56,7 +56,7 @@ def test_a_merge_that_is_there_already_is_found_whatever_would_be_said_of_it_now
     order = line.order(Change("one", line.base, tip))
     done = line.merge("one", tip)
     assert isinstance(done, MergeDone)
-    again = line.integrator.merge(replace(order, n=2), MergeWords("Other words"), Blending())
+    again = line.integrator.merge(replace(order, n=2), MergeMessage("Other words"), MergeRules())
     assert again == replace(done, n=2)
 
 
@@ -136,7 +136,9 @@ def _everything(repository: Repository) -> Mapping[str, object]:
 def test_the_commit_is_by_the_user_and_says_what_it_is(line: Line) -> None:
     tip = line.repository.commit({"one.txt": "1\n"}, line.base)
     line.merge(
-        "one", tip, words=MergeWords("Merge one\n\nPlait-Task: forged", (("Plait-Task", "x"), ("A", "b\nc")))
+        "one",
+        tip,
+        words=MergeMessage("Merge one\n\nPlait-Task: forged", (("Plait-Task", "x"), ("A", "b\nc"))),
     )
     said = line.repository.git("show", "-s", "--format=%an <%ae> %cn%n%B", line.at)
     assert said.splitlines() == [
@@ -196,7 +198,7 @@ def test_files_are_edited_in_the_merged_tree_and_keep_their_mode(line: Line) -> 
         assert read("tasks") is read("absent/file") is read("one.txt/below") is None
         return {"tasks/run": b"done\n", "tasks/deep/a.md": b"done\n", "new/made.md": b"made\n"}
 
-    line.merge("one", tip, words=MergeWords("Merge one", edit=edit))
+    line.merge("one", tip, words=MergeMessage("Merge one", edit_files=edit))
     files = line.repository.files(line.at)
     assert (files["tasks/run"], files["tasks/deep/a.md"], files["new/made.md"]) == (
         "done\n",
@@ -211,5 +213,5 @@ def test_files_are_edited_in_the_merged_tree_and_keep_their_mode(line: Line) -> 
 def test_no_edit_leaves_the_repository(line: Line, path: str) -> None:
     tip = line.repository.commit({"one.txt": "1\n"}, line.base)
     with pytest.raises(WorldError, match="no path"):
-        line.merge("one", tip, words=MergeWords("Merge one", edit=lambda _: {path: b"x"}))
+        line.merge("one", tip, words=MergeMessage("Merge one", edit_files=lambda _: {path: b"x"}))
     assert line.at == ""

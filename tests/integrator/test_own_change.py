@@ -8,8 +8,8 @@ import pytest
 
 from plait.core.decisions import Change
 from plait.core.errors import WorldError
-from plait.core.reports import Clash, MergeConflicted, Merged, MergeDone
-from plait.ports import MergeWords
+from plait.core.reports import RebuildConflict, MergeConflicted, MergedTask, MergeDone
+from plait.ports import MergeMessage
 from plait.site import refs
 from plait.testing.mergeline import Line
 from plait.testing.repositories import Repository
@@ -34,10 +34,10 @@ def grown(line: Line, page: Page) -> Line:
 def test_a_change_that_grew_from_a_dropped_one_is_kept_alone(grown: Line, page: Page) -> None:
     old = grown.head
     done = grown.rebuild(grown.without("bad"))
-    assert done.line == (Merged("next", grown.at),)
+    assert done.line == (MergedTask("next", grown.at),)
     assert done.clashes == ()
     assert grown.repository.files(grown.at) == {"page.txt": page((10, "next"))}
-    assert grown.repository.git("rev-parse", refs.line_ref("7f3a", 1)) == old
+    assert grown.repository.git("rev-parse", refs.pre_rebuild_ref("7f3a", 1)) == old
 
 
 def test_history_does_not_hold_what_was_dropped(grown: Line) -> None:
@@ -79,7 +79,7 @@ def test_a_change_that_needs_a_dropped_one_clashes_and_the_others_stay(line: Lin
     line.merge("other", line.repository.commit({"other.txt": "x\n"}, line.base))
     order = line.without("bad")
     done = line.rebuild(order)
-    assert done.clashes == (Clash("on it", ("page.txt",)),)
+    assert done.clashes == (RebuildConflict("on it", ("page.txt",)),)
     assert [merged.task for merged in done.line] == ["other"]
     assert line.repository.files(line.at) == {"page.txt": page(), "other.txt": "x\n"}
     assert line.rebuild(order) == done
@@ -107,12 +107,12 @@ def test_made_anew_twice_is_made_anew_once(grown: Line) -> None:
     old = grown.head
     done = grown.rebuild(order)
     assert grown.rebuild(order) == done
-    assert grown.repository.git("rev-parse", refs.line_ref("7f3a", 1)) == old
+    assert grown.repository.git("rev-parse", refs.pre_rebuild_ref("7f3a", 1)) == old
 
 
 def test_a_crash_between_saving_and_moving_changes_nothing(grown: Line) -> None:
     order, old = grown.without("bad"), grown.head
-    grown.repository.git("update-ref", refs.line_ref("7f3a", 1), old)
+    grown.repository.git("update-ref", refs.pre_rebuild_ref("7f3a", 1), old)
     done = grown.rebuild(order)
     assert grown.at == done.line[-1].commit != old
 
@@ -122,7 +122,7 @@ def test_each_line_that_was_is_kept(grown: Line) -> None:
     grown.rebuild(grown.without("bad"))
     second = grown.head
     grown.rebuild(grown.without("next"))
-    kept = [grown.repository.git("rev-parse", refs.line_ref("7f3a", n)) for n in (1, 2)]
+    kept = [grown.repository.git("rev-parse", refs.pre_rebuild_ref("7f3a", n)) for n in (1, 2)]
     assert kept == [first, second]
 
 
@@ -141,7 +141,7 @@ def test_a_deleted_branch_is_made_anew(grown: Line, page: Page) -> None:
 
 
 def test_a_rebuild_says_what_the_merges_said(grown: Line) -> None:
-    words = {"next": MergeWords("All the words", edit=lambda _: {"status.md": b"done\n"})}
+    words = {"next": MergeMessage("All the words", edit_files=lambda _: {"status.md": b"done\n"})}
     grown.integrator.rebuild(grown.without("bad"), grown.base, words, grown.blending)
     assert grown.repository.git("show", "-s", "--format=%s", grown.at) == "All the words"
     assert grown.repository.files(grown.at)["status.md"] == "done\n"

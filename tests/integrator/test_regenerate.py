@@ -6,11 +6,11 @@ import pytest
 
 from plait.core.errors import WorldError
 from plait.core.reports import MergeConflicted, MergeDone
-from plait.kit import Blending
+from plait.kit import MergeRules
 from plait.testing.mergeline import Line
 from plait.testing.repositories import Repository
 
-RULES = Blending(regenerate=(("*.lock", "relock"), ("gen/*", "generate")))
+RULES = MergeRules(regenerate=(("*.lock", "relock"), ("gen/*", "generate")))
 
 
 class Maker:

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from plait.adapters.integrator import blobs
-from plait.adapters.integrator.sides import MOST, Meeting, read_sides
+from plait.adapters.integrator.sides import MAX_CONFLICT_FILES, ConflictingMerge, read_conflict_sides
 from plait.core.decisions import Change
-from plait.kit import Blending
-from plait.ports import Clashing, ConflictKind
+from plait.kit import MergeRules
+from plait.ports import ConflictedFile, ConflictKind
 from plait.testing.mergeline import Line
 from plait.testing.repositories import Files
 
@@ -20,8 +20,8 @@ Page = Callable[..., str]
 
 
 def sides(
-    line: Line, ours: Files, theirs: Files, *, base: Files | None = None, blending: Blending | None = None
-) -> tuple[dict[str, Clashing], int]:
+    line: Line, ours: Files, theirs: Files, *, base: Files | None = None, blending: MergeRules | None = None
+) -> tuple[dict[str, ConflictedFile], int]:
     """Of two changes of one base, the first of which is merged."""
     make = line.repository.commit
     line.base = line.head = make(base, line.base) if base else line.base
@@ -30,15 +30,15 @@ def sides(
         Change("two", line.base, make(theirs, line.base)),
     )
     line.merge("one", one.tip)
-    meeting = Meeting(two, line.head, {"one": one})
-    files, more = read_sides(line.repository.git_dir, meeting, blending or Blending(), os.environ)
+    meeting = ConflictingMerge(two, line.head, {"one": one})
+    files, more = read_conflict_sides(line.repository.git_dir, meeting, blending or MergeRules(), os.environ)
     return {each.path: each for each in files}, more
 
 
 def test_a_changed_line_is_told_as_it_was_and_as_both_want_it(line: Line, page: Page) -> None:
     found, more = sides(line, {"page.txt": page((10, "from one"))}, {"page.txt": page((10, "from two"))})
     (told,) = found.values()
-    assert (told.path, told.kind, told.binary, told.cut, more) == (
+    assert (told.path, told.kind, told.binary, told.truncated, more) == (
         "page.txt",
         ConflictKind.CONTENT,
         False,
@@ -48,8 +48,8 @@ def test_a_changed_line_is_told_as_it_was_and_as_both_want_it(line: Line, page: 
     assert (told.base, told.ours, told.theirs) == (page(), page((10, "from one")), page((10, "from two")))
     both = "<<<<<<< already merged\nfrom one\n=======\nfrom two\n>>>>>>> this task"
     assert told.merged == page((10, both))
-    assert told.said == "CONFLICT (content): Merge conflict in page.txt"
-    assert told.touched_by == ("one",)
+    assert told.message == "CONFLICT (content): Merge conflict in page.txt"
+    assert told.changed_by == ("one",)
 
 
 def test_what_both_made_has_nothing_before_it(line: Line) -> None:
@@ -62,7 +62,7 @@ def test_what_one_has_deleted_is_not_there_on_that_side(line: Line, page: Page) 
     found, _ = sides(line, {"page.txt": None}, {"page.txt": page((1, "more"))})
     told = found["page.txt"]
     assert (told.kind, told.ours, told.theirs) == (ConflictKind.MODIFY_DELETE, None, page((1, "more")))
-    assert told.said.startswith("CONFLICT (modify/delete): page.txt deleted in already merged")
+    assert told.message.startswith("CONFLICT (modify/delete): page.txt deleted in already merged")
 
 
 def test_a_file_that_two_gave_other_names(line: Line, page: Page) -> None:
@@ -74,7 +74,7 @@ def test_a_file_that_two_gave_other_names(line: Line, page: Page) -> None:
 def test_no_text_is_made_of_what_is_none(line: Line) -> None:
     found, _ = sides(line, {"logo": b"\0two"}, {"logo": b"\0three"}, base={"logo": b"\0one"})
     told = found["logo"]
-    assert (told.kind, told.binary, told.cut) == (ConflictKind.BINARY, True, ())
+    assert (told.kind, told.binary, told.truncated) == (ConflictKind.BINARY, True, ())
     assert (told.base, told.ours, told.theirs, told.merged) == (None, None, None, None)
 
 
@@ -92,20 +92,20 @@ def test_a_name_that_git_could_read_something_into_is_a_name(line: Line, name: s
 
 
 def test_what_is_too_long_is_said_to_be_so(line: Line) -> None:
-    long = "x\n" * blobs.ONE
+    long = "x\n" * blobs.MAX_BLOB_BYTES
     found, _ = sides(line, {"long.txt": f"one\n{long}"}, {"long.txt": "two\n"})
     told = found["long.txt"]
-    assert (told.ours, told.theirs, told.cut) == (None, "two\n", ("ours", "merged"))
+    assert (told.ours, told.theirs, told.truncated) == (None, "two\n", ("ours", "merged"))
 
 
 def test_the_files_that_are_too_many_are_counted(line: Line) -> None:
-    names = [f"{n:03}.txt" for n in range(MOST + 5)]
+    names = [f"{n:03}.txt" for n in range(MAX_CONFLICT_FILES + 5)]
     found, more = sides(line, dict.fromkeys(names, "one\n"), dict.fromkeys(names, "two\n"))
-    assert (len(found), more) == (MOST, 5)
+    assert (len(found), more) == (MAX_CONFLICT_FILES, 5)
 
 
 def test_files_that_are_blended_are_no_conflict(line: Line) -> None:
-    rules = Blending(union=("CHANGELOG.md",), regenerate=(("lock", "false"),))
+    rules = MergeRules(union=("CHANGELOG.md",), regenerate=(("lock", "false"),))
     names = ("CHANGELOG.md", "lock", "new.txt")
     found, _ = sides(line, dict.fromkeys(names, "one\n"), dict.fromkeys(names, "two\n"), blending=rules)
     assert list(found) == ["new.txt"]
@@ -116,10 +116,10 @@ def test_a_change_whose_base_was_taken_out_is_told_by_itself(line: Line, page: P
     base = line.head
     tip = line.repository.commit({"page.txt": page((1, "bad, and more"))}, base)
     line.rebuild(line.without("bad"))
-    meeting = Meeting(Change("two", base, tip), line.head, {})
-    (told,), _ = read_sides(line.repository.git_dir, meeting, Blending(), os.environ)
+    meeting = ConflictingMerge(Change("two", base, tip), line.head, {})
+    (told,), _ = read_conflict_sides(line.repository.git_dir, meeting, MergeRules(), os.environ)
     assert (told.base, told.ours, told.theirs) == (page((1, "bad")), page(), page((1, "bad, and more")))
-    assert told.touched_by == ()
+    assert told.changed_by == ()
 
 
 def test_nothing_is_left_in_the_repository_and_nobodys_program_is_run(
@@ -135,8 +135,8 @@ def test_nothing_is_left_in_the_repository_and_nobodys_program_is_run(
     two = Change("two", line.base, make({"page.txt": page((10, "from two"))}, line.base))
     line.merge("one", one.tip)
     before = {path for path in line.repository.git_dir.rglob("*") if path.is_file()}
-    (told,), _ = read_sides(
-        line.repository.git_dir, Meeting(two, line.head, {"one": one}), Blending(), os.environ
+    (told,), _ = read_conflict_sides(
+        line.repository.git_dir, ConflictingMerge(two, line.head, {"one": one}), MergeRules(), os.environ
     )
     assert told.kind is ConflictKind.CONTENT
     assert {path for path in line.repository.git_dir.rglob("*") if path.is_file()} == before
@@ -149,6 +149,6 @@ def test_a_merged_change_that_git_has_lost_costs_only_its_name(line: Line, page:
     two = Change("two", line.base, make({"page.txt": page((10, "from two"))}, line.base))
     line.merge("one", one.tip)
     lost = Change("lost", line.base, "1" * 40)
-    meeting = Meeting(two, line.head, {"one": one, "lost": lost})
-    (told,), _ = read_sides(line.repository.git_dir, meeting, Blending(), os.environ)
-    assert (told.ours, told.touched_by) == (page((10, "from one")), ("one",))
+    meeting = ConflictingMerge(two, line.head, {"one": one, "lost": lost})
+    (told,), _ = read_conflict_sides(line.repository.git_dir, meeting, MergeRules(), os.environ)
+    assert (told.ours, told.changed_by) == (page((10, "from one")), ("one",))

@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from random import Random
 
-from plait.adapters.sqlite import open_inbox, open_reader, open_writer
+from plait.adapters.sqlite import open_inbox, open_journal_reader, open_journal_writer
 from plait.core.requests import Pause
 from plait.ports import JournalError
 from plait.testing.contracts.samples import records
@@ -21,7 +21,7 @@ def say(word: object) -> None:
 
 def hold(path: Path) -> None:
     """Be the writer until stdin ends."""
-    with closing(open_writer(path)):
+    with closing(open_journal_writer(path)):
         say("held")
         sys.stdin.read()
 
@@ -30,7 +30,7 @@ def append(path: Path, seed: int) -> None:
     """Append for ever, groups of one to five, and say what was acknowledged."""
     chance = Random(seed)
     say("opening")
-    with closing(open_writer(path)) as journal:
+    with closing(open_journal_writer(path)) as journal:
         # Often enough for checkpoints, and WALs that begin anew, to be among the instants it can be killed at.
         journal._db.execute("PRAGMA wal_autocheckpoint = 20")
         last = journal.last()
@@ -45,7 +45,7 @@ def append(path: Path, seed: int) -> None:
 def tail(path: Path, until: int) -> None:
     """Say the seq of each record as it comes, when it is the one that was written."""
     seen = 0
-    with closing(open_reader(path)) as reader:
+    with closing(open_journal_reader(path)) as reader:
         say("ready")
         while seen < until:
             assert reader.wait(seen, timeout=60)
@@ -67,7 +67,7 @@ def ask(path: Path, who: int, count: int) -> None:
 
 def fill(path: Path) -> None:
     """Append until it fails, then say how, and what is there."""
-    with closing(open_writer(path)) as journal:
+    with closing(open_journal_writer(path)) as journal:
         last = 0
         try:
             while True:
@@ -76,7 +76,7 @@ def fill(path: Path) -> None:
         except JournalError as error:
             say(type(error).__name__)
         say(list(journal.read()) == records(1, last))
-    with closing(open_reader(path)) as reader:
+    with closing(open_journal_reader(path)) as reader:
         say(list(reader.read()) == records(1, last))
 
 

@@ -8,7 +8,7 @@ from stat import S_IMODE
 
 import pytest
 
-from plait.adapters.sqlite import open_inbox, open_reader, open_writer
+from plait.adapters.sqlite import open_inbox, open_journal_reader, open_journal_writer
 from plait.ports import JournalMissingError
 from plait.testing.contracts.samples import records
 
@@ -20,7 +20,7 @@ def mode(path: Path) -> int:
 def test_nobody_else_can_look_inside(path: Path) -> None:
     before = os.umask(0)
     try:
-        with closing(open_writer(path)) as journal, closing(open_inbox(path.with_name("inbox.db"))):
+        with closing(open_journal_writer(path)) as journal, closing(open_inbox(path.with_name("inbox.db"))):
             journal.append(records(1, 1))
             assert mode(path.parent) == 0o700
             assert {mode(each) for each in path.parent.iterdir()} == {0o600}
@@ -30,7 +30,7 @@ def test_nobody_else_can_look_inside(path: Path) -> None:
 
 
 def test_a_closed_journal_is_one_file_and_the_lock(path: Path) -> None:
-    with closing(open_writer(path)) as journal:
+    with closing(open_journal_writer(path)) as journal:
         journal.append(records(1, 9))
     assert {each.name for each in path.parent.iterdir()} == {"journal.db", "journal.db.lock"}
 
@@ -40,25 +40,25 @@ def test_what_a_crash_at_birth_left_is_in_nobodys_way(path: Path) -> None:
     for name in ("journal.db.new", "journal.db.new-wal", "journal.db.new-journal", "journal.db.lock"):
         path.with_name(name).write_bytes(b"half a journal")
     path.with_name("journal.db.examined").mkdir()
-    with closing(open_writer(path)) as journal:
+    with closing(open_journal_writer(path)) as journal:
         journal.append(records(1, 1))
-    with closing(open_reader(path)) as reader:
+    with closing(open_journal_reader(path)) as reader:
         assert list(reader.read()) == records(1, 1)
     assert not list(path.parent.glob("*.new*"))
 
 
 def test_a_reader_makes_nothing(path: Path) -> None:
     with pytest.raises(JournalMissingError):
-        open_reader(path)
+        open_journal_reader(path)
     assert not path.parent.exists()
 
 
 def test_a_journal_goes_on_after_it_was_closed(path: Path) -> None:
-    with closing(open_writer(path)) as journal:
+    with closing(open_journal_writer(path)) as journal:
         first = journal.id
         journal.append(records(1, 2))
-        journal.save_settings({"slots": "4"})
-    with closing(open_writer(path)) as journal:
+        journal.commit({"slots": "4"})
+    with closing(open_journal_writer(path)) as journal:
         assert journal.id == first
         assert journal.settings() == {"slots": "4"}
         journal.append(records(3, 3))
@@ -67,21 +67,21 @@ def test_a_journal_goes_on_after_it_was_closed(path: Path) -> None:
 
 def test_a_path_may_hold_any_character(tmp_path: Path) -> None:
     path = tmp_path / "a b?c#d%41é[x]" / "journal.db"
-    with closing(open_writer(path)) as journal, closing(open_reader(path)) as reader:
+    with closing(open_journal_writer(path)) as journal, closing(open_journal_reader(path)) as reader:
         journal.append(records(1, 1))
         assert reader.last() == 1
     assert path.is_file()
 
 
 def test_a_commit_is_durable_when_it_returns(path: Path) -> None:
-    with closing(open_writer(path)) as journal:
+    with closing(open_journal_writer(path)) as journal:
         (synchronous,) = journal._db.execute("PRAGMA synchronous").fetchone()
         (mode,) = journal._db.execute("PRAGMA journal_mode").fetchone()
         assert (synchronous, mode) == (2, b"wal")
 
 
 def test_the_file_says_whose_it_is_and_which_shape_it_has(path: Path) -> None:
-    open_writer(path).close()
+    open_journal_writer(path).close()
     with closing(sqlite3.connect(path)) as db:
         (application,) = db.execute("PRAGMA application_id").fetchone()
         assert application.to_bytes(4, "big") == b"plaj"

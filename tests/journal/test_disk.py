@@ -15,8 +15,8 @@ from tempfile import mkdtemp
 
 import pytest
 
-from plait.adapters.sqlite import open_inbox, open_reader, open_writer
-from plait.adapters.sqlite.files import wal_of
+from plait.adapters.sqlite import open_inbox, open_journal_reader, open_journal_writer
+from plait.adapters.sqlite.files import find_wal
 from plait.core.requests import Feedback, Pause
 from plait.ports import InboxError, JournalError, JournalFullError, JournalReadOnlyError
 from plait.testing.contracts.samples import records
@@ -50,7 +50,7 @@ def public() -> Iterator[Path]:
 
 
 def test_a_full_disk(path: Path) -> None:
-    with closing(open_writer(path)) as journal:
+    with closing(open_journal_writer(path)) as journal:
         journal.append(records(1, 10))
         (pages,) = journal._db.execute("PRAGMA page_count").fetchone()
         journal._db.execute(f"PRAGMA max_page_count = {pages}")
@@ -64,24 +64,24 @@ def test_a_full_disk(path: Path) -> None:
 
         journal._db.execute("PRAGMA max_page_count = 100000")
         journal.append(records(11, 900))
-        with closing(open_reader(path)) as reader:
+        with closing(open_journal_reader(path)) as reader:
             assert list(reader.read()) == records(1, 900)
 
 
 def test_a_failed_append_leaves_nothing_in_the_wal(path: Path) -> None:
-    with closing(open_writer(path)) as journal:
+    with closing(open_journal_writer(path)) as journal:
         journal.append(records(1, 1))
-        before = wal_of(path).read_bytes()
+        before = find_wal(path).read_bytes()
         (pages,) = journal._db.execute("PRAGMA page_count").fetchone()
         journal._db.execute(f"PRAGMA max_page_count = {pages + 700}")
         with pytest.raises(JournalFullError):
             journal.append(records(2, 60_000))
-        assert wal_of(path).read_bytes() == before
+        assert find_wal(path).read_bytes() == before
 
 
 def test_an_append_that_fails_half_way_leaves_nothing(path: Path) -> None:
     """The second record has no time: SQLite keeps NaN as NULL, and the table forbids that."""
-    with closing(open_writer(path)) as journal:
+    with closing(open_journal_writer(path)) as journal:
         first, second = records(1, 2)
         with pytest.raises(JournalError, match="NOT NULL constraint failed"):
             journal.append([first, replace(second, at=float("nan"))])
@@ -119,10 +119,10 @@ def test_a_disk_that_is_really_full(tmp_path: Path, child: Child) -> None:
 
 def test_a_disk_that_fails(path: Path) -> None:
     """A limit on the size of files makes write(2) fail: SQLite can't know what has reached the disk."""
-    with closing(open_writer(path)) as journal:
+    with closing(open_journal_writer(path)) as journal:
         journal.append(records(1, 2))
         soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (wal_of(path).stat().st_size, hard))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (find_wal(path).stat().st_size, hard))
         try:
             with pytest.raises(JournalError, match="disk I/O error"):
                 journal.append(records(3, 4))
@@ -134,7 +134,7 @@ def test_a_disk_that_fails(path: Path) -> None:
             f"the journal {path} had a disk error: whether its last append was kept is not known\n"
             "  look at the disk and the system's log, then start plait again: it reads what is there"
         )
-    with closing(open_writer(path)) as journal:
+    with closing(open_journal_writer(path)) as journal:
         assert list(journal.read()) == records(1, 2)
         journal.append(records(3, 4))
 
@@ -143,7 +143,7 @@ def test_a_folder_that_cant_be_written(public: Path) -> None:
     public.chmod(0o555)
     path = public / "state" / "journal.db"
     with nobody(), pytest.raises(JournalReadOnlyError) as refused:
-        open_writer(path)
+        open_journal_writer(path)
     assert str(refused.value) == (
         f"the journal {path} can't be written: Permission denied ({path.parent})\n"
         "  check the owner and the mode of the file and its folder, and whether the disk is mounted read-only"
@@ -155,7 +155,7 @@ def test_a_folder_that_cant_be_written(public: Path) -> None:
 @pytest.mark.parametrize("folder_mode", [0o555, 0o777])
 def test_a_file_that_cant_be_written(public: Path, folder_mode: int) -> None:
     path = public / "journal.db"
-    with closing(open_writer(path)) as journal:
+    with closing(open_journal_writer(path)) as journal:
         journal.append(records(1, 3))
     (public / "journal.db.lock").chmod(0o666)
     path.chmod(0o444)
@@ -163,7 +163,7 @@ def test_a_file_that_cant_be_written(public: Path, folder_mode: int) -> None:
     before = path.read_bytes()
     with nobody():
         with pytest.raises(JournalReadOnlyError, match=r"can't be written: .*\n  check the owner"):
-            open_writer(path)
+            open_journal_writer(path)
         assert path.read_bytes() == before
     assert {each.name for each in public.iterdir()} <= {
         "journal.db",
@@ -176,7 +176,7 @@ def test_a_file_that_cant_be_written(public: Path, folder_mode: int) -> None:
 @pytest.mark.parametrize("what", ["journal.db", "."])
 def test_a_journal_that_cant_be_read(public: Path, what: str) -> None:
     path = public / "journal.db"
-    with closing(open_writer(path)) as journal:
+    with closing(open_journal_writer(path)) as journal:
         journal.append(records(1, 3))
     (public / "journal.db.lock").chmod(0o666)
     (public / what).chmod(0)
@@ -184,20 +184,20 @@ def test_a_journal_that_cant_be_read(public: Path, what: str) -> None:
         with pytest.raises(
             JournalError, match=r"can't be (used|read here): .*\n  (look at the disk|check the owner)"
         ):
-            open_reader(path)
+            open_journal_reader(path)
         with pytest.raises(JournalReadOnlyError, match="Permission denied"):
-            open_writer(path)
+            open_journal_writer(path)
 
 
 def test_a_journal_in_a_read_only_folder_is_not_called_damaged(public: Path) -> None:
     path = public / "journal.db"
-    with closing(open_writer(path)) as journal:
+    with closing(open_journal_writer(path)) as journal:
         journal.append(records(1, 3))
     for each in public.iterdir():
         each.chmod(0o444)
     public.chmod(0o555)
     with nobody(), pytest.raises(JournalReadOnlyError, match=r"can't be read here: .*\n  check the owner"):
-        open_reader(path).close()
+        open_journal_reader(path).close()
 
 
 def test_an_inbox_that_cant_be_written(public: Path) -> None:

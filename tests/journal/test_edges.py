@@ -11,7 +11,7 @@ from threading import Thread, Timer
 
 import pytest
 
-from plait.adapters.sqlite import files, lock, open_inbox, open_reader, open_writer
+from plait.adapters.sqlite import files, lock, open_inbox, open_journal_reader, open_journal_writer
 from plait.adapters.sqlite.reader import PAGE_BYTES
 from plait.core.decisions import BatchHalted
 from plait.core.events import Record
@@ -21,7 +21,7 @@ from plait.testing.contracts.samples import records
 
 
 def written(path: Path, count: int = 3) -> None:
-    with closing(open_writer(path)) as journal:
+    with closing(open_journal_writer(path)) as journal:
         journal.append(records(1, count))
 
 
@@ -29,11 +29,11 @@ def test_a_writer_is_not_opened_beside_a_reader_of_the_same_process(path: Path) 
     """Examining the file would drop the locks of the reader, and SQLite would not know."""
     written(path)
     with (
-        closing(open_reader(path)),
+        closing(open_journal_reader(path)),
         pytest.raises(JournalBusyError, match="open for reading in this process"),
     ):
-        open_writer(path)
-    with closing(open_writer(path)) as journal, closing(open_reader(path)) as reader:
+        open_journal_writer(path)
+    with closing(open_journal_writer(path)) as journal, closing(open_journal_reader(path)) as reader:
         journal.append(records(4, 4))
         assert reader.last() == 4
 
@@ -43,8 +43,11 @@ def test_two_names_of_one_journal_are_one_journal(tmp_path: Path) -> None:
     written(path)
     other.parent.mkdir()
     other.symlink_to(path)
-    with closing(open_writer(path)), pytest.raises(JournalBusyError, match="is being written by process"):
-        open_writer(other)
+    with (
+        closing(open_journal_writer(path)),
+        pytest.raises(JournalBusyError, match="is being written by process"),
+    ):
+        open_journal_writer(other)
 
 
 def test_a_lock_on_a_removed_file_is_not_taken_for_one(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,19 +57,19 @@ def test_a_lock_on_a_removed_file_is_not_taken_for_one(path: Path, monkeypatch: 
     def removed_meanwhile(where: Path) -> int:
         fd = opened(where)
         if removals:
-            lock.beside(removals.pop()).unlink()
+            lock.find_lock_file(removals.pop()).unlink()
         return fd
 
     monkeypatch.setattr(lock, "_open", removed_meanwhile)
-    held = lock.take(path)
-    assert lock.taken(path)
+    held = lock.acquire_lock(path)
+    assert lock.is_locked(path)
     held.release()
 
 
 def test_a_writer_whose_lock_file_was_removed_writes_no_more(path: Path) -> None:
-    with closing(open_writer(path)) as journal:
+    with closing(open_journal_writer(path)) as journal:
         journal.append(records(1, 3))
-        lock.beside(path).unlink()
+        lock.find_lock_file(path).unlink()
         with pytest.raises(JournalBusyError, match=r"was removed.*\n  nothing was added"):
             journal.append(records(4, 4))
         assert journal.last() == 3
@@ -74,38 +77,38 @@ def test_a_writer_whose_lock_file_was_removed_writes_no_more(path: Path) -> None
 
 def test_a_stale_name_in_the_lock_is_nobody(path: Path) -> None:
     written(path)
-    lock.beside(path).write_text("1\n")  # alive, and innocent
-    fd = os.open(lock.beside(path), os.O_RDONLY)
+    lock.find_lock_file(path).write_text("1\n")  # alive, and innocent
+    fd = os.open(lock.find_lock_file(path), os.O_RDONLY)
     fcntl.flock(fd, fcntl.LOCK_SH)  # a reader asks, for a moment
     asked = Timer(0.02, os.close, [fd])
     asked.start()
-    with closing(open_writer(path)) as journal:
+    with closing(open_journal_writer(path)) as journal:
         assert journal.last() == 3
     asked.join()
 
 
 def test_a_reader_that_never_lets_go_is_named(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with closing(open_writer(path)) as journal:
+    with closing(open_journal_writer(path)) as journal:
         journal.append(records(1, 3))
         stopped = files.connect(path, "mode=ro")
         stopped.execute("BEGIN")
         stopped.execute("SELECT * FROM records").fetchone()
         journal._db.execute("PRAGMA busy_timeout = 0")
         journal.append(records(4, 4))
-    monkeypatch.setattr(files, "PATIENCE", 0.05)
+    monkeypatch.setattr(files, "BUSY_TIMEOUT_SECONDS", 0.05)
     monkeypatch.setattr(files.connect, "__kwdefaults__", {"patience": 0.05})
     try:
         with pytest.raises(JournalBusyError, match=r"does not let go\n  look for a plait process"):
-            open_writer(path)
+            open_journal_writer(path)
     finally:
         stopped.close()
-    with closing(open_writer(path)) as journal:
+    with closing(open_journal_writer(path)) as journal:
         assert journal.last() == 4
 
 
 def test_a_replaced_journal_is_noticed(path: Path) -> None:
     written(path)
-    with closing(open_reader(path)) as reader:
+    with closing(open_journal_reader(path)) as reader:
         for each in list(path.parent.iterdir()):
             each.rename(each.with_name(f"old-{each.name}"))
         with pytest.raises(JournalMissingError, match=r"was moved away or replaced\n  open it again"):
@@ -114,12 +117,12 @@ def test_a_replaced_journal_is_noticed(path: Path) -> None:
 
 def test_a_mistake_of_ours_is_not_called_damage(path: Path) -> None:
     written(path)
-    reader = open_reader(path)
+    reader = open_journal_reader(path)
     reader.close()
     with pytest.raises(sqlite3.ProgrammingError, match="closed"):
         reader.last()
     raised: list[type[BaseException]] = []
-    with closing(open_reader(path)) as other:
+    with closing(open_journal_reader(path)) as other:
 
         def elsewhere() -> None:
             try:
@@ -135,11 +138,11 @@ def test_a_mistake_of_ours_is_not_called_damage(path: Path) -> None:
 
 def test_text_that_is_none_is_refused_with_a_message(path: Path) -> None:
     bad = "a file called \udcff"
-    with closing(open_writer(path)) as journal:
+    with closing(open_journal_writer(path)) as journal:
         with pytest.raises(JournalError, match=r"nothing was added .* is no valid text"):
             journal.append([Record(1, 1.0, Pause("r", bad))])
         with pytest.raises(JournalError, match="is no valid text"):
-            journal.save_settings({"name": bad})
+            journal.commit({"name": bad})
         journal.append(records(1, 1))
     with closing(open_inbox(path.with_name("inbox.db"))) as inbox:
         for request in (Pause(bad, "b"), Feedback("r", "b", "t", bad)):
@@ -151,9 +154,9 @@ def test_text_that_is_none_is_refused_with_a_message(path: Path) -> None:
 def test_a_page_is_bounded_by_size(path: Path) -> None:
     long = "x" * PAGE_BYTES
     kept = [Record(seq, 1.0, BatchHalted("b", "t", long)) for seq in range(1, 6)]
-    with closing(open_writer(path)) as journal:
+    with closing(open_journal_writer(path)) as journal:
         journal.append(kept)
-        assert [len(journal._rows(after, 5)) for after in range(5)] == [1, 1, 1, 1, 1]
+        assert [len(journal._read_rows(after, 5)) for after in range(5)] == [1, 1, 1, 1, 1]
         assert list(journal.read()) == kept
 
 
@@ -161,19 +164,19 @@ def test_paths_with_odd_names(tmp_path: Path) -> None:
     for name in ("with space", "quer?y", "ha#sh", "per%20cent", "ümlaut"):
         path = tmp_path / name / "journal.db"
         written(path)
-        with closing(open_reader(path)) as reader:
+        with closing(open_journal_reader(path)) as reader:
             assert reader.last() == 3
 
 
 def test_a_front_that_stopped_while_asking_is_an_error_after_which_the_engine_may_come_again(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("plait.adapters.sqlite.inbox.ENGINE_PATIENCE", 0.05)
+    monkeypatch.setattr("plait.adapters.sqlite.inbox.ENGINE_TIMEOUT_SECONDS", 0.05)
     with closing(open_inbox(path)) as inbox, closing(sqlite3.connect(path, isolation_level=None)) as front:
         inbox.put(Pause("r", "b"))
         front.execute("BEGIN IMMEDIATE")
         with pytest.raises(InboxError, match="stayed locked"):
-            inbox.taken(["r"])
+            inbox.mark_taken(["r"])
         front.execute("ROLLBACK")
-        inbox.taken(["r"])
+        inbox.mark_taken(["r"])
         assert inbox.pending() == ()

@@ -35,7 +35,7 @@ def test_twenty_processes_ask_and_each_request_arrives_once(path: Path, child: C
             assert inbox.wait(timeout=60)
             new = inbox.pending()
             arrived += new
-            inbox.taken([request.id for request in new])
+            inbox.mark_taken([request.id for request in new])
         for each in asking:
             assert each.communicate()[0] == "done\n"
         assert inbox.pending() == ()
@@ -61,7 +61,7 @@ def test_fifty_fronts_at_once_and_none_hears_of_a_lock(path: Path) -> None:
 
 def put_raw(path: Path, id_: str, version: int, kind: str, body: bytes) -> None:
     """As another plait would."""
-    check = chain.digest_of_request(id_, version, kind, body)
+    check = chain.digest_request(id_, version, kind, body)
     with closing(sqlite3.connect(path)) as db, db:
         columns = 'id, version, kind, body, "check"'
         db.execute(
@@ -82,7 +82,7 @@ def test_a_request_that_cant_be_read_costs_itself_only(path: Path) -> None:
         inbox.put(Pause("last", "b"))
 
         assert list(inbox.pending()) == [Pause("first", "b"), Pause("last", "b")]
-        reasons = inbox.aside()
+        reasons = inbox.unreadable()
         assert list(reasons) == ["newer", "unknown", "torn", "report", "damaged"]
         assert "written by a newer plait" in reasons["newer"]
         assert "no record of kind 'sing' is known" in reasons["unknown"]
@@ -97,14 +97,14 @@ def test_an_engine_does_not_wake_for_what_it_cant_read(path: Path) -> None:
         assert not inbox.wait(timeout=0.02)
         inbox.put(Pause("1", "b"))
         assert inbox.wait(timeout=0)
-        inbox.taken(["1", "newer"])
-        assert inbox.aside() == {}
+        inbox.mark_taken(["1", "newer"])
+        assert inbox.unreadable() == {}
 
 
 def test_taken_requests_leave_only_their_ids(path: Path) -> None:
     with closing(open_inbox(path)) as inbox:
         inbox.put(Pause("an id", "a secret batch"))
-        inbox.taken(["an id"])
+        inbox.mark_taken(["an id"])
         inbox.put(Pause("an id", "a secret batch"))
     with closing(sqlite3.connect(path)) as db:
         assert db.execute("SELECT count(*) FROM waiting").fetchone() == (0,)

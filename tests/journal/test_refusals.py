@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from plait import codec
-from plait.adapters.sqlite import chain, open_reader, open_writer
-from plait.adapters.sqlite.files import wal_of
-from plait.adapters.sqlite.schema import PAGE
+from plait.adapters.sqlite import chain, open_journal_reader, open_journal_writer
+from plait.adapters.sqlite.files import find_wal
+from plait.adapters.sqlite.schema import PAGE_SIZE
 from plait.ports import JournalCorruptError, JournalError, JournalMissingError, JournalNewerError
 from plait.testing.contracts.samples import records
 
@@ -28,9 +28,9 @@ Spoil = Callable[[Path], None]
 
 
 def made(path: Path) -> None:
-    with closing(open_writer(path)) as journal:
+    with closing(open_journal_writer(path)) as journal:
         journal.append(records(1, 5))
-        journal.save_settings({"slots": "4"})
+        journal.commit({"slots": "4"})
 
 
 def by_sql(statement: str) -> Spoil:
@@ -57,12 +57,12 @@ def without_the_file(path: Path) -> None:
 
 def crash(path: Path, spoil: Callable[[bytes], bytes]) -> None:
     """Leave the files as a crash would, the WAL with a change."""
-    with closing(open_writer(path)) as journal:
+    with closing(open_journal_writer(path)) as journal:
         for seq in range(1, 6):
             journal.append(records(seq, seq))
-        files = path.read_bytes(), spoil(wal_of(path).read_bytes())
+        files = path.read_bytes(), spoil(find_wal(path).read_bytes())
     path.write_bytes(files[0])
-    wal_of(path).write_bytes(files[1])
+    find_wal(path).write_bytes(files[1])
 
 
 def a_newer_record(path: Path) -> None:
@@ -73,8 +73,8 @@ def a_newer_record(path: Path) -> None:
             "SELECT id, schema, last, tip, settings FROM meta"
         ).fetchone()
         content = (last + 1, 0.0, codec.VERSION + 1, b"new-kind", b"{}")
-        tip = chain.link(tip, content)
-        head = chain.Head(id_, schema, last + 1, tip, settings)
+        tip = chain.compute_link(tip, content)
+        head = chain.JournalHead(id_, schema, last + 1, tip, settings)
         row = (last + 1, 0.0, codec.VERSION + 1, "new-kind", b"{}", tip)
         db.execute("INSERT INTO records VALUES (?, ?, ?, ?, ?, ?)", row)
         db.execute("UPDATE meta SET last = ?, tip = ?, seal = ?", (head.last, head.tip, head.seal))
@@ -148,12 +148,12 @@ def contents(folder: Path) -> dict[str, bytes | None]:
 
 
 def read_all(path: Path) -> None:
-    with closing(open_reader(path)) as reader:
+    with closing(open_journal_reader(path)) as reader:
         list(reader.read())
 
 
 def write(path: Path) -> None:
-    open_writer(path).close()
+    open_journal_writer(path).close()
 
 
 @pytest.mark.parametrize("use", [read_all, write])
@@ -187,7 +187,7 @@ def test_a_refusal_says_why_and_changes_nothing(path: Path, use: Callable[[Path]
 def test_a_writer_misses_what_is_gone(path: Path, statement: str, what: str) -> None:
     by_sql(statement)(path)
     with pytest.raises(JournalCorruptError) as refused:
-        open_writer(path)
+        open_journal_writer(path)
     assert refused.value.message == f"the journal {path} is damaged: {what}"
 
 
@@ -196,18 +196,18 @@ def test_a_writer_looks_at_more_than_the_records(path: Path) -> None:
     made(path)
     with closing(sqlite3.connect(path)) as db:
         (page,) = db.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'records'").fetchone()
-    fragmented = (page - 1) * PAGE + 7
+    fragmented = (page - 1) * PAGE_SIZE + 7
     path.write_bytes(flipped(path.read_bytes(), fragmented))
     with pytest.raises(JournalCorruptError, match="SQLite says: Fragmentation of 0 bytes reported as 1"):
-        open_writer(path)
-    with closing(open_reader(path)) as reader:
+        open_journal_writer(path)
+    with closing(open_journal_reader(path)) as reader:
         assert list(reader.read()) == records(1, 5)
 
 
 def test_a_reader_misses_the_last_record(path: Path) -> None:
     by_sql("DELETE FROM records WHERE seq = 5")(path)
     with (
-        closing(open_reader(path)) as reader,
+        closing(open_journal_reader(path)) as reader,
         pytest.raises(JournalCorruptError, match="record 5 is missing"),
     ):
         list(reader.read(after=4))
@@ -217,17 +217,20 @@ def test_a_last_record_that_fits_but_is_another_is_noticed(path: Path) -> None:
     made(path)
     with closing(sqlite3.connect(path)) as db, db:
         (before,) = db.execute('SELECT "check" FROM records WHERE seq = 4').fetchone()
-        check = chain.link(before, (5, 0.0, codec.VERSION, b"engine-released", b'{"pid":5}'))
+        check = chain.compute_link(before, (5, 0.0, codec.VERSION, b"engine-released", b'{"pid":5}'))
         row = (0.0, "engine-released", b'{"pid":5}', check)
         db.execute('UPDATE records SET at = ?, kind = ?, event = ?, "check" = ? WHERE seq = 5', row)
-    with closing(open_reader(path)) as reader, pytest.raises(JournalCorruptError, match="record 5 is not"):
+    with (
+        closing(open_journal_reader(path)) as reader,
+        pytest.raises(JournalCorruptError, match="record 5 is not"),
+    ):
         list(reader.read())
 
 
 def test_a_reader_checks_from_where_it_reads(path: Path) -> None:
     """What was damaged before is not its business; the record it reads on from is only where the chain goes on."""
     by_sql("UPDATE records SET kind = 'stop' WHERE seq = 2")(path)
-    with closing(open_reader(path)) as reader:
+    with closing(open_journal_reader(path)) as reader:
         assert list(reader.read(after=3)) == records(4, 5)
         with pytest.raises(JournalCorruptError, match="record 2 is not"):
             list(reader.read(after=1))
@@ -235,7 +238,7 @@ def test_a_reader_checks_from_where_it_reads(path: Path) -> None:
 
 def test_no_journal_yet(path: Path) -> None:
     with pytest.raises(JournalMissingError) as missing:
-        open_reader(path)
+        open_journal_reader(path)
     assert (
         str(missing.value)
         == f"there is no journal at {path} yet\n  it is made when the first batch is submitted"
@@ -243,7 +246,7 @@ def test_no_journal_yet(path: Path) -> None:
 
 
 def test_a_gap(path: Path) -> None:
-    with closing(open_writer(path)) as journal, pytest.raises(JournalError) as gap:
+    with closing(open_journal_writer(path)) as journal, pytest.raises(JournalError) as gap:
         journal.append(records(3, 3))
     assert str(gap.value) == (
         f"record 3 does not follow the journal's last one: 1 is next in {path}\n"

@@ -13,8 +13,8 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from plait.adapters.sqlite import SqliteJournal, open_writer, wal
-from plait.adapters.sqlite.files import wal_of
+from plait.adapters.sqlite import SqliteJournal, open_journal_writer, wal
+from plait.adapters.sqlite.files import find_wal
 from plait.testing.contracts.samples import records
 
 COMMITS = 5
@@ -26,7 +26,7 @@ FIELDS = {"page": 0, "commit": 7, "salt-1": 8, "salt-2": 12, "sum": 16, "data": 
 
 @pytest.fixture
 def journal(path: Path) -> Iterator[SqliteJournal]:
-    with closing(open_writer(path)) as journal:
+    with closing(open_journal_writer(path)) as journal:
         yield journal
 
 
@@ -34,11 +34,11 @@ def grown(journal: SqliteJournal, commits: int = COMMITS, size: int = 1) -> byte
     for _ in range(commits):
         last = journal.last()
         journal.append(records(last + 1, last + size))
-    return wal_of(journal._path).read_bytes()
+    return find_wal(journal._path).read_bytes()
 
 
-def scan(data: bytes) -> wal.Scan:
-    return wal.scan_file(BytesIO(data))
+def scan(data: bytes) -> wal.WalScan:
+    return wal.scan_wal_file(BytesIO(data))
 
 
 def frame(data: bytes, number: int) -> int:
@@ -57,21 +57,21 @@ def flipped(data: bytes, place: int) -> bytes:
 
 def test_each_commit_here_writes_two_pages(journal: SqliteJournal) -> None:
     data = grown(journal)
-    assert scan(data) == wal.Scan(kept=2 * COMMITS, lost=0, sound_header=True)
+    assert scan(data) == wal.WalScan(kept=2 * COMMITS, lost=0, has_valid_header=True)
     assert len(data) == wal.HEADER_SIZE + 2 * COMMITS * wal.FRAME_SIZE
 
 
 def test_none_or_an_empty_one_holds_nothing(tmp_path: Path) -> None:
-    assert wal.scan(tmp_path / "none") == wal.Scan(0, 0, sound_header=True)
-    assert not scan(b"").damaged
-    assert not scan(bytes(32 + 3 * wal.FRAME_SIZE)).damaged
+    assert wal.scan_wal(tmp_path / "none") == wal.WalScan(0, 0, has_valid_header=True)
+    assert not scan(b"").is_damaged
+    assert not scan(bytes(32 + 3 * wal.FRAME_SIZE)).is_damaged
 
 
 @pytest.mark.parametrize("field", FIELDS.values(), ids=FIELDS)
 def test_damage_in_the_last_commit_is_taken_for_a_torn_end(journal: SqliteJournal, field: int) -> None:
     data = grown(journal)
     found = scan(flipped(data, frame(data, -1) + field))
-    assert not found.damaged
+    assert not found.is_damaged
     assert found.kept == 2 * (COMMITS - 1)
 
 
@@ -79,17 +79,17 @@ def test_damage_in_the_last_commit_is_taken_for_a_torn_end(journal: SqliteJourna
 def test_damage_before_the_last_commit_is_damage(journal: SqliteJournal, field: int) -> None:
     data = grown(journal)
     for number in range(2 * (COMMITS - 1)):
-        assert scan(flipped(data, frame(data, number) + field)).damaged, number
+        assert scan(flipped(data, frame(data, number) + field)).is_damaged, number
 
 
 def test_a_commit_that_no_longer_says_so_is_still_one(journal: SqliteJournal) -> None:
     data = grown(journal)
-    assert scan(changed(data, frame(data, -3) + 4, bytes(4))).damaged
+    assert scan(changed(data, frame(data, -3) + 4, bytes(4))).is_damaged
 
 
 def test_a_commit_that_is_gone_altogether_is_still_one(journal: SqliteJournal) -> None:
     data = grown(journal)
-    assert scan(changed(data, frame(data, -4), bytes(2 * wal.FRAME_SIZE))).damaged
+    assert scan(changed(data, frame(data, -4), bytes(2 * wal.FRAME_SIZE))).is_damaged
 
 
 def test_two_commits_that_are_both_hurt_are_still_two(journal: SqliteJournal) -> None:
@@ -98,7 +98,7 @@ def test_two_commits_that_are_both_hurt_are_still_two(journal: SqliteJournal) ->
     journal._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     data = grown(journal)
     begin, end = frame(data, -3) + 2_000, frame(data, -2) + wal.FRAME_HEADER_SIZE
-    assert scan(changed(data, begin, bytes(end - begin))).damaged
+    assert scan(changed(data, begin, bytes(end - begin))).is_damaged
 
 
 @pytest.mark.parametrize("size", [1, 5, 200])
@@ -119,8 +119,8 @@ def test_the_pages_of_a_commit_are_in_order_and_meta_is_among_them(journal: Sqli
 @pytest.mark.parametrize("place", range(wal.HEADER_SIZE))
 def test_a_damaged_head_hides_every_commit(journal: SqliteJournal, place: int) -> None:
     one = grown(journal, commits=1)
-    assert scan(flipped(one, place)).damaged
-    assert not scan(flipped(one, place)[: frame(one, -1)]).damaged
+    assert scan(flipped(one, place)).is_damaged
+    assert not scan(flipped(one, place)[: frame(one, -1)]).is_damaged
 
 
 def test_what_an_older_wal_left_behind_is_no_damage(journal: SqliteJournal) -> None:
@@ -128,7 +128,7 @@ def test_what_an_older_wal_left_behind_is_no_damage(journal: SqliteJournal) -> N
     journal._db.execute("PRAGMA wal_checkpoint(PASSIVE)")
     data = grown(journal, commits=1)
     assert len(data) == len(older), "the WAL began anew without being cut"
-    assert scan(data) == wal.Scan(kept=2, lost=0, sound_header=True)
+    assert scan(data) == wal.WalScan(kept=2, lost=0, has_valid_header=True)
 
 
 def test_a_commit_torn_over_an_older_wal_is_no_damage(journal: SqliteJournal) -> None:
@@ -138,7 +138,7 @@ def test_a_commit_torn_over_an_older_wal_is_no_damage(journal: SqliteJournal) ->
     for number in range(2 * COMMITS):
         place = frame(older, number)
         found = scan(changed(data, place, older[place : place + wal.FRAME_SIZE]))
-        assert not found.damaged
+        assert not found.is_damaged
         assert found.kept == 0
 
 
@@ -147,7 +147,7 @@ def image() -> Iterator[tuple[Path, bytes, bytes]]:
     """A folder to work in, and the two files as a crash leaves them."""
     with TemporaryDirectory() as name:
         path = Path(name) / "journal.db"
-        with closing(open_writer(path)) as journal:
+        with closing(open_journal_writer(path)) as journal:
             data = grown(journal)
             yield Path(name) / "copy.db", path.read_bytes(), data
 
@@ -158,7 +158,7 @@ def test_it_keeps_what_sqlite_keeps(image: tuple[Path, bytes, bytes], place: int
     copy, data, log = image
     damaged = flipped(log, place % len(log))[:end]
     copy.write_bytes(data)
-    wal_of(copy).write_bytes(damaged)
+    find_wal(copy).write_bytes(damaged)
     with closing(sqlite3.connect(copy)) as db:
         db.execute("PRAGMA synchronous = OFF")
         _, frames, _ = db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()

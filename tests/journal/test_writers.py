@@ -14,8 +14,8 @@ from time import monotonic
 
 import pytest
 
-from plait.adapters.sqlite import files, lock, open_reader, open_writer, wal
-from plait.adapters.sqlite.files import wal_of
+from plait.adapters.sqlite import files, lock, open_journal_reader, open_journal_writer, wal
+from plait.adapters.sqlite.files import find_wal
 from plait.ports import JournalBusyError
 from plait.testing.contracts.samples import records
 
@@ -27,24 +27,24 @@ def test_a_second_writer_is_told_who_the_first_is(path: Path, child: Child) -> N
     assert first.stdout
     assert first.stdout.readline() == "held\n"
     with pytest.raises(JournalBusyError) as busy:
-        open_writer(path)
+        open_journal_writer(path)
     assert str(busy.value) == (
         f"the journal {path} is being written by process {first.pid}\n"
         "  a journal has one writer: ask the engine that runs already, or stop it first"
     )
     first.communicate()
-    open_writer(path).close()
+    open_journal_writer(path).close()
 
 
 def test_death_gives_the_lock_back(path: Path, child: Child) -> None:
     first = child("hold", path)
     assert first.stdout
     assert first.stdout.readline() == "held\n"
-    assert lock.taken(path)
+    assert lock.is_locked(path)
     first.kill()
     first.wait()
-    assert not lock.taken(path)
-    open_writer(path).close()
+    assert not lock.is_locked(path)
+    open_journal_writer(path).close()
 
 
 def test_a_refusal_gives_the_lock_back(path: Path) -> None:
@@ -52,29 +52,29 @@ def test_a_refusal_gives_the_lock_back(path: Path) -> None:
     path.write_bytes(b"no journal")
     for _ in range(2):
         with pytest.raises(Exception, match="is not a plait journal"):
-            open_writer(path)
-    assert not lock.taken(path)
+            open_journal_writer(path)
+    assert not lock.is_locked(path)
 
 
 def test_a_second_writer_in_the_same_process_is_refused_too(path: Path) -> None:
-    with closing(open_writer(path)), pytest.raises(JournalBusyError, match=str(os.getpid())):
-        open_writer(path)
+    with closing(open_journal_writer(path)), pytest.raises(JournalBusyError, match=str(os.getpid())):
+        open_journal_writer(path)
 
 
 def test_a_reader_that_only_asks_keeps_no_writer_out(path: Path) -> None:
     path.parent.mkdir()
-    fd = os.open(lock.beside(path), os.O_RDONLY | os.O_CREAT)
+    fd = os.open(lock.find_lock_file(path), os.O_RDONLY | os.O_CREAT)
     fcntl.flock(fd, fcntl.LOCK_SH)
     asked = Timer(0.05, os.close, [fd])
     asked.start()
-    with closing(open_writer(path)) as journal:
+    with closing(open_journal_writer(path)) as journal:
         assert journal.last() == 0
     asked.join()
 
 
 def test_readers_in_other_processes_see_each_record_once_and_in_order(path: Path, child: Child) -> None:
     total, last, chance = 300, 0, Random(5)
-    with closing(open_writer(path)) as journal:
+    with closing(open_journal_writer(path)) as journal:
         # Often enough for many checkpoints while they read.
         journal._db.execute("PRAGMA wal_autocheckpoint = 10")
         readers = [child("tail", path, total) for _ in range(3)]
@@ -92,41 +92,41 @@ def test_readers_in_other_processes_see_each_record_once_and_in_order(path: Path
 
 def test_a_writer_begins_with_an_empty_wal(path: Path) -> None:
     """What a crash left at its end would otherwise be behind new commits, and look like damage after the next crash."""
-    with closing(open_writer(path)) as journal:
+    with closing(open_journal_writer(path)) as journal:
         for seq in range(1, 4):
             journal.append(records(seq, seq))
-        left = path.read_bytes(), wal_of(path).read_bytes()
+        left = path.read_bytes(), find_wal(path).read_bytes()
     path.write_bytes(left[0])
-    wal_of(path).write_bytes(left[1][: -wal.FRAME_SIZE // 2])
-    with closing(open_writer(path)) as journal:
-        assert wal_of(path).stat().st_size == 0
+    find_wal(path).write_bytes(left[1][: -wal.FRAME_SIZE // 2])
+    with closing(open_journal_writer(path)) as journal:
+        assert find_wal(path).stat().st_size == 0
         assert list(journal.read()) == records(1, 2)
 
 
 def test_the_wal_stays_small(path: Path) -> None:
-    with closing(open_writer(path)) as journal:
+    with closing(open_journal_writer(path)) as journal:
         journal._db.execute("PRAGMA wal_autocheckpoint = 10")
         for seq in range(1, 40):
             journal.append(records(seq, seq))
-            assert wal_of(path).stat().st_size < 12 * wal.FRAME_SIZE
+            assert find_wal(path).stat().st_size < 12 * wal.FRAME_SIZE
 
 
 def test_a_reader_that_never_lets_go_keeps_nobody_from_appending(path: Path) -> None:
-    with closing(open_writer(path)) as journal:
+    with closing(open_journal_writer(path)) as journal:
         journal._db.execute("PRAGMA wal_autocheckpoint = 4")
         journal.append(records(1, 1))
-        with closing(open_reader(path)) as reader:
+        with closing(open_journal_reader(path)) as reader:
             reader._db.execute("BEGIN")
             assert reader.last() == 1
             began = monotonic()
             for seq in range(2, 30):
                 journal.append(records(seq, seq))
-            assert monotonic() - began < files.PATIENCE, "not even one checkpoint waited for it"
+            assert monotonic() - began < files.BUSY_TIMEOUT_SECONDS, "not even one checkpoint waited for it"
             assert reader.last() == 1
             reader._db.execute("COMMIT")
             assert list(reader.read()) == records(1, 29)
         journal.append(records(30, 30))
-        grown = wal_of(path).stat().st_size
+        grown = find_wal(path).stat().st_size
         for seq in range(31, 50):
             journal.append(records(seq, seq))
-        assert wal_of(path).stat().st_size == grown, "the WAL begins anew when the reader has let go"
+        assert find_wal(path).stat().st_size == grown, "the WAL begins anew when the reader has let go"

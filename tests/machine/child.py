@@ -10,9 +10,9 @@ from pathlib import Path
 from random import Random
 from subprocess import DEVNULL, Popen
 
-from plait.adapters.awake import Awake
-from plait.adapters.commons import lock, open_commons
-from plait.adapters.commons.identity import Identity, identify
+from plait.adapters.awake import SystemSleepInhibitor
+from plait.adapters.commons import lock, open_shared_state
+from plait.adapters.commons.identity import ProcessIdentity, identify_process
 
 
 def say(*words: object) -> None:
@@ -27,10 +27,10 @@ def work() -> Popen[bytes]:
 
 def hold(folder: Path, engine: str, slots: str, attempts: str) -> None:
     """Hold so many slots with so many attempts until stdin ends; say who they are."""
-    commons = open_commons(folder, engine=engine)
+    commons = open_shared_state(folder, engine=engine)
     pids = [work().pid for _ in range(int(attempts))]
-    with commons.turn() as elsewhere:
-        commons.hold(int(slots), pids)
+    with commons.lock() as elsewhere:
+        commons.record_usage(int(slots), pids)
     say(elsewhere.slots, *pids)
     sys.stdin.read()
     commons.close()
@@ -38,9 +38,9 @@ def hold(folder: Path, engine: str, slots: str, attempts: str) -> None:
 
 def stop(folder: Path, engine: str) -> None:
     """Be stopped while nobody else can take slots."""
-    commons = open_commons(folder, engine=engine)
-    with commons.turn():
-        commons.hold(3, [])
+    commons = open_shared_state(folder, engine=engine)
+    with commons.lock():
+        commons.record_usage(3, [])
         say("held")
         os.kill(os.getpid(), signal.SIGSTOP)
     say("over")
@@ -52,12 +52,12 @@ def crowd(folder: Path, engine: str, limit: str, turns: str, dies: str) -> None:
 
     It may die at its end with what it holds: in its turn, or after it.
     """
-    lock.PATIENCE = 60.0  # a slow machine is not what is tried here
-    commons, chance = open_commons(folder, engine=engine), Random(engine)
+    lock.LOCK_TIMEOUT_SECONDS = 60.0  # a slow machine is not what is tried here
+    commons, chance = open_shared_state(folder, engine=engine), Random(engine)
     mine: list[Popen[bytes]] = []
     most = 0
     for turn in range(int(turns)):
-        with commons.turn() as elsewhere:
+        with commons.lock() as elsewhere:
             if elsewhere.slots + len(mine) < int(limit) and chance.random() < 0.8:
                 mine.append(work())
                 _note(folder, mine[-1].pid)
@@ -66,24 +66,24 @@ def crowd(folder: Path, engine: str, limit: str, turns: str, dies: str) -> None:
                 ended.kill()
                 ended.wait()
             most = max(most, _alive(folder))
-            commons.hold(len(mine), [each.pid for each in mine])
+            commons.record_usage(len(mine), [each.pid for each in mine])
             if dies == "in" and turn == int(turns) - 1:
                 say(most)
                 os.kill(os.getpid(), signal.SIGKILL)
     say(most)
     if dies == "after":
         os.kill(os.getpid(), signal.SIGKILL)
-    with commons.turn():
+    with commons.lock():
         for each in mine:
             each.kill()
             each.wait()
-        commons.hold(0, [])
+        commons.record_usage(0, [])
     commons.close()
 
 
 def _note(folder: Path, pid: int) -> None:
     with (folder.parent / "attempts").open("a") as file:
-        started = identify(pid)
+        started = identify_process(pid)
         assert started
         file.write(f"{pid} {started.start}\n")
 
@@ -93,23 +93,23 @@ def _alive(folder: Path) -> int:
         lines = (folder.parent / "attempts").read_text().splitlines()
     except FileNotFoundError:
         return 0
-    return sum(Identity(*map(int, line.split())).alive for line in lines)
+    return sum(ProcessIdentity(*map(int, line.split())).is_alive for line in lines)
 
 
 def lease(folder: Path, engine: str, first: str, stop: str, count: str) -> None:
     """Lease so many blocks, and say which; at the word, so that all do it at once."""
-    commons = open_commons(folder, engine=engine, range_of_ports=range(int(first), int(stop)))
+    commons = open_shared_state(folder, engine=engine, ports=range(int(first), int(stop)))
     say("ready")
     sys.stdin.readline()
-    leased = [commons.lease("batch", f"task {number}") for number in range(int(count))]
+    leased = [commons.lease_ports("batch", f"task {number}") for number in range(int(count))]
     say(*(block.start for block in leased if block))
     sys.stdin.read()
 
 
 def awake(_: Path) -> None:
     """Keep the machine awake until killed."""
-    keeper = Awake(enabled=True)
-    keeper.hold()
+    keeper = SystemSleepInhibitor(enabled=True)
+    keeper.acquire()
     say("held")
     sys.stdin.read()
 

@@ -10,8 +10,8 @@ from subprocess import Popen
 
 import pytest
 
-from plait.adapters.awake import Awake
-from plait.adapters.commons.identity import identify
+from plait.adapters.awake import SystemSleepInhibitor
+from plait.adapters.commons.identity import identify_process
 
 Child = Callable[..., Popen[str]]
 Until = Callable[[Callable[[], bool]], None]
@@ -57,27 +57,27 @@ def gone(pid: int) -> bool:
 def test_it_is_asked_for_as_long_as_it_is_held(
     keeper: Path, until: Until, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    awake = Awake(enabled=True)
-    awake.hold()
+    awake = SystemSleepInhibitor(enabled=True)
+    awake.acquire()
     pid, words = asked(keeper, until)
     assert words == "--what=idle:sleep --who=plait --why=a batch is running --mode=block cat"
-    awake.hold()
-    assert awake.why == ""
-    assert identify(pid)
+    awake.acquire()
+    assert awake.problem == ""
+    assert identify_process(pid)
     awake.release()
     until(lambda: gone(pid))
     assert (keeper / "ended").exists()
-    assert awake.why == ""
+    assert awake.problem == ""
     awake.release()
     assert capfd.readouterr() == ("", "")
 
 
 def test_it_can_be_held_again(keeper: Path, until: Until) -> None:
-    awake = Awake(enabled=True)
+    awake = SystemSleepInhibitor(enabled=True)
     pids = set()
     for _ in range(3):
         (keeper / "asked").unlink(missing_ok=True)
-        awake.hold()
+        awake.acquire()
         pids.add(asked(keeper, until)[0])
         awake.release()
     until(lambda: all(map(gone, pids)))
@@ -89,14 +89,14 @@ def test_it_ends_with_its_engine_however_that_dies(keeper: Path, child: Child, u
     pid, _ = asked(keeper, until)
     engine.kill()
     until((keeper / "ended").exists)
-    until(lambda: identify(pid) is None)
+    until(lambda: identify_process(pid) is None)
 
 
 def test_it_has_none_of_the_engines_files(keeper: Path, until: Until) -> None:
     journal = os.open(keeper / "journal.db", os.O_RDWR | os.O_CREAT)
     os.set_inheritable(journal, True)  # noqa: FBT003
-    awake = Awake(enabled=True)
-    awake.hold()
+    awake = SystemSleepInhibitor(enabled=True)
+    awake.acquire()
     pid, _ = asked(keeper, until)
     links = {str(link.readlink()) for link in Path(f"/proc/{pid}/fd").iterdir()}
     assert str(keeper / "journal.db") not in links
@@ -109,9 +109,9 @@ def test_it_has_none_of_the_engines_files(keeper: Path, until: Until) -> None:
 
 
 def test_switched_off_it_does_nothing(keeper: Path) -> None:
-    awake = Awake(enabled=False)
-    awake.hold()
-    assert awake.why == ""
+    awake = SystemSleepInhibitor(enabled=False)
+    awake.acquire()
+    assert awake.problem == ""
     awake.release()
     assert not (keeper / "asked").exists()
 
@@ -120,27 +120,29 @@ def test_a_system_that_refuses_is_told_of_and_asked_again_only_after_a_release(
     tmp_path: Path, until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     install(tmp_path, "#!/bin/sh\necho x >> 'FOLDER/tries'\nexit 1\n", monkeypatch)
-    awake = Awake(enabled=True)
-    awake.hold()
-    until(lambda: awake.why != "")
-    assert awake.why == "systemd-inhibit left with exit status 1: this system can't be kept awake from here"
-    awake.hold()
+    awake = SystemSleepInhibitor(enabled=True)
+    awake.acquire()
+    until(lambda: awake.problem != "")
+    assert (
+        awake.problem == "systemd-inhibit left with exit status 1: this system can't be kept awake from here"
+    )
+    awake.acquire()
     assert (tmp_path / "tries").read_text() == "x\n"
     awake.release()
-    assert awake.why == ""
-    awake.hold()
-    until(lambda: awake.why != "")
+    assert awake.problem == ""
+    awake.acquire()
+    until(lambda: awake.problem != "")
     assert (tmp_path / "tries").read_text() == "x\nx\n"
     awake.release()
 
 
 def test_a_system_without_the_program_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    awake = Awake(enabled=True)
-    awake.hold()
-    assert awake.why == "there is no systemd-inhibit here"
+    awake = SystemSleepInhibitor(enabled=True)
+    awake.acquire()
+    assert awake.problem == "there is no systemd-inhibit here"
     awake.release()
-    assert awake.why == ""
+    assert awake.problem == ""
 
 
 def test_a_program_that_can_not_be_started_is_told_of(
@@ -148,7 +150,7 @@ def test_a_program_that_can_not_be_started_is_told_of(
 ) -> None:
     install(tmp_path, "#!/no/such/interpreter\n", monkeypatch)
     monkeypatch.setenv("PATH", str(tmp_path))
-    awake = Awake(enabled=True)
-    awake.hold()
-    assert awake.why.startswith("systemd-inhibit could not be started: ")
+    awake = SystemSleepInhibitor(enabled=True)
+    awake.acquire()
+    assert awake.problem.startswith("systemd-inhibit could not be started: ")
     awake.release()

@@ -12,13 +12,13 @@ from subprocess import Popen
 
 import pytest
 
-from plait.adapters.commons import FileCommons, lock, open_commons
-from plait.adapters.commons.identity import identify
-from plait.adapters.commons.refusals import Refusals
-from plait.ports import Elsewhere
+from plait.adapters.commons import FileSharedState, lock, open_shared_state
+from plait.adapters.commons.identity import identify_process
+from plait.adapters.commons.refusals import ProviderRefusals
+from plait.ports import OtherEngines
 
 Child = Callable[..., Popen[str]]
-Opened = Callable[..., FileCommons]
+Opened = Callable[..., FileSharedState]
 
 FOREIGN = [
     "",
@@ -33,10 +33,10 @@ FOREIGN = [
 
 @pytest.fixture
 def engine(folder: Path) -> Iterator[Opened]:
-    opened: list[FileCommons] = []
+    opened: list[FileSharedState] = []
 
-    def start(name: str) -> FileCommons:
-        opened.append(open_commons(folder, engine=name))
+    def start(name: str) -> FileSharedState:
+        opened.append(open_shared_state(folder, engine=name))
         return opened[-1]
 
     yield start
@@ -44,14 +44,14 @@ def engine(folder: Path) -> Iterator[Opened]:
         each.close()
 
 
-def elsewhere(commons: FileCommons) -> Elsewhere:
-    with commons.turn() as seen:
+def elsewhere(commons: FileSharedState) -> OtherEngines:
+    with commons.lock() as seen:
         return seen
 
 
-def hold(commons: FileCommons, slots: int, *pids: int) -> None:
-    with commons.turn():
-        commons.hold(slots, pids)
+def hold(commons: FileSharedState, slots: int, *pids: int) -> None:
+    with commons.lock():
+        commons.record_usage(slots, pids)
 
 
 def told(process: Popen[str]) -> list[int]:
@@ -66,14 +66,14 @@ def end(*pids: int) -> None:
 
 
 def dead(pid: int) -> bool:
-    return identify(pid) is None
+    return identify_process(pid) is None
 
 
 def test_an_engine_alone_has_nobody_elsewhere(engine: Opened) -> None:
     commons = engine("/a")
-    assert elsewhere(commons) == Elsewhere()
+    assert elsewhere(commons) == OtherEngines()
     hold(commons, 3)
-    assert elsewhere(commons) == Elsewhere()
+    assert elsewhere(commons) == OtherEngines()
     assert commons.problem == ""
 
 
@@ -81,16 +81,16 @@ def test_others_see_what_an_engine_holds_and_who_it_is(engine: Opened) -> None:
     one, two, three = engine("/a"), engine("/b"), engine("/c")
     hold(one, 2)
     hold(two, 3)
-    assert elsewhere(three) == Elsewhere(5, "/b (3), /a (2)")
-    assert elsewhere(one) == Elsewhere(3, "/b (3)")
+    assert elsewhere(three) == OtherEngines(5, "/b (3), /a (2)")
+    assert elsewhere(one) == OtherEngines(3, "/b (3)")
     hold(two, 0)
-    assert elsewhere(one) == Elsewhere()
+    assert elsewhere(one) == OtherEngines()
 
 
 def test_of_many_engines_the_busiest_are_named(engine: Opened) -> None:
     for number in range(1, 6):
         hold(engine(f"/{number}"), number)
-    assert elsewhere(engine("/mine")) == Elsewhere(15, "/5 (5), /4 (4), /3 (3), 2 more")
+    assert elsewhere(engine("/mine")) == OtherEngines(15, "/5 (5), /4 (4), /3 (3), 2 more")
 
 
 def test_a_name_that_can_not_be_shown_is_shown_as_far_as_it_can(engine: Opened) -> None:
@@ -106,7 +106,7 @@ def test_an_engine_that_leaves_holds_nothing_any_more(engine: Opened, folder: Pa
     hold(one, 2)
     one.close()
     one.close()
-    assert elsewhere(two) == Elsewhere()
+    assert elsewhere(two) == OtherEngines()
     two.close()
     assert list((folder / "engines").iterdir()) == []
 
@@ -120,13 +120,13 @@ def test_a_dead_engine_counts_by_those_of_its_attempts_that_live(
     assert elsewhere(mine).slots == 4
     other.kill()
     other.wait()
-    assert elsewhere(mine) == Elsewhere(4, "/dead (4)"), "all of them run"
+    assert elsewhere(mine) == OtherEngines(4, "/dead (4)"), "all of them run"
     end(attempts[0])
     until(lambda: dead(attempts[0]))
     assert elsewhere(mine).slots == 3, "which of them had two is not known"
     end(*attempts[1:])
     until(lambda: all(map(dead, attempts)))
-    assert elsewhere(mine) == Elsewhere()
+    assert elsewhere(mine) == OtherEngines()
     assert len(list((folder / "engines").iterdir())) == 1, "its entry is gone"
 
 
@@ -151,7 +151,7 @@ def test_the_next_engine_of_the_same_name_takes_the_place_of_the_dead_one(
     other.kill()
     other.wait()
     watcher, heir = engine("/watcher"), engine("/same")
-    assert elsewhere(heir) == Elsewhere(), "what it inherits is its own"
+    assert elsewhere(heir) == OtherEngines(), "what it inherits is its own"
     assert elsewhere(watcher).slots == 2, "not four, and not none"
     hold(heir, 1, attempts[0])
     assert elsewhere(watcher).slots == 1
@@ -177,7 +177,7 @@ def test_a_second_engine_of_the_same_name_says_so_and_sees_the_others(engine: Op
 
 
 def test_processes_of_an_earlier_start_of_the_machine_count_for_nothing(engine: Opened, folder: Path) -> None:
-    me = identify(os.getpid())
+    me = identify_process(os.getpid())
     assert me
     entry = {
         "engine": "/old",
@@ -188,7 +188,7 @@ def test_processes_of_an_earlier_start_of_the_machine_count_for_nothing(engine: 
     }
     mine = engine("/mine")
     (folder / "engines" / "old.json").write_text(json.dumps(entry))
-    assert elsewhere(mine) == Elsewhere()
+    assert elsewhere(mine) == OtherEngines()
     assert not (folder / "engines" / "old.json").exists()
 
 
@@ -216,7 +216,7 @@ def test_an_attempt_that_is_over_counts_for_nothing_although_nobody_asked_for_it
     gone = engine("/gone")
     hold(gone, 1, over.pid)
     gone.close()
-    assert elsewhere(engine("/mine")) == Elsewhere()
+    assert elsewhere(engine("/mine")) == OtherEngines()
     over.wait()
 
 
@@ -224,15 +224,15 @@ def test_an_attempt_that_is_over_counts_for_nothing_although_nobody_asked_for_it
 def test_what_can_not_be_read_costs_itself_only(text: str, engine: Opened, folder: Path) -> None:
     one, two = engine("/a"), engine("/b")
     hold(one, 2)
-    one.refused("anthropic", 1e12)
+    one.report_refusal("anthropic", 1e12)
     for name in ("foreign.json", "a note.txt"):
         (folder / "engines" / name).write_text(text, encoding="latin-1")
-    assert elsewhere(two) == Elsewhere(2, "/a (2)", refusals={"anthropic": 1e12})
+    assert elsewhere(two) == OtherEngines(2, "/a (2)", refusals={"anthropic": 1e12})
     assert not (folder / "engines" / "foreign.json").exists()
     assert (folder / "engines" / "a note.txt").exists(), "it is not ours"
     (folder / "refusals.json").write_text(text, encoding="latin-1")
-    assert elsewhere(two) == Elsewhere(2, "/a (2)")
-    one.refused("anthropic", 1e12)
+    assert elsewhere(two) == OtherEngines(2, "/a (2)")
+    one.report_refusal("anthropic", 1e12)
     assert elsewhere(two).refusals == {"anthropic": 1e12}
     assert two.problem == ""
 
@@ -242,7 +242,7 @@ def test_what_is_no_file_is_passed_over(engine: Opened, folder: Path) -> None:
     os.mkfifo(folder / "engines" / "pipe.json")
     (folder / "engines" / "folder.json").mkdir()
     (folder / "engines" / "link.json").symlink_to(__file__)
-    assert elsewhere(commons) == Elsewhere()
+    assert elsewhere(commons) == OtherEngines()
     assert commons.problem == ""
     assert len(list((folder / "engines").iterdir())) == 4
 
@@ -252,7 +252,7 @@ def test_a_live_engine_whose_file_was_damaged_tells_it_anew(engine: Opened, fold
     hold(one, 2)
     for path in (folder / "engines").iterdir():
         path.write_text("{")
-    assert elsewhere(two) == Elsewhere()
+    assert elsewhere(two) == OtherEngines()
     hold(one, 3)
     assert elsewhere(two).slots == 3
 
@@ -277,7 +277,7 @@ def test_a_folder_that_was_removed_is_made_again(engine: Opened, folder: Path) -
         path.unlink()
     (folder / "engines").rmdir()
     (folder / "lock").unlink()
-    assert elsewhere(one) == Elsewhere()
+    assert elsewhere(one) == OtherEngines()
     assert elsewhere(two).slots == 2
     assert one.problem == two.problem == ""
 
@@ -285,8 +285,8 @@ def test_a_folder_that_was_removed_is_made_again(engine: Opened, folder: Path) -
 def test_files_are_for_their_owner_only(engine: Opened, folder: Path) -> None:
     commons = engine("/a")
     hold(commons, 1)
-    commons.refused("anthropic", 1e12)
-    commons.lease("b", "t")
+    commons.report_refusal("anthropic", 1e12)
+    commons.lease_ports("b", "t")
     modes = {path: stat.S_IMODE(path.stat().st_mode) for path in (folder, *folder.rglob("*"))}
     assert {mode for path, mode in modes.items() if path.is_dir()} == {0o700}
     assert {mode for path, mode in modes.items() if path.is_file()} == {0o600}
@@ -295,15 +295,15 @@ def test_files_are_for_their_owner_only(engine: Opened, folder: Path) -> None:
 
 def test_where_nothing_can_be_written_an_engine_is_alone(tmp_path: Path) -> None:
     (tmp_path / "home").write_text("this is no folder")
-    commons = open_commons(tmp_path / "home" / "commons", engine="/a")
+    commons = open_shared_state(tmp_path / "home" / "commons", engine="/a")
     hold(commons, 2)
-    commons.refused("anthropic", 1e12)
-    assert elsewhere(commons) == Elsewhere()
-    one, two = commons.lease("b", "one"), commons.lease("b", "two")
+    commons.report_refusal("anthropic", 1e12)
+    assert elsewhere(commons) == OtherEngines()
+    one, two = commons.lease_ports("b", "one"), commons.lease_ports("b", "two")
     assert len(one) == len(two) == 10
     assert not {*one} & {*two}, "within this engine, ports are kept apart all the same"
-    assert commons.lease("b", "one") == one
-    commons.give_back("b", "one")
+    assert commons.lease_ports("b", "one") == one
+    commons.release_ports("b", "one")
     commons.close()
     assert commons.problem.startswith(
         f"slots and ports are not shared with your other engines, since {tmp_path / 'home' / 'commons'} can't be used: "
@@ -313,37 +313,37 @@ def test_where_nothing_can_be_written_an_engine_is_alone(tmp_path: Path) -> None
 
 def test_an_error_of_the_caller_is_the_callers(engine: Opened) -> None:
     commons = engine("/a")
-    with pytest.raises(OSError, match="mine"), commons.turn():
+    with pytest.raises(OSError, match="mine"), commons.lock():
         raise OSError("mine")
     assert commons.problem == ""
-    assert elsewhere(engine("/b")) == Elsewhere(), "the turn is over"
+    assert elsewhere(engine("/b")) == OtherEngines(), "the turn is over"
 
 
 def test_all_of_it_can_be_asked_for_within_a_turn(engine: Opened) -> None:
     one, two = engine("/a"), engine("/b")
-    with one.turn():
-        one.hold(1, [])
-        one.refused("anthropic", 1e12)
-        assert one.lease("b", "t")
-        one.give_back("b", "t")
-        with one.turn() as inside:
+    with one.lock():
+        one.record_usage(1, [])
+        one.report_refusal("anthropic", 1e12)
+        assert one.lease_ports("b", "t")
+        one.release_ports("b", "t")
+        with one.lock() as inside:
             assert inside.slots == 0
-    assert elsewhere(two) == Elsewhere(1, "/a (1)", refusals={"anthropic": 1e12})
+    assert elsewhere(two) == OtherEngines(1, "/a (1)", refusals={"anthropic": 1e12})
     assert (one.problem, two.problem) == ("", "")
 
 
 def test_a_stopped_engine_is_not_waited_for_for_ever(
     engine: Opened, child: Child, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lock, "PATIENCE", 0.05)
+    monkeypatch.setattr(lock, "LOCK_TIMEOUT_SECONDS", 0.05)
     mine = engine("/mine")
     other = child("stop", folder, "/stopped")
     assert other.stdout
     assert other.stdout.readline() == "held\n"
     os.waitpid(other.pid, os.WUNTRACED)
-    with mine.turn() as seen:
-        assert seen == Elsewhere(3, "/stopped (3)"), "what it holds is known"
-        mine.hold(1, [])
+    with mine.lock() as seen:
+        assert seen == OtherEngines(3, "/stopped (3)"), "what it holds is known"
+        mine.record_usage(1, [])
     assert mine.problem.startswith(f"process {other.pid} has not let go of {folder / 'lock'} for ")
     pauses: list[float] = []
     monkeypatch.setattr("time.sleep", pauses.append)
@@ -358,9 +358,9 @@ def test_a_stopped_engine_is_not_waited_for_for_ever(
 
 def test_refusals_reach_the_others_and_outlast_their_engine(engine: Opened) -> None:
     one, two, three = engine("/a"), engine("/b"), engine("/c")
-    one.refused("anthropic", 2e12)
-    two.refused("anthropic", 1e12)
-    two.refused("openai", 1e12)
+    one.report_refusal("anthropic", 2e12)
+    two.report_refusal("anthropic", 1e12)
+    two.report_refusal("openai", 1e12)
     assert elsewhere(three).refusals == {"anthropic": 2e12, "openai": 1e12}
     assert elsewhere(one).refusals == {"anthropic": 1e12, "openai": 1e12}, "its own it knows"
     one.close()
@@ -370,25 +370,25 @@ def test_refusals_reach_the_others_and_outlast_their_engine(engine: Opened) -> N
 
 def test_refusals_end(tmp_path: Path) -> None:
     path = tmp_path / "refusals.json"
-    one, two = Refusals(path, "one"), Refusals(path, "two")
-    one.tell("anthropic", 100, now=10)
-    one.tell("openai", 50, now=10)
-    two.tell("gemini", 70, now=20)
-    one.tell("anthropic", 60, now=30)
-    assert two.heard(40, tidy=True) == {"anthropic": 60, "openai": 50}
-    assert two.heard(55, tidy=True) == {"anthropic": 60}
-    assert one.heard(65, tidy=True) == {"gemini": 70}
-    assert two.heard(70, tidy=False) == {}
+    one, two = ProviderRefusals(path, "one"), ProviderRefusals(path, "two")
+    one.record("anthropic", 100, now=10)
+    one.record("openai", 50, now=10)
+    two.record("gemini", 70, now=20)
+    one.record("anthropic", 60, now=30)
+    assert two.read_others(40, clean_up=True) == {"anthropic": 60, "openai": 50}
+    assert two.read_others(55, clean_up=True) == {"anthropic": 60}
+    assert one.read_others(65, clean_up=True) == {"gemini": 70}
+    assert two.read_others(70, clean_up=False) == {}
     assert path.exists()
-    assert two.heard(70, tidy=True) == {}
+    assert two.read_others(70, clean_up=True) == {}
     assert not path.exists()
-    one.tell("anthropic", float("inf"), now=80)
-    one.tell("anthropic", float("nan"), now=80)
-    assert two.heard(80, tidy=True) == {}
+    one.record("anthropic", float("inf"), now=80)
+    one.record("anthropic", float("nan"), now=80)
+    assert two.read_others(80, clean_up=True) == {}
 
 
 def test_one_bad_refusal_costs_itself(tmp_path: Path) -> None:
     path = tmp_path / "refusals.json"
     good = {"engine": "e", "provider": "p", "until": 9, "later": "versions may say more"}
     path.write_text(json.dumps([1, {"engine": "x"}, good, {**good, "until": "soon"}]))
-    assert Refusals(path, "mine").heard(1, tidy=True) == {"p": 9}
+    assert ProviderRefusals(path, "mine").read_others(1, clean_up=True) == {"p": 9}

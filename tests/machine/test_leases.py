@@ -12,19 +12,19 @@ from subprocess import Popen
 
 import pytest
 
-from plait.adapters.commons import FileCommons, open_commons
-from plait.adapters.commons.leases import USUAL, blocks, ephemeral
+from plait.adapters.commons import FileSharedState, open_shared_state
+from plait.adapters.commons.leases import DEFAULT_PORTS, list_blocks, read_ephemeral_range
 
 Child = Callable[..., Popen[str]]
 
 
-def opened(folder: Path, name: str, ports: range) -> closing[FileCommons]:
-    return closing(open_commons(folder, engine=name, range_of_ports=ports))
+def opened(folder: Path, name: str, ports: range) -> closing[FileSharedState]:
+    return closing(open_shared_state(folder, engine=name, ports=ports))
 
 
-def lease_all(commons: FileCommons, batch: str = "b") -> list[range]:
+def lease_all(commons: FileSharedState, batch: str = "b") -> list[range]:
     """Twenty: all there are."""
-    return [commons.lease(batch, str(number)) for number in range(20)]
+    return [commons.lease_ports(batch, str(number)) for number in range(20)]
 
 
 def distinct(leased: list[range]) -> bool:
@@ -34,7 +34,7 @@ def distinct(leased: list[range]) -> bool:
 
 def test_a_task_gets_ten_ports_that_nobody_uses(folder: Path, ports: range) -> None:
     with opened(folder, "/a", ports) as commons:
-        block = commons.lease("b", "t")
+        block = commons.lease_ports("b", "t")
         assert len(block) == 10
         assert {*block} <= {*ports}
         for port in block:
@@ -44,44 +44,44 @@ def test_a_task_gets_ten_ports_that_nobody_uses(folder: Path, ports: range) -> N
 
 def test_it_gets_the_same_ones_until_they_are_given_back(folder: Path, ports: range) -> None:
     with opened(folder, "/a", ports) as commons:
-        block = commons.lease("b", "t")
+        block = commons.lease_ports("b", "t")
         with socket.socket() as server:
             server.bind(("127.0.0.1", block[3]))
-            assert commons.lease("b", "t") == block, "also while it uses them"
-        commons.give_back("b", "t")
-        commons.give_back("b", "t")
-        commons.give_back("b", "never leased")
-        assert commons.lease("b", "next") == block, "this engine's next task has them"
-        commons.give_back("b", "next")
+            assert commons.lease_ports("b", "t") == block, "also while it uses them"
+        commons.release_ports("b", "t")
+        commons.release_ports("b", "t")
+        commons.release_ports("b", "never leased")
+        assert commons.lease_ports("b", "next") == block, "this engine's next task has them"
+        commons.release_ports("b", "next")
     assert list((folder / "ports").iterdir()) == [], "and when it leaves, anybody"
 
 
 def test_a_spare_block_is_not_given_to_two(folder: Path, ports: range) -> None:
     with opened(folder, "/a", ports) as commons:
-        commons.lease("b", "1")
-        commons.give_back("b", "1")
-        leased = [commons.lease("b", str(number)) for number in range(2, 6)]
+        commons.lease_ports("b", "1")
+        commons.release_ports("b", "1")
+        leased = [commons.lease_ports("b", str(number)) for number in range(2, 6)]
         assert all(leased)
         assert distinct(leased)
-        assert commons.lease("b", "2") == leased[0]
+        assert commons.lease_ports("b", "2") == leased[0]
 
 
 def test_a_spare_block_with_a_port_in_use_is_given_to_nobody(folder: Path, ports: range) -> None:
     with opened(folder, "/a", ports) as commons, socket.socket() as server:
-        block = commons.lease("b", "1")
-        commons.give_back("b", "1")
+        block = commons.lease_ports("b", "1")
+        commons.release_ports("b", "1")
         server.bind(("127.0.0.1", block[3]))
         server.listen()
-        assert not {*commons.lease("b", "2")} & {*block}
+        assert not {*commons.lease_ports("b", "2")} & {*block}
 
 
 def test_a_lease_of_a_spare_block_survives_the_engine(folder: Path, ports: range) -> None:
     with opened(folder, "/a", ports) as commons:
-        commons.lease("b", "one with a long name")
-        commons.give_back("b", "one with a long name")
-        block = commons.lease("b", "2")
+        commons.lease_ports("b", "one with a long name")
+        commons.release_ports("b", "one with a long name")
+        block = commons.lease_ports("b", "2")
     with opened(folder, "/a", ports) as commons:
-        assert commons.lease("b", "2") == block
+        assert commons.lease_ports("b", "2") == block
 
 
 def test_they_survive_the_engine(folder: Path, ports: range) -> None:
@@ -89,18 +89,24 @@ def test_they_survive_the_engine(folder: Path, ports: range) -> None:
         leased = lease_all(commons)
     with opened(folder, "/a", ports) as commons:
         assert lease_all(commons) == leased
-        commons.give_back("b", "7")
+        commons.release_ports("b", "7")
     with opened(folder, "/b", ports) as other:
-        assert other.lease("b", "7") == leased[7]
+        assert other.lease_ports("b", "7") == leased[7]
 
 
 def test_tasks_batches_and_engines_are_kept_apart(folder: Path, ports: range) -> None:
     with opened(folder, "/a", ports) as one, opened(folder, "/b", ports) as two:
-        leased = [each.lease(batch, task) for each in (one, two) for batch in "bc" for task in ("1", "2")]
-        leased += [one.lease("b\udcff", "\ud800"), one.lease("b c", "d"), one.lease("b", "c d")]
+        leased = [
+            each.lease_ports(batch, task) for each in (one, two) for batch in "bc" for task in ("1", "2")
+        ]
+        leased += [
+            one.lease_ports("b\udcff", "\ud800"),
+            one.lease_ports("b c", "d"),
+            one.lease_ports("b", "c d"),
+        ]
         assert all(leased)
         assert distinct(leased)
-        assert one.lease("b\udcff", "\ud800") == leased[8], "whatever its name is"
+        assert one.lease_ports("b\udcff", "\ud800") == leased[8], "whatever its name is"
 
 
 def test_a_block_with_a_port_in_use_is_passed_over(folder: Path, ports: range) -> None:
@@ -110,17 +116,17 @@ def test_a_block_with_a_port_in_use_is_passed_over(folder: Path, ports: range) -
             server.bind(("127.0.0.1", first + 9))
             server.listen()
         commons = stack.enter_context(opened(folder, "/a", ports))
-        assert commons.lease("b", "t") == ports[190:]
-        assert commons.lease("b", "another") == range(0)
+        assert commons.lease_ports("b", "t") == ports[190:]
+        assert commons.lease_ports("b", "another") == range(0)
 
 
 def test_without_a_block_left_there_is_none_and_no_error(folder: Path, ports: range) -> None:
     with opened(folder, "/a", ports) as one, opened(folder, "/b", ports) as two:
         assert distinct(lease_all(one))
-        assert one.lease("b", "one more") == range(0)
-        assert two.lease("b", "t") == range(0), "a live engine keeps its own"
-        one.give_back("b", "5")
-        assert one.lease("b", "one more")
+        assert one.lease_ports("b", "one more") == range(0)
+        assert two.lease_ports("b", "t") == range(0), "a live engine keeps its own"
+        one.release_ports("b", "5")
+        assert one.lease_ports("b", "one more")
         assert (one.problem, two.problem) == ("", "")
 
 
@@ -130,23 +136,23 @@ def test_the_oldest_of_an_engine_that_is_gone_is_taken_over(folder: Path, ports:
     for age, block in enumerate(leased):
         os.utime(folder / "ports" / str(block.start), (1000 - age, 1000 - age))
     with opened(folder, "/gone", ports) as gone:
-        gone.lease("b", "19")  # asked for again: not the oldest any more
+        gone.lease_ports("b", "19")  # asked for again: not the oldest any more
     with opened(folder, "/a", ports) as one:
-        assert one.lease("b", "x") == leased[18]
-        assert one.lease("b", "y") == leased[17]
-        assert one.lease("b", "x") == leased[18]
+        assert one.lease_ports("b", "x") == leased[18]
+        assert one.lease_ports("b", "y") == leased[17]
+        assert one.lease_ports("b", "x") == leased[18]
     with opened(folder, "/gone", ports) as gone:
-        assert gone.lease("b", "18") == leased[17], "whose next engine takes from who is gone now"
-        assert gone.lease("b", "16") == leased[16]
+        assert gone.lease_ports("b", "18") == leased[17], "whose next engine takes from who is gone now"
+        assert gone.lease_ports("b", "16") == leased[16]
 
 
 def test_leases_of_attempts_that_run_on_are_not_taken_over(folder: Path, ports: range) -> None:
-    gone = open_commons(folder, engine="/gone", range_of_ports=ports)
+    gone = open_shared_state(folder, engine="/gone", ports=ports)
     lease_all(gone)
-    gone.hold(1, [os.getpid()])
+    gone.record_usage(1, [os.getpid()])
     gone.close()
     with opened(folder, "/a", ports) as one:
-        assert one.lease("b", "t") == range(0)
+        assert one.lease_ports("b", "t") == range(0)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"key": 1}'])
@@ -157,9 +163,9 @@ def test_a_lease_that_can_not_be_read_is_taken_over_when_no_other_is_left(
         leased = lease_all(one)
         (folder / "ports" / str(leased[4].start)).write_text(text)
         (folder / "ports" / "note").write_text(text)
-        assert two.lease("b", "t") == leased[4]
-        assert one.lease("b", "4") == range(0), "one's own leases are not taken from oneself"
-        assert one.lease("b", "3") == leased[3]
+        assert two.lease_ports("b", "t") == leased[4]
+        assert one.lease_ports("b", "4") == range(0), "one's own leases are not taken from oneself"
+        assert one.lease_ports("b", "3") == leased[3]
 
 
 def test_leases_whose_files_were_removed_are_never_had_by_two(folder: Path, ports: range) -> None:
@@ -167,8 +173,8 @@ def test_leases_whose_files_were_removed_are_never_had_by_two(folder: Path, port
         leased = lease_all(one)
         for path in (folder / "ports").iterdir():
             path.unlink()
-        assert one.lease("b", "1") == leased[1]
-        taken = two.lease("b", "t")
+        assert one.lease_ports("b", "1") == leased[1]
+        taken = two.lease_ports("b", "t")
         again = lease_all(one)
         assert distinct([*again, taken])
         assert [block for block in again if block] == [block for block in leased if block != taken]
@@ -191,38 +197,38 @@ def test_ten_engines_at_once_never_lease_the_same(folder: Path, ports: range, ch
 
 
 def test_blocks_never_overlap_whatever_ranges_engines_were_given() -> None:
-    assert blocks(range(20003, 20031), range(0)) == (20010, 20020)
-    assert blocks(range(20000, 20009), range(0)) == ()
-    assert blocks(range(1050), range(0)) == (1030, 1040)
-    assert blocks(range(65500, 99999), range(0)) == (65500, 65510, 65520)
+    assert list_blocks(range(20003, 20031), range(0)) == (20010, 20020)
+    assert list_blocks(range(20000, 20009), range(0)) == ()
+    assert list_blocks(range(1050), range(0)) == (1030, 1040)
+    assert list_blocks(range(65500, 99999), range(0)) == (65500, 65510, 65520)
 
 
 def test_ports_that_the_system_hands_out_are_left_out_unless_there_are_no_others() -> None:
-    assert blocks(range(32740, 32800), range(32768, 61000)) == (32740, 32750)
-    assert blocks(range(60980, 61020), range(32768, 61000)) == (61000, 61010)
-    assert blocks(range(40000, 40020), range(32768, 61000)) == (40000, 40010)
-    assert len(blocks(USUAL, ephemeral())) > 0
+    assert list_blocks(range(32740, 32800), range(32768, 61000)) == (32740, 32750)
+    assert list_blocks(range(60980, 61020), range(32768, 61000)) == (61000, 61010)
+    assert list_blocks(range(40000, 40020), range(32768, 61000)) == (40000, 40010)
+    assert len(list_blocks(DEFAULT_PORTS, read_ephemeral_range())) > 0
 
 
 def test_a_full_disk_costs_the_sharing_and_leaves_nothing_half_written(folder: Path, ports: range) -> None:
     """As a limit on the size of files: Python ignores the signal that comes with it."""
     with opened(folder, "/a", ports) as commons:
-        taken = commons.lease("b", "before")
+        taken = commons.lease_ports("b", "before")
         before = resource.getrlimit(resource.RLIMIT_FSIZE)
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))
         try:
-            block = commons.lease("b", "t")
+            block = commons.lease_ports("b", "t")
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, before)
         assert len(block) == 10
         assert "File too large" in commons.problem
         assert [path.name for path in (folder / "ports").iterdir()] == [str(taken.start)]
-        assert commons.lease("b", "t") == block, "it is told as soon as that can be done"
+        assert commons.lease_ports("b", "t") == block, "it is told as soon as that can be done"
         assert commons.problem == ""
         assert len([*(folder / "ports").iterdir()]) == 2
 
 
 def test_an_empty_range_leases_nothing(folder: Path) -> None:
     with opened(folder, "/a", range(0)) as commons:
-        assert commons.lease("b", "t") == range(0)
+        assert commons.lease_ports("b", "t") == range(0)
         assert commons.problem == ""

@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from plait.adapters.sensors import PLENTY, MachineSensors
-from plait.ports import Weather
+from plait.ports import MachineReadings
 
 MEMINFO = (
     "MemTotal:       8000 kB\nMemFree:         100 kB\nMemAvailable:   6000 kB\nHugePages_Total:       0\n"
@@ -32,7 +32,7 @@ def machine(root: Path, files: Mapping[str, str]) -> Path:
     return root
 
 
-def weather(root: Path, *paths: Path) -> Weather:
+def weather(root: Path, *paths: Path) -> MachineReadings:
     return MachineSensors(paths, root=root).read()
 
 
@@ -47,7 +47,7 @@ def test_this_machine_has_something_left(tmp_path: Path) -> None:
     assert 0 < seen.disk <= seen.disk_total < PLENTY
     assert 1 <= seen.cores <= len(os.sched_getaffinity(0))
     assert seen.load >= 0
-    assert seen.squeeze is None or 0 <= seen.squeeze <= 1
+    assert seen.memory_stall is None or 0 <= seen.memory_stall <= 1
 
 
 def test_memory_is_what_is_available(tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_where_there_is_no_proc_psutil_is_asked(tmp_path: Path) -> None:
     seen = weather(tmp_path)
     assert seen.memory_total == psutil.virtual_memory().total
     assert 0 < seen.memory < seen.memory_total
-    assert seen.squeeze is None
+    assert seen.memory_stall is None
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_what_can_not_be_read_is_plenty(text: str, tmp_path: Path) -> None:
     machine(tmp_path, {"proc/pressure/memory": "some\n"})
     (tmp_path / "proc/meminfo").write_text(text, errors="surrogateescape")
     seen = weather(tmp_path, Path("/proc/self/fd/none\0such"))
-    assert (seen.memory, seen.memory_total, seen.squeeze) == (PLENTY, PLENTY, None)
+    assert (seen.memory, seen.memory_total, seen.memory_stall) == (PLENTY, PLENTY, None)
     assert (seen.disk, seen.disk_total) == (PLENTY, PLENTY)
 
 
@@ -163,7 +163,7 @@ def test_squeeze_is_the_share_of_time_that_work_stalls(tmp_path: Path) -> None:
     text = (
         "some avg10=12.50 avg60=1.00 avg300=0.10 total=99\nfull avg10=3.00 avg60=0.00 avg300=0.00 total=9\n"
     )
-    assert weather(machine(tmp_path, {"proc/pressure/memory": text})).squeeze == 0.125
+    assert weather(machine(tmp_path, {"proc/pressure/memory": text})).memory_stall == 0.125
 
 
 def test_the_scarcest_of_the_disks_counts(tmp_path: Path) -> None:

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from plait.config.outside import TOLD, environment
-from plait.config.schema import BY_VARIABLE
+from plait.config.outside import ATTEMPT_VARIABLES, read_environment
+from plait.config.schema import KEYS_BY_VARIABLE
 from plait.core.task import Attempt, Step, Task
-from plait.engine.surroundings import surroundings, unique_name
+from plait.engine.surroundings import build_environment, make_unique_name
 
 ATTEMPT = Attempt("7f3a", "03-split", Step.WRITE, 2)
 WANTED = {"GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT"}
@@ -27,7 +27,7 @@ def around(base: Mapping[str, str], *env: tuple[str, str], **more: object) -> di
         "workspace": "/work",
         "ports": range(20010, 20020),
     }
-    return surroundings(base, **{**given, "name": "plait_x", **more})  # type: ignore[arg-type]
+    return build_environment(base, **{**given, "name": "plait_x", **more})  # type: ignore[arg-type]
 
 
 def test_an_attempt_is_told_what_it_is() -> None:
@@ -49,9 +49,9 @@ def test_an_attempt_is_told_what_it_is() -> None:
 
 def test_what_it_is_told_is_no_setting_and_no_slip_in_one() -> None:
     told = {key: value for key, value in around({}, feedback_file="/f").items() if key.startswith("PLAIT_")}
-    assert {*told} <= TOLD
-    assert not TOLD & {*BY_VARIABLE}
-    assert environment(told).problems == []
+    assert {*told} <= ATTEMPT_VARIABLES
+    assert not ATTEMPT_VARIABLES & {*KEYS_BY_VARIABLE}
+    assert read_environment(told).problems == []
 
 
 def test_the_fronts_environment_is_kept() -> None:
@@ -180,17 +180,17 @@ def test_whatever_a_source_says_a_process_can_be_started() -> None:
 
 @given(st.text(), st.text(), st.text())
 def test_a_unique_name_suits_databases(state: str, batch: str, task: str) -> None:
-    assert re.fullmatch(r"[a-z][a-z0-9_]{0,47}", unique_name(state, batch, task))
+    assert re.fullmatch(r"[a-z][a-z0-9_]{0,47}", make_unique_name(state, batch, task))
 
 
 def test_a_unique_name_is_one_tasks_own_and_can_be_recognised() -> None:
     names = [
-        unique_name(*words)
+        make_unique_name(*words)
         for words in (("/a", "7f3a", "t"), ("/b", "7f3a", "t"), ("/a", "7f3b", "t"), ("/a", "7f3a", "T"))
     ]
     assert len({*names}) == 4
     assert names[0].startswith("plait_7f3a_t_")
-    assert unique_name("/a", "7f3a", "t") == names[0]
-    assert unique_name("/a", "7f3a" * 9, "03-Split_The \N{SNOWMAN} App" * 9).startswith(
+    assert make_unique_name("/a", "7f3a", "t") == names[0]
+    assert make_unique_name("/a", "7f3a" * 9, "03-Split_The \N{SNOWMAN} App" * 9).startswith(
         "plait_7f3a7f3a_03_split_the_app03_s"
     )

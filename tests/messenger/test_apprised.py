@@ -7,23 +7,25 @@ import sys
 
 import pytest
 
-from plait.adapters.messenger import Apprised, Undelivered, trial
-from plait.adapters.messenger.apprised import _TYPES
-from plait.adapters.messenger.message import TRIAL, message_of
-from plait.core.tiding import Tiding, TidingKind
+from plait.adapters.messenger import AppriseChannel, DeliveryError, build_test_message
+from plait.adapters.messenger.apprised import _APPRISE_TYPES
+from plait.adapters.messenger.message import TEST_TYPE, build_message
+from plait.core.tiding import Notification, NotificationKind
 from plait.testing.receiver import Receiver
 
 # Its modules for other services are imported too, and what those import may be on its way out.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
-TIDING = Tiding(TidingKind.FAILED, "7f3a", None, "batch 7f3a has ended", "1 failed\n<b>03</b>", 1e9, 412)
+TIDING = Notification(
+    NotificationKind.FAILED, "7f3a", None, "batch 7f3a has ended", "1 failed\n<b>03</b>", 1e9, 412
+)
 
 
-def to(receiver: Receiver) -> Apprised:
-    return Apprised(f"json://127.0.0.1:{receiver.port}/hunter2")
+def to(receiver: Receiver) -> AppriseChannel:
+    return AppriseChannel(f"json://127.0.0.1:{receiver.port}/hunter2")
 
 
 def test_a_message_arrives(receiver: Receiver, capfd: pytest.CaptureFixture[str]) -> None:
-    to(receiver).send(message_of(TIDING, "app", "j"))
+    to(receiver).send(build_message(TIDING, "app", "j"))
     (letter,) = receiver.letters
     said = json.loads(letter.body)
     assert said["title"] == "app: batch 7f3a has ended"
@@ -37,9 +39,9 @@ def test_who_refuses_is_tried_again_and_named_by_the_service_alone(
     receiver: Receiver, status: int, capfd: pytest.CaptureFixture[str]
 ) -> None:
     receiver.status = status
-    with pytest.raises(Undelivered) as caught:
-        to(receiver).send(trial("app", 0.0))
-    assert caught.value.again
+    with pytest.raises(DeliveryError) as caught:
+        to(receiver).send(build_test_message("app", 0.0))
+    assert caught.value.is_retryable
     assert "hunter2" not in f"{caught.value}{caught.value.hint}{to(receiver).name}"
     assert to(receiver).name == "json://…"
     assert "hunter2" not in "".join(capfd.readouterr())
@@ -49,19 +51,19 @@ def test_who_refuses_is_tried_again_and_named_by_the_service_alone(
 def test_an_address_that_apprise_does_not_know_is_given_up(
     url: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(Undelivered, match="knows no such address") as caught:
-        Apprised(url).send(trial("app", 0.0))
-    assert not caught.value.again
+    with pytest.raises(DeliveryError, match="knows no such address") as caught:
+        AppriseChannel(url).send(build_test_message("app", 0.0))
+    assert not caught.value.is_retryable
     assert "hunter2" not in "".join(capfd.readouterr()) + str(caught.value) + caught.value.hint
 
 
 def test_without_the_extra_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "apprise", None)
-    with pytest.raises(Undelivered, match="not installed") as caught:
-        Apprised("json://127.0.0.1").send(trial("app", 0.0))
+    with pytest.raises(DeliveryError, match="not installed") as caught:
+        AppriseChannel("json://127.0.0.1").send(build_test_message("app", 0.0))
     assert caught.value.hint == "pip install 'plait[notify]'"
-    assert not caught.value.again
+    assert not caught.value.is_retryable
 
 
 def test_every_kind_has_a_type_of_apprise() -> None:
-    assert set(_TYPES) == {*TidingKind, TRIAL}
+    assert set(_APPRISE_TYPES) == {*NotificationKind, TEST_TYPE}

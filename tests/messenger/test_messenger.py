@@ -9,12 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from plait.adapters.messenger import Errand, Memory, Message, Messenger, Webhook, messenger as module
+from plait.adapters.messenger import (
+    NotifierOptions,
+    DeliveryLog,
+    NotificationMessage,
+    Notifier,
+    WebhookChannel,
+    messenger as module,
+)
 from plait.core.events import Record
 from plait.core.settings import Isolation, Settings
 from plait.core.state import State
 from plait.core.status import Category
-from plait.core.tiding import USUAL, TidingKind
+from plait.core.tiding import DEFAULT_NOTIFICATION_KINDS, NotificationKind
 from plait.testing.receiver import PATIENCE, Receiver
 from plait.testing.script import Script
 
@@ -28,12 +35,14 @@ class Office:
     def __init__(self, folder: Path, receiver: Receiver) -> None:
         self.folder, self.receiver = folder, receiver
         self.log: list[str] = []
-        self._made: list[Messenger] = []
+        self._made: list[Notifier] = []
 
-    def messenger(self, *, on: tuple[TidingKind, ...] = USUAL, patience: float = 10.0) -> Messenger:
-        hook = Webhook(self.receiver.url, lambda: None, patience=patience)
-        errand = Errand(on, "app", JOURNAL)
-        made = Messenger(errand, [hook], Memory(self.folder, JOURNAL), self.log.append, gather=0.05)
+    def messenger(
+        self, *, on: tuple[NotificationKind, ...] = DEFAULT_NOTIFICATION_KINDS, patience: float = 10.0
+    ) -> Notifier:
+        hook = WebhookChannel(self.receiver.url, lambda: None, timeout=patience)
+        errand = NotifierOptions(on, "app", JOURNAL)
+        made = Notifier(errand, [hook], DeliveryLog(self.folder, JOURNAL), self.log.append, gather=0.05)
         self._made.append(made)
         return made
 
@@ -61,25 +70,25 @@ def a_script(*names: str, began: float | None = None) -> Script:
     return script
 
 
-def rest(messenger: Messenger) -> None:
+def rest(messenger: Notifier) -> None:
     deadline = time.monotonic() + PATIENCE
-    while not messenger.at_rest:
+    while not messenger.is_idle:
         assert time.monotonic() < deadline
         time.sleep(0.01)
 
 
-def replay(messenger: Messenger, records: list[Record]) -> None:
+def replay(messenger: Notifier, records: list[Record]) -> None:
     for record in records:
         messenger.replay(record)
 
 
 def test_what_became_durable_is_told(office: Office) -> None:
     script, messenger = a_script("a"), office.messenger()
-    messenger.hear(script.state, script.records)
-    assert messenger.at_rest
+    messenger.handle_records(script.state, script.records)
+    assert messenger.is_idle
     seen = len(script.records)
     script.exits("a")
-    messenger.hear(script.state, script.records[seen:])
+    messenger.handle_records(script.state, script.records[seen:])
     assert office.titles(1) == ["batch b1 is done"]
     rest(messenger)
     (letter,) = office.receiver.letters
@@ -88,26 +97,26 @@ def test_what_became_durable_is_told(office: Office) -> None:
 
 def test_without_news_there_is_no_thread(office: Office) -> None:
     script, messenger = a_script("a"), office.messenger()
-    messenger.hear(script.state, script.records)
+    messenger.handle_records(script.state, script.records)
     assert messenger._thread is None
 
 
 def test_only_what_was_asked_for_is_told(office: Office) -> None:
-    script, messenger = a_script("a"), office.messenger(on=(TidingKind.FAILED,))
+    script, messenger = a_script("a"), office.messenger(on=(NotificationKind.FAILED,))
     script.exits("a")
-    messenger.hear(script.state, script.records)
-    assert messenger.at_rest
+    messenger.handle_records(script.state, script.records)
+    assert messenger.is_idle
     assert messenger._thread is None
 
 
 def test_a_hundred_failures_at_once_are_one_message(office: Office) -> None:
     names = [f"t{n:03}" for n in range(100)]
-    script, messenger = a_script(*names), office.messenger(on=(TidingKind.TASK_FAILED,))
-    messenger.hear(script.state, script.records)
+    script, messenger = a_script(*names), office.messenger(on=(NotificationKind.TASK_FAILED,))
+    messenger.handle_records(script.state, script.records)
     for name in names:
         seen = len(script.records)
         script.exits(name, Category.TASK)
-        messenger.hear(script.state, script.records[seen:])
+        messenger.handle_records(script.state, script.records[seen:])
     office.receiver.until(lambda letters: sum(_count(letter.body) for letter in letters) == 100)
     rest(messenger)
     assert len(office.receiver.letters) <= 2
@@ -121,30 +130,30 @@ def _count(body: bytes) -> int:
 def test_an_engine_that_left_before_it_told_leaves_it_to_the_next(office: Office) -> None:
     script, first = a_script("a"), office.messenger()
     office.receiver.down()
-    first.hear(script.state, script.records)
+    first.handle_records(script.state, script.records)
     script.exits("a")
     died = len(script.records)
-    first.hear(script.state, script.records[-1:])
+    first.handle_records(script.state, script.records[-1:])
     first.close()
     office.receiver.up()
     second = office.messenger()
     replay(second, script.records[:died])
     script.submit("b", settings=ALONE, batch="b2")
-    second.hear(script.state, script.records[died:])
+    second.handle_records(script.state, script.records[died:])
     assert office.titles(1)[:1] == ["batch b1 is done"]
 
 
 def test_what_was_told_is_not_told_by_the_next(office: Office) -> None:
     script, first = a_script("a"), office.messenger()
     script.exits("a")
-    first.hear(script.state, script.records)
+    first.handle_records(script.state, script.records)
     office.titles(1)
     rest(first)
     second, died = office.messenger(), len(script.records)
     replay(second, script.records)
     script.submit("b", settings=ALONE, batch="b2")
     script.exits("b", batch="b2")
-    second.hear(script.state, script.records[died:])
+    second.handle_records(script.state, script.records[died:])
     assert office.titles(2) == ["batch b1 is done", "batch b2 is done"]
     rest(second)
     assert len(office.receiver.letters) == 2
@@ -152,15 +161,15 @@ def test_what_was_told_is_not_told_by_the_next(office: Office) -> None:
 
 def test_nothing_that_is_long_past_is_told_by_the_next(office: Office) -> None:
     script, first = a_script("a", began=time.time() - 3700), office.messenger()
-    first.hear(script.state, script.records)
+    first.handle_records(script.state, script.records)
     script.exits("a")
     second = office.messenger()
     replay(second, script.records)
     seen = len(script.records)
     script.now = time.time()
     script.submit("b", settings=ALONE, batch="b2")
-    second.hear(script.state, script.records[seen:])
-    assert second.at_rest
+    second.handle_records(script.state, script.records[seen:])
+    assert second.is_idle
     assert second._thread is None
 
 
@@ -170,23 +179,23 @@ def test_who_has_just_been_named_is_told_nothing_of_before(office: Office) -> No
     seen, messenger = len(script.records), office.messenger()
     replay(messenger, script.records)
     script.submit("b", settings=ALONE, batch="b2")
-    messenger.hear(script.state, script.records[seen:])
+    messenger.handle_records(script.state, script.records[seen:])
     rest(messenger)
     script.exits("b", batch="b2")
-    messenger.hear(script.state, script.records[-1:])
+    messenger.handle_records(script.state, script.records[-1:])
     assert office.titles(1) == ["batch b2 is done"]
 
 
 def test_a_receiver_that_says_nothing_holds_nobody_up(
     office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "PATIENCE", 0.2)
+    monkeypatch.setattr(module, "MAX_WAIT_SECONDS", 0.2)
     office.receiver.open.clear()
     script, messenger = a_script("a"), office.messenger(patience=PATIENCE)
     script.exits("a")
     began = time.monotonic()
-    messenger.hear(script.state, script.records)
-    assert not messenger.at_rest
+    messenger.handle_records(script.state, script.records)
+    assert not messenger.is_idle
     office.receiver.until_count(1)
     rest(messenger)
     messenger.close()
@@ -195,23 +204,27 @@ def test_a_receiver_that_says_nothing_holds_nobody_up(
 
 def test_what_goes_wrong_inside_is_told_to_the_log_and_to_nobody_else(office: Office) -> None:
     messenger = office.messenger()
-    messenger.hear(State(), [object()])  # type: ignore[list-item]  # something that nobody thought of
+    messenger.handle_records(State(), [object()])  # type: ignore[list-item]  # something that nobody thought of
     assert office.log[0].startswith("warning: messages are not sent: AttributeError")
 
 
 def test_a_thread_that_meets_the_unforeseen_goes_on(office: Office) -> None:
     class Odd:
-        name, mark = "odd://…", "odd"
+        name, key = "odd://…", "odd"
 
-        def send(self, _: Message) -> None:
+        def send(self, _: NotificationMessage) -> None:
             raise ZeroDivisionError
 
     script = a_script("a")
-    messenger = Messenger(
-        Errand(USUAL, "app", JOURNAL), [Odd()], Memory(office.folder, JOURNAL), office.log.append, gather=0.0
+    messenger = Notifier(
+        NotifierOptions(DEFAULT_NOTIFICATION_KINDS, "app", JOURNAL),
+        [Odd()],
+        DeliveryLog(office.folder, JOURNAL),
+        office.log.append,
+        gather=0.0,
     )
     script.exits("a")
-    messenger.hear(script.state, script.records)
+    messenger.handle_records(script.state, script.records)
     rest(messenger)
     assert office.log == ["warning: a message was not sent: ZeroDivisionError"]
     messenger.close()

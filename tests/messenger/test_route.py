@@ -7,30 +7,30 @@ from pathlib import Path
 
 import pytest
 
-from plait.adapters.messenger.memory import Mark, Memory
-from plait.adapters.messenger.message import Message, Undelivered, message_of
-from plait.adapters.messenger.route import STALE, Route
-from plait.core.tiding import Tiding, TidingKind
+from plait.adapters.messenger.memory import DeliveryCursor, DeliveryLog
+from plait.adapters.messenger.message import NotificationMessage, DeliveryError, build_message
+from plait.adapters.messenger.route import MAX_AGE_SECONDS, DeliveryQueue
+from plait.core.tiding import Notification, NotificationKind
 
-K = TidingKind
+K = NotificationKind
 NOW = 1e9
 
 
 class Person:
     """Hears what is sent, unless told not to."""
 
-    name, mark = "person://…", "p"
+    name, key = "person://…", "p"
 
     def __init__(self) -> None:
-        self.heard: list[Message] = []
-        self.deaf: Undelivered | None = None
+        self.heard: list[NotificationMessage] = []
+        self.deaf: DeliveryError | None = None
         self.refuses: set[str] = set()
 
-    def send(self, message: Message) -> None:
+    def send(self, message: NotificationMessage) -> None:
         if self.deaf is not None:
             raise self.deaf
         if message.type in self.refuses:
-            raise Undelivered("it answered 400")
+            raise DeliveryError("it answered 400")
         self.heard.append(message)
 
     @property
@@ -47,17 +47,17 @@ class Scene:
 
     def anew(self) -> None:
         """As another engine would begin."""
-        self.memory = Memory(self.folder, "j")
-        self.route = Route(
+        self.memory = DeliveryLog(self.folder, "j")
+        self.route = DeliveryQueue(
             self.person,
             self.memory,
-            lambda tiding: message_of(tiding, "app", "j"),
+            lambda tiding: build_message(tiding, "app", "j"),
             self.log.append,
             pauses=(0.0, 0.0),
         )
 
-    def take(self, *tidings: Tiding, heard: int | None = None) -> None:
-        self.route.take(tidings, heard or max(each.seq for each in tidings), 0.0)
+    def take(self, *tidings: Notification, heard: int | None = None) -> None:
+        self.route.add(tidings, heard or max(each.seq for each in tidings), 0.0)
 
     def deliver(self, wall: float = NOW) -> int:
         """All that is due; how often that was tried."""
@@ -68,26 +68,26 @@ class Scene:
         return tries
 
     @property
-    def mark(self) -> Mark | None:
-        return Memory(self.folder, "j").of("p")
+    def mark(self) -> DeliveryCursor | None:
+        return DeliveryLog(self.folder, "j").find("p")
 
 
 @pytest.fixture
 def scene(tmp_path: Path) -> Scene:
     made = Scene(tmp_path)
-    made.route.begin(0)
+    made.route.start_after(0)
     return made
 
 
-def told(seq: int, kind: TidingKind = K.FINISHED, at: float = NOW) -> Tiding:
-    return Tiding(kind, "b", None, f"t{seq}", "", at, seq)
+def told(seq: int, kind: NotificationKind = K.FINISHED, at: float = NOW) -> Notification:
+    return Notification(kind, "b", None, f"t{seq}", "", at, seq)
 
 
 def test_what_was_delivered_is_remembered_and_not_told_again(scene: Scene) -> None:
     scene.take(told(3), heard=7)
     assert scene.deliver() == 1
     assert scene.person.seqs == [3]
-    assert scene.mark == Mark(7)
+    assert scene.mark == DeliveryCursor(7)
     scene.anew()
     scene.take(told(3), told(8))
     scene.deliver()
@@ -96,16 +96,16 @@ def test_what_was_delivered_is_remembered_and_not_told_again(scene: Scene) -> No
 
 def test_nothing_that_happened_before_is_told_to_who_is_new(tmp_path: Path) -> None:
     scene = Scene(tmp_path)
-    scene.route.begin(5)
-    assert scene.mark == Mark(5)
+    scene.route.start_after(5)
+    assert scene.mark == DeliveryCursor(5)
     scene.take(told(4))
     assert scene.route.due is None
 
 
 def test_who_is_known_goes_on_where_it_was(scene: Scene) -> None:
     scene.anew()
-    scene.route.begin(9)
-    assert scene.mark == Mark(0)
+    scene.route.start_after(9)
+    assert scene.mark == DeliveryCursor(0)
     scene.take(told(4))
     scene.deliver()
     assert scene.person.seqs == [4]
@@ -120,39 +120,39 @@ def test_many_of_a_kind_are_one_message(scene: Scene) -> None:
 
 
 def test_who_can_t_be_reached_is_tried_some_times_and_complained_about_once(scene: Scene) -> None:
-    scene.person.deaf = Undelivered("nobody there", again=True)
+    scene.person.deaf = DeliveryError("nobody there", is_retryable=True)
     scene.take(told(1))
     assert scene.deliver() == 3
     assert scene.log == ["warning: person://… is not told: nobody there"]
     scene.take(told(2, K.LIMIT))
     scene.deliver()
     assert len(scene.log) == 1
-    assert scene.mark == Mark(0)
+    assert scene.mark == DeliveryCursor(0)
 
 
 def test_what_was_given_up_is_told_with_the_next_news(scene: Scene) -> None:
-    scene.person.deaf = Undelivered("nobody there", again=True)
+    scene.person.deaf = DeliveryError("nobody there", is_retryable=True)
     scene.take(told(1))
     scene.deliver()
     scene.person.deaf = None
     scene.take(told(2, K.LIMIT))
     scene.deliver()
     assert scene.person.seqs == [1, 2]
-    assert scene.mark == Mark(2)
+    assert scene.mark == DeliveryCursor(2)
 
 
 def test_what_was_given_up_is_told_by_the_next_engine(scene: Scene) -> None:
-    scene.person.deaf = Undelivered("nobody there", again=True)
+    scene.person.deaf = DeliveryError("nobody there", is_retryable=True)
     scene.take(told(1), heard=4)
     scene.deliver()
     scene.route.save()
-    assert scene.mark == Mark(0)
+    assert scene.mark == DeliveryCursor(0)
     scene.person.deaf = None
     scene.anew()
     scene.take(told(1), heard=6)
     scene.deliver()
     assert scene.person.seqs == [1]
-    assert scene.mark == Mark(6)
+    assert scene.mark == DeliveryCursor(6)
 
 
 def test_what_is_refused_for_good_keeps_nothing_else_from_being_told(scene: Scene) -> None:
@@ -161,7 +161,7 @@ def test_what_is_refused_for_good_keeps_nothing_else_from_being_told(scene: Scen
     assert scene.deliver() == 1
     assert scene.person.seqs == [2]
     assert scene.log == ["warning: person://… is not told: it answered 400"]
-    assert scene.mark == Mark(2)
+    assert scene.mark == DeliveryCursor(2)
 
 
 def test_a_later_one_that_was_told_is_not_told_again_for_an_earlier_one_that_was_not(scene: Scene) -> None:
@@ -169,11 +169,11 @@ def test_a_later_one_that_was_told_is_not_told_again_for_an_earlier_one_that_was
     calls = 0
 
     class Flickering(Person):
-        def send(self, message: Message) -> None:
+        def send(self, message: NotificationMessage) -> None:
             nonlocal calls
             calls += 1
             if calls > 1:
-                raise Undelivered("nobody there", again=True)
+                raise DeliveryError("nobody there", is_retryable=True)
             super().send(message)
 
     scene.person = Flickering()
@@ -181,17 +181,17 @@ def test_a_later_one_that_was_told_is_not_told_again_for_an_earlier_one_that_was
     scene.take(told(1, K.LIMIT), told(2), told(3, K.LIMIT), heard=9)
     scene.deliver()
     assert scene.person.seqs == [2]
-    assert scene.mark == Mark(0, frozenset({(2, "finished")}))
+    assert scene.mark == DeliveryCursor(0, frozenset({(2, "finished")}))
     scene.person = Person()
     scene.anew()
     scene.take(told(1, K.LIMIT), told(2), told(3, K.LIMIT), heard=10)
     scene.deliver()
     assert scene.person.seqs == [3]
-    assert scene.mark == Mark(10)
+    assert scene.mark == DeliveryCursor(10)
 
 
 def test_what_is_too_old_is_no_news(scene: Scene) -> None:
-    scene.take(told(1, at=NOW - STALE - 1), told(2, at=NOW - STALE + 1))
+    scene.take(told(1, at=NOW - MAX_AGE_SECONDS - 1), told(2, at=NOW - MAX_AGE_SECONDS + 1))
     scene.deliver()
     assert [message.title for message in scene.person.heard] == ["t2"]
 
@@ -199,10 +199,10 @@ def test_what_is_too_old_is_no_news(scene: Scene) -> None:
 def test_what_was_heard_without_news_is_remembered_at_the_end(scene: Scene) -> None:
     scene.take(told(1))
     scene.deliver()
-    scene.route.take((), 50, 0.0)
-    assert scene.mark == Mark(1)
+    scene.route.add((), 50, 0.0)
+    assert scene.mark == DeliveryCursor(1)
     scene.route.save()
-    assert scene.mark == Mark(50)
+    assert scene.mark == DeliveryCursor(50)
 
 
 def test_a_full_disk_keeps_nobody_from_being_told(scene: Scene) -> None:

@@ -16,27 +16,27 @@ from typing import Any
 
 import pytest
 
-from plait.adapters.messenger import Message, Undelivered, Webhook, trial
-from plait.adapters.messenger.message import message_of
+from plait.adapters.messenger import NotificationMessage, DeliveryError, WebhookChannel, build_test_message
+from plait.adapters.messenger.message import build_message
 from plait.adapters.messenger.secret import read_secret
-from plait.adapters.messenger.webhook import signature
-from plait.core.tiding import Tiding, TidingKind
+from plait.adapters.messenger.webhook import sign_body
+from plait.core.tiding import Notification, NotificationKind
 from plait.testing.receiver import Receiver
 
 PAGE = Path(__file__).parents[2] / "docs" / "notifications.md"
 SECRET = b"hush"
-TIDING = Tiding(
-    TidingKind.NEEDS_PERSON, "7f3a", "03\udcff", "03 asks you", "red?\nor blue", 1e9, 412, until=1e12
+TIDING = Notification(
+    NotificationKind.NEEDS_PERSON, "7f3a", "03\udcff", "03 asks you", "red?\nor blue", 1e9, 412, until=1e12
 )
-MESSAGE = message_of(TIDING, "app", "5d0c")
+MESSAGE = build_message(TIDING, "app", "5d0c")
 
 
-def hook(url: str, secret: bytes | None = SECRET, **more: Any) -> Webhook:
-    return Webhook(url, lambda: secret, **more)
+def hook(url: str, secret: bytes | None = SECRET, **more: Any) -> WebhookChannel:
+    return WebhookChannel(url, lambda: secret, **more)
 
 
-def why(webhook: Webhook, message: Message = MESSAGE) -> Undelivered:
-    with pytest.raises(Undelivered) as caught:
+def why(webhook: WebhookChannel, message: NotificationMessage = MESSAGE) -> DeliveryError:
+    with pytest.raises(DeliveryError) as caught:
         webhook.send(message)
     return caught.value
 
@@ -85,8 +85,8 @@ def test_its_signature_is_checked_as_the_page_says(receiver: Receiver, documente
 
 def test_an_old_message_can_t_be_sent_again_for_ever(documented: ModuleType) -> None:
     body = MESSAGE.body()
-    assert documented.genuine(SECRET, signature(SECRET, body, int(time.time())), body)
-    assert not documented.genuine(SECRET, signature(SECRET, body, int(time.time()) - 301), body)
+    assert documented.genuine(SECRET, sign_body(SECRET, body, int(time.time())), body)
+    assert not documented.genuine(SECRET, sign_body(SECRET, body, int(time.time()) - 301), body)
 
 
 def test_without_a_secret_there_is_no_signature(receiver: Receiver) -> None:
@@ -96,15 +96,15 @@ def test_without_a_secret_there_is_no_signature(receiver: Receiver) -> None:
 
 def test_what_can_t_be_signed_is_not_sent(receiver: Receiver) -> None:
     def refuse() -> bytes:
-        raise Undelivered("no secret")
+        raise DeliveryError("no secret")
 
-    assert why(Webhook(receiver.url, refuse)).message == "no secret"
+    assert why(WebhookChannel(receiver.url, refuse)).message == "no secret"
     assert receiver.letters == []
 
 
 def test_each_trial_is_another_delivery(receiver: Receiver) -> None:
     for _ in range(2):
-        hook(receiver.url).send(trial("app", 0.0))
+        hook(receiver.url).send(build_test_message("app", 0.0))
     first, second = receiver.letters
     assert first.headers["Plait-Delivery"] != second.headers["Plait-Delivery"]
     assert json.loads(first.body)["type"] == "test"
@@ -126,14 +126,14 @@ def test_each_trial_is_another_delivery(receiver: Receiver) -> None:
 def test_an_answer_says_whether_to_come_again(receiver: Receiver, status: int, again: bool) -> None:  # noqa: FBT001
     receiver.status = status
     error = why(hook(receiver.url))
-    assert (error.message, error.again) == (f"it answered {status}", again)
+    assert (error.message, error.is_retryable) == (f"it answered {status}", again)
 
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
 def test_nobody_is_sent_on_to_another_address(receiver: Receiver, status: int) -> None:
     receiver.status, receiver.headers = status, {"Location": receiver.url + "/elsewhere"}
     error = why(hook(receiver.url))
-    assert not error.again
+    assert not error.is_retryable
     assert "not sent on" in error.message
     assert len(receiver.letters) == 1
 
@@ -142,7 +142,7 @@ def test_nobody_there_is_told_without_the_address(receiver: Receiver) -> None:
     receiver.down()
     url = receiver.url.replace("://", "://me:hunter2@") + "?key=hunter2"
     error = why(hook(url))
-    assert error.again
+    assert error.is_retryable
     assert "hunter2" not in str(error)
     assert "hunter2" not in hook(url).name
     assert hook(url).name == f"http://127.0.0.1:{receiver.port}/…"
@@ -151,7 +151,7 @@ def test_nobody_there_is_told_without_the_address(receiver: Receiver) -> None:
 def test_no_answer_in_time_is_tried_again(receiver: Receiver) -> None:
     receiver.open.clear()
     error = why(hook(receiver.url, patience=0.2))
-    assert error.again
+    assert error.is_retryable
     assert "no answer within 0.2 s" in error.message
 
 
@@ -194,7 +194,7 @@ def test_who_speaks_no_http_is_tried_again() -> None:
 
         thread = Thread(target=hang_up)
         thread.start()
-        assert why(hook(f"http://127.0.0.1:{listening.getsockname()[1]}/")).again
+        assert why(hook(f"http://127.0.0.1:{listening.getsockname()[1]}/")).is_retryable
         thread.join()
 
 
@@ -208,9 +208,9 @@ def test_a_proxy_is_not_asked_for_what_is_near(receiver: Receiver, monkeypatch: 
 
 def test_two_addresses_have_different_marks_that_give_nothing_away() -> None:
     one, two = hook("https://a.example/hunter2"), hook("https://a.example/hunter3")
-    assert one.mark != two.mark
+    assert one.key != two.key
     assert one.name == two.name
-    assert re.fullmatch(r"[0-9a-f]{16}", one.mark)
+    assert re.fullmatch(r"[0-9a-f]{16}", one.key)
 
 
 def test_a_secret_is_read_from_a_file_that_only_its_owner_can_read(tmp_path: Path) -> None:
@@ -220,7 +220,7 @@ def test_a_secret_is_read_from_a_file_that_only_its_owner_can_read(tmp_path: Pat
     assert read_secret(file) == b"hush"
     for mode in (0o640, 0o604, 0o660):
         file.chmod(mode)
-        with pytest.raises(Undelivered, match="could be read by others"):
+        with pytest.raises(DeliveryError, match="could be read by others"):
             read_secret(file)
 
 
@@ -236,9 +236,9 @@ def test_what_holds_no_secret_is_said_to(tmp_path: Path) -> None:
         "pipe": "is no regular file",
         ".": "is no regular file",
     }.items():
-        with pytest.raises(Undelivered, match=said) as caught:
+        with pytest.raises(DeliveryError, match=said) as caught:
             read_secret(tmp_path / name)
-        assert not caught.value.again
+        assert not caught.value.is_retryable
 
 
 def test_who_only_knows_a_webhook_imports_no_http() -> None:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from plait.adapters.mirror import Mirror, remove_checkout, stale_checkouts
+from plait.adapters.mirror import Mirror, remove_checkout, list_stale_checkouts
 from plait.core.errors import WorldError
 from plait.site.git import Git
-from plait.wiring import find_place
+from plait.wiring import find_repo
 
 Open = Callable[[str | Path], Mirror]
 Commit = Callable[..., str]
@@ -41,7 +41,7 @@ def test_it_is_the_commit_and_plait_s_state_is_in_the_mirror(made: Mirror, head:
     path = made.checkout(head)
     assert names(path) == {"one.txt", "two.txt"}
     assert path.name == "site"
-    place = find_place(path)
+    place = find_repo(path)
     assert (place.top, place.state) == (path, made.git_dir / "plait")
     assert made.checkout(head) == path
 
@@ -84,7 +84,7 @@ def test_what_somebody_left_in_it_is_saved_before_it_is_made_fresh(made: Mirror,
 
 def test_commits_that_somebody_made_in_it_are_saved_and_his_branch_stays(made: Mirror, head: str) -> None:
     path = made.checkout(head)
-    own = made.git_in(path)
+    own = made.git_at(path)
     own.run("switch", "--quiet", "-c", "mine")
     own.run("commit", "--quiet", "--allow-empty", "-m", "Mine")
     tip = own.text("rev-parse", "HEAD")
@@ -162,8 +162,8 @@ def test_those_that_nobody_needs_are_removed_with_what_is_in_them_saved(
     commit("three.txt")
     later = mirror(bare)
     new = later.checkout(later.resolve())
-    assert stale_checkouts(later, in_use=[]) == []  # somebody may be about to submit a batch of it
-    assert stale_checkouts(later, in_use=[new], older=0) == [old]
+    assert list_stale_checkouts(later, in_use=[]) == []  # somebody may be about to submit a batch of it
+    assert list_stale_checkouts(later, in_use=[new], min_age=0) == [old]
     assert remove_checkout(later, old)
     assert not old.parent.exists()
     assert later.git.text("worktree", "list", "--porcelain").count("worktree ") == 2

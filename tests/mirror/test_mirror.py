@@ -176,7 +176,7 @@ def test_who_waits_for_another_is_told(
             told.append(line)
             fcntl.flock(lock, fcntl.LOCK_UN)
 
-        open_mirror(str(bare), cache, environment=env, tell=tell)
+        open_mirror(str(bare), cache, environment=env, report=tell)
     assert told == [f"Another plait is fetching {bare}.", f"Fetching {bare} …"]
 
 

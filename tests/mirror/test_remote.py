@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from plait.adapters.mirror.remote import parse
+from plait.adapters.mirror.remote import parse_remote_url
 from plait.core.errors import UserError
 
 
@@ -29,7 +29,7 @@ from plait.core.errors import UserError
     ],
 )
 def test_spellings_of_one_repository(same: list[str]) -> None:
-    assert len({parse(each).folder for each in same}) == 1
+    assert len({parse_remote_url(each).folder for each in same}) == 1
 
 
 def test_what_need_not_be_the_same_is_not() -> None:
@@ -45,7 +45,7 @@ def test_what_need_not_be_the_same_is_not() -> None:
         "git@host.org:owner/name",
         "git://host.org/owner/name",
     ]
-    assert len({parse(each).folder for each in different}) == len(different)
+    assert len({parse_remote_url(each).folder for each in different}) == len(different)
 
 
 def test_a_folder_is_the_same_by_any_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,13 +60,13 @@ def test_a_folder_is_the_same_by_any_way(tmp_path: Path, monkeypatch: pytest.Mon
         str(tmp_path / "link"),
         f"file://{tmp_path}/site%20one.git",
     ]
-    assert {parse(way).url for way in ways} == {str(tmp_path / "site one.git")}
+    assert {parse_remote_url(way).url for way in ways} == {str(tmp_path / "site one.git")}
     (tmp_path / "site one").mkdir()
-    assert parse("site one").folder != parse("site one.git").folder
+    assert parse_remote_url("site one").folder != parse_remote_url("site one.git").folder
 
 
 def test_a_user_s_name_for_http_is_kept_out_of_the_address() -> None:
-    found = parse("https://ann@host.org/owner/name")
+    found = parse_remote_url("https://ann@host.org/owner/name")
     assert (found.url, found.user) == ("https://host.org/owner/name", "ann")
 
 
@@ -86,7 +86,7 @@ def test_a_user_s_name_for_http_is_kept_out_of_the_address() -> None:
 )
 def test_a_secret_in_an_address_is_refused_and_not_repeated(secret: str) -> None:
     with pytest.raises(UserError) as caught:
-        parse(secret)
+        parse_remote_url(secret)
     assert "hunter2" not in str(caught.value)
     assert "credential" in caught.value.hint
 
@@ -127,14 +127,14 @@ def test_a_secret_in_an_address_is_refused_and_not_repeated(secret: str) -> None
 def test_what_is_no_address_is_refused(hostile: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UserError) as caught:
-        parse(hostile)
+        parse_remote_url(hostile)
     assert caught.value.hint
     assert "\x1b" not in caught.value.message
 
 
 @pytest.mark.parametrize("name", ["..", ".", "a b", "é", "x" * 300, "con:trol", "~", ".git"])
 def test_any_name_is_one_folder_s(name: str) -> None:
-    folder = parse(f"https://host.org/owner/{name}").folder
+    folder = parse_remote_url(f"https://host.org/owner/{name}").folder
     assert "/" not in folder
     assert not folder.startswith(".")
     assert len(folder) < 100

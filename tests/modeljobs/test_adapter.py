@@ -9,26 +9,26 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from plait.agents.model import AgentSpec, Brief, Doing, Price, Reports, Used
-from plait.agents.table import load
-from plait.agents.tools.model import Model
-from plait.agents.tools.model_spec import ModelSettings, decode, options
+from plait.agents.model import AgentSpec, AttemptContext, ActivityKind, Price, CostReporting, SpendUpdated
+from plait.agents.table import load_agent
+from plait.agents.tools.model import ModelAgent
+from plait.agents.tools.model_spec import ModelSettings, decode_spec, encode_options
 from plait.core.settings import Spend
 from plait.core.status import Category
-from plait.core.task import Attempt, Job, Step, Task
+from plait.core.task import Attempt, ModelJob, Step, Task
 from plait.site.modeljob.failure import JobError
-from plait.site.modeljob.server import Server
-from plait.site.modeljob.telling import Telling
-from plait.wiring.tools import missing
+from plait.site.modeljob.server import ChatClient
+from plait.site.modeljob.telling import JobReporter
+from plait.wiring.tools import explain_missing
 
 SPEC = AgentSpec(
-    "model", model="coder", options=options({"base_url": "https://api.example.org/v1", "key": "K"})
+    "model", model="coder", options=encode_options({"base_url": "https://api.example.org/v1", "key": "K"})
 )
 
 
-def brief(task: Task, feedback: str = "") -> Brief:
+def brief(task: Task, feedback: str = "") -> AttemptContext:
     attempt = Attempt("b", task.id, Step.WRITE, 1)
-    return Brief(attempt, task, "/work", "/f/task.md", "/f/prompt.md", "/f", feedback=feedback)
+    return AttemptContext(attempt, task, "/work", "/f/task.md", "/f/prompt.md", "/f", feedback=feedback)
 
 
 def event(kind: str, **more: object) -> str:
@@ -36,12 +36,12 @@ def event(kind: str, **more: object) -> str:
 
 
 def test_the_process_is_this_python_s_and_is_told_by_a_file() -> None:
-    agent = load(SPEC)
-    job = Job("a.py")
-    command = agent.command(brief(Task("j", "Title", "Body", job=job, touches=("a.py",))))
+    agent = load_agent(SPEC)
+    job = ModelJob("a.py")
+    command = agent.build_command(brief(Task("j", "Title", "Body", job=job, touches=("a.py",))))
     assert command.argv == (sys.executable, "-E", "-P", "-m", "plait.site.modeljob", "/f/job.json")
     ((name, text),) = command.files
-    told = decode(text)
+    told = decode_spec(text)
     assert name == "job.json"
     assert (told.job, told.instructions, told.model, told.workspace) == (job, "Body", "coder", "/work")
     assert told.settings == ModelSettings(base_url="https://api.example.org/v1", key="K")
@@ -49,53 +49,55 @@ def test_the_process_is_this_python_s_and_is_told_by_a_file() -> None:
 
 
 def test_a_task_s_own_model_goes_first() -> None:
-    ((_, text),) = Model(SPEC).command(brief(Task("j", model="other"))).files
-    assert decode(text).model == "other"
+    ((_, text),) = ModelAgent(SPEC).build_command(brief(Task("j", model="other"))).files
+    assert decode_spec(text).model == "other"
 
 
 def test_what_was_said_of_the_attempt_before_comes_with_the_prompt() -> None:
-    assert Model(SPEC).command(brief(Task("j"), "better")).stdin == "/f/prompt.md"
+    assert ModelAgent(SPEC).build_command(brief(Task("j"), "better")).stdin == "/f/prompt.md"
 
 
 def test_its_limits_are_the_server_s() -> None:
-    assert Model(SPEC).provider == "api.example.org"
-    assert Model(AgentSpec("model")).provider == "localhost:11434"
-    assert Model(AgentSpec("model", account="mine")).provider == "mine"
+    assert ModelAgent(SPEC).provider == "api.example.org"
+    assert ModelAgent(AgentSpec("model")).provider == "localhost:11434"
+    assert ModelAgent(AgentSpec("model", account="mine")).provider == "mine"
 
 
 def test_tokens_that_have_a_price_are_money() -> None:
-    assert Model(SPEC).reports is Reports.TOKENS
+    assert ModelAgent(SPEC).reports is CostReporting.TOKENS
     priced = AgentSpec("model", model="coder", prices=(Price("cod*", 1, 2),))
-    assert Model(priced).reports is Reports.COST
+    assert ModelAgent(priced).reports is CostReporting.COST
 
 
 def test_several_models_are_counted_each_by_its_price() -> None:
-    listener = Model(AgentSpec("model", prices=(Price("a", 1, 1), Price("b", 10, 10)))).listen()
-    listener.hear(event("usage", model="a", input=100, output=10, cached=0))
-    assert listener.hear(event("usage", model="b", input=5, output=0, cached=0)) == (Used(Spend(160, 115)),)
-    listener.hear(event("result", status="passed"))
-    assert listener.end(0, "", 0).spend == Spend(160, 115)
+    listener = ModelAgent(AgentSpec("model", prices=(Price("a", 1, 1), Price("b", 10, 10)))).create_parser()
+    listener.feed(event("usage", model="a", input=100, output=10, cached=0))
+    assert listener.feed(event("usage", model="b", input=5, output=0, cached=0)) == (
+        SpendUpdated(Spend(160, 115)),
+    )
+    listener.feed(event("result", status="passed"))
+    assert listener.finish(0, "", 0).spend == Spend(160, 115)
 
 
 @pytest.mark.parametrize("category", [Category.AUTH, Category.CONTEXT, Category.VERIFY, Category.TASK])
 def test_a_failure_has_the_category_that_the_process_tells(category: Category) -> None:
-    listener = Model(SPEC).listen()
-    (signal,) = listener.hear(event("error", category=category.value, status=None, message="it broke"))
-    assert signal.doing is Doing.FAILS  # type: ignore[union-attr]
-    ended = listener.end(1, "", 0)
+    listener = ModelAgent(SPEC).create_parser()
+    (signal,) = listener.feed(event("error", category=category.value, status=None, message="it broke"))
+    assert signal.kind is ActivityKind.FAILS  # type: ignore[union-attr]
+    ended = listener.finish(1, "", 0)
     assert (ended.category, ended.detail) == (category, "it broke")
 
 
 def test_a_limit_is_told_with_its_wait() -> None:
-    listener = Model(SPEC).listen()
-    listener.hear(event("error", category="rate_limit", status=429, message="slow down", retry_after=12.5))
-    ended = listener.end(1, "", 0)
+    listener = ModelAgent(SPEC).create_parser()
+    listener.feed(event("error", category="rate_limit", status=429, message="slow down", retry_after=12.5))
+    ended = listener.finish(1, "", 0)
     assert (ended.category, ended.retry_after) == (Category.RATE_LIMIT, 12.5)
 
 
 def test_a_process_that_says_nothing_has_not_done_it() -> None:
-    assert Model(SPEC).listen().end(0, "", 0).category is Category.TASK
-    assert Model(SPEC).listen().end(143, "", 0).category is Category.KILLED
+    assert ModelAgent(SPEC).create_parser().finish(0, "", 0).category is Category.TASK
+    assert ModelAgent(SPEC).create_parser().finish(143, "", 0).category is Category.KILLED
 
 
 _ANY = st.recursive(
@@ -109,23 +111,23 @@ _NAMES = st.sampled_from(
 
 @given(st.sampled_from(["phase", "activity", "usage", "result", "error", "x"]), st.dictionaries(_NAMES, _ANY))
 def test_whatever_is_heard_does_no_harm(kind: str, more: dict[str, object]) -> None:
-    listener = Model(SPEC).listen()
-    listener.hear(dumps({**more, "type": kind}))
-    assert listener.end(1, "", 0).category is not Category.OK
+    listener = ModelAgent(SPEC).create_parser()
+    listener.feed(dumps({**more, "type": kind}))
+    assert listener.finish(1, "", 0).category is not Category.OK
 
 
 def test_without_the_client_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "openai", None)
     with pytest.raises(JobError, match=r"pip install 'plait\[model\]'") as caught:
-        Server(ModelSettings(), "", Telling(tmp_path))
+        ChatClient(ModelSettings(), "", JobReporter(tmp_path))
     assert caught.value.category is Category.USAGE
 
 
 def test_without_its_client_it_is_refused_before_anything_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert missing(AgentSpec("model")) is None
+    assert explain_missing(AgentSpec("model")) is None
     monkeypatch.setitem(sys.modules, "openai", None)
-    assert missing(AgentSpec("model")) == (
+    assert explain_missing(AgentSpec("model")) == (
         "the agent model needs the openai client, which is not installed here",
         "Install it: pip install 'plait[model]'.",
     )
-    assert missing(AgentSpec("shell")) is None
+    assert explain_missing(AgentSpec("shell")) is None

@@ -8,11 +8,11 @@ import psutil
 import pytest
 
 from plait.core.status import Category
-from plait.core.task import Job, JobMode
+from plait.core.task import ModelJob, ModelJobMode
 from plait.testing.modelbench import KEY, Done, Workbench, edit, whole
 from plait.testing.modelserver import ModelServer, Request
 
-JOB = Job("a.py")
+JOB = ModelJob("a.py")
 OLD = "old\n"
 
 
@@ -63,7 +63,7 @@ def test_an_edit_is_made_again_on_the_file_as_it_was(judged: Workbench) -> None:
     judged.server.answer(
         edit("a.py", "old", "red"), "FAIL_SOFT\nnot blue", edit("a.py", "old", "blue"), "PASS"
     )
-    done = judged.do(Job("a.py", JobMode.EDIT, targets=("a.py",)))
+    done = judged.do(ModelJob("a.py", ModelJobMode.EDIT, targets=("a.py",)))
     assert done.outcome.category is Category.OK, done.why
     assert judged.read("a.py") == "blue\n"
 
@@ -71,7 +71,7 @@ def test_an_edit_is_made_again_on_the_file_as_it_was(judged: Workbench) -> None:
 def test_files_that_came_one_after_another_are_all_written_again(judged: Workbench) -> None:
     first = (whole("a.py", "a1"), whole("b.py", "b1"), "FAIL_SOFT\nnot blue")
     judged.server.answer(*first, whole("a.py", "a2"), whole("b.py", "b2"), "PASS")
-    done = judged.do(Job("a.py", outputs=("a.py", "b.py"), sequential=True))
+    done = judged.do(ModelJob("a.py", outputs=("a.py", "b.py"), sequential=True))
     assert done.outcome.category is Category.OK, done.why
     assert judged.files() == {"a.py": "a2\n", "b.py": "b2\n"}
     assert "not blue" in judged.server.requests[3].text
@@ -95,13 +95,13 @@ def test_a_hard_failure_is_not_tried_again(judged: Workbench) -> None:
 
 def test_a_new_file_is_gone_again_when_verification_fails(judged: Workbench) -> None:
     judged.server.answer(whole("deep/er/b.py", "red"), "FAIL_HARD")
-    undone(judged, judged.do(Job("deep/er/b.py")))
+    undone(judged, judged.do(ModelJob("deep/er/b.py")))
     assert not (judged.workspace / "deep").exists()
 
 
 def test_a_job_may_go_without_verification(judged: Workbench) -> None:
     judged.server.answer(whole("a.py", "new"))
-    done = judged.do(Job("a.py", verify=False))
+    done = judged.do(ModelJob("a.py", verify=False))
     assert done.outcome.category is Category.OK, done.why
     assert (done.result["verdict"], len(judged.server.requests)) == ("", 1)
 
@@ -281,7 +281,7 @@ def test_what_a_killed_process_left_half_done_is_taken_back_by_the_next(bench: W
         child.kill()
     bench.settings["checks"] = []
     bench.server.answer(edit("a.py", "old", "newer"))
-    done = bench.do(Job("a.py", JobMode.EDIT, targets=("a.py",)))
+    done = bench.do(ModelJob("a.py", ModelJobMode.EDIT, targets=("a.py",)))
     assert done.outcome.category is Category.OK, done.why
     assert bench.files() == {"a.py": "newer\n"}
 
@@ -295,7 +295,7 @@ def test_what_a_person_writes_while_the_model_does_is_not_written_over(bench: Wo
 
     with ModelServer(answer) as server:
         bench.settings["base_url"] = f"{server.url}/v1"
-        done = bench.do(Job("a.py", JobMode.EDIT, targets=("a.py",)))
+        done = bench.do(ModelJob("a.py", ModelJobMode.EDIT, targets=("a.py",)))
         assert len(server.requests) == 1
     assert done.outcome.category is Category.TASK
     assert "a.py: somebody else has changed it meanwhile" in done.why
@@ -316,7 +316,7 @@ def test_a_result_that_says_much_is_still_heard(judged: Workbench) -> None:
     files = tuple(f"{'deep/' * 40}{number}.py" for number in range(150))
     warnings = "\n".join(f"{number} is odd" for number in range(300))
     judged.server.answer("".join(whole(path, "x") for path in files), f"PASS_WITH_WARNINGS\n{warnings}")
-    done = judged.do(Job(files[0], outputs=files, context=tuple(f"{path}.txt" for path in files)))
+    done = judged.do(ModelJob(files[0], outputs=files, context=tuple(f"{path}.txt" for path in files)))
     assert done.outcome.category is Category.OK, done.why
     assert max(map(len, done.printed.splitlines())) < 32 << 10
     assert done.result["outputs"] == [{"path": path, "lines": 1} for path in files]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from plait.core.status import Category
-from plait.core.task import Job, JobMode
+from plait.core.task import ModelJob, ModelJobMode
 from plait.testing.modelbench import Done, Workbench, edit, whole
 from plait.testing.modelserver import Reply
 
@@ -32,8 +32,8 @@ def refused(bench: Workbench, done: Done, *words: str) -> None:
         assert word in done.why
 
 
-EDIT = Job("src/a.py", JobMode.EDIT, targets=("src/a.py",))
-TWO = Job("src/a.py", outputs=("src/a.py", "src/b.py"))
+EDIT = ModelJob("src/a.py", ModelJobMode.EDIT, targets=("src/a.py",))
+TWO = ModelJob("src/a.py", outputs=("src/a.py", "src/b.py"))
 MALFORMED = {
     "nothing": (EDIT, "", ""),
     "only talk": (EDIT, "I would rather not.\n", "no edits"),
@@ -76,7 +76,7 @@ def test_the_second_answer_knows_what_was_wrong_with_the_first(old: Workbench) -
 def test_a_file_with_fences_in_it_is_taken_whole(old: Workbench) -> None:
     text = "# Title\n\n```sh\nmake\n```\n\nEND"
     old.server.answer(whole("src/a.py", text))
-    done = old.do(Job("src/a.py"))
+    done = old.do(ModelJob("src/a.py"))
     assert done.outcome.category is Category.OK, done.why
     assert old.read("src/a.py") == f"{text}\n"
 
@@ -85,20 +85,20 @@ def test_more_lines_than_are_taken_are_refused(old: Workbench) -> None:
     old.settings["output_lines"] = 10
     long = whole("src/a.py", "\n".join(map(str, range(11))))
     old.server.answer(long, long)
-    refused(old, old.do(Job("src/a.py")), "at most 10")
+    refused(old, old.do(ModelJob("src/a.py")), "at most 10")
 
 
 def test_an_endless_answer_is_stopped_and_explained(old: Workbench) -> None:
     old.settings["output_lines"] = 1
     old.server.answer(Reply("x" * 39_000, endless=True))
-    refused(old, old.do(Job("src/a.py")), "had no end")
+    refused(old, old.do(ModelJob("src/a.py")), "had no end")
     assert len(old.server.requests) == 1
 
 
 def test_a_stream_that_is_cut_off_is_the_network_s_fault(old: Workbench) -> None:
     old.server.upset("cut")
     old.server.answer(whole("src/a.py", "new"))
-    done = old.do(Job("src/a.py"))
+    done = old.do(ModelJob("src/a.py"))
     refused(old, done, "was cut off")
     assert done.outcome.category is Category.NETWORK
 
@@ -126,7 +126,7 @@ def test_a_job_that_names_a_link_is_not_begun(old: Workbench, tmp_path: Path) ->
     secret = tmp_path / "secret"
     secret.write_text("mine\n")
     (old.workspace / "alias").symlink_to(secret)
-    done = old.do(Job("alias", JobMode.EDIT, targets=("alias",)))
+    done = old.do(ModelJob("alias", ModelJobMode.EDIT, targets=("alias",)))
     assert done.outcome.category is Category.USAGE
     assert not old.server.requests
     assert secret.read_text() == "mine\n"
@@ -137,7 +137,7 @@ def test_a_link_in_the_context_is_not_read(old: Workbench, tmp_path: Path) -> No
     secret.write_text("mine alone\n")
     (old.workspace / "alias").symlink_to(secret)
     old.server.answer(whole("src/a.py", "x"))
-    old.do(Job("src/a.py", context=("alias", "../secret")))
+    old.do(ModelJob("src/a.py", context=("alias", "../secret")))
     assert "mine alone" not in old.server.requests[0].text
 
 
@@ -155,7 +155,7 @@ def test_what_a_task_does_not_touch_is_refused(old: Workbench) -> None:
 
 
 def test_what_is_to_be_edited_must_be_there(old: Workbench) -> None:
-    done = old.do(Job("gone.py", JobMode.EDIT, targets=("gone.py",)))
+    done = old.do(ModelJob("gone.py", ModelJobMode.EDIT, targets=("gone.py",)))
     refused(old, done, "gone.py", "not there")
     assert done.outcome.category is Category.USAGE
     assert not old.server.requests
@@ -163,5 +163,5 @@ def test_what_is_to_be_edited_must_be_there(old: Workbench) -> None:
 
 def test_a_later_file_that_can_t_be_taken_takes_the_earlier_ones_with_it(old: Workbench) -> None:
     old.server.answer(whole("src/a.py", "new"), Reply(""), Reply(""))
-    job = Job("src/a.py", outputs=("src/a.py", "src/b.py"), sequential=True)
+    job = ModelJob("src/a.py", outputs=("src/a.py", "src/b.py"), sequential=True)
     refused(old, old.do(job), "can't be taken")

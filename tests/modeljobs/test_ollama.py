@@ -14,11 +14,11 @@ import psutil
 import pytest
 
 from plait.core.status import Category
-from plait.core.task import Job
+from plait.core.task import ModelJob
 from plait.testing.modelbench import Workbench, whole
 from plait.testing.modelserver import ModelServer
 
-JOB = Job("a.py")
+JOB = ModelJob("a.py")
 FAKE = """#!{python} -P
 # It stands for the real one: what it is told, and a server where it is told to be one.
 import os, sys, time

@@ -6,22 +6,31 @@ from dataclasses import asdict, fields
 
 import pytest
 
-from plait.agents.tools.model_spec import ModelSettings, ModelSpec, decode, encode, options, settings
+from plait.agents.tools.model_spec import (
+    ModelSettings,
+    ModelJobSpec,
+    decode_spec,
+    encode_spec,
+    encode_options,
+    decode_settings,
+)
 from plait.config import toml
-from plait.config.document import Document, hear
-from plait.config.layers import SettingsError, merge
-from plait.config.model import Config, Layer, ModelConfig, commands
+from plait.config.document import ConfigDocument, read_document
+from plait.config.layers import SettingsError, merge_layers
+from plait.config.model import Config, Layer, ModelConfig, find_repository_commands
 from plait.core.errors import ConfigError
-from plait.core.task import Job, JobMode
-from plait.wiring.agents import specs
+from plait.core.task import ModelJob, ModelJobMode
+from plait.wiring.agents import build_agent_specs
 
 
 def configured(text: str) -> Config:
-    return merge([hear(Document("plait.toml", toml.parse(text, "plait.toml")), Layer.REPOSITORY)])
+    return merge_layers(
+        [read_document(ConfigDocument("plait.toml", toml.parse_toml(text, "plait.toml")), Layer.REPOSITORY)]
+    )
 
 
 def test_the_process_has_the_same_settings_and_defaults_as_the_table() -> None:
-    config = merge([]).model
+    config = merge_layers([]).model
     shared = [one.name for one in fields(ModelConfig) if one.name != "name"]
     assert shared == [one.name for one in fields(ModelSettings)]
     assert {name: getattr(config, name) for name in shared} == asdict(ModelSettings())
@@ -31,43 +40,43 @@ def test_what_differs_from_the_defaults_is_carried_and_read_back() -> None:
     asked = ModelSettings(
         base_url="http://127.0.0.1:1/v1", key="K", checks=("make", "a 'b'"), fixes=0, temperature=0.5
     )
-    carried = options(asdict(asked))
+    carried = encode_options(asdict(asked))
     assert {name for name, _ in carried} == {"base_url", "key", "checks", "fixes", "temperature"}
-    assert settings(carried) == asked
-    assert options(asdict(ModelSettings())) == ()
+    assert decode_settings(carried) == asked
+    assert encode_options(asdict(ModelSettings())) == ()
 
 
 def test_settings_of_another_version_are_passed_over_and_nonsense_is_told() -> None:
-    assert settings([("unheard_of", "1"), ("fixes", "3")]) == ModelSettings(fixes=3)
+    assert decode_settings([("unheard_of", "1"), ("fixes", "3")]) == ModelSettings(fixes=3)
     with pytest.raises(ConfigError, match="can't be read"):
-        settings([("fixes", "{")])
+        decode_settings([("fixes", "{")])
 
 
 def test_a_spec_is_read_as_it_was_written() -> None:
-    job = Job("out/a.py", JobMode.SPLIT, ("b.py",), ("c.py",), ("d.py",), "t.py", sequential=True)
-    spec = ModelSpec("j", "T", "do \u2028 it", "m", "/w", "/f", "again", job, ("x",), "jobs/j.md")
-    assert decode(encode(spec)) == spec
+    job = ModelJob("out/a.py", ModelJobMode.SPLIT, ("b.py",), ("c.py",), ("d.py",), "t.py", sequential=True)
+    spec = ModelJobSpec("j", "T", "do \u2028 it", "m", "/w", "/f", "again", job, ("x",), "jobs/j.md")
+    assert decode_spec(encode_spec(spec)) == spec
     with pytest.raises(ValueError, match="touches"):
-        decode("{}")
+        decode_spec("{}")
 
 
 def test_the_settings_reach_the_agent_that_jobs_name_whoever_serves() -> None:
     config = configured('[run]\nagent = "claude"\n[model]\nname = "coder"\nfixes = 5\n')
-    (spec,) = [spec for spec in specs(config) if spec.name == "model"]
-    assert (spec.model, settings(spec.options).fixes) == ("coder", 5)
+    (spec,) = [spec for spec in build_agent_specs(config) if spec.name == "model"]
+    assert (spec.model, decode_settings(spec.options).fixes) == ("coder", 5)
 
 
 def test_a_batch_that_sets_nothing_carries_nothing() -> None:
-    assert specs(merge([])) == ()
+    assert build_agent_specs(merge_layers([])) == ()
 
 
 def test_a_model_named_for_the_agent_goes_before_the_general_ones() -> None:
     text = '[run]\nmodel = "any"\n[model]\nname = "coder"\n'
-    (spec,) = [spec for spec in specs(configured(text)) if spec.name == "model"]
+    (spec,) = [spec for spec in build_agent_specs(configured(text)) if spec.name == "model"]
     assert spec.model == "coder"
     (spec,) = [
         spec
-        for spec in specs(configured(f'{text}[agents]\nmodels = {{model = "own"}}\n'))
+        for spec in build_agent_specs(configured(f'{text}[agents]\nmodels = {{model = "own"}}\n'))
         if spec.name == "model"
     ]
     assert spec.model == "own"
@@ -86,7 +95,7 @@ def test_a_model_named_for_the_agent_goes_before_the_general_ones() -> None:
     ],
 )
 def test_what_sends_secrets_away_or_runs_commands_asks_for_trust(line: str, asks: bool) -> None:  # noqa: FBT001
-    assert bool(commands(configured(f"[model]\n{line}\n"))) is asks
+    assert bool(find_repository_commands(configured(f"[model]\n{line}\n"))) is asks
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,9 @@ import pytest
 from plait.core.settings import NO_SPEND
 from plait.core.status import Category
 from plait.core.task import Step
-from plait.front.tally import BOUNDS
-from plait.server.figures import Figures, Now, SoFar, Took
-from plait.server.metrics import COUNTERS, GAUGES, exposition
+from plait.front.tally import DURATION_BOUNDS_SECONDS
+from plait.server.figures import ProjectMetrics, CurrentMetrics, TotalMetrics, DurationBuckets
+from plait.server.metrics import COUNTERS, GAUGES, render_metrics
 
 DOCS = Path(__file__).parents[2] / "docs"
 DASHBOARD = json.loads((DOCS / "grafana-dashboard.json").read_text())
@@ -23,12 +23,12 @@ QUERY = re.compile(r"(\b(?:plait|process)_[a-z0-9_]+)(?:\{([^}]*)\})?")
 LABEL = re.compile(r"([a-z_]+)\s*(?:=~|!~|!=|=)")
 
 WRITE = ("shell", Step.WRITE)
-EVERYTHING = Figures(
+EVERYTHING = ProjectMetrics(
     "p",
-    Now({}, {}, {}, {WRITE: 1}, {"north": 1.0}),
-    SoFar(
+    CurrentMetrics({}, {}, {}, {WRITE: 1}, {"north": 1.0}),
+    TotalMetrics(
         {(*WRITE, Category.OK): 1},
-        {WRITE: Took((1, *[0] * len(BOUNDS)), 1.0)},
+        {WRITE: DurationBuckets((1, *[0] * len(DURATION_BOUNDS_SECONDS)), 1.0)},
         {"shell": NO_SPEND},
         {Category.TASK: 1},
         {},
@@ -43,7 +43,7 @@ EVERYTHING = Figures(
 def samples() -> dict[str, set[str]]:
     """The names that can be asked for, each with its labels."""
     found = dict[str, set[str]]()
-    for line in exposition([EVERYTHING])[0].decode().splitlines():
+    for line in render_metrics([EVERYTHING])[0].decode().splitlines():
         if line and line[0] != "#":
             name = re.split(r"[{ ]", line, maxsplit=1)[0]
             found.setdefault(name, set()).update(re.findall(r'([a-z_]+)="', line))

@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterator, Sequence
 import pytest
 
 from plait.adapters.tracer import sender as sending
-from plait.adapters.tracer.sender import MOST, PORTION, Parcel, Sender
+from plait.adapters.tracer.sender import MAX_WAITING_SPANS, MAX_SPANS_PER_EXPORT, SpanBatch, SpanSender
 from plait.core.spans.span import Span
 
 PATIENCE = 20.0
 
 
-def parcel(seq: int, size: int = 1) -> Parcel:
-    return Parcel(seq, tuple(Span(1, seq * 100_000 + n, None, "x", 0.0, 1.0) for n in range(size)))
+def parcel(seq: int, size: int = 1) -> SpanBatch:
+    return SpanBatch(seq, tuple(Span(1, seq * 100_000 + n, None, "x", 0.0, 1.0) for n in range(size)))
 
 
 class Line:
@@ -46,10 +46,10 @@ class Desk:
     def __init__(self, channel: Callable[[], Line]) -> None:
         self.arrived: list[int] = []
         self.said: list[str] = []
-        self.sender = Sender(channel, self.arrived.append, self.said.append)
+        self.sender = SpanSender(channel, self.arrived.append, self.said.append)
 
     def rests(self) -> bool:
-        return self.sender.at_rest
+        return self.sender.is_idle
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def line() -> Line:
 
 @pytest.fixture
 def desk(line: Line, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
-    monkeypatch.setattr(sending, "FIRST", 0.01)
+    monkeypatch.setattr(sending, "FIRST_RETRY_SECONDS", 0.01)
     made = Desk(lambda: line)
     yield made
     made.sender.close()
@@ -123,7 +123,7 @@ def test_no_more_wait_than_there_is_room_for(desk: Desk, line: Line) -> None:
     desk.sender.put(parcel(1))
     until(lambda: bool(line.sizes))
     for seq in range(2, 6):
-        desk.sender.put(parcel(seq, MOST // 2))
+        desk.sender.put(parcel(seq, MAX_WAITING_SPANS // 2))
     line.open.set()
     until(desk.rests)
     assert {span // 100_000 for span in line.got} == {1, 4, 5}
@@ -139,7 +139,7 @@ def test_they_are_sent_in_portions(desk: Desk, line: Line) -> None:
     line.open.set()
     until(desk.rests)
     assert line.sizes[0] == 1
-    assert max(line.sizes) <= PORTION
+    assert max(line.sizes) <= MAX_SPANS_PER_EXPORT
     assert sum(line.sizes) == 1001
 
 
@@ -152,7 +152,7 @@ def test_where_to_begin_is_known_though_nothing_arrives(line: Line) -> None:
         return line
 
     desk = Desk(late)
-    desk.sender.put(Parcel(7, ()))
+    desk.sender.put(SpanBatch(7, ()))
     desk.sender.put(parcel(8))
     both.set()
     until(lambda: bool(line.sizes))

@@ -13,8 +13,8 @@ from plait.core.events import Record
 from plait.core.reports import AttemptExited, AttemptLost, AttemptUsed, ClockJumped, MergeDone, Outcome
 from plait.core.requests import Drop, Retry
 from plait.core.settings import Backoff, Isolation, Publish, Settings, Spend
-from plait.core.spans.fold import Spans
-from plait.core.spans.span import LONGEST, Span, span_id, trace_id
+from plait.core.spans.fold import SpanBuilder
+from plait.core.spans.span import MAX_TEXT_CHARS, Span, make_span_id, make_trace_id
 from plait.core.status import Category
 from plait.core.task import Task
 from plait.testing.run import run
@@ -27,8 +27,8 @@ FEW = settings(max_examples=25)
 
 
 def spans(records: Iterable[Record], journal: str = "j") -> list[Span]:
-    fold = Spans(journal)
-    return [span for record in records for span in fold.take(record)]
+    fold = SpanBuilder(journal)
+    return [span for record in records for span in fold.add(record)]
 
 
 def named(found: Sequence[Span], name: str) -> Span:
@@ -47,7 +47,7 @@ def test_a_batch_holds_its_tasks_and_a_task_its_attempts_and_its_merge() -> None
     assert (batch.parent, task.parent) == (None, batch.id)
     assert {named(found, name).parent for name in ("write", "verify", "merge")} == {task.id}
     assert named(found, "publish").parent == batch.id
-    assert {span.trace for span in found} == {trace_id("j", BATCH)}
+    assert {span.trace for span in found} == {make_trace_id("j", BATCH)}
 
 
 def test_what_a_span_says() -> None:
@@ -146,14 +146,14 @@ def test_text_that_others_wrote_is_bounded_and_can_be_sent() -> None:
     script.exits("t\udcff", Category.USAGE, detail="\udc80" + "x" * 5000)
     for span in spans(script.records):
         texts = [span.name, span.error or "", *(text for _, text in span.attributes if isinstance(text, str))]
-        assert all(len(text.encode()) <= 2 * LONGEST for text in texts)
+        assert all(len(text.encode()) <= 2 * MAX_TEXT_CHARS for text in texts)
 
 
 def test_ids_are_of_the_size_they_should_have_and_tell_names_apart() -> None:
-    assert 0 < trace_id("j", "b") < 1 << 128
-    assert 0 < span_id("j", "b", "write", "t", 1) < 1 << 64
-    assert trace_id("j", "b") != trace_id("k", "b")
-    assert span_id("j", "ab", "c") != span_id("j", "a", "bc")
+    assert 0 < make_trace_id("j", "b") < 1 << 128
+    assert 0 < make_span_id("j", "b", "write", "t", 1) < 1 << 64
+    assert make_trace_id("j", "b") != make_trace_id("k", "b")
+    assert make_span_id("j", "ab", "c") != make_span_id("j", "a", "bc")
 
 
 @FEW
@@ -195,8 +195,8 @@ def test_a_new_engine_that_replays_goes_on_with_the_same_spans(
     journal: tuple[Record, ...], share: float
 ) -> None:
     cut = round(len(journal) * share)
-    again = Spans("j")
+    again = SpanBuilder("j")
     for record in journal[:cut]:
-        again.take(record)
-    rest = [span for record in journal[cut:] for span in again.take(record)]
+        again.add(record)
+    rest = [span for record in journal[cut:] for span in again.add(record)]
     assert spans(journal[:cut]) + rest == spans(journal)

@@ -18,7 +18,14 @@ from plait.core.settings import NO_SPEND, Isolation, Settings, Spend
 from plait.core.state import State
 from plait.core.status import BatchStatus, Category, TaskStatus
 from plait.core.task import Step, Task
-from plait.front.tally import BOUNDS, NAMES_MOST, OTHERS, Durations, Names, Tally
+from plait.front.tally import (
+    DURATION_BOUNDS_SECONDS,
+    MAX_LABELS,
+    OTHER_LABEL,
+    DurationHistogram,
+    LabelSet,
+    JournalCounters,
+)
 from plait.testing.run import run
 from plait.testing.scenario import stormy
 from plait.testing.script import BATCH, Script
@@ -28,15 +35,15 @@ STORMS = st.integers(0, 60).map(cache(lambda seed: run(stormy(seed)).journal))
 FEW = settings(max_examples=20)
 
 
-def counted(records: Iterable[Record]) -> tuple[State, Tally]:
-    state, tally = State(), Tally()
+def counted(records: Iterable[Record]) -> tuple[State, JournalCounters]:
+    state, tally = State(), JournalCounters()
     for record in records:
         evolve(state, record)
-        tally.take(state, record)
+        tally.apply(state, record)
     return state, tally
 
 
-def contents(tally: Tally) -> dict[str, object]:
+def contents(tally: JournalCounters) -> dict[str, object]:
     durations = {key: (took.counts, took.seconds) for key, took in tally.durations.items()}
     return {**{name: value for name, value in vars(tally).items() if name[0] != "_"}, "durations": durations}
 
@@ -68,15 +75,15 @@ def test_a_batch_that_is_taken_up_again_stands_as_open_and_ends_twice() -> None:
     script.exits("a", Category.USAGE)
     script.exits("b")
     state, tally = counted(script.records)
-    assert tally.ended(state).batches == {BatchStatus.FAILED: 1}
-    assert tally.ended(state).tasks == {TaskStatus.FAILED: 1, TaskStatus.DONE: 1}
+    assert tally.count_ended(state).batches == {BatchStatus.FAILED: 1}
+    assert tally.count_ended(state).tasks == {TaskStatus.FAILED: 1, TaskStatus.DONE: 1}
     script.ask(lambda name: Retry(name, BATCH, "a"))
     state, tally = counted(script.records)
-    assert (tally.ended(state).batches.total(), tally.ended(state).tasks.total()) == (0, 0)
+    assert (tally.count_ended(state).batches.total(), tally.count_ended(state).tasks.total()) == (0, 0)
     script.exits("a")
     state, tally = counted(script.records)
-    assert tally.ended(state).batches == {BatchStatus.COMPLETED: 1}
-    assert tally.ended(state).tasks == {TaskStatus.DONE: 2}
+    assert tally.count_ended(state).batches == {BatchStatus.COMPLETED: 1}
+    assert tally.count_ended(state).tasks == {TaskStatus.DONE: 2}
     assert tally.batches == {BatchStatus.FAILED: 1, BatchStatus.COMPLETED: 1}
     assert tally.tasks == {TaskStatus.FAILED: 1, TaskStatus.DONE: 2}
 
@@ -99,26 +106,31 @@ def test_requests_and_what_became_of_them() -> None:
 
 
 def test_a_duration_is_counted_up_to_the_bound_that_it_does_not_exceed() -> None:
-    took = Durations()
-    for seconds in (0.0, BOUNDS[0], BOUNDS[0] + 0.1, BOUNDS[-1] + 1):
+    took = DurationHistogram()
+    for seconds in (
+        0.0,
+        DURATION_BOUNDS_SECONDS[0],
+        DURATION_BOUNDS_SECONDS[0] + 0.1,
+        DURATION_BOUNDS_SECONDS[-1] + 1,
+    ):
         took.add(seconds)
-    assert took.counts == [2, 1, *[0] * (len(BOUNDS) - 2), 1]
+    assert took.counts == [2, 1, *[0] * (len(DURATION_BOUNDS_SECONDS) - 2), 1]
 
 
 def test_names_without_number_become_others() -> None:
-    names = Names()
-    for number in range(NAMES_MOST + 1):
-        names.come(f"n{number}")
-    names.come("x" * 1000)
-    assert [names(f"n{number}") for number in range(NAMES_MOST)] == [f"n{n}" for n in range(NAMES_MOST)]
-    assert {names(f"n{NAMES_MOST}"), names("x" * 1000)} == {OTHERS}
+    names = LabelSet()
+    for number in range(MAX_LABELS + 1):
+        names.add(f"n{number}")
+    names.add("x" * 1000)
+    assert [names(f"n{number}") for number in range(MAX_LABELS)] == [f"n{n}" for n in range(MAX_LABELS)]
+    assert {names(f"n{MAX_LABELS}"), names("x" * 1000)} == {OTHER_LABEL}
 
 
 def test_whoever_looks_makes_no_name_known() -> None:
-    names = Names()
-    for number in range(NAMES_MOST):
-        assert names(f"looked at {number}") == OTHERS
-    names.come("at work")
+    names = LabelSet()
+    for number in range(MAX_LABELS):
+        assert names(f"looked at {number}") == OTHER_LABEL
+    names.add("at work")
     assert names("at work") == "at work"
 
 
@@ -140,7 +152,7 @@ def test_the_tally_agrees_with_the_state_wherever_the_journal_ends(
     spent = sum((batch.spent for batch in state.batches.values()), NO_SPEND)
     assert sum(tally.spent.values(), NO_SPEND) == spent + used
     over = [batch for batch in state.batches.values() if batch.ended is not None]
-    ended = tally.ended(state)
+    ended = tally.count_ended(state)
     assert ended.batches == Counter(batch.ended for batch in over)
     statuses = (task.status for batch in over for task in batch.tasks if task.task.entrant is None)
     assert ended.tasks == Counter(statuses)
@@ -149,10 +161,10 @@ def test_the_tally_agrees_with_the_state_wherever_the_journal_ends(
 @FEW
 @given(STORMS)
 def test_no_counter_ever_goes_back(journal: tuple[Record, ...]) -> None:
-    state, tally, before = State(), Tally(), Counter[object]()
+    state, tally, before = State(), JournalCounters(), Counter[object]()
     for record in journal:
         evolve(state, record)
-        tally.take(state, record)
+        tally.apply(state, record)
         now = _numbers(tally)
         assert all(now[key] >= count for key, count in before.items())
         before = now
@@ -169,14 +181,14 @@ def test_no_counter_ever_goes_back(journal: tuple[Record, ...]) -> None:
 
 
 # Any: keys of several kinds.
-def _numbers(tally: Tally) -> Counter[object]:
+def _numbers(tally: JournalCounters) -> Counter[object]:
     counters: tuple[Counter[Any], ...] = (
         tally.attempts,
         tally.retries,
         tally.tasks,
         tally.batches,
-        tally.line,
-        tally.openings,
+        tally.branch_operations,
+        tally.breaker_openings,
     )
     found = Counter[object](
         {(n, key): value for n, each in enumerate(counters) for key, value in each.items()}
@@ -193,4 +205,4 @@ def test_merges_gates_and_publishes_are_counted_by_how_they_ended() -> None:
     script.exits("a")
     script.gate(True)  # noqa: FBT003 - as it is said
     _, tally = counted(script.records)
-    assert tally.line == {("merge", "done"): 1, ("gate", "passed"): 1}
+    assert tally.branch_operations == {("merge", "done"): 1, ("gate", "passed"): 1}

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plait.adapters.sqlite import open_reader
-from plait.core.spans.fold import Spans
+from plait.adapters.sqlite import open_journal_reader
+from plait.core.spans.fold import SpanBuilder
 from plait.core.spans.span import Span
 from plait.testing.household import Household, household
-from plait.wiring import JOURNAL
+from plait.wiring import JOURNAL_FILE
 
 if TYPE_CHECKING:
     from opentelemetry.proto.trace.v1.trace_pb2 import Span as SentSpan
@@ -36,9 +36,9 @@ def surroundings(receiver: Receiver) -> Mapping[str, str]:
 
 def ended(house: Household) -> list[Span]:
     """What the journal says should have been told."""
-    with closing(open_reader(house.place.state / JOURNAL)) as reader:
-        fold = Spans(reader.id)
-        return [span for record in reader.read() for span in fold.take(record)]
+    with closing(open_journal_reader(house.place.state / JOURNAL_FILE)) as reader:
+        fold = SpanBuilder(reader.id)
+        return [span for record in reader.read() for span in fold.add(record)]
 
 
 def names(spans: list[Span]) -> set[tuple[str, int, int]]:

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from plait.kit import Outfit
+from plait.kit import WorkspaceSetup
 from plait.site import outfitting
-from plait.site.outfitting import Spec
-from plait.site.outfitting.spec import SPARE
+from plait.site.outfitting import SetupSpec
+from plait.site.outfitting.spec import MIN_FREE_BYTES
 from plait.testing.strays import clear
 
 SOON = 30.0  # seconds within which everything here happens, however busy the machine is
@@ -87,17 +87,19 @@ class Bench:
     def start(
         self,
         workspace: Path,
-        outfit: Outfit,
+        outfit: WorkspaceSetup,
         *argv: str,
-        spare: int = SPARE,
+        spare: int = MIN_FREE_BYTES,
         stdin: int = subprocess.DEVNULL,
         prefix: tuple[str, ...] = (),
     ) -> subprocess.Popen[str]:
         spec_file = self.root / f"{workspace.name}.json"
         failed = self.root / f"{workspace.name}.failed"
-        outfitting.write_spec(spec_file, Spec(workspace, self.top, outfit, self.cache, failed, spare=spare))
+        outfitting.write_spec(
+            spec_file, SetupSpec(workspace, self.top, outfit, self.cache, failed, spare=spare)
+        )
         process = subprocess.Popen(
-            [*prefix, *outfitting.wrap(argv or DONE, spec_file)],
+            [*prefix, *outfitting.wrap_with_setup(argv or DONE, spec_file)],
             cwd=workspace,
             env=self.environment,
             stdin=stdin,
@@ -112,9 +114,9 @@ class Bench:
     def fit(
         self,
         workspace: Path,
-        outfit: Outfit,
+        outfit: WorkspaceSetup,
         *argv: str,
-        spare: int = SPARE,
+        spare: int = MIN_FREE_BYTES,
         prefix: tuple[str, ...] = (),
     ) -> Ended:
         return self.end(workspace, self.start(workspace, outfit, *argv, spare=spare, prefix=prefix))
@@ -122,15 +124,15 @@ class Bench:
     def end(self, workspace: Path, process: subprocess.Popen[str]) -> Ended:
         out, _ = process.communicate(timeout=SOON)
         self.running.remove(process)
-        return Ended(process.returncode, out, outfitting.failure(self.root / f"{workspace.name}.json"))
+        return Ended(process.returncode, out, outfitting.read_failure(self.root / f"{workspace.name}.json"))
 
     def kill(self, workspace: Path, process: subprocess.Popen[str]) -> Ended:
         """With all that it started: it has not been waited for, so the group is its own."""
         os.killpg(process.pid, signal.SIGKILL)
         return self.end(workspace, process)
 
-    def wanted(self, workspace: Path, outfit: Outfit) -> bool:
-        return outfitting.wanted(workspace, self.top, outfit)
+    def wanted(self, workspace: Path, outfit: WorkspaceSetup) -> bool:
+        return outfitting.is_setup_needed(workspace, self.top, outfit)
 
     def until(self, true: Callable[[], bool]) -> None:
         """Wait for it."""
@@ -140,7 +142,7 @@ class Bench:
             time.sleep(0.002)
 
     def ours(self, workspace: Path) -> set[str]:
-        return {*outfitting.read_stamp(workspace).ours}
+        return {*outfitting.read_setup_metadata(workspace).ours}
 
     def status(self, workspace: Path) -> str:
         return self.git("status", "--porcelain", "--untracked-files=all", where=workspace)

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plait.kit import Outfit
+from plait.kit import WorkspaceSetup
 from plait.site import outfitting
-from plait.site.outfitting import EXIT
+from plait.site.outfitting import SETUP_FAILED_EXIT
 
 if TYPE_CHECKING:
     from tests.outfitting.conftest import Bench
 
-NONE = Outfit()
+NONE = WorkspaceSetup()
 TELL = "import json,os,sys; print(json.dumps([os.getpid(), os.getcwd(), sys.argv[1:], dict(os.environ), sys.stdin.read()]))"
 
 
@@ -49,7 +49,7 @@ def test_the_locale_is_the_one_that_was_set_or_none(bench: Bench) -> None:
     bench.environment.clear()
     bench.environment["PATH"] = os.environ["PATH"]
     workspace = bench.worktree()
-    assert bench.fit(workspace, Outfit(setup="env"), "sh", "-c", "env").out.count("LC_CTYPE") == 0
+    assert bench.fit(workspace, WorkspaceSetup(setup="env"), "sh", "-c", "env").out.count("LC_CTYPE") == 0
     bench.environment["LC_CTYPE"] = "C"
     assert bench.fit(workspace, NONE, "sh", "-c", "env").out.count("LC_CTYPE=C\n") == 1
 
@@ -64,7 +64,11 @@ def test_no_signal_is_ignored_and_no_descriptor_left_open(bench: Bench) -> None:
     if sys.platform != "linux":
         pytest.skip("seen in /proc")
     out = bench.fit(
-        bench.worktree(), Outfit(setup="true"), "sh", "-c", "grep SigIgn /proc/$$/status; ls /proc/$$/fd"
+        bench.worktree(),
+        WorkspaceSetup(setup="true"),
+        "sh",
+        "-c",
+        "grep SigIgn /proc/$$/status; ls /proc/$$/fd",
     ).out
     ignored, *descriptors = out.splitlines()[1:]
     # The C library keeps two for itself, which nobody can set: they are as whoever started the tests had them.
@@ -109,18 +113,22 @@ def test_a_spec_that_cannot_be_read_is_told(bench: Bench, tmp_path: Path) -> Non
         if text is not None:
             spec.write_text(text)
         done = subprocess.run(
-            outfitting.wrap(["echo"], spec), capture_output=True, text=True, check=False, cwd=bench.top
+            outfitting.wrap_with_setup(["echo"], spec),
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=bench.top,
         )
-        assert done.returncode == EXIT
+        assert done.returncode == SETUP_FAILED_EXIT
         assert done.stdout.startswith(f"plait: what the workspace is to be given can't be read from {spec}: ")
-        assert outfitting.failure(spec) is None
+        assert outfitting.read_failure(spec) is None
 
 
 def test_a_workspace_that_is_no_worktree_is_told(bench: Bench) -> None:
     workspace = bench.worktree()
     (workspace / ".git").unlink()
     bench.write(".env")
-    ended = bench.fit(workspace, Outfit(copy=(".env",)))
-    assert ended.code == EXIT
+    ended = bench.fit(workspace, WorkspaceSetup(copy=(".env",)))
+    assert ended.code == SETUP_FAILED_EXIT
     assert ended.failure is not None
-    assert bench.wanted(workspace, Outfit(copy=(".env",)))
+    assert bench.wanted(workspace, WorkspaceSetup(copy=(".env",)))

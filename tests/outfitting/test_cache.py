@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plait.kit import Outfit
-from plait.site.outfitting import prune_cache, tree_size
-from plait.site.outfitting.cache import Cache
+from plait.kit import WorkspaceSetup
+from plait.site.outfitting import prune_tree_cache, tree_size
+from plait.site.outfitting.cache import TreeCache
 
 if TYPE_CHECKING:
     from tests.outfitting.conftest import Bench
@@ -26,12 +26,12 @@ def entries(cache: Path) -> list[Path]:
 
 
 @pytest.fixture
-def outfit() -> Outfit:
+def outfit() -> WorkspaceSetup:
     make = f"mkdir made; head -c {SIZE} /dev/zero | tr '\\0' x >made/file; chmod 555 made"
-    return Outfit(setup=make, reads=("code.txt",), makes=("made",))
+    return WorkspaceSetup(setup=make, reads=("code.txt",), makes=("made",))
 
 
-def test_a_cache_that_lost_something_is_made_anew(bench: Bench, outfit: Outfit) -> None:
+def test_a_cache_that_lost_something_is_made_anew(bench: Bench, outfit: WorkspaceSetup) -> None:
     bench.fit(bench.worktree("one"), outfit)
     (entry,) = entries(bench.cache)
     os.truncate(entry / "tree/made/file", 0)
@@ -42,46 +42,46 @@ def test_a_cache_that_lost_something_is_made_anew(bench: Bench, outfit: Outfit) 
     assert (third / "made/file").stat().st_size == SIZE
 
 
-def test_what_was_not_used_for_longest_goes_first(bench: Bench, outfit: Outfit) -> None:
+def test_what_was_not_used_for_longest_goes_first(bench: Bench, outfit: WorkspaceSetup) -> None:
     outfits = [replace(outfit, setup=f": {n}; {outfit.setup}") for n in range(3)]
     for n, each in enumerate(outfits):
         bench.fit(bench.worktree(f"first{n}"), each)
         for entry in entries(bench.cache):
             os.utime(entry, (1000, entry.stat().st_mtime - 1000))
     bench.fit(bench.worktree("again"), outfits[0])
-    assert prune_cache(bench.cache, 5 * SIZE // 2) >= SIZE
+    assert prune_tree_cache(bench.cache, 5 * SIZE // 2) >= SIZE
     assert len(entries(bench.cache)) == 2
     told = [bench.fit(bench.worktree(f"second{n}"), each).out for n, each in enumerate(outfits)]
     assert ["setting up" in each for each in told] == [False, True, False]
 
 
-def test_what_is_in_use_stays(bench: Bench, outfit: Outfit) -> None:
+def test_what_is_in_use_stays(bench: Bench, outfit: WorkspaceSetup) -> None:
     bench.fit(bench.worktree(), outfit)
     (entry,) = entries(bench.cache)
-    with Cache(bench.cache).locked(entry.name, shared=True):
-        assert prune_cache(bench.cache, 0) == 0
+    with TreeCache(bench.cache).lock(entry.name, shared=True):
+        assert prune_tree_cache(bench.cache, 0) == 0
         assert entry.exists()
-    assert prune_cache(bench.cache, 0) >= SIZE
+    assert prune_tree_cache(bench.cache, 0) >= SIZE
     assert [*bench.cache.iterdir()] == []
 
 
-def test_what_was_left_half_done_is_cleared_away(bench: Bench, outfit: Outfit) -> None:
+def test_what_was_left_half_done_is_cleared_away(bench: Bench, outfit: WorkspaceSetup) -> None:
     bench.fit(bench.worktree(), outfit)
     (entry,) = entries(bench.cache)
     (bench.cache / f"{'0' * 40}.new/tree").mkdir(parents=True)
     (bench.cache / f"{'1' * 40}.gone").mkdir()
     (bench.cache / "somebody's").mkdir()
-    assert prune_cache(bench.cache, 1 << 40) < SIZE
+    assert prune_tree_cache(bench.cache, 1 << 40) < SIZE
     assert {*bench.cache.iterdir()} == {entry, bench.cache / f"{entry.name}.lock", bench.cache / "somebody's"}
 
 
 def test_a_cache_that_is_not_there_takes_nothing(tmp_path: Path) -> None:
-    assert prune_cache(tmp_path / "none", 0) == 0
+    assert prune_tree_cache(tmp_path / "none", 0) == 0
     assert not (tmp_path / "none").exists()
 
 
 def test_a_setup_whose_result_has_no_room_in_the_cache_is_done_all_the_same(
-    bench: Bench, outfit: Outfit
+    bench: Bench, outfit: WorkspaceSetup
 ) -> None:
     ended = bench.fit(bench.worktree(), outfit, spare=1 << 60)
     assert ended.code == 0
@@ -90,7 +90,7 @@ def test_a_setup_whose_result_has_no_room_in_the_cache_is_done_all_the_same(
 
 
 def test_folders_that_forbid_it_are_removed_all_the_same(
-    bench: Bench, outfit: Outfit, humble: tuple[str, ...]
+    bench: Bench, outfit: WorkspaceSetup, humble: tuple[str, ...]
 ) -> None:
     bench.fit(bench.worktree("one"), outfit)
     other = bench.worktree("other")

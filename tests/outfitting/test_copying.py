@@ -10,13 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from plait.kit import Outfit
-from plait.site.outfitting import EXIT
+from plait.kit import WorkspaceSetup
+from plait.site.outfitting import SETUP_FAILED_EXIT
 
 if TYPE_CHECKING:
     from tests.outfitting.conftest import Bench
 
-NONE = Outfit()
+NONE = WorkspaceSetup()
 
 
 def names(folder: Path) -> list[str]:
@@ -68,7 +68,7 @@ def test_patterns_of_the_outfit_count_like_those_of_the_file_and_after_them(benc
     bench.write(".env.b")
     bench.write("node_modules/p/index.js")
     workspace = bench.worktree()
-    bench.fit(workspace, Outfit(copy=("node_modules", "!.env.b")))
+    bench.fit(workspace, WorkspaceSetup(copy=("node_modules", "!.env.b")))
     assert bench.ours(workspace) == {".env.a", "node_modules"}
     assert (workspace / "node_modules/p/index.js").exists()
     assert not (workspace / ".env.b").exists()
@@ -76,7 +76,7 @@ def test_patterns_of_the_outfit_count_like_those_of_the_file_and_after_them(benc
 
 def test_a_plain_name_that_chooses_nothing_is_told(bench: Bench) -> None:
     bench.write("seen.txt")
-    out = bench.fit(bench.worktree(), Outfit(copy=("gone.txt", "seen.txt", "../other"))).out
+    out = bench.fit(bench.worktree(), WorkspaceSetup(copy=("gone.txt", "seen.txt", "../other"))).out
     assert out.splitlines()[:3] == [
         "plait: warning: gone.txt is not in the checkout",
         "plait: warning: seen.txt is not ignored by git: what the commit holds is there already",
@@ -94,7 +94,7 @@ def test_modes_times_and_links_are_kept(bench: Bench) -> None:
     (bench.top / "node_modules/away").symlink_to("/nowhere/at/all")
     (bench.top / "node_modules/up").symlink_to("bin")
     workspace = bench.worktree()
-    assert bench.fit(workspace, Outfit(copy=(".env", "node_modules"))).code == 0
+    assert bench.fit(workspace, WorkspaceSetup(copy=(".env", "node_modules"))).code == 0
 
     def seen(path: str) -> tuple[str, int]:
         status = (workspace / path).stat()
@@ -116,7 +116,7 @@ def test_names_of_any_kind(bench: Bench) -> None:
         bench.write(f"data/{name}", name)
     bench.write(f"data/{os.fsdecode(bytes([255]))}")
     workspace = bench.worktree()
-    ended = bench.fit(workspace, Outfit(copy=("data/*",)))
+    ended = bench.fit(workspace, WorkspaceSetup(copy=("data/*",)))
     assert names(workspace / "data") == names(bench.top / "data")
     assert "\x1b" not in ended.out
     assert len(ended.out.splitlines()) == 2
@@ -134,7 +134,7 @@ def test_sockets_and_pipes_are_passed_over(bench: Bench) -> None:
         finally:
             os.chdir(here)
     workspace = bench.worktree()
-    assert bench.fit(workspace, Outfit(copy=("data",))).code == 0
+    assert bench.fit(workspace, WorkspaceSetup(copy=("data",))).code == 0
     assert names(workspace / "data") == ["file"]
 
 
@@ -142,7 +142,7 @@ def test_a_file_that_cannot_be_read_costs_itself_and_is_told(bench: Bench, humbl
     bench.write("data/closed", mode=0)
     bench.write("data/open")
     workspace = bench.worktree()
-    ended = bench.fit(workspace, Outfit(copy=("data",)), prefix=humble)
+    ended = bench.fit(workspace, WorkspaceSetup(copy=("data",)), prefix=humble)
     assert ended.code == 0
     assert f"plait: warning: {bench.top}/data/closed is not copied: Permission denied" in ended.out
     assert names(workspace / "data") == ["open"]
@@ -151,7 +151,7 @@ def test_a_file_that_cannot_be_read_costs_itself_and_is_told(bench: Bench, humbl
 def test_of_very_many_warnings_the_first_are_shown(bench: Bench) -> None:
     for n in range(50):
         bench.write(f"data/{n}/.git", "gitdir: elsewhere")
-    out = bench.fit(bench.worktree(), Outfit(copy=("data",))).out
+    out = bench.fit(bench.worktree(), WorkspaceSetup(copy=("data",))).out
     assert out.count("plait: warning: ") == 21
     assert "plait: warning: … and 30 more like these" in out
 
@@ -163,7 +163,7 @@ def test_holes_stay_holes(bench: Bench) -> None:
         image.write(b"last")
         image.truncate(6 << 30)
     workspace = bench.worktree()
-    assert bench.fit(workspace, Outfit(copy=("data",))).code == 0
+    assert bench.fit(workspace, WorkspaceSetup(copy=("data",))).code == 0
     with (workspace / "data/image").open("rb") as copied:
         assert os.fstat(copied.fileno()).st_size == 6 << 30
         assert os.fstat(copied.fileno()).st_blocks * 512 < 1 << 20
@@ -177,7 +177,7 @@ def test_another_worktree_in_the_checkout_is_not_copied_nor_the_workspace_into_i
     workspace = bench.top / "data" / "work"
     bench.git("worktree", "add", "-q", "--detach", str(workspace))
     bench.git("worktree", "add", "-q", "--detach", str(bench.top / "data" / "other"))
-    assert bench.fit(workspace, Outfit(copy=("data",))).code == 0
+    assert bench.fit(workspace, WorkspaceSetup(copy=("data",))).code == 0
     assert names(workspace / "data") == ["file"]
 
 
@@ -186,7 +186,7 @@ def test_a_cache_in_the_checkout_is_not_copied(bench: Bench) -> None:
     bench = replace(bench, cache_name="checkout/data/cache")
     bench.write("data/cache/made")
     workspace = bench.worktree()
-    assert bench.fit(workspace, Outfit(copy=("data",))).code == 0
+    assert bench.fit(workspace, WorkspaceSetup(copy=("data",))).code == 0
     assert names(workspace / "data") == ["file"]
 
 
@@ -200,7 +200,7 @@ def test_what_the_commit_holds_is_never_overwritten(bench: Bench) -> None:
     bench.write(".env", "of the checkout")
     bench.write("data/kept", "of the checkout")
     bench.write("data/more")
-    ended = bench.fit(workspace, Outfit(copy=(".env", "data")))
+    ended = bench.fit(workspace, WorkspaceSetup(copy=(".env", "data")))
     assert ended.code == 0
     assert (workspace / ".env").read_text() == "of the commit"
     assert (workspace / "data/kept").read_text() == "of the commit"
@@ -217,7 +217,7 @@ def test_a_tracked_file_that_is_not_checked_out_is_not_made(bench: Bench) -> Non
     bench.git("rm", "-q", "-r", "--cached", "data")
     bench.write("data/kept/file")
     bench.write("data/more")
-    assert bench.fit(workspace, Outfit(copy=("data",))).code == 0
+    assert bench.fit(workspace, WorkspaceSetup(copy=("data",))).code == 0
     assert not (workspace / "data/kept/file").exists()
     assert (workspace / "data/more").exists()
 
@@ -232,7 +232,7 @@ def test_no_link_of_the_commit_leads_a_copy_out_of_the_workspace(bench: Bench) -
     bench.git("rm", "-q", "config")
     bench.write("config/.env")
     bench.write("later/.env")
-    ended = bench.fit(workspace, Outfit(copy=(".env",)))
+    ended = bench.fit(workspace, WorkspaceSetup(copy=(".env",)))
     assert ended.code == 0
     assert "later/.env is left out: something else than a folder is where later should be" in ended.out
     assert names(outside) == []
@@ -245,7 +245,7 @@ def test_a_link_in_the_checkout_is_copied_as_it_is_and_not_walked_into(bench: Be
     (bench.top / "data").mkdir()
     (bench.top / "data/away").symlink_to(outside)
     workspace = bench.worktree()
-    assert bench.fit(workspace, Outfit(copy=("data", ".env"))).code == 0
+    assert bench.fit(workspace, WorkspaceSetup(copy=("data", ".env"))).code == 0
     assert (workspace / "data/away").readlink() == outside
     assert names(outside) == [".env"]
 
@@ -254,7 +254,7 @@ def test_patterns_lead_nowhere_else(bench: Bench) -> None:
     (bench.root / ".env").touch()
     bench.write(".worktreeinclude", f"../.env\n{bench.root}/.env\n/../.env\n../*\n")
     workspace = bench.worktree()
-    ended = bench.fit(workspace, Outfit(copy=("../.env", f"{bench.root}/.env", "..")))
+    ended = bench.fit(workspace, WorkspaceSetup(copy=("../.env", f"{bench.root}/.env", "..")))
     assert ended.code == 0
     assert bench.ours(workspace) == set()
     assert names(workspace) == [".git", ".gitignore", "code.txt"]
@@ -271,7 +271,7 @@ def test_somebody_elses_file_stays_and_is_told(bench: Bench) -> None:
     bench.write(".env", "of the checkout")
     workspace = bench.worktree()
     (workspace / ".env").write_text("of an agent")
-    ended = bench.fit(workspace, Outfit(copy=(".env",)))
+    ended = bench.fit(workspace, WorkspaceSetup(copy=(".env",)))
     assert "plait: warning: .env is there already and is left as it is" in ended.out
     assert (workspace / ".env").read_text() == "of an agent"
     assert bench.ours(workspace) == set()
@@ -279,7 +279,7 @@ def test_somebody_elses_file_stays_and_is_told(bench: Bench) -> None:
 
 def test_it_is_done_once_whatever_the_agent_does_to_it(bench: Bench) -> None:
     bench.write(".env", "of the checkout")
-    workspace, outfit = bench.worktree(), Outfit(copy=(".env",))
+    workspace, outfit = bench.worktree(), WorkspaceSetup(copy=(".env",))
     bench.fit(workspace, outfit, "rm", ".env")
     assert not bench.wanted(workspace, outfit)
     assert bench.fit(workspace, outfit).out == "the agent runs\n"
@@ -289,7 +289,7 @@ def test_it_is_done_once_whatever_the_agent_does_to_it(bench: Bench) -> None:
 def test_a_commit_that_ignores_less_is_no_reason_for_secrets_to_be_part_of_a_change(bench: Bench) -> None:
     workspace = bench.worktree()
     bench.write(".env", "SECRET=1")
-    bench.fit(workspace, Outfit(copy=(".env",)), "sh", "-c", ": >.gitignore")
+    bench.fit(workspace, WorkspaceSetup(copy=(".env",)), "sh", "-c", ": >.gitignore")
     assert "?? .env" in bench.status(workspace)
     assert bench.ours(workspace) == {".env"}
 
@@ -297,14 +297,14 @@ def test_a_commit_that_ignores_less_is_no_reason_for_secrets_to_be_part_of_a_cha
 def test_no_copy_takes_the_last_room_on_the_disk(bench: Bench) -> None:
     bench.write("data/file", "some")
     workspace = bench.worktree()
-    ended = bench.fit(workspace, Outfit(copy=("data",)), spare=1 << 60)
-    assert ended.code == EXIT
+    ended = bench.fit(workspace, WorkspaceSetup(copy=("data",)), spare=1 << 60)
+    assert ended.code == SETUP_FAILED_EXIT
     assert ended.failure is not None
     assert ended.failure.startswith(f"there is no room to copy more to {workspace}: less than ")
     assert "the agent runs" not in ended.out
     assert bench.status(workspace) == ""
     assert not (workspace / "data").exists()
-    assert bench.fit(workspace, Outfit(copy=("data",))).failure is None
+    assert bench.fit(workspace, WorkspaceSetup(copy=("data",))).failure is None
 
 
 def test_without_a_checkout_there_is_nothing_to_copy(bench: Bench) -> None:
@@ -315,7 +315,7 @@ def test_without_a_checkout_there_is_nothing_to_copy(bench: Bench) -> None:
     bench.git("worktree", "repair", str(workspace), where=bench.root / "moved")
     bare.rename(bench.top)
     assert not bench.wanted(workspace, NONE)
-    ended = bench.fit(workspace, Outfit(copy=(".env",)))
+    ended = bench.fit(workspace, WorkspaceSetup(copy=(".env",)))
     assert ended.code == 0
     assert "plait: warning: there is no checkout to copy files from" in ended.out
 
@@ -345,7 +345,7 @@ def test_the_checkout_is_left_as_it_was(bench: Bench) -> None:
         return [(str(each), each.stat().st_mtime_ns, each.read_bytes()) for each in files]
 
     before = seen()
-    assert bench.fit(workspace, Outfit(copy=(".env",), setup="true")).code == 0
+    assert bench.fit(workspace, WorkspaceSetup(copy=(".env",), setup="true")).code == 0
     assert seen() == before
 
 
@@ -353,8 +353,8 @@ def test_a_repository_that_needs_our_name_is_told(bench: Bench) -> None:
     (bench.top / ".plait-outfit").symlink_to("/")
     bench.commit(".plait-outfit")
     bench.write(".env")
-    ended = bench.fit(bench.worktree(), Outfit(copy=(".env",)))
-    assert ended.code == EXIT
+    ended = bench.fit(bench.worktree(), WorkspaceSetup(copy=(".env",)))
+    assert ended.code == SETUP_FAILED_EXIT
     assert (
         ended.failure == "the repository has a file .plait-outfit of its own, which plait needs the name of"
     )

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from plait.kit import Outfit
+from plait.kit import WorkspaceSetup
 
 if TYPE_CHECKING:
     from tests.outfitting.conftest import Bench
@@ -17,7 +17,7 @@ FILES = 1500
 COPYING = ".plait-outfit/copy/."  # a folder
 
 
-def killed_while(bench: Bench, outfit: Outfit, seen: str) -> Path:
+def killed_while(bench: Bench, outfit: WorkspaceSetup, seen: str) -> Path:
     """A workspace whose process was killed while there was such a path in it; it may be too quick now and then."""
     for n in range(50):
         workspace = bench.worktree(f"work{n}")
@@ -36,7 +36,7 @@ def killed_while(bench: Bench, outfit: Outfit, seen: str) -> Path:
 def test_in_the_middle_of_a_copy(bench: Bench) -> None:
     for n in range(FILES):
         bench.write(f"data/{n % 50}/{n}", "x" * n)
-    outfit = Outfit(copy=("data",))
+    outfit = WorkspaceSetup(copy=("data",))
     workspace = killed_while(bench, outfit, COPYING)
     assert not (workspace / "data").exists()
     assert bench.status(workspace) == "", "what is half copied is not seen by git"
@@ -53,7 +53,7 @@ def test_between_two_copies_what_the_person_changed_since_is_copied_anew(bench: 
     bench.write(".env", "first")
     for n in range(FILES):
         bench.write(f"data/{n}", "")
-    outfit = Outfit(copy=(".env", "data"))
+    outfit = WorkspaceSetup(copy=(".env", "data"))
     workspace = killed_while(bench, outfit, COPYING)
     assert (workspace / ".env").read_text() == "first"
     bench.write(".env", "second")
@@ -64,7 +64,7 @@ def test_between_two_copies_what_the_person_changed_since_is_copied_anew(bench: 
 def test_in_the_middle_of_a_setup(bench: Bench) -> None:
     done = bench.root / "done"
     command = f"mkdir -p made; echo half >made/file; while [ ! -e '{done}' ]; do sleep 0.02; done; echo whole >made/file"
-    outfit = Outfit(setup=command, reads=("code.txt",), makes=("made",))
+    outfit = WorkspaceSetup(setup=command, reads=("code.txt",), makes=("made",))
     workspace = bench.worktree()
     process = bench.start(workspace, outfit)
     bench.until((workspace / "made/file").exists)
@@ -82,7 +82,7 @@ def test_in_the_middle_of_a_setup(bench: Bench) -> None:
 def test_while_it_keeps_what_setup_made(bench: Bench) -> None:
     """The cache holds all of it or nothing, and what was begun is cleared away."""
     make = f"mkdir -p made; i=0; while [ $i -lt {FILES} ]; do : >made/$i; i=$((i + 1)); done"
-    outfit = Outfit(setup=make, reads=("code.txt",), makes=("made",))
+    outfit = WorkspaceSetup(setup=make, reads=("code.txt",), makes=("made",))
     for n in range(20):
         workspace = bench.worktree(f"one{n}")
         changed = replace(outfit, setup=f": {n}; {make}")
@@ -104,7 +104,7 @@ def test_while_it_keeps_what_setup_made(bench: Bench) -> None:
 
 def test_a_damaged_stamp_is_no_stamp(bench: Bench) -> None:
     bench.write(".env")
-    workspace, outfit = bench.worktree(), Outfit(copy=(".env",))
+    workspace, outfit = bench.worktree(), WorkspaceSetup(copy=(".env",))
     stamp = bench.top / ".git/worktrees/work/plait-outfit"
     for text in ("", "{", "[]", '{"key": 1}', '{"key":"","ours":3,"fitted":"","made":[],"used":false}'):
         bench.fit(workspace, outfit)

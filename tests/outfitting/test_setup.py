@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plait.kit import Outfit
+from plait.kit import WorkspaceSetup
 from plait.site import outfitting
-from plait.site.outfitting import EXIT
+from plait.site.outfitting import SETUP_FAILED_EXIT
 
 if TYPE_CHECKING:
     from tests.outfitting.conftest import Bench
@@ -28,18 +28,18 @@ def counter(bench: Bench) -> Path:
 
 
 @pytest.fixture
-def outfit(counter: Path) -> Outfit:
+def outfit(counter: Path) -> WorkspaceSetup:
     command = (
         f"echo ran >>'{counter}'; mkdir -p out/deep; cp code.txt out/deep/x; ln -s deep out/way; echo noise"
     )
-    return Outfit(setup=command, reads=("code.txt",), makes=("out",))
+    return WorkspaceSetup(setup=command, reads=("code.txt",), makes=("out",))
 
 
 def runs(counter: Path) -> int:
     return len(counter.read_text().splitlines())
 
 
-def test_it_runs_in_a_new_workspace_and_is_told(bench: Bench, counter: Path, outfit: Outfit) -> None:
+def test_it_runs_in_a_new_workspace_and_is_told(bench: Bench, counter: Path, outfit: WorkspaceSetup) -> None:
     workspace = bench.worktree()
     assert bench.wanted(workspace, outfit)
     ended = bench.fit(workspace, outfit)
@@ -52,7 +52,9 @@ def test_it_runs_in_a_new_workspace_and_is_told(bench: Bench, counter: Path, out
     assert runs(counter) == 1
 
 
-def test_the_next_workspace_gets_a_copy_of_its_own(bench: Bench, counter: Path, outfit: Outfit) -> None:
+def test_the_next_workspace_gets_a_copy_of_its_own(
+    bench: Bench, counter: Path, outfit: WorkspaceSetup
+) -> None:
     one, other = bench.worktree("one"), bench.worktree("other")
     bench.fit(one, outfit, "sh", "-c", "echo changed >out/deep/x")
     ended = bench.fit(other, outfit)
@@ -66,7 +68,7 @@ def test_the_next_workspace_gets_a_copy_of_its_own(bench: Bench, counter: Path, 
 
 
 def test_what_it_reads_tells_whether_it_would_make_the_same(
-    bench: Bench, counter: Path, outfit: Outfit
+    bench: Bench, counter: Path, outfit: WorkspaceSetup
 ) -> None:
     bench.fit(bench.worktree("one"), outfit)
     bench.write("code.txt", "other code")
@@ -79,7 +81,7 @@ def test_what_it_reads_tells_whether_it_would_make_the_same(
 
 
 def test_globs_and_folders_are_read_and_ignored_files_by_name_only(
-    bench: Bench, counter: Path, outfit: Outfit
+    bench: Bench, counter: Path, outfit: WorkspaceSetup
 ) -> None:
     outfit = replace(outfit, reads=("**/lock.json", "req", ".env"))
     workspace = bench.worktree()
@@ -98,7 +100,7 @@ def test_globs_and_folders_are_read_and_ignored_files_by_name_only(
 
 
 def test_without_files_to_tell_by_it_runs_in_every_workspace(
-    bench: Bench, counter: Path, outfit: Outfit
+    bench: Bench, counter: Path, outfit: WorkspaceSetup
 ) -> None:
     outfit = replace(outfit, reads=())
     for name in ("one", "other"):
@@ -109,7 +111,7 @@ def test_without_files_to_tell_by_it_runs_in_every_workspace(
     assert runs(counter) == 2
 
 
-def test_two_workspaces_at_once_run_it_once(bench: Bench, counter: Path, outfit: Outfit) -> None:
+def test_two_workspaces_at_once_run_it_once(bench: Bench, counter: Path, outfit: WorkspaceSetup) -> None:
     go = bench.root / "go"
     outfit = replace(outfit, setup=f"{outfit.setup}; while [ ! -e '{go}' ]; do sleep 0.02; done")
     one, other = bench.worktree("one"), bench.worktree("other")
@@ -128,7 +130,7 @@ def test_two_workspaces_at_once_run_it_once(bench: Bench, counter: Path, outfit:
     assert runs(counter) == 1
 
 
-def test_who_waits_for_a_setup_that_dies_runs_it(bench: Bench, counter: Path, outfit: Outfit) -> None:
+def test_who_waits_for_a_setup_that_dies_runs_it(bench: Bench, counter: Path, outfit: WorkspaceSetup) -> None:
     go = bench.root / "go"
     outfit = replace(outfit, setup=f"{outfit.setup}; while [ ! -e '{go}' ]; do sleep 0.02; done")
     one, other = bench.worktree("one"), bench.worktree("other")
@@ -143,10 +145,10 @@ def test_who_waits_for_a_setup_that_dies_runs_it(bench: Bench, counter: Path, ou
     assert bench.end(other, second).code == 0
 
 
-def test_a_failure_is_told_and_the_agent_does_not_run(bench: Bench, outfit: Outfit) -> None:
+def test_a_failure_is_told_and_the_agent_does_not_run(bench: Bench, outfit: WorkspaceSetup) -> None:
     workspace = bench.worktree()
     ended = bench.fit(workspace, replace(outfit, setup="echo oh no; mkdir out; exit 3"))
-    assert ended.code == EXIT
+    assert ended.code == SETUP_FAILED_EXIT
     assert ended.failure == "setup failed with exit status 3: echo oh no; mkdir out; exit 3"
     assert ended.out.splitlines()[1:] == ["oh no", f"plait: {ended.failure}"]
     assert bench.wanted(workspace, replace(outfit, setup="echo oh no; mkdir out; exit 3"))
@@ -155,19 +157,19 @@ def test_a_failure_is_told_and_the_agent_does_not_run(bench: Bench, outfit: Outf
 
 
 def test_a_setup_that_was_killed_is_told_by_its_signal(bench: Bench) -> None:
-    ended = bench.fit(bench.worktree(), Outfit(setup="kill -KILL $$"))
+    ended = bench.fit(bench.worktree(), WorkspaceSetup(setup="kill -KILL $$"))
     assert ended.failure == "setup failed with signal 9 (SIGKILL): kill -KILL $$"
 
 
 def test_a_failed_setup_leaves_nothing_that_counts_as_a_change(bench: Bench) -> None:
     workspace = bench.worktree()
-    bench.fit(workspace, Outfit(setup="mkdir made; touch made/half stray; false", makes=("made",)))
+    bench.fit(workspace, WorkspaceSetup(setup="mkdir made; touch made/half stray; false", makes=("made",)))
     assert bench.ours(workspace) == {"made", "stray"}
 
 
 def test_a_setup_reads_nothing_of_what_the_agent_is_to_read(bench: Bench) -> None:
     workspace = bench.worktree()
-    spec = Outfit(setup="cat >got")
+    spec = WorkspaceSetup(setup="cat >got")
     process = bench.start(workspace, spec, "cat", stdin=PIPE)
     assert process.stdin is not None
     process.stdin.write("for the agent")
@@ -177,7 +179,9 @@ def test_a_setup_reads_nothing_of_what_the_agent_is_to_read(bench: Bench) -> Non
 
 def test_what_it_makes_and_git_does_not_ignore_is_no_part_of_a_change(bench: Bench) -> None:
     workspace = bench.worktree()
-    outfit = Outfit(setup="mkdir made; touch made/a stray; touch x.log", makes=("made",), reads=("code.txt",))
+    outfit = WorkspaceSetup(
+        setup="mkdir made; touch made/a stray; touch x.log", makes=("made",), reads=("code.txt",)
+    )
     ended = bench.fit(workspace, outfit)
     assert bench.ours(workspace) == {"made", "stray"}
     assert (
@@ -185,7 +189,7 @@ def test_what_it_makes_and_git_does_not_ignore_is_no_part_of_a_change(bench: Ben
     )
 
 
-def test_an_agents_own_files_stay_its_own_when_setup_runs_again(bench: Bench, outfit: Outfit) -> None:
+def test_an_agents_own_files_stay_its_own_when_setup_runs_again(bench: Bench, outfit: WorkspaceSetup) -> None:
     workspace = bench.worktree()
     bench.fit(workspace, outfit, "sh", "-c", "echo more >>code.txt; touch mine")
     assert bench.wanted(workspace, outfit)
@@ -195,7 +199,7 @@ def test_an_agents_own_files_stay_its_own_when_setup_runs_again(bench: Bench, ou
 
 
 def test_what_an_agent_had_its_hands_in_is_not_kept_for_others(
-    bench: Bench, counter: Path, outfit: Outfit
+    bench: Bench, counter: Path, outfit: WorkspaceSetup
 ) -> None:
     workspace = bench.worktree()
     bench.fit(workspace, outfit, "sh", "-c", "echo more >>code.txt; touch out/trojan")
@@ -210,7 +214,7 @@ def test_what_an_agent_had_its_hands_in_is_not_kept_for_others(
 
 def test_a_tracked_file_that_it_changes_is_told_and_left(bench: Bench) -> None:
     workspace = bench.worktree()
-    ended = bench.fit(workspace, Outfit(setup="echo more >>code.txt"))
+    ended = bench.fit(workspace, WorkspaceSetup(setup="echo more >>code.txt"))
     assert ended.code == 0
     assert (
         "plait: warning: setup changed what git tracks, which counts as the agent's change: code.txt"
@@ -223,7 +227,7 @@ def test_tracked_files_among_what_it_makes_are_the_commits(bench: Bench, counter
     bench.write("out/readme", "of the commit")
     bench.commit("out/readme")
     command = f"echo ran >>'{counter}'; touch out/made"
-    outfit = Outfit(setup=command, reads=("code.txt",), makes=("out",))
+    outfit = WorkspaceSetup(setup=command, reads=("code.txt",), makes=("out",))
     bench.fit(bench.worktree("one"), outfit)
     bench.write("out/readme", "of a later commit")
     bench.commit("out/readme")
@@ -240,7 +244,7 @@ def test_tracked_files_among_what_it_makes_are_the_commits(bench: Bench, counter
 
 
 def test_what_is_missing_afterwards_is_told_and_nothing_is_kept(bench: Bench, counter: Path) -> None:
-    outfit = Outfit(setup=f"echo ran >>'{counter}'", reads=("code.txt",), makes=("out",))
+    outfit = WorkspaceSetup(setup=f"echo ran >>'{counter}'", reads=("code.txt",), makes=("out",))
     one = bench.worktree("one")
     assert "plait: warning: setup made no out" in bench.fit(one, outfit).out
     assert not bench.wanted(one, outfit)
@@ -248,7 +252,9 @@ def test_what_is_missing_afterwards_is_told_and_nothing_is_kept(bench: Bench, co
     assert runs(counter) == 2
 
 
-def test_what_was_made_and_is_gone_is_fetched_again(bench: Bench, counter: Path, outfit: Outfit) -> None:
+def test_what_was_made_and_is_gone_is_fetched_again(
+    bench: Bench, counter: Path, outfit: WorkspaceSetup
+) -> None:
     workspace = bench.worktree()
     bench.fit(workspace, outfit, "rm", "-r", "out")
     assert bench.wanted(workspace, outfit)
@@ -257,7 +263,7 @@ def test_what_was_made_and_is_gone_is_fetched_again(bench: Bench, counter: Path,
     assert runs(counter) == 1
 
 
-def test_what_is_fetched_replaces_what_an_earlier_setup_made(bench: Bench, outfit: Outfit) -> None:
+def test_what_is_fetched_replaces_what_an_earlier_setup_made(bench: Bench, outfit: WorkspaceSetup) -> None:
     bench.fit(bench.worktree("one"), outfit)
     other = bench.worktree("other")
     (other / "out/deep").mkdir(parents=True)
@@ -271,15 +277,18 @@ def test_what_is_fetched_replaces_what_an_earlier_setup_made(bench: Bench, outfi
 @pytest.mark.parametrize("path", ["../x", "/etc", ".", "", "a/../../b", ".git/hooks"])
 def test_paths_out_of_the_workspace_are_refused(bench: Bench, path: str) -> None:
     workspace = bench.worktree()
-    for outfit in (Outfit(setup="true", makes=(path,)), Outfit(setup="true", reads=(path,), makes=("out",))):
+    for outfit in (
+        WorkspaceSetup(setup="true", makes=(path,)),
+        WorkspaceSetup(setup="true", reads=(path,), makes=("out",)),
+    ):
         assert bench.wanted(workspace, outfit)
         ended = bench.fit(workspace, outfit)
-        assert ended.code == EXIT
+        assert ended.code == SETUP_FAILED_EXIT
         assert ended.failure is not None
         assert ended.failure.startswith(f"setup can't read or make {path!r}")
 
 
-def test_a_link_to_what_never_ends_is_not_read(bench: Bench, outfit: Outfit) -> None:
+def test_a_link_to_what_never_ends_is_not_read(bench: Bench, outfit: WorkspaceSetup) -> None:
     (bench.top / "lock").symlink_to("/dev/zero")
     bench.commit("lock")
     workspace = bench.worktree()
@@ -291,7 +300,7 @@ def test_nothing_is_made_or_kept_through_a_link(bench: Bench, counter: Path) -> 
     outside = bench.root / "outside"
     outside.mkdir()
     command = f"echo ran >>'{counter}'; mkdir -p a; touch a/made"
-    outfit = Outfit(setup=command, reads=("code.txt",), makes=("a/made",))
+    outfit = WorkspaceSetup(setup=command, reads=("code.txt",), makes=("a/made",))
     bench.fit(bench.worktree("one"), outfit)
     other = bench.worktree("other")
     (other / "a").symlink_to(outside)
@@ -301,13 +310,13 @@ def test_nothing_is_made_or_kept_through_a_link(bench: Bench, counter: Path) -> 
 
 
 def test_a_workspace_that_goes_to_another_task_keeps_what_setup_made(
-    bench: Bench, counter: Path, outfit: Outfit
+    bench: Bench, counter: Path, outfit: WorkspaceSetup
 ) -> None:
     bench.write(".env", "first")
     workspace, outfit = bench.worktree(), replace(outfit, copy=(".env",))
     bench.fit(workspace, outfit)
     bench.git("clean", "-ffdxq", "-e", "/out", where=workspace)
-    outfitting.relet(workspace)
+    outfitting.reset_setup_metadata(workspace)
     assert bench.ours(workspace) == {"out"}
     assert bench.wanted(workspace, outfit)
     bench.write(".env", "second")
@@ -318,7 +327,7 @@ def test_a_workspace_that_goes_to_another_task_keeps_what_setup_made(
 
 def test_a_person_may_interrupt_it(bench: Bench, counter: Path) -> None:
     workspace = bench.worktree()
-    outfit = Outfit(setup=f"trap '' INT; echo ran >>'{counter}'; while :; do sleep 0.05; done")
+    outfit = WorkspaceSetup(setup=f"trap '' INT; echo ran >>'{counter}'; while :; do sleep 0.05; done")
     process = bench.start(workspace, outfit)
     bench.until(lambda: runs(counter) == 1)
     process.send_signal(signal.SIGINT)

@@ -11,7 +11,7 @@ from contextlib import closing
 import pytest
 
 from plait.testing.yard import Yard, command
-from plait.wiring import engine_of, find_place, inbox
+from plait.wiring import find_engine, find_repo, open_project_inbox
 
 # Says that it has begun, and goes on when it may.
 WAITS = "echo $PLAIT_TASK_ID >> ../begun; until [ -e ../go ]; do sleep 0.02; done; echo $PLAIT_TASK_ID >> ../ended"
@@ -120,7 +120,7 @@ def test_a_dead_engine_is_replaced_and_its_agents_are_adopted(yard: Yard) -> Non
     (yard.top.parent / "go").touch()
     assert yard.answer(front).code == 0
     assert (yard.top.parent / "begun").read_text().split() == ["01-walls"]
-    assert yard.batch().tasks[0].numbers["write"] == 1  # type: ignore[index]  # a step is its name
+    assert yard.batch().tasks[0].attempt_counts["write"] == 1  # type: ignore[index]  # a step is its name
 
 
 def test_detached_it_goes_on_and_can_be_followed(yard: Yard) -> None:
@@ -178,7 +178,7 @@ def interrupted(front: subprocess.Popen[str]) -> bool:
 
 def asked(yard: Yard) -> set[str]:
     """The requests that nobody has taken yet."""
-    with closing(inbox(find_place(yard.top))) as requests:
+    with closing(open_project_inbox(find_repo(yard.top))) as requests:
         return {request.id for request in requests.pending()}
 
 
@@ -187,7 +187,7 @@ def test_who_leaves_before_the_batch_is_there_has_asked_it_to_stop(yard: Yard) -
     yard.task("01-pond", "touch pond", folder="garden")
     first = yard.start("run", "tasks")
     yard.until(lambda: begun(yard, "01-walls"))
-    engine = engine_of(find_place(yard.top))
+    engine = find_engine(find_repo(yard.top))
     assert engine is not None
     # An engine that is stopped while it strikes a request out keeps everybody else from asking.
     yard.until(lambda: not asked(yard))

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
-from plait.adapters.trouble import FileTrouble
-from plait.cli.run_calls import Calls
-from plait.cli.run_watch import Parting, Watch
+from plait.adapters.trouble import EngineHealthFile
+from plait.cli.run_calls import SignalCounter
+from plait.cli.run_watch import FollowResult, BatchFollower
 from plait.cli.say import Page
-from plait.front.desk import Desk, Told, open_desk
-from plait.front.feed import Feed
+from plait.front.desk import Session, RecordEvents, open_session
+from plait.front.feed import EventStream
 from plait.testing.yard import Yard
-from plait.wiring import TROUBLE, find_place
+from plait.wiring import HEALTH_FILE, find_repo
 
 
 class Onlooker:
@@ -21,7 +21,7 @@ class Onlooker:
     was drawn anew since.
     """
 
-    def __init__(self, desk: Desk, yard: Yard) -> None:
+    def __init__(self, desk: Session, yard: Yard) -> None:
         self._desk, self._yard = desk, yard
         self._keys = ["a"]
         self.before: list[str] = []
@@ -35,12 +35,12 @@ class Onlooker:
     ) -> None:
         pass
 
-    def take(self, told: Sequence[Told]) -> None:
+    def add_news(self, news: Sequence[RecordEvents]) -> None:
         pass
 
     def refresh(self, notice: str) -> None:
         (batch,) = self._desk.state.batches.values()
-        if batch.unsettled == len(batch.tasks):
+        if batch.unfinished_count == len(batch.tasks):
             self.before += [notice] if notice else []
             self._let("first", on=bool(self.before))
         else:
@@ -51,11 +51,11 @@ class Onlooker:
         if on:
             (self._yard.top.parent / name).touch()
 
-    def pressed(self) -> list[str]:
+    def read_keys(self) -> list[str]:
         keys, self._keys = self._keys, []
         return keys
 
-    def leave(self, page: Page | None) -> None:
+    def finish(self, page: Page | None) -> None:
         pass
 
 
@@ -63,10 +63,12 @@ def test_a_refusal_is_shown_no_longer_than_what_it_was_about_lasts(yard: Yard) -
     yard.task("01-walls", "until [ -e ../first ]; do sleep 0.02; done")
     yard.task("02-roof", "until [ -e ../second ]; do sleep 0.02; done", needs="[01-walls]")
     assert yard.plait("run", "--yes", "--detach").code == 0
-    with open_desk(find_place(yard.top), Feed()) as desk:
+    with open_session(find_repo(yard.top), EventStream()) as desk:
         show = Onlooker(desk, yard)
         batch = yard.batch().id
-        assert Watch(desk, batch, show, Calls(), someone=True).follow() is Parting.ENDED
+        assert (
+            BatchFollower(desk, batch, show, SignalCounter(), interactive=True).follow() is FollowResult.ENDED
+        )
     assert set(show.before) == {f"batch {batch} needs no approval"}
     assert set(show.after) == {""}
 
@@ -78,16 +80,19 @@ class Worried(Onlooker):
         self.before += [notice] if notice else []
         self._let("first", on=len(self.before) > 2)
 
-    def pressed(self) -> list[str]:
-        return super().pressed() if self.before else []
+    def read_keys(self) -> list[str]:
+        return super().read_keys() if self.before else []
 
 
 def test_what_hinders_the_engine_is_shown_as_long_as_it_does_whatever_is_pressed(yard: Yard) -> None:
     yard.task("01-walls", "until [ -e ../first ]; do sleep 0.02; done")
     assert yard.plait("run", "--yes", "--detach").code == 0
-    place = find_place(yard.top)
-    FileTrouble(place.state / TROUBLE).tell("it rains")
-    with open_desk(place, Feed()) as desk:
+    place = find_repo(yard.top)
+    EngineHealthFile(place.state / HEALTH_FILE).write("it rains")
+    with open_session(place, EventStream()) as desk:
         show = Worried(desk, yard)
-        assert Watch(desk, yard.batch().id, show, Calls(), someone=True).follow() is Parting.ENDED
+        assert (
+            BatchFollower(desk, yard.batch().id, show, SignalCounter(), interactive=True).follow()
+            is FollowResult.ENDED
+        )
     assert set(show.before) == {"the engine can't go on: it rains"}

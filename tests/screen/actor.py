@@ -11,13 +11,13 @@ import termios
 import time
 from pathlib import Path
 
-from plait.cli.say import Page, console
+from plait.cli.say import Page, make_console
 from plait.cli.screen.display import Display
-from plait.cli.screen.keys import Keys
+from plait.cli.screen.keys import KeyReader
 from plait.core.settings import Isolation, Settings
 from plait.core.task import Task
-from plait.front.activity import Activities
-from plait.front.feed import Feed
+from plait.front.activity import ActivityTracker
+from plait.front.feed import EventStream
 from plait.site.folder import StateFolder
 from plait.testing.script import BATCH, Script
 
@@ -27,24 +27,24 @@ def main() -> None:
     script = Script(
         Task("01-first", title="The first"), "02-second", settings=Settings(isolation=Isolation.IN_PLACE)
     )
-    feed = Feed()
+    feed = EventStream()
     for record in script.records:
-        feed.fold(record)
-    keys = Keys(sys.stdin)
-    assert keys.work
+        feed.replay(record)
+    keys = KeyReader(sys.stdin)
+    assert keys.is_available
     display = Display(
-        console(), feed, BATCH, name="7f3a", activities=Activities(StateFolder(Path(sys.argv[1])))
+        make_console(), feed, BATCH, name="7f3a", activities=ActivityTracker(StateFolder(Path(sys.argv[1])))
     )
     with display:
         while True:
             display.refresh(time.time())
-            for key in display.keys():  # noqa: SIM118 - those of a keyboard
+            for key in display.read_keys():  # noqa: SIM118 - those of a keyboard
                 if key == "a":
                     raise RuntimeError("an error inside")
                 if key == "q":
                     page = Page()
-                    page.line("the last page")
-                    display.leave(page)
+                    page.add_line("the last page")
+                    display.set_final_page(page)
                     return
                 if key == "d":
                     return

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from plait.cli.screen.scene import Scene, scene
+from plait.cli.screen.scene import BatchViewModel, build_view_model
 from plait.core.decisions import Decision
 from plait.core.reports import (
     AttemptAsked,
     AttemptPhase,
     AttemptUsed,
-    ConflictForeseen,
+    ConflictPredicted,
     MergeDone,
     PressureChanged,
     RateLimited,
@@ -19,7 +19,7 @@ from plait.core.reports import (
 )
 from plait.core.requests import CancelTask, ChangeEngineSettings, Pause, Stop
 from plait.core.settings import Budget, EngineSettings, Isolation, Mode, Publish, Settings, Spend
-from plait.core.shape import waves
+from plait.core.shape import group_waves
 from plait.core.status import Category
 from plait.core.task import Attempt, Need, Task
 from plait.testing.script import BATCH, Script
@@ -38,8 +38,8 @@ class Picture:
     encoding: str = "utf-8"
 
     @property
-    def scene(self) -> Scene:
-        return scene(self.script.state, BATCH, waves(self.script.batch().plan), "7f3a")
+    def scene(self) -> BatchViewModel:
+        return build_view_model(self.script.state, BATCH, group_waves(self.script.batch().plan), "7f3a")
 
 
 def task(name: str, *needs: str, title: str = "", touches: tuple[str, ...] = (), **more: object) -> Task:
@@ -276,8 +276,8 @@ def landing() -> Picture:
     script.exits("05-forms", diffstat=(2, 20, 3))
     script.exits("06-login", diffstat=(2, 31, 0))
     script.exits("07-mails", diffstat=(1, 5, 5))
-    script.happen(ConflictForeseen(BATCH, "03-routes", "04-views", ("src/urls.py", "src/app.py")))
-    script.happen(ConflictForeseen(BATCH, "04-views", "", ("src/models/order.py",)))
+    script.happen(ConflictPredicted(BATCH, "03-routes", "04-views", ("src/urls.py", "src/app.py")))
+    script.happen(ConflictPredicted(BATCH, "04-views", "", ("src/models/order.py",)))
     return Picture(script, {"03-routes": "editing src/urls.py", "05-forms": "12 passed"}, eta=200)
 
 

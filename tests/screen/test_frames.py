@@ -18,11 +18,11 @@ import pytest
 from hypothesis import given, strategies as st
 from rich.cells import cell_len
 
-from plait.cli.say import harmless
-from plait.cli.screen.choose import choose
-from plait.cli.screen.frame import Line, Look, frame, plain
-from plait.cli.screen.ink import ink
-from plait.cli.screen.spans import took
+from plait.cli.say import replace_control_chars
+from plait.cli.screen.choose import select_visible_tasks
+from plait.cli.screen.frame import StyledLine, Viewport, render_frame, frame_to_text
+from plait.cli.screen.ink import choose_terminal_style
+from plait.cli.screen.spans import format_elapsed
 from plait.core.status import TaskStatus
 
 HERE = Path(__file__).parent
@@ -55,10 +55,10 @@ def in_greenwich() -> Iterator[None]:
 
 
 @cache
-def drawn(name: str, width: int, height: int) -> tuple[Line, ...]:
+def drawn(name: str, width: int, height: int) -> tuple[StyledLine, ...]:
     picture = made(name)
     now = picture.script.now + 1
-    look = Look(
+    look = Viewport(
         now=now,
         width=width,
         height=height,
@@ -69,7 +69,7 @@ def drawn(name: str, width: int, height: int) -> tuple[Line, ...]:
         notice=picture.notice,
         encoding=picture.encoding,
     )
-    return tuple(frame(picture.scene, look))
+    return tuple(render_frame(picture.scene, look))
 
 
 @cache
@@ -80,7 +80,7 @@ def made(name: str):  # type: ignore[no-untyped-def]  # noqa: ANN201 - a Picture
 @pytest.mark.parametrize("name", NAMES)
 def test_a_frame_is_as_it_was(name: str) -> None:
     path = HERE / "frames" / f"{name}.txt"
-    shown = "\n".join(f"{width} columns\n{plain(drawn(name, width, 24))}" for width in WIDTHS)
+    shown = "\n".join(f"{width} columns\n{frame_to_text(drawn(name, width, 24))}" for width in WIDTHS)
     if os.environ.get("PLAIT_WRITE_FRAMES"):
         path.write_text(shown)
     assert shown == path.read_text()
@@ -99,7 +99,7 @@ def test_a_frame_fits_into_its_terminal(name: str, width: int, height: int) -> N
 
 @given(st.sampled_from(NAMES), st.integers(24, 140))
 def test_the_sides_of_the_box_are_straight(name: str, width: int) -> None:
-    side = ink(made(name).encoding).side
+    side = choose_terminal_style(made(name).encoding).side
     rows = [line for line in drawn(name, width, 40) if line[0][0].startswith(side)]
     assert rows
     assert {sum(cell_len(text) for text, _ in row) for row in rows} == {width}
@@ -110,28 +110,28 @@ def test_the_sides_of_the_box_are_straight(name: str, width: int) -> None:
 def test_nothing_in_a_frame_steers_the_terminal(name: str, width: int) -> None:
     for line in drawn(name, width, 40):
         for text, _ in line:
-            assert harmless(text) == text
+            assert replace_control_chars(text) == text
 
 
 def test_a_terminal_that_knows_only_ascii_gets_only_ascii() -> None:
-    assert plain(drawn("ascii_only", 80, 24)).isascii()
+    assert frame_to_text(drawn("ascii_only", 80, 24)).isascii()
 
 
 def test_a_word_stands_beside_every_sign() -> None:
-    shown = plain(drawn("troubles", 80, 24))
+    shown = frame_to_text(drawn("troubles", 80, 24))
     for word in ("done", "failed", "conflicted", "blocked", "cancelled", "waiting", "running"):
         assert f" {word} " in shown
 
 
 def test_all_signs_are_one_cell_wide() -> None:
     for encoding in ("utf-8", "ascii"):
-        assert {cell_len(sign) for sign in ink(encoding).signs.values()} == {1}
+        assert {cell_len(sign) for sign in choose_terminal_style(encoding).signs.values()} == {1}
 
 
 @pytest.mark.parametrize("rows", [1, 2, 5, 10, 50, 299, 300])
 def test_what_is_not_shown_is_counted(rows: int) -> None:
     tasks = made("hundreds").scene.view.tasks
-    found = choose(tasks, rows)
+    found = select_visible_tasks(tasks, rows)
     assert len(found.shown) + bool(found.hidden) <= rows
     assert len(found.shown) + sum(count for _, count in found.hidden) == len(tasks)
     places = [tasks.index(task) for task in found.shown]
@@ -139,7 +139,7 @@ def test_what_is_not_shown_is_counted(rows: int) -> None:
 
 
 def test_when_there_is_not_room_for_all_failures_and_running_tasks_come_first() -> None:
-    found = choose(made("hundreds").scene.view.tasks, 8)
+    found = select_visible_tasks(made("hundreds").scene.view.tasks, 8)
     counted = [task.status for task in found.shown]
     assert counted.count(TaskStatus.FAILED) == 2
     assert counted.count(TaskStatus.RUNNING) == 4
@@ -147,12 +147,12 @@ def test_when_there_is_not_room_for_all_failures_and_running_tasks_come_first() 
 
 
 def test_the_last_failures_are_shown_however_much_is_running() -> None:
-    found = choose(made("hundreds").scene.view.tasks, 4)
+    found = select_visible_tasks(made("hundreds").scene.view.tasks, 4)
     assert [task.status.value for task in found.shown] == ["failed", "failed", "running"]
 
 
 def test_who_waits_for_a_person_is_shown_however_much_is_going_on() -> None:
-    (first,) = choose(made("questions").scene.view.tasks, 2).shown
+    (first,) = select_visible_tasks(made("questions").scene.view.tasks, 2).shown
     assert first.id == "01-pyproject-toml"
 
 
@@ -161,13 +161,13 @@ def test_who_waits_for_a_person_is_shown_however_much_is_going_on() -> None:
     [(-5, "0s"), (59.9, "59s"), (60, "1m 00s"), (3599, "59m 59s"), (3960, "1h 06m"), (100_000, "1d 03h")],
 )
 def test_lengths_of_time(seconds: float, shown: str) -> None:
-    assert took(seconds) == shown
+    assert format_elapsed(seconds) == shown
 
 
 @given(st.text(max_size=60), st.integers(0, 40))
 def test_what_is_cut_fits_and_what_fits_is_not_cut(text: str, width: int) -> None:
-    pen = ink("utf-8")
-    clean = pen.clean(text)
+    pen = choose_terminal_style("utf-8")
+    clean = pen.sanitize(text)
     for fitted in (pen.fit(clean, width), pen.fit_middle(clean, width)):
         assert cell_len(fitted) <= width
         assert fitted == clean or cell_len(clean) > width or len(clean) > 8 * width
@@ -180,8 +180,8 @@ def test_a_conflict_that_is_foreseen_is_a_calm_warning_and_what_the_task_does_is
         text for line in lines for text, style in line if style == "yellow" and "04-views in" in text
     ]
     assert warning.startswith("would conflict with 04-views in src/urls.")
-    assert " 03  editing src/urls.py\n" in plain(lines)
-    assert "editing src/urls.py; would conflict with 04-views in src/urls.py and 1 more " in plain(
+    assert " 03  editing src/urls.py\n" in frame_to_text(lines)
+    assert "editing src/urls.py; would conflict with 04-views in src/urls.py and 1 more " in frame_to_text(
         drawn("landing", 200, 24)
     )
 
@@ -200,6 +200,6 @@ def test_while_only_the_gate_or_publishing_is_left_the_title_and_a_note_say_so()
         ("gated", "gate", " gate: make test (on 1 merge, 3s)"),
         ("published", "publishing", " publishing plait/batch-7f3a and its pull request"),
     ):
-        shown = plain(drawn(name, 80, 24)).splitlines()
+        shown = frame_to_text(drawn(name, 80, 24)).splitlines()
         assert f" · {word} ─" in shown[0]
         assert note in shown

@@ -6,12 +6,12 @@ from datetime import UTC, timedelta, timezone
 
 import pytest
 
-from plait.cli.lines import Lines
+from plait.cli.lines import EventLines
 from plait.core.reports import (
     AttemptAsked,
     AttemptPhase,
     ConflictCleared,
-    ConflictForeseen,
+    ConflictPredicted,
     EngineTaken,
     GateDone,
     PressureChanged,
@@ -21,18 +21,18 @@ from plait.core.requests import Drop, Pause, Stop
 from plait.core.settings import Isolation, Mode, Publish, Settings
 from plait.core.status import Category
 from plait.core.task import Task
-from plait.front.event import Event, EventType
-from plait.front.feed import Feed
+from plait.front.event import StreamEvent, EventType
+from plait.front.feed import EventStream
 from plait.testing.script import BATCH, Script, needs
 
 ALONE = Settings(isolation=Isolation.IN_PLACE, retries=1)
 
 
 def lines(script: Script) -> list[str]:
-    feed = Feed()
-    told = Lines(("03-split", "04"), name="7f3a", zone=UTC)
-    events = [event for record in script.records for event in feed.take(record)]
-    return [line for event in events if (line := told.tell(event)) is not None]
+    feed = EventStream()
+    told = EventLines(("03-split", "04"), name="7f3a", zone=UTC)
+    events = [event for record in script.records for event in feed.apply(record)]
+    return [line for event in events if (line := told.format_event(event)) is not None]
 
 
 def test_a_course_of_events() -> None:
@@ -101,8 +101,8 @@ def test_verification_and_merging() -> None:
 
 def test_what_conflicts_is_told_with_its_files_and_the_way_to_its_change() -> None:
     script = Script("03-split", "04", settings=Settings(retries=0))
-    script.happen(ConflictForeseen(BATCH, "03-split", "04", ("a.py", "b.py")))
-    script.happen(ConflictForeseen(BATCH, "03-split", "", ("a.py",)))
+    script.happen(ConflictPredicted(BATCH, "03-split", "04", ("a.py", "b.py")))
+    script.happen(ConflictPredicted(BATCH, "03-split", "", ("a.py",)))
     script.happen(ConflictCleared(BATCH, "03-split", ""))
     script.merges = False
     script.exits("04")
@@ -156,8 +156,8 @@ GATE = {"gate": 2, "commit": "0123456789abcdef", "merges": 3}
     ],
 )
 def test_a_gate_is_told_with_what_it_runs_on(more: dict[str, object], said: str) -> None:
-    event = Event(1, 0.0, EventType.BATCH_GATING, "b1", more={"command": "make", **GATE, **more})
-    assert Lines(name="7f3a", zone=UTC).tell(event) == f"00:00:00  batch 7f3a  {said}"
+    event = StreamEvent(1, 0.0, EventType.BATCH_GATING, "b1", data={"command": "make", **GATE, **more})
+    assert EventLines(name="7f3a", zone=UTC).format_event(event) == f"00:00:00  batch 7f3a  {said}"
 
 
 @pytest.mark.parametrize(
@@ -176,12 +176,17 @@ def test_a_gate_is_told_with_what_it_runs_on(more: dict[str, object], said: str)
     ],
 )
 def test_how_a_gate_went_is_told(more: dict[str, object], said: str) -> None:
-    event = Event(1, 0.0, EventType.BATCH_PROGRESS, "b1", more={"total": 3, "gating": {**GATE, **more}})
-    assert Lines(name="7f3a", zone=UTC).tell(event) == f"00:00:00  batch 7f3a  {said}"
+    event = StreamEvent(1, 0.0, EventType.BATCH_PROGRESS, "b1", data={"total": 3, "gating": {**GATE, **more}})
+    assert EventLines(name="7f3a", zone=UTC).format_event(event) == f"00:00:00  batch 7f3a  {said}"
 
 
 def test_progress_that_only_counts_is_no_line() -> None:
-    assert Lines(zone=UTC).tell(Event(1, 0.0, EventType.BATCH_PROGRESS, "b1", more={"total": 3})) is None
+    assert (
+        EventLines(zone=UTC).format_event(
+            StreamEvent(1, 0.0, EventType.BATCH_PROGRESS, "b1", data={"total": 3})
+        )
+        is None
+    )
 
 
 @pytest.mark.parametrize("kind", list(EventType))
@@ -189,13 +194,13 @@ def test_every_kind_of_event_is_a_line_or_none(kind: EventType) -> None:
     batch = "b1" if kind.startswith("batch:") else None
     task = "t" if kind.startswith("batch:task:") else None
     more = {"retryAt": "2026-11-15T10:00:00.000Z", "until": "2026-11-15T10:00:00.000Z"}
-    told = Lines(zone=UTC).tell(Event(1, 0.0, kind, batch, task, 1, more))
+    told = EventLines(zone=UTC).format_event(StreamEvent(1, 0.0, kind, batch, task, 1, more))
     assert told is None or told.startswith("00:00:00  ")
 
 
 def test_the_clock_is_the_reader_s_and_nothing_steers_the_terminal() -> None:
-    event = Event(1, 0.0, EventType.TASK_FAILED, "b1", "\x1b[2Jt", 1, {"reason": "a\nb\x1b]0;x\x07"})
-    told = Lines(zone=timezone(timedelta(hours=5, minutes=30))).tell(event)
+    event = StreamEvent(1, 0.0, EventType.TASK_FAILED, "b1", "\x1b[2Jt", 1, {"reason": "a\nb\x1b]0;x\x07"})
+    told = EventLines(zone=timezone(timedelta(hours=5, minutes=30))).format_event(event)
     assert told is not None
     assert told.startswith("05:30:00  \ufffd[2Jt   failed: a b\ufffd]0;x\ufffd")
     assert told.isprintable()

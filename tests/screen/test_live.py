@@ -24,8 +24,8 @@ from hypothesis import given, strategies as st
 from rich.console import Console
 
 from plait.cli.screen.display import Display
-from plait.cli.screen.ink import Line
-from plait.cli.screen.live import Screen, painter
+from plait.cli.screen.ink import StyledLine
+from plait.cli.screen.live import Screen, make_painter
 
 HERE = Path(__file__).parent
 DEADLINE = 30.0
@@ -54,7 +54,7 @@ def screen_on(glass: object, **more: object) -> Screen:
     return Screen(Console(file=glass, **settings | more))  # type: ignore[arg-type]  # a glass can be written to
 
 
-def text(lines: list[Line]) -> list[str]:
+def text(lines: list[StyledLine]) -> list[str]:
     return ["".join(piece for piece, _ in line).rstrip() for line in lines]
 
 
@@ -65,12 +65,12 @@ def without_end(rows: list[str]) -> list[str]:
 
 
 @given(st.lists(LINES, min_size=1, max_size=6))
-def test_whatever_was_drawn_before_the_last_frame_is_what_is_seen(frames: list[list[Line]]) -> None:
+def test_whatever_was_drawn_before_the_last_frame_is_what_is_seen(frames: list[list[StyledLine]]) -> None:
     glass = Glass(20, "$ plait run", "a plan")
     screen = screen_on(glass)
     with screen:
         for lines in frames:
-            screen.show(lines)
+            screen.draw(lines)
             assert glass.rows == without_end(["$ plait run", "a plan", *text(lines)])
         assert not glass.cursor
     assert glass.cursor
@@ -80,7 +80,7 @@ def test_a_frame_that_is_taken_away_leaves_what_stood_above_it() -> None:
     glass = Glass(20, "$ plait run")
     screen = screen_on(glass)
     with screen:
-        screen.show([(("one", ""),), (("two", "bold"),)])
+        screen.draw([(("one", ""),), (("two", "bold"),)])
         screen.clear()
     glass.write("the end\n")
     assert glass.rows == ["$ plait run", "the end"]
@@ -89,37 +89,39 @@ def test_a_frame_that_is_taken_away_leaves_what_stood_above_it() -> None:
 def test_a_frame_that_did_not_change_is_not_sent_again() -> None:
     out = io.StringIO()
     screen = screen_on(out)
-    screen.show([(("one", ""),), (("two", ""),)])
+    screen.draw([(("one", ""),), (("two", ""),)])
     sent = len(out.getvalue())
-    screen.show([(("one", ""),), (("two", ""),)])
+    screen.draw([(("one", ""),), (("two", ""),)])
     assert len(out.getvalue()) == sent
-    screen.show([(("one", ""),), (("TWO", ""),)])
+    screen.draw([(("one", ""),), (("TWO", ""),)])
     assert "one" not in out.getvalue()[sent:]
     assert "TWO" in out.getvalue()[sent:]
 
 
 def test_who_wants_no_colours_gets_none() -> None:
     line = (("word", "bold red"),)
-    assert painter(Console(force_terminal=True, color_system="standard"))(line) == "\x1b[1;31mword\x1b[0m"
     assert (
-        painter(Console(force_terminal=True, color_system="standard", no_color=True))(line)
+        make_painter(Console(force_terminal=True, color_system="standard"))(line) == "\x1b[1;31mword\x1b[0m"
+    )
+    assert (
+        make_painter(Console(force_terminal=True, color_system="standard", no_color=True))(line)
         == "\x1b[1mword\x1b[0m"
     )
-    assert painter(Console(force_terminal=True, color_system=None))(line) == "word"
+    assert make_painter(Console(force_terminal=True, color_system=None))(line) == "word"
 
 
 def test_what_stands_behind_letters_of_doubtful_width_is_put_where_it_belongs() -> None:
-    paint = painter(Console(force_terminal=True, color_system=None))
+    paint = make_painter(Console(force_terminal=True, color_system=None))
     assert paint((("👩‍💻 ", ""), ("│", ""))) == "👩‍💻 \x1b[4G│"
     assert paint((("plain", ""), ("│", ""))) == "plain│"
 
 
 def test_a_display_needs_a_terminal_that_can_move_its_cursor(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "dumb")
-    assert not Display.possible(Console(force_terminal=True))
+    assert not Display.is_supported(Console(force_terminal=True))
     monkeypatch.setenv("TERM", "xterm-256color")
-    assert Display.possible(Console(force_terminal=True))
-    assert not Display.possible(Console(file=io.StringIO()))
+    assert Display.is_supported(Console(force_terminal=True))
+    assert not Display.is_supported(Console(file=io.StringIO()))
 
 
 class Terminal:

@@ -6,31 +6,31 @@ import io
 
 from rich.console import Console
 
-from plait.cli.summary import exit_code, summary
+from plait.cli.summary import get_batch_exit_code, make_summary
 from plait.core.requests import CancelBatch, Drop, Pause, Stop
 from plait.core.settings import Backoff, Budget, Isolation, Mode, Settings, Spend
 from plait.core.status import Category
-from plait.core.views import batch_view
-from plait.front.feed import Feed
+from plait.core.views import make_batch_view
+from plait.front.feed import EventStream
 from plait.testing.script import BATCH, Script, needs
 
 ALONE = Settings(isolation=Isolation.IN_PLACE, retries=0)
 
 
 def last_screen(script: Script) -> str:
-    feed = Feed()
+    feed = EventStream()
     for record in script.records:
-        feed.fold(record)
-    view = batch_view(script.state, script.batch())
+        feed.replay(record)
+    view = make_batch_view(script.state, script.batch())
     out = Console(file=io.StringIO())
-    worked = feed.worked(BATCH, script.now)
-    summary(view, now=script.now, worked=worked, name="7f3a").show(out)
+    worked = feed.sum_agent_seconds(BATCH, script.now)
+    make_summary(view, now=script.now, agent_seconds=worked, name="7f3a").show(out)
     assert isinstance(out.file, io.StringIO)
     return out.file.getvalue()
 
 
 def code(script: Script) -> int:
-    return exit_code(batch_view(script.state, script.batch()))
+    return get_batch_exit_code(make_batch_view(script.state, script.batch()))
 
 
 def test_everything_is_done() -> None:

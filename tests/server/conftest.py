@@ -9,7 +9,7 @@ from plait.testing.estate import Estate, estate as make_estate
 from plait.testing.localforge import REPOSITORY, Forge, forge
 from plait.testing.served import Served, served as serve
 from plait.testing.yard import Yard, yard as make_yard
-from plait.wiring import Place
+from plait.wiring import RepoLocation
 
 
 @pytest.fixture
@@ -18,11 +18,11 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
+def place(tmp_path: Path) -> RepoLocation:
     """Without a repository, and without a journal yet."""
     state = tmp_path / ".plait"
     state.mkdir()
-    return Place(tmp_path, state, repository=False)
+    return RepoLocation(tmp_path, state, repository=False)
 
 
 @pytest.fixture

@@ -7,19 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from plait.front.refusals import StateError, UnknownError
-from plait.server.acts.naming import the_batch, the_task
-from plait.server.mark import Mark
+from plait.front.refusals import StateError, NotFoundError
+from plait.server.acts.naming import resolve_batch, resolve_task
+from plait.server.mark import EventCursor
 from plait.testing.scribe import Scribe
 from plait.testing.served import Served
-from plait.wiring import Place
+from plait.wiring import RepoLocation
 
 NAMES = ["01-walls", "02-roof", "03-door"]
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return Place(tmp_path, tmp_path / ".plait", repository=False)
+def place(tmp_path: Path) -> RepoLocation:
+    return RepoLocation(tmp_path, tmp_path / ".plait", repository=False)
 
 
 def three(served: Served, run: str = "echo hello") -> None:
@@ -196,19 +196,19 @@ def test_a_batch_is_found_by_the_beginning_of_its_id(served: Served) -> None:
         assert served.get(f"/api/batches/{name}", 404)["error"]
 
 
-def test_what_could_be_two_batches_names_both(place: Place) -> None:
+def test_what_could_be_two_batches_names_both(place: RepoLocation) -> None:
     scribe = Scribe(place)
     scribe.submit("7f3a", "walls", "walls-2", "roof")
     scribe.submit("7f3b", "door")
     with pytest.raises(StateError, match="7f could be batch 7f3a or batch 7f3b") as caught:
-        the_batch(scribe.state, "7f")
+        resolve_batch(scribe.state, "7f")
     assert caught.value.state == "ambiguous"
-    batch = the_batch(scribe.state, "7f3a")
+    batch = resolve_batch(scribe.state, "7f3a")
     with pytest.raises(StateError, match="w could be"):
-        the_task(batch, "w")
-    assert the_task(batch, "walls").task.id == "walls"
-    with pytest.raises(UnknownError):
-        the_task(batch, "")
+        resolve_task(batch, "w")
+    assert resolve_task(batch, "walls").task.id == "walls"
+    with pytest.raises(NotFoundError):
+        resolve_task(batch, "")
 
 
 def test_before_the_first_batch_there_is_none(served: Served) -> None:
@@ -223,7 +223,7 @@ def test_a_reading_carries_the_mark_to_listen_from(served: Served) -> None:
     batch = served.run("01-walls")
     served.until_over(batch)
     for path in (f"/api/batches/{batch}", "/api/batches", "/api/tasks"):
-        mark = Mark.of(served.client.get(path).headers["Plait-Mark"])
+        mark = EventCursor.parse(served.client.get(path).headers["Plait-Mark"])
         assert mark is not None
         assert mark.seq > 3
 

@@ -10,16 +10,16 @@ from random import Random
 
 import pytest
 
-from plait.adapters.sqlite import open_writer
+from plait.adapters.sqlite import open_journal_writer
 from plait.core.events import Record
 from plait.core.settings import Settings
 from plait.ports import Journal
-from plait.server.events import Stream
-from plait.server.mark import Mark
-from plait.server.office import Office
+from plait.server.events import SseStream
+from plait.server.mark import EventCursor
+from plait.server.office import ProjectSession
 from plait.testing.hearing import Reader, told
 from plait.testing.worldless import batch_of, records_of
-from plait.wiring import JOURNAL, Place
+from plait.wiring import JOURNAL_FILE, RepoLocation
 
 CUTS = 40
 PATIENCE = 60.0
@@ -27,9 +27,9 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-def journal(place: Place) -> Iterator[Journal]:
+def journal(place: RepoLocation) -> Iterator[Journal]:
     """Whoever writes it holds the lease: no engine is started beside it."""
-    with closing(open_writer(place.state / JOURNAL)) as writer:
+    with closing(open_journal_writer(place.state / JOURNAL_FILE)) as writer:
         yield writer
 
 
@@ -39,8 +39,8 @@ def history(tasks: int) -> Sequence[Record]:
 
 
 @asynccontextmanager
-async def opened(place: Place) -> AsyncIterator[Office]:
-    office = Office("r", place)
+async def opened(place: RepoLocation) -> AsyncIterator[ProjectSession]:
+    office = ProjectSession("r", place)
     await office.open()
     try:
         yield office
@@ -48,8 +48,8 @@ async def opened(place: Place) -> AsyncIterator[Office]:
         await office.close()
 
 
-async def listen(office: Office, reader: Reader, until: int, **wish: object) -> None:
-    async with aclosing(aiter(Stream(office, reader.heard, **wish))) as stream:  # type: ignore[arg-type]
+async def listen(office: ProjectSession, reader: Reader, until: int, **wish: object) -> None:
+    async with aclosing(aiter(SseStream(office, reader.heard, **wish))) as stream:  # type: ignore[arg-type]
         async for data in stream:
             reader.take(data)
             if len(reader.events) >= until:
@@ -57,25 +57,25 @@ async def listen(office: Office, reader: Reader, until: int, **wish: object) -> 
 
 
 async def test_who_is_cut_off_again_and_again_hears_also_what_the_server_has_forgotten_exactly_once(
-    place: Place, journal: Journal
+    place: RepoLocation, journal: Journal
 ) -> None:
-    records, chance, reader = history(300), Random(7), Reader(str(Mark(journal.id, 0)))
+    records, chance, reader = history(300), Random(7), Reader(str(EventCursor(journal.id, 0)))
     wanted = told(journal.id, records)
     journal.append(records[:1])
     async with opened(place) as office:
-        office.story._most = 60_000
+        office.buffer._max_bytes = 60_000
         writing = asyncio.create_task(write(journal, records[1:]))
         for _ in range(CUTS):
             await cut_off_somewhere(office, reader, chance)
         await asyncio.wait_for(listen(office, reader, len(wanted)), PATIENCE)
         await writing
-        assert office.story.since > 0
+        assert office.buffer.since > 0
     assert reader.events == wanted
 
 
-async def cut_off_somewhere(office: Office, reader: Reader, chance: Random) -> None:
+async def cut_off_somewhere(office: ProjectSession, reader: Reader, chance: Random) -> None:
     left = chance.choice((0, 10, 300, 5_000, 30_000))
-    async with aclosing(aiter(Stream(office, reader.heard))) as stream:
+    async with aclosing(aiter(SseStream(office, reader.heard))) as stream:
         while left > 0:
             try:
                 data = await asyncio.wait_for(anext(stream), 0.05)
@@ -97,7 +97,7 @@ async def write(journal: Journal, records: Sequence[Record]) -> None:
 
 
 async def test_a_reader_who_comes_late_hears_all_from_the_mark_it_brings(
-    place: Place, journal: Journal
+    place: RepoLocation, journal: Journal
 ) -> None:
     records = history(60)
     journal.append(records)
@@ -105,12 +105,14 @@ async def test_a_reader_who_comes_late_hears_all_from_the_mark_it_brings(
     async with opened(place) as office:
         for seq in (0, 1, len(records) // 2):
             left = [data for data in wanted if int(data.split(b"\n", 1)[0].rsplit(b":", 1)[1]) > seq]
-            reader = Reader(str(Mark(journal.id, seq)))
+            reader = Reader(str(EventCursor(journal.id, seq)))
             await asyncio.wait_for(listen(office, reader, len(left)), PATIENCE)
             assert reader.events == left
 
 
-async def test_without_a_mark_it_is_told_what_happens_from_now_on(place: Place, journal: Journal) -> None:
+async def test_without_a_mark_it_is_told_what_happens_from_now_on(
+    place: RepoLocation, journal: Journal
+) -> None:
     records = history(20)
     journal.append(records[:50])
     async with opened(place) as office:
@@ -118,36 +120,38 @@ async def test_without_a_mark_it_is_told_what_happens_from_now_on(place: Place, 
         listening = asyncio.create_task(listen(office, reader, 1))
         while not reader.mark:  # noqa: ASYNC110 - a turn of the loop, no time
             await asyncio.sleep(0)
-        assert reader.heard == Mark(journal.id, 50)
+        assert reader.heard == EventCursor(journal.id, 50)
         journal.append(records[50:])
         await asyncio.wait_for(listening, PATIENCE)
     assert json.loads(reader.events[0].split(b"data: ")[1])["seq"] > 50
 
 
 async def test_the_first_batch_of_all_is_heard_by_who_listened_before_there_was_a_journal(
-    place: Place,
+    place: RepoLocation,
 ) -> None:
     async with opened(place) as office:
         reader = Reader()
         listening = asyncio.create_task(listen(office, reader, 1))
         await asyncio.sleep(0)
-        with closing(open_writer(place.state / JOURNAL)) as journal:
+        with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
             journal.append(history(3))
             await asyncio.wait_for(listening, PATIENCE)
             assert reader.events[0] == told(journal.id, history(3))[0]
 
 
-async def test_a_mark_of_another_journal_is_answered_with_a_reset(place: Place, journal: Journal) -> None:
+async def test_a_mark_of_another_journal_is_answered_with_a_reset(
+    place: RepoLocation, journal: Journal
+) -> None:
     journal.append(history(3))
     async with opened(place) as office:
-        for mark in (Mark("another", 3), Mark(journal.id, 10_000_000)):
+        for mark in (EventCursor("another", 3), EventCursor(journal.id, 10_000_000)):
             reader = Reader(str(mark))
             await asyncio.wait_for(listen(office, reader, 1), PATIENCE)
             assert reader.events[0].startswith(f"id: {journal.id}:{len(history(3))}\nevent: reset\n".encode())
 
 
-async def test_a_journal_that_is_replaced_is_told_to_who_listens(place: Place, tmp_path: Path) -> None:
-    with closing(open_writer(place.state / JOURNAL)) as journal:
+async def test_a_journal_that_is_replaced_is_told_to_who_listens(place: RepoLocation, tmp_path: Path) -> None:
+    with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
         journal.append(history(3))
     async with opened(place) as office:
         reader = Reader()
@@ -155,28 +159,28 @@ async def test_a_journal_that_is_replaced_is_told_to_who_listens(place: Place, t
         await asyncio.sleep(0)
         for file in list(place.state.iterdir()):
             file.rename(tmp_path / f"away-{file.name}")
-        with closing(open_writer(place.state / JOURNAL)) as journal:
+        with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
             journal.append(history(4)[:5])
             await asyncio.wait_for(listening, PATIENCE)
         assert b"event: reset" in reader.events[0]
-        assert office.tally is not None
+        assert office.counters is not None
 
 
-async def test_only_the_batch_that_was_asked_for_is_told(place: Place, journal: Journal) -> None:
+async def test_only_the_batch_that_was_asked_for_is_told(place: RepoLocation, journal: Journal) -> None:
     journal.append(history(5))
     async with opened(place) as office:
-        reader = Reader(str(Mark(journal.id, 0)))
+        reader = Reader(str(EventCursor(journal.id, 0)))
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(listen(office, reader, 10_000, batch="other"), 0.3)
         assert {json.loads(event.split(b"data: ")[1])["batchId"] for event in reader.events} <= {None}
 
 
 async def test_who_hears_nothing_gets_a_sign_of_life_and_a_mark_that_moves(
-    place: Place, journal: Journal, monkeypatch: pytest.MonkeyPatch
+    place: RepoLocation, journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("plait.server.office.HEARTBEAT", 0.01)
+    monkeypatch.setattr("plait.server.office.HEARTBEAT_SECONDS", 0.01)
     journal.append(history(3)[:1])
-    async with opened(place) as office, aclosing(aiter(Stream(office, None, batch="other"))) as stream:
+    async with opened(place) as office, aclosing(aiter(SseStream(office, None, batch="other"))) as stream:
         assert (await anext(stream)).startswith(b"retry: ")
         journal.append(history(3)[1:])
         signs = b""
@@ -187,35 +191,37 @@ async def test_who_hears_nothing_gets_a_sign_of_life_and_a_mark_that_moves(
 
 
 async def test_what_happens_while_a_sign_of_life_is_sent_is_not_waited_for(
-    place: Place, journal: Journal, monkeypatch: pytest.MonkeyPatch
+    place: RepoLocation, journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("plait.server.office.HEARTBEAT", 1e9)  # there will be no other
+    monkeypatch.setattr("plait.server.office.HEARTBEAT_SECONDS", 1e9)  # there will be no other
     journal.append(history(3)[:1])
-    async with opened(place) as office, aclosing(aiter(Stream(office, None))) as stream:
+    async with opened(place) as office, aclosing(aiter(SseStream(office, None))) as stream:
         assert (await anext(stream)).startswith(b"retry: ")
         sending = asyncio.create_task(anext(stream))
-        while not office._waiting:  # noqa: ASYNC110 - a turn of the loop, no time
+        while not office._waiters:  # noqa: ASYNC110 - a turn of the loop, no time
             await asyncio.sleep(0)
-        office.beats += 1
-        office.stir()
+        office.heartbeats += 1
+        office.notify_waiters()
         assert await sending == b":\n\n"
         journal.append(history(3)[1:])
-        while office.story.seq < len(history(3)):
-            await office.look(lambda _: None)
+        while office.buffer.seq < len(history(3)):
+            await office.query(lambda _: None)
         assert b"data: " in await asyncio.wait_for(anext(stream), PATIENCE)
 
 
-async def test_a_reader_that_stops_reading_costs_nobody_else_anything(place: Place, journal: Journal) -> None:
+async def test_a_reader_that_stops_reading_costs_nobody_else_anything(
+    place: RepoLocation, journal: Journal
+) -> None:
     records = history(300)
     journal.append(records[:1])
     async with opened(place) as office:
-        async with aclosing(aiter(Stream(office, Mark(journal.id, 0)))) as stuck:
+        async with aclosing(aiter(SseStream(office, EventCursor(journal.id, 0)))) as stuck:
             await anext(stuck)
-            reader = Reader(str(Mark(journal.id, 0)))
+            reader = Reader(str(EventCursor(journal.id, 0)))
             listening = asyncio.create_task(listen(office, reader, len(told(journal.id, records))))
             await write(journal, records[1:])
             await asyncio.wait_for(listening, PATIENCE)
-            slow = Reader(str(Mark(journal.id, 0)))
+            slow = Reader(str(EventCursor(journal.id, 0)))
             while len(slow.events) < len(reader.events):
                 slow.take(await asyncio.wait_for(anext(stuck), PATIENCE))
         assert slow.events == reader.events

@@ -14,15 +14,15 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from plait.adapters.sqlite import open_writer
+from plait.adapters.sqlite import open_journal_writer
 from plait.core.settings import Settings
-from plait.server.mark import Mark
+from plait.server.mark import EventCursor
 from plait.testing.hearing import Reader, told
 from plait.testing.served import Served
 from plait.testing.serving import ServeProcess, serve
 from plait.testing.worldless import batch_of, records_of
 from plait.testing.yard import PATIENCE, Yard
-from plait.wiring import JOURNAL, find_place
+from plait.wiring import JOURNAL_FILE, find_repo
 
 TASKS = 1_700  # some 10,000 records
 CUTS = 200
@@ -32,7 +32,7 @@ WAIT = "while [ ! -e go ]; do sleep 0.05; done"
 class Caller:
     """Whoever comes to the real server, through its guard, to hear its events."""
 
-    def __init__(self, server: ServeProcess, mark: Mark) -> None:
+    def __init__(self, server: ServeProcess, mark: EventCursor) -> None:
         self._server, self.reader = server, Reader(str(mark))
 
     def hear(self, most: int, patience: float, until: int) -> None:
@@ -64,12 +64,15 @@ def _pieces(answer: HTTPResponse, left: int) -> Iterator[bytes]:
 def test_who_is_cut_off_again_and_again_hears_everything_exactly_once(yard: Yard) -> None:
     records, chance, turn = records_of(batch_of(TASKS), Settings()), Random(7), Semaphore(0)
     assert len(records) >= 10_000
-    place = find_place(yard.top)
+    place = find_repo(yard.top)
     place.state.mkdir(parents=True)
-    with closing(open_writer(place.state / JOURNAL)) as journal, ThreadPoolExecutor(1) as listening:
+    with (
+        closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal,
+        ThreadPoolExecutor(1) as listening,
+    ):
         wanted, step = told(journal.id, records), len(records) // CUTS
         server = serve(yard)
-        caller = Caller(server, Mark(journal.id, 0))
+        caller = Caller(server, EventCursor(journal.id, 0))
 
         def hear_in_parts() -> None:
             for _ in range(CUTS):
@@ -159,16 +162,16 @@ def test_a_batch_that_is_not_there_is_not_found(served: Served) -> None:
 def test_a_journal_that_can_not_be_read_is_told_and_another_one_is_read(
     served: Served, tmp_path: Path
 ) -> None:
-    place = find_place(served.yard.top)
+    place = find_repo(served.yard.top)
     place.state.mkdir(parents=True)
-    with closing(open_writer(place.state / JOURNAL)) as journal:
+    with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
         journal.append(records_of(batch_of(3), Settings()))
     assert len(served.get("/api/batches")["batches"]) == 1
-    with closing(sqlite3.connect(place.state / JOURNAL)) as damage, damage:
+    with closing(sqlite3.connect(place.state / JOURNAL_FILE)) as damage, damage:
         damage.execute("UPDATE meta SET last = last + 1")
     for path in ("/api/batches", "/api/events", "/api/batches/b/tasks/t1/explain"):
         assert "is damaged" in served.get(path, 503)["error"]
-    for file in list(place.state.glob(f"{JOURNAL}*")):
+    for file in list(place.state.glob(f"{JOURNAL_FILE}*")):
         file.rename(tmp_path / file.name)
     served.yard.until(lambda: served.client.get("/api/batches").status_code == 200)
     assert served.get("/api/batches")["batches"] == []

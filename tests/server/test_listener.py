@@ -7,7 +7,7 @@ import socket
 
 import pytest
 
-from plait.server.listener import bound
+from plait.server.listener import bind_listener
 
 pytestmark = pytest.mark.anyio
 
@@ -21,7 +21,7 @@ async def test_a_small_answer_is_not_kept_back_until_the_last_one_has_arrived() 
         at_once.set_result(line.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
         writer.close()
 
-    listener = bound("127.0.0.1", 0)
+    listener = bind_listener("127.0.0.1", 0)
     async with await asyncio.start_server(answer, sock=listener):
         _, writer = await asyncio.open_connection(*listener.getsockname()[:2])
         assert await asyncio.wait_for(at_once, 10)

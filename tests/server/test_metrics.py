@@ -21,38 +21,38 @@ from plait.core.requests import CancelBatch, Pause
 from plait.core.settings import Spend
 from plait.core.status import Category
 from plait.core.task import Step
-from plait.front.desk import Desk
-from plait.front.feed import Feed
-from plait.front.tally import BOUNDS, Names, Tally
-from plait.server.figures import Figures, Meter, Now, SoFar, Took
-from plait.server.metrics import COUNTERS, GAUGES, Metrics, exposition
-from plait.server.office import Office
+from plait.front.desk import Session
+from plait.front.feed import EventStream
+from plait.front.tally import DURATION_BOUNDS_SECONDS, LabelSet, JournalCounters
+from plait.server.figures import ProjectMetrics, MetricsReader, CurrentMetrics, TotalMetrics, DurationBuckets
+from plait.server.metrics import COUNTERS, GAUGES, ServerMetrics, render_metrics
+from plait.server.office import ProjectSession
 from plait.testing.scribe import Scribe
-from plait.wiring import INBOX, JOURNAL, Place, inbox
+from plait.wiring import INBOX_FILE, JOURNAL_FILE, RepoLocation, open_project_inbox
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return Place(tmp_path, tmp_path / ".plait", repository=False)
+def place(tmp_path: Path) -> RepoLocation:
+    return RepoLocation(tmp_path, tmp_path / ".plait", repository=False)
 
 
 @pytest.fixture
-def scribe(place: Place) -> Scribe:
+def scribe(place: RepoLocation) -> Scribe:
     return Scribe(place)
 
 
 class Counted:
     """A desk whose records are counted, as an office does it. Nobody writes the journal while it is open."""
 
-    def __init__(self, place: Place) -> None:
-        self.place, self.meter = place, Meter()
+    def __init__(self, place: RepoLocation) -> None:
+        self.place, self.meter = place, MetricsReader()
         self._open()
 
     def _open(self) -> None:
-        self.desk, self.tally = Desk(self.place, Feed()), Tally()
-        self.desk.listen(lambda record, _: self.tally.take(self.desk.state, record))
+        self.desk, self.tally = Session(self.place, EventStream()), JournalCounters()
+        self.desk.subscribe(lambda record, _: self.tally.apply(self.desk.state, record))
 
-    def figures(self, project: str = "p") -> Figures:
+    def figures(self, project: str = "p") -> ProjectMetrics:
         self.desk.refresh()
         return self.meter.read(project, self.desk, self.tally, clients=3)
 
@@ -66,18 +66,18 @@ class Counted:
 
 
 @pytest.fixture
-def counted(place: Place, scribe: Scribe) -> Iterator[Counted]:  # noqa: ARG001 - the scribe comes first
+def counted(place: RepoLocation, scribe: Scribe) -> Iterator[Counted]:  # noqa: ARG001 - the scribe comes first
     with closing(Counted(place)) as made:
         yield made
 
 
-def families(figures: list[Figures]) -> dict[str, Metric]:
-    text, content_type = exposition(figures)
+def families(figures: list[ProjectMetrics]) -> dict[str, Metric]:
+    text, content_type = render_metrics(figures)
     assert content_type.startswith("text/plain")
     return {family.name: family for family in text_string_to_metric_families(text.decode())}
 
 
-def value(figures: Figures, name: str, **labels: str) -> float | None:
+def value(figures: ProjectMetrics, name: str, **labels: str) -> float | None:
     wanted = {"project": figures.project, **labels}
     samples = (each for family in families([figures]).values() for each in family.samples)
     return next((each.value for each in samples if each.name == name and each.labels == wanted), None)
@@ -117,7 +117,10 @@ def test_how_long_attempts_took_is_a_histogram(scribe: Scribe, counted: Counted)
     figures = counted.figures()
     labels = {"agent": "shell", "step": "write"}
     name = "plait_attempt_duration_seconds"
-    buckets = [value(figures, f"{name}_bucket", le=str(float(each)), **labels) or 0 for each in BOUNDS]
+    buckets = [
+        value(figures, f"{name}_bucket", le=str(float(each)), **labels) or 0
+        for each in DURATION_BOUNDS_SECONDS
+    ]
     assert buckets == sorted(buckets)
     assert (buckets[0], buckets[-1]) == (1, 2)
     assert value(figures, f"{name}_bucket", le="+Inf", **labels) == 2
@@ -144,18 +147,18 @@ def test_a_breaker_is_open_for_so_long(scribe: Scribe, counted: Counted) -> None
     assert value(figures, "plait_breaker_openings_total", provider="north") == 1
 
 
-def test_the_engine_s_lag(place: Place, scribe: Scribe, counted: Counted) -> None:
+def test_the_engine_s_lag(place: RepoLocation, scribe: Scribe, counted: Counted) -> None:
     scribe.submit("one", "a")
     figures = counted.figures()
     assert value(figures, "plait_engine_up") == 0
     silence = value(figures, "plait_engine_silence_seconds") or 0
     assert silence == pytest.approx(time.time() - scribe.now, abs=5)
     assert value(figures, "plait_inbox_requests") == 0
-    with closing(inbox(place)) as box:
+    with closing(open_project_inbox(place)) as box:
         box.put(Pause("p", "one"))
     assert value(counted.figures(), "plait_inbox_requests") == 1
-    seen = counted.meter._waits["p"]
-    counted.meter._waits["p"] = seen - 40
+    seen = counted.meter._first_seen["p"]
+    counted.meter._first_seen["p"] = seen - 40
     assert (value(counted.figures(), "plait_inbox_oldest_request_seconds") or 0) >= 40
     counted.restart()
     scribe.happen(Pause("p", "one"))
@@ -163,25 +166,25 @@ def test_the_engine_s_lag(place: Place, scribe: Scribe, counted: Counted) -> Non
     counted.restart()
     scribe.exits("a")
     assert value(counted.figures(), "plait_engine_silence_seconds") == 0
-    assert (place.state / INBOX).exists()
+    assert (place.state / INBOX_FILE).exists()
 
 
 def test_a_restarted_server_goes_on_with_the_same_numbers(scribe: Scribe, counted: Counted) -> None:
     scribe.submit("one", "a", "b<a")
     scribe.exits("a")
     scribe.exits("b", Category.TASK)
-    before = counted.figures().so_far
+    before = counted.figures().totals
     counted.restart()
-    assert counted.figures().so_far == before
+    assert counted.figures().totals == before
 
 
-def test_a_journal_that_is_gone_is_no_history(place: Place, scribe: Scribe, counted: Counted) -> None:
+def test_a_journal_that_is_gone_is_no_history(place: RepoLocation, scribe: Scribe, counted: Counted) -> None:
     scribe.submit("one", "a")
     scribe.exits("a")
     assert value(counted.figures(), "plait_batches", status="completed") == 1
-    for path in place.state.glob(f"{JOURNAL}*"):
+    for path in place.state.glob(f"{JOURNAL_FILE}*"):
         path.unlink()
-    counted.desk._looked = 0.0
+    counted.desk._journal_checked_at = 0.0
     assert value(counted.figures(), "plait_batches", status="completed") == 0
     assert value(counted.figures(), "plait_journal_records_total") == 0
 
@@ -189,14 +192,14 @@ def test_a_journal_that_is_gone_is_no_history(place: Place, scribe: Scribe, coun
 HOSTILE = 'a"b\\c\nd{}=,#\u2028é\x00'
 
 
-def numbers(name: str = "shell", count: int = 7) -> Figures:
+def numbers(name: str = "shell", count: int = 7) -> ProjectMetrics:
     """Of a project of which everything is called so."""
     write = (name, Step.WRITE)
-    now = Now({}, {}, {}, {write: count}, {name: 5.0})
-    took = Took((count, *[0] * len(BOUNDS)), 1.5)
+    now = CurrentMetrics({}, {}, {}, {write: count}, {name: 5.0})
+    took = DurationBuckets((count, *[0] * len(DURATION_BOUNDS_SECONDS)), 1.5)
     attempts, spent = {(*write, Category.OK): count}, {name: Spend(count, count)}
-    so_far = SoFar(attempts, {write: took}, spent, {}, {}, {}, {}, {name: count}, {})
-    return Figures(name, now, so_far)
+    so_far = TotalMetrics(attempts, {write: took}, spent, {}, {}, {}, {}, {name: count}, {})
+    return ProjectMetrics(name, now, so_far)
 
 
 def test_labels_say_whatever_somebody_called_it() -> None:
@@ -204,14 +207,14 @@ def test_labels_say_whatever_somebody_called_it() -> None:
     assert value(figures, "plait_attempts_total", agent=HOSTILE, step="write", category="ok") == 7
     assert value(figures, "plait_breaker_openings_total", provider=HOSTILE) == 7
     assert value(figures, "plait_cost_usd_total", agent=HOSTILE) == pytest.approx(7e-6)
-    names = Names()
-    names.come("half\udcff")
+    names = LabelSet()
+    names.add("half\udcff")
     assert names("half\udcff").encode() == b"half?"
 
 
 def test_what_prometheus_asks_for_it_gets() -> None:
     accept = "application/openmetrics-text;version=1.0.0,text/plain;q=0.5"
-    text, content_type = exposition([numbers()], accept)
+    text, content_type = render_metrics([numbers()], accept)
     assert content_type.startswith("application/openmetrics-text")
     assert text.endswith(b"# EOF\n")
     parsed: Iterable[Metric] = openmetrics.text_string_to_metric_families(text.decode())  # type: ignore[no-untyped-call]  # the library says no types here
@@ -235,7 +238,7 @@ def test_names_follow_the_conventions() -> None:
 
 
 def test_several_projects_are_told_apart_and_a_broken_one_costs_itself() -> None:
-    found = families([numbers("one", 1), numbers("two", 2), Figures("broken")])
+    found = families([numbers("one", 1), numbers("two", 2), ProjectMetrics("broken")])
     running = {each.labels["project"]: each.value for each in found["plait_attempts_running"].samples}
     assert running == {"one": 1, "two": 2}
     up = {each.labels["project"]: each.value for each in found["plait_project_up"].samples}
@@ -290,16 +293,16 @@ def test_what_stands_as_it_stood_is_not_counted_again(scribe: Scribe, counted: C
 
 
 def test_a_project_that_can_t_be_opened_is_told_to_be_down() -> None:
-    text, _ = asyncio.run(Metrics().scrape([], down=["broken"]))
+    text, _ = asyncio.run(ServerMetrics().scrape([], down=["broken"]))
     assert b'plait_project_up{project="broken"} 0.0' in text
 
 
-def test_an_office_is_scraped(place: Place, scribe: Scribe) -> None:
+def test_an_office_is_scraped(place: RepoLocation, scribe: Scribe) -> None:
     scribe.submit("one", "a")
     scribe.exits("a")
 
     async def scrape() -> tuple[bytes, str]:
-        office, metrics = Office("here", place), Metrics()
+        office, metrics = ProjectSession("here", place), ServerMetrics()
         await office.open()
         try:
             return await metrics.scrape([office])

@@ -15,21 +15,21 @@ from pathlib import Path
 
 import pytest
 
-from plait.adapters.sqlite import open_writer
+from plait.adapters.sqlite import open_journal_writer
 from plait.core.errors import WorldError
 from plait.core.events import Record
 from plait.core.requests import Pause
 from plait.core.settings import Settings
 from plait.front import tending
-from plait.front.desk import Desk
+from plait.front.desk import Session
 from plait.ports import JournalCorruptError
 from plait.server import clerk, events, office as offices, replay
-from plait.server.events import Stream
-from plait.server.mark import Mark
-from plait.server.office import Office
+from plait.server.events import SseStream
+from plait.server.mark import EventCursor
+from plait.server.office import ProjectSession
 from plait.testing.hearing import Reader, told
 from plait.testing.worldless import batch_of, records_of
-from plait.wiring import INBOX, JOURNAL, Place
+from plait.wiring import INBOX_FILE, JOURNAL_FILE, RepoLocation
 
 PATIENCE = 30.0
 pytestmark = pytest.mark.anyio
@@ -47,8 +47,8 @@ def history(tasks: int = 20) -> Sequence[Record]:
 
 
 @asynccontextmanager
-async def opened(place: Place, *, tends: bool = False) -> AsyncIterator[Office]:
-    office = Office("r", place, tends=tends)
+async def opened(place: RepoLocation, *, tends: bool = False) -> AsyncIterator[ProjectSession]:
+    office = ProjectSession("r", place, start_engine=tends)
     await office.open()
     try:
         yield office
@@ -62,7 +62,7 @@ async def until(holds: Callable[[], object]) -> None:
             await asyncio.sleep(0.005)
 
 
-async def hear(stream: Stream, reader: Reader, count: int) -> None:
+async def hear(stream: SseStream, reader: Reader, count: int) -> None:
     async with asyncio.timeout(PATIENCE), aclosing(aiter(stream)) as told:
         async for data in told:
             reader.take(data)
@@ -70,63 +70,66 @@ async def hear(stream: Stream, reader: Reader, count: int) -> None:
                 return
 
 
-def move_away(place: Place, to: Path) -> None:
+def move_away(place: RepoLocation, to: Path) -> None:
     for file in list(place.state.iterdir()):
         file.rename(to / f"away-{file.name}")
 
 
 async def test_readers_that_are_stuck_in_a_replay_keep_nobody_from_another(
-    place: Place, monkeypatch: pytest.MonkeyPatch
+    place: RepoLocation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(replay, "PATIENCE", 0.05)
-    monkeypatch.setattr(replay, "CHUNK", 2_000)
-    with closing(open_writer(place.state / JOURNAL)) as journal:
+    monkeypatch.setattr(replay, "REPLAY_IDLE_SECONDS", 0.05)
+    monkeypatch.setattr(replay, "SSE_CHUNK_BYTES", 2_000)
+    with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
         journal.append(history())
-        wanted, begin = told(journal.id, history()), Mark(journal.id, 0)
+        wanted, begin = told(journal.id, history()), EventCursor(journal.id, 0)
         async with opened(place) as office:
-            office.story.since = office.story.seq  # all is forgotten
-            stuck = [aiter(Stream(office, begin)) for _ in range(3)]
+            office.buffer.since = office.buffer.seq  # all is forgotten
+            stuck = [aiter(SseStream(office, begin)) for _ in range(3)]
             for stream in stuck:
                 await anext(stream)
                 await asyncio.wait_for(anext(stream), PATIENCE)  # the first of many portions
             reader = Reader()
-            await hear(Stream(office, begin), reader, len(wanted))
+            await hear(SseStream(office, begin), reader, len(wanted))
             assert reader.events == wanted
             for stream in stuck:
                 await stream.aclose()
 
 
 async def test_a_reader_that_lost_its_turn_goes_on_where_it_was(
-    place: Place, monkeypatch: pytest.MonkeyPatch
+    place: RepoLocation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(replay, "CHUNK", 2_000)
-    monkeypatch.setattr(replay, "PATIENCE", 0.0)
-    with closing(open_writer(place.state / JOURNAL)) as journal:
+    monkeypatch.setattr(replay, "SSE_CHUNK_BYTES", 2_000)
+    monkeypatch.setattr(replay, "REPLAY_IDLE_SECONDS", 0.0)
+    with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
         journal.append(history())
         wanted = told(journal.id, history())
-        async with opened(place) as office, aclosing(aiter(Stream(office, Mark(journal.id, 0)))) as stream:
-            office.story.since = office.story.seq
+        async with (
+            opened(place) as office,
+            aclosing(aiter(SseStream(office, EventCursor(journal.id, 0)))) as stream,
+        ):
+            office.buffer.since = office.buffer.seq
             reader = Reader()
             while len(reader.events) < len(wanted):
                 reader.take(await asyncio.wait_for(anext(stream), PATIENCE))
-                await until(lambda: office.replays._value == 2)
+                await until(lambda: office.replay_slots._value == 2)
         assert reader.events == wanted
 
 
 async def test_who_comes_and_goes_leaves_nothing_behind(
-    place: Place, monkeypatch: pytest.MonkeyPatch
+    place: RepoLocation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(replay, "CHUNK", 2_000)
-    with closing(open_writer(place.state / JOURNAL)) as journal:
+    monkeypatch.setattr(replay, "SSE_CHUNK_BYTES", 2_000)
+    with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
         journal.append(history())
-        begin = Mark(journal.id, 0)
+        begin = EventCursor(journal.id, 0)
     async with opened(place) as office:
-        office.story.since = office.story.seq
+        office.buffer.since = office.buffer.seq
         await come_and_go(office, begin, 10)
-        await until(lambda: office.replays._value == 2)
+        await until(lambda: office.replay_slots._value == 2)
         before = held()
         await come_and_go(office, begin, 100)
-        assert (office.readers, office.listeners) == (0, 0)
+        assert (office.readers, office.log_readers) == (0, 0)
         await until(lambda: all(now <= then + 3 for now, then in zip(held(), before, strict=True)))
 
 
@@ -135,9 +138,9 @@ def held() -> tuple[int, int, int]:
     return threading.active_count(), len(os.listdir("/dev/fd")), len(asyncio.all_tasks())  # noqa: PTH208
 
 
-async def come_and_go(office: Office, mark: Mark, times: int) -> None:
+async def come_and_go(office: ProjectSession, mark: EventCursor, times: int) -> None:
     for number in range(times):
-        stream = aiter(Stream(office, mark))
+        stream = aiter(SseStream(office, mark))
         for _ in range(number % 3):
             await anext(stream)
         listening = asyncio.ensure_future(anext(stream))
@@ -148,76 +151,78 @@ async def come_and_go(office: Office, mark: Mark, times: int) -> None:
 
 
 async def test_a_journal_that_is_gone_is_told_and_the_next_one_is_heard_from_its_beginning(
-    place: Place, tmp_path: Path
+    place: RepoLocation, tmp_path: Path
 ) -> None:
-    with closing(open_writer(place.state / JOURNAL)) as journal:
+    with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
         journal.append(history())
     async with opened(place) as office:
         reader = Reader()
-        listening = asyncio.create_task(hear(Stream(office, None), reader, 1))
+        listening = asyncio.create_task(hear(SseStream(office, None), reader, 1))
         await until(lambda: office.readers)
         move_away(place, tmp_path)
         await listening
         assert b"event: reset" in reader.events[0]
         assert reader.mark == "0"
-        with closing(open_writer(place.state / JOURNAL)) as journal:
+        with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
             journal.append(history(3))
             wanted = told(journal.id, history(3))
             after = Reader()
-            await hear(Stream(office, reader.heard), after, len(wanted))
+            await hear(SseStream(office, reader.heard), after, len(wanted))
             assert after.events == wanted
 
 
 async def test_a_journal_that_is_damaged_is_told_and_another_one_is_read_again(
-    place: Place, tmp_path: Path
+    place: RepoLocation, tmp_path: Path
 ) -> None:
-    with closing(open_writer(place.state / JOURNAL)) as journal:
+    with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
         journal.append(history())
     async with opened(place) as office:
-        with closing(sqlite3.connect(place.state / JOURNAL)) as damage, damage:
+        with closing(sqlite3.connect(place.state / JOURNAL_FILE)) as damage, damage:
             damage.execute("UPDATE meta SET last = last + 1")
         with pytest.raises(JournalCorruptError):
-            await office.look(lambda _: None)
-        await until(lambda: isinstance(office.trouble, JournalCorruptError))
+            await office.query(lambda _: None)
+        await until(lambda: isinstance(office.error, JournalCorruptError))
         move_away(place, tmp_path)
-        with closing(open_writer(place.state / JOURNAL)) as journal:
+        with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
             journal.append(history(3))
-            await until(lambda: office.story.seq == len(history(3)))
-            assert await office.look(lambda desk: desk.journal_id) == journal.id
-        await until(lambda: office.trouble is None)
+            await until(lambda: office.buffer.seq == len(history(3)))
+            assert await office.query(lambda desk: desk.journal_id) == journal.id
+        await until(lambda: office.error is None)
 
 
 async def test_engines_that_do_not_stay_keep_nobody_from_hearing(
-    place: Place, monkeypatch: pytest.MonkeyPatch
+    place: RepoLocation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They are started and die; what others write meanwhile is told."""
-    monkeypatch.setattr(clerk, "TEND", 0.01)
+    monkeypatch.setattr(clerk, "ENGINE_WATCH_SECONDS", 0.01)
     for module in (clerk, offices):
         monkeypatch.setattr(module, "AGAIN", 1_000.0)
     monkeypatch.setattr(tending, "_start", lambda _: os.spawnlp(os.P_NOWAIT, "true", "true"))
-    with closing(open_writer(place.state / JOURNAL)) as journal:
+    with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
         journal.append(history()[:30])
     async with opened(place, tends=True) as office:
-        await until(lambda: isinstance(office.trouble, WorldError))
+        await until(lambda: isinstance(office.error, WorldError))
         await asyncio.to_thread(write_elsewhere, place, 30)
-        await until(lambda: office.story.seq == len(history()))
+        await until(lambda: office.buffer.seq == len(history()))
 
 
-def write_elsewhere(place: Place, start: int) -> None:
+def write_elsewhere(place: RepoLocation, start: int) -> None:
     """A process that reads a journal does not write it."""
     code = (
         "import sys; from pathlib import Path; from plait.adapters.sqlite import open_writer;"
         "from plait.core.settings import Settings; from plait.testing.worldless import batch_of, records_of;"
         "open_writer(Path(sys.argv[1])).append(records_of(batch_of(20), Settings())[int(sys.argv[2]):])"
     )
-    subprocess.run([sys.executable, "-c", code, str(place.state / JOURNAL), str(start)], check=True)
+    subprocess.run([sys.executable, "-c", code, str(place.state / JOURNAL_FILE), str(start)], check=True)
 
 
-async def test_whatever_goes_wrong_once_it_goes_on(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_whatever_goes_wrong_once_it_goes_on(
+    place: RepoLocation, monkeypatch: pytest.MonkeyPatch
+) -> None:
     failed: list[object] = []
-    wait = Desk.wait
+    wait = Session.wait
 
-    def stumble(desk: Desk, timeout: float) -> bool:
+    def stumble(desk: Session, timeout: float) -> bool:
         if not failed:
             failed.append(desk)
             raise ZeroDivisionError("once")
@@ -225,22 +230,22 @@ async def test_whatever_goes_wrong_once_it_goes_on(place: Place, monkeypatch: py
 
     told: list[object] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, said: told.append(said["exception"]))
-    with closing(open_writer(place.state / JOURNAL)) as journal:
+    with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
         async with opened(place) as office:
-            monkeypatch.setattr(Desk, "wait", stumble)
+            monkeypatch.setattr(Session, "wait", stumble)
             await until(lambda: failed)
             journal.append(history())
-            await until(lambda: office.story.seq == len(history()))
+            await until(lambda: office.buffer.seq == len(history()))
     assert [type(error) for error in told] == [ZeroDivisionError]
 
 
-async def test_an_office_closes_though_somebody_waits_for_an_answer(place: Place) -> None:
+async def test_an_office_closes_though_somebody_waits_for_an_answer(place: RepoLocation) -> None:
     """What was asked for is safe: the next engine answers it."""
-    with closing(open_writer(place.state / JOURNAL)) as journal:
+    with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
         journal.append(history()[:30])
         async with opened(place) as office:
             asking = asyncio.create_task(office.ask([Pause("r1", "b")]))
-            await until(lambda: office._work and (place.state / INBOX).exists())
+            await until(lambda: office._requests and (place.state / INBOX_FILE).exists())
             asking.cancel()
         async with opened(place) as office:
-            assert [request.id for request in await office.look(Desk.pending)] == ["r1"]
+            assert [request.id for request in await office.query(Session.list_pending)] == ["r1"]

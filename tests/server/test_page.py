@@ -10,8 +10,8 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from plait.server.app import described
-from plait.server.page import add_page, built_page, page_version
+from plait.server.app import create_bare_app
+from plait.server.page import add_page, find_built_page, read_page_version
 
 BROWSER = {"Sec-Fetch-Mode": "navigate", "Accept": "text/html,application/xhtml+xml"}
 OLD_BROWSER = {"Accept": "text/html,application/xhtml+xml"}
@@ -34,7 +34,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def app(folder: Path) -> FastAPI:
-    made = described()
+    made = create_bare_app()
     add_page(made, folder)
     return made
 
@@ -64,11 +64,11 @@ def test_who_has_the_page_is_not_sent_it_again_until_there_is_another(app: FastA
     for said in (etag, f"W/{etag}", f'"other", {etag}', "*"):
         again = ask(app, "/settings", **BROWSER, **{"If-None-Match": said})
         assert (again.status_code, again.content, again.headers["ETag"]) == (304, b"", etag)
-    version = page_version(folder)
+    version = read_page_version(folder)
     (folder / "index.html").write_text("<!doctype html><title>THE page</title>")
     fresh = ask(app, "/", **BROWSER, **{"If-None-Match": etag})
     assert (fresh.status_code, "THE page" in fresh.text) == (200, True)
-    assert version != page_version(folder)
+    assert version != read_page_version(folder)
 
 
 def test_a_file_whose_name_changes_with_it_is_kept_for_ever(app: FastAPI) -> None:
@@ -126,17 +126,17 @@ def test_a_method_that_an_address_has_not_is_still_told(app: FastAPI) -> None:
 
 
 def test_where_it_was_not_built_that_is_said_until_it_is(tmp_path: Path) -> None:
-    app = described()
+    app = create_bare_app()
     add_page(app, tmp_path / "ui")
     for path in ("/", "/settings"):
         answer = ask(app, path, **BROWSER)
         assert (answer.status_code, "make page" in answer.text) == (200, True)
-    assert page_version(tmp_path / "ui") is None
+    assert read_page_version(tmp_path / "ui") is None
     (tmp_path / "ui").mkdir()
     (tmp_path / "ui" / "index.html").write_text("built")
     assert ask(app, "/", **BROWSER).text == "built"
 
 
 def test_the_package_knows_whether_it_has_one() -> None:
-    found = built_page()
+    found = find_built_page()
     assert found is None or (found / "index.html").is_file()

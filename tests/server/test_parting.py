@@ -11,14 +11,14 @@ import pytest
 import uvicorn
 from starlette.types import Receive, Scope, Send
 
-from plait.server.parting import Parting, unexpected
+from plait.server.parting import ShutdownMiddleware, is_unexpected
 
 
 class Ends(uvicorn.Server):
     """As soon as somebody has asked, and nobody is answered."""
 
     def __init__(self) -> None:
-        config = uvicorn.Config(Parting(self.waits), port=0, log_config=None, lifespan="off")
+        config = uvicorn.Config(ShutdownMiddleware(self.waits), port=0, log_config=None, lifespan="off")
         config.timeout_graceful_shutdown = 1
         super().__init__(config)
         self.ready = asyncio.Event()
@@ -48,7 +48,7 @@ async def asked() -> httpx.Response:
 def test_a_request_without_an_answer_is_told_that_the_server_has_ended(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    caplog.handler.addFilter(unexpected)
+    caplog.handler.addFilter(is_unexpected)
     answer = asyncio.run(asked())
     assert answer.status_code == 503
     assert answer.json()["error"] == "the server has ended before this was answered"

@@ -14,14 +14,14 @@ from pathlib import Path
 import pytest
 
 from plait.core.errors import PlaitError, WorldError
-from plait.front.mirroring import is_mirror, terms
-from plait.front.refusals import FieldError, StateError, UnknownError
-from plait.server.catalogue import Catalogue
-from plait.server.offices import Offices
+from plait.front.mirroring import is_mirror, get_mirror_settings
+from plait.front.refusals import FieldError, StateError, NotFoundError
+from plait.server.catalogue import ProjectCatalog
+from plait.server.offices import SessionPool
 from plait.server.projects import Project
-from plait.server.register import Register
-from plait.wiring import Place, find_place
-from plait.wiring.projects import project_id, register_file
+from plait.server.register import ProjectStore
+from plait.wiring import RepoLocation, find_repo
+from plait.wiring.projects import compute_project_id, find_project_register
 
 pytestmark = pytest.mark.anyio
 
@@ -37,8 +37,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def register(tmp_path: Path) -> Register:
-    return Register(tmp_path / "state" / "projects.json")
+def register(tmp_path: Path) -> ProjectStore:
+    return ProjectStore(tmp_path / "state" / "projects.json")
 
 
 def git(where: Path, *words: str) -> str:
@@ -69,8 +69,8 @@ def bare(source: Path, path: Path) -> Path:
 
 
 @asynccontextmanager
-async def offices_of(register: Register, default: Path | None = None) -> AsyncIterator[Offices]:
-    offices = Offices(register, find_place(default) if default else None)
+async def offices_of(register: ProjectStore, default: Path | None = None) -> AsyncIterator[SessionPool]:
+    offices = SessionPool(register, find_repo(default) if default else None)
     try:
         yield offices
     finally:
@@ -83,21 +83,21 @@ async def offices_of(register: Register, default: Path | None = None) -> AsyncIt
 def test_what_is_registered_is_there_for_the_next_server_and_for_its_owner_alone(tmp_path: Path) -> None:
     path = tmp_path / "state" / "projects.json"
     one, two = Project("0" * 12, "one", "/one"), Project("1" * 12, "two", "/two", "https://host/two")
-    Register(path).put(one)
-    Register(path).put(two)
-    assert Register(path).projects() == [one, two]
+    ProjectStore(path).save(one)
+    ProjectStore(path).save(two)
+    assert ProjectStore(path).list_projects() == [one, two]
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
 
-def test_a_project_that_is_put_again_keeps_its_place_in_line(register: Register) -> None:
+def test_a_project_that_is_put_again_keeps_its_place_in_line(register: ProjectStore) -> None:
     for n in range(3):
-        register.put(Project(f"{n}" * 12, "p", f"/{n}"))
-    register.put(Project("0" * 12, "p", "/elsewhere"))
-    assert [each.path for each in register.projects()] == ["/elsewhere", "/1", "/2"]
+        register.save(Project(f"{n}" * 12, "p", f"/{n}"))
+    register.save(Project("0" * 12, "p", "/elsewhere"))
+    assert [each.path for each in register.list_projects()] == ["/elsewhere", "/1", "/2"]
     assert register.remove("1" * 12)
     assert not register.remove("1" * 12)
-    assert [each.path for each in register.projects()] == ["/elsewhere", "/2"]
+    assert [each.path for each in register.list_projects()] == ["/elsewhere", "/2"]
 
 
 _ONE = {"id": "0" * 12, "name": "one", "path": "/one", "url": ""}
@@ -123,8 +123,8 @@ def test_a_damaged_register_is_told_and_put_aside_and_what_is_sound_in_it_stays(
     path, said = tmp_path / "projects.json", list[str]()
     path.write_text(text)
     path.chmod(0o600)
-    assert [each.path for each in Register(path, said.append).projects()] == kept
-    assert [each.path for each in Register(path, said.append).projects()] == kept
+    assert [each.path for each in ProjectStore(path, said.append).list_projects()] == kept
+    assert [each.path for each in ProjectStore(path, said.append).list_projects()] == kept
     (aside,) = tmp_path.glob("projects.damaged-*")
     assert aside.read_text() == text
     assert stat.S_IMODE(aside.stat().st_mode) == 0o600
@@ -132,17 +132,17 @@ def test_a_damaged_register_is_told_and_put_aside_and_what_is_sound_in_it_stays(
     assert aside.name in said[0]
 
 
-def test_a_register_that_others_could_write_is_not_believed(register: Register, tmp_path: Path) -> None:
-    register.put(Project("0" * 12, "one", "/one"))
+def test_a_register_that_others_could_write_is_not_believed(register: ProjectStore, tmp_path: Path) -> None:
+    register.save(Project("0" * 12, "one", "/one"))
     (tmp_path / "state" / "projects.json").chmod(0o622)
     with pytest.raises(WorldError, match="somebody else"):
-        register.projects()
+        register.list_projects()
 
 
 def test_a_register_that_can_t_be_kept_says_so_and_where(tmp_path: Path) -> None:
     (tmp_path / "state").write_text("a file where the folder should be")
     with pytest.raises(WorldError, match="can't be kept"):
-        Register(tmp_path / "state" / "projects.json").put(Project("0" * 12, "one", "/one"))
+        ProjectStore(tmp_path / "state" / "projects.json").save(Project("0" * 12, "one", "/one"))
 
 
 _ADDS = """
@@ -161,52 +161,52 @@ def test_servers_that_register_at_once_lose_nothing_to_each_other(tmp_path: Path
         subprocess.Popen([sys.executable, "-c", _ADDS, str(path), str(first)]) for first in (0, 10, 20, 30)
     ]
     assert [each.wait(60) for each in adding] == [0] * 4
-    assert {each.path for each in Register(path).projects()} == {f"/{n}" for n in range(40)}
+    assert {each.path for each in ProjectStore(path).list_projects()} == {f"/{n}" for n in range(40)}
 
 
 # By path
 
 
 async def test_a_project_is_the_whole_repository_and_nothing_in_it_is_touched(
-    tmp_path: Path, register: Register
+    tmp_path: Path, register: ProjectStore
 ) -> None:
     top = repository(tmp_path / "here")
     (top / "deep").mkdir()
     before = sorted(top.rglob("*"))
     async with offices_of(register) as offices:
-        added = await offices.add(path=f"{top}/deep/../deep")
-        assert added == Project(project_id(find_place(top)), "here", str(top))
-        assert offices.projects() == [added]
-        assert (await offices.office(added.id)).place == find_place(top)
+        added = await offices.add_project(path=f"{top}/deep/../deep")
+        assert added == Project(compute_project_id(find_repo(top)), "here", str(top))
+        assert offices.list_projects() == [added]
+        assert (await offices.get(added.id)).place == find_repo(top)
     assert sorted(top.rglob("*")) == before
 
 
-async def test_a_path_may_begin_at_home(home: Path, register: Register) -> None:
+async def test_a_path_may_begin_at_home(home: Path, register: ProjectStore) -> None:
     top = repository(home / "mine")
     async with offices_of(register) as offices:
-        assert (await offices.add(path="~/mine")).path == str(top)
+        assert (await offices.add_project(path="~/mine")).path == str(top)
 
 
-async def test_all_checkouts_of_a_repository_are_one_project(tmp_path: Path, register: Register) -> None:
+async def test_all_checkouts_of_a_repository_are_one_project(tmp_path: Path, register: ProjectStore) -> None:
     top = repository(tmp_path / "main")
     git(top, "worktree", "add", "--quiet", str(tmp_path / "linked"))
     async with offices_of(register) as offices:
-        first = await offices.add(path=str(tmp_path / "linked"))
-        assert await offices.add(path=str(top)) == first
+        first = await offices.add_project(path=str(tmp_path / "linked"))
+        assert await offices.add_project(path=str(top)) == first
         git(top, "worktree", "remove", "--force", str(tmp_path / "linked"))
-        moved = await offices.add(path=str(top))
+        moved = await offices.add_project(path=str(top))
         assert (moved.id, moved.path) == (first.id, str(top))
-        assert offices.projects() == [moved]
+        assert offices.list_projects() == [moved]
 
 
 async def test_what_the_server_was_started_in_is_not_registered_twice(
-    tmp_path: Path, register: Register
+    tmp_path: Path, register: ProjectStore
 ) -> None:
     top = repository(tmp_path / "here")
     async with offices_of(register, top) as offices:
-        assert (await offices.add(path=str(top))).default
-        assert [each.default for each in offices.projects()] == [True]
-    assert register.projects() == []
+        assert (await offices.add_project(path=str(top))).default
+        assert [each.default for each in offices.list_projects()] == [True]
+    assert register.list_projects() == []
 
 
 @pytest.mark.parametrize(
@@ -229,7 +229,7 @@ async def test_what_the_server_was_started_in_is_not_registered_twice(
     ],
 )
 async def test_a_path_that_is_no_checkout_is_refused_as_that_field(
-    tmp_path: Path, register: Register, said: str, why: str
+    tmp_path: Path, register: ProjectStore, said: str, why: str
 ) -> None:
     (tmp_path / "file").write_text("x")
     (tmp_path / "plain").mkdir()
@@ -237,90 +237,93 @@ async def test_a_path_that_is_no_checkout_is_refused_as_that_field(
     bare(repository(tmp_path / "here"), tmp_path / "bare.git")
     async with offices_of(register) as offices:
         with pytest.raises(FieldError, match=why) as refused:
-            await offices.add(path=said.format(tmp=tmp_path))
+            await offices.add_project(path=said.format(tmp=tmp_path))
     assert refused.value.field == "path"
-    assert register.projects() == []
+    assert register.list_projects() == []
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give things away")
-async def test_a_repository_of_somebody_else_is_refused(tmp_path: Path, register: Register) -> None:
+async def test_a_repository_of_somebody_else_is_refused(tmp_path: Path, register: ProjectStore) -> None:
     top = repository(tmp_path / "theirs")
     os.chown(top, 12345, 12345)
     async with offices_of(register) as offices:
         with pytest.raises(FieldError, match="belongs to somebody else"):
-            await offices.add(path=str(top))
+            await offices.add_project(path=str(top))
 
 
 @pytest.mark.parametrize("said", [{}, {"path": "/x", "url": "https://host/x"}])
-async def test_a_project_is_named_in_one_way(register: Register, said: dict[str, str]) -> None:
+async def test_a_project_is_named_in_one_way(register: ProjectStore, said: dict[str, str]) -> None:
     async with offices_of(register) as offices:
         with pytest.raises(FieldError, match="either a path or a url"):
-            await offices.add(**said)
+            await offices.add_project(**said)
 
 
 # By URL
 
 
 async def test_a_url_becomes_a_mirror_with_a_checkout_of_its_default_branch(
-    tmp_path: Path, register: Register, home: Path
+    tmp_path: Path, register: ProjectStore, home: Path
 ) -> None:
     source = repository(tmp_path / "source", a="1")
     origin = bare(source, tmp_path / "origin.git")
     async with offices_of(register) as offices:
-        added = await offices.add(url=origin.as_uri())
+        added = await offices.add_project(url=origin.as_uri())
         assert (added.name, added.url) == ("origin", origin.as_uri())
         assert Path(added.path).is_relative_to(home / "data" / "plait" / "mirrors")
         assert (Path(added.path) / "a").read_text() == "1"
-        office = await offices.office(added.id)
+        office = await offices.get(added.id)
         assert is_mirror(office.place)
-        assert terms(office.place) == {"sources.write_back": "branch", "run.isolation": "worktree"}
-    assert register.projects() == [added]
+        assert get_mirror_settings(office.place) == {
+            "sources.write_back": "branch",
+            "run.isolation": "worktree",
+        }
+    assert register.list_projects() == [added]
 
 
 async def test_a_mirror_is_fetched_for_whoever_starts_something_and_when_it_is_added_again(
-    tmp_path: Path, register: Register
+    tmp_path: Path, register: ProjectStore
 ) -> None:
     source = repository(tmp_path / "source", a="1")
     origin = bare(source, tmp_path / "origin.git")
     async with offices_of(register) as offices:
-        added = await offices.add(url=origin.as_uri())
-        office = await offices.office(added.id)
+        added = await offices.add_project(url=origin.as_uri())
+        office = await offices.get(added.id)
         commit(source, a="2")
         git(source, "push", "--quiet", str(origin), "main")
-        assert (await offices.office(added.id)).place.top.joinpath("a").read_text() == "1"
-        assert await offices.fresh(added.id) is office
+        assert (await offices.get(added.id)).place.top.joinpath("a").read_text() == "1"
+        assert await offices.get_updated(added.id) is office
         assert (office.place.top / "a").read_text() == "2"
         commit(source, a="3")
         git(source, "push", "--quiet", str(origin), "main")
-        again = await offices.add(url=origin.as_uri())
+        again = await offices.add_project(url=origin.as_uri())
         assert (again.id, Path(again.path)) == (added.id, office.place.top)
         assert (office.place.top / "a").read_text() == "3"
-        assert offices.projects() == [again]
-        assert project_id(office.place) == added.id
+        assert offices.list_projects() == [again]
+        assert compute_project_id(office.place) == added.id
 
 
 async def test_a_mirror_is_served_while_its_remote_is_away_and_nothing_is_started_from_what_is_old(
-    tmp_path: Path, register: Register
+    tmp_path: Path, register: ProjectStore
 ) -> None:
     origin = bare(repository(tmp_path / "source"), tmp_path / "origin.git")
     async with offices_of(register) as offices:
-        added = await offices.add(url=origin.as_uri())
+        added = await offices.add_project(url=origin.as_uri())
     shutil.rmtree(origin)
     async with offices_of(register) as offices:
-        assert (await offices.office(added.id)).place.top == Path(added.path)
+        assert (await offices.get(added.id)).place.top == Path(added.path)
         with pytest.raises(PlaitError, match="no repository at"):
-            await offices.fresh(added.id)
+            await offices.get_updated(added.id)
 
 
 async def test_a_mirror_whose_checkout_was_tidied_away_gets_another_one(
-    tmp_path: Path, register: Register
+    tmp_path: Path, register: ProjectStore
 ) -> None:
     origin = bare(repository(tmp_path / "source"), tmp_path / "origin.git")
     async with offices_of(register) as offices:
-        added = await offices.add(url=origin.as_uri())
-        office = await offices.office(added.id)
+        added = await offices.add_project(url=origin.as_uri())
+        office = await offices.get(added.id)
         shutil.rmtree(Path(added.path).parent)
-        assert await offices.office(added.id) is office
+        assert await offices.get(added.id) is office
         assert (office.place.top / "a").read_text() == "1"
 
 
@@ -345,158 +348,160 @@ async def test_a_mirror_whose_checkout_was_tidied_away_gets_another_one(
     ],
 )
 async def test_what_is_no_address_of_a_repository_is_refused_and_no_secret_is_shown_or_kept(
-    register: Register, home: Path, said: str
+    register: ProjectStore, home: Path, said: str
 ) -> None:
     async with offices_of(register) as offices:
         with pytest.raises(FieldError) as refused:
-            await offices.add(url=said)
+            await offices.add_project(url=said)
     assert refused.value.field == "url"
     assert "hunter2" not in refused.value.message + refused.value.hint or said.startswith("ext")
-    assert register.projects() == []
+    assert register.list_projects() == []
     assert not (home / "data").exists()
 
 
 # Offices
 
 
-async def test_without_a_word_the_project_is_the_one_served(tmp_path: Path, register: Register) -> None:
+async def test_without_a_word_the_project_is_the_one_served(tmp_path: Path, register: ProjectStore) -> None:
     here, other = repository(tmp_path / "here"), repository(tmp_path / "other")
     async with offices_of(register, here) as offices:
-        added = await offices.add(path=str(other))
-        assert [each.default for each in offices.projects()] == [True, False]
-        assert (await offices.office(None)).place.top == here
-        assert await offices.office(offices.projects()[0].id) is await offices.office(None)
-        assert (await offices.office(added.id)).place.top == other
+        added = await offices.add_project(path=str(other))
+        assert [each.default for each in offices.list_projects()] == [True, False]
+        assert (await offices.get(None)).place.top == here
+        assert await offices.get(offices.list_projects()[0].id) is await offices.get(None)
+        assert (await offices.get(added.id)).place.top == other
 
 
 async def test_without_a_project_of_its_own_the_server_takes_the_only_one(
-    tmp_path: Path, register: Register
+    tmp_path: Path, register: ProjectStore
 ) -> None:
     async with offices_of(register) as offices:
-        with pytest.raises(UnknownError, match="not started in a project"):
-            await offices.office(None)
-        one = await offices.add(path=str(repository(tmp_path / "one")))
-        assert (await offices.office(None)).id == one.id
-        await offices.add(path=str(repository(tmp_path / "two")))
-        with pytest.raises(UnknownError, match="not started in a project"):
-            await offices.office(None)
+        with pytest.raises(NotFoundError, match="not started in a project"):
+            await offices.get(None)
+        one = await offices.add_project(path=str(repository(tmp_path / "one")))
+        assert (await offices.get(None)).id == one.id
+        await offices.add_project(path=str(repository(tmp_path / "two")))
+        with pytest.raises(NotFoundError, match="not started in a project"):
+            await offices.get(None)
 
 
-async def test_a_folder_that_is_no_repository_can_be_served(tmp_path: Path, register: Register) -> None:
+async def test_a_folder_that_is_no_repository_can_be_served(tmp_path: Path, register: ProjectStore) -> None:
     (tmp_path / "plain").mkdir()
     async with offices_of(register, tmp_path / "plain") as offices:
-        office = await offices.office(None)
+        office = await offices.get(None)
         assert not office.place.repository
-        assert [each.name for each in offices.projects()] == ["plain"]
+        assert [each.name for each in offices.list_projects()] == ["plain"]
 
 
 @pytest.mark.parametrize("name", ["", "0" * 12, "../../etc/passwd", "\x1b[31m", "x" * 10_000])
-async def test_an_unknown_project_is_unknown(register: Register, name: str) -> None:
+async def test_an_unknown_project_is_unknown(register: ProjectStore, name: str) -> None:
     async with offices_of(register) as offices:
-        with pytest.raises(UnknownError) as refused:
-            await offices.office(name)
+        with pytest.raises(NotFoundError) as refused:
+            await offices.get(name)
         assert "\x1b" not in refused.value.message
         assert len(refused.value.message) < 200
 
 
-async def test_all_who_ask_at_once_are_in_the_same_office(tmp_path: Path, register: Register) -> None:
+async def test_all_who_ask_at_once_are_in_the_same_office(tmp_path: Path, register: ProjectStore) -> None:
     async with offices_of(register, repository(tmp_path / "here")) as offices:
-        found = await asyncio.gather(*(offices.office(None) for _ in range(20)))
+        found = await asyncio.gather(*(offices.get(None) for _ in range(20)))
         assert len(set(map(id, found))) == 1
 
 
 async def test_a_project_that_is_gone_says_so_and_the_others_are_none_the_worse(
-    tmp_path: Path, register: Register
+    tmp_path: Path, register: ProjectStore
 ) -> None:
     gone, there = repository(tmp_path / "gone"), repository(tmp_path / "there")
     async with offices_of(register, there) as offices:
-        added = await offices.add(path=str(gone))
+        added = await offices.add_project(path=str(gone))
         shutil.rmtree(gone)
         with pytest.raises(WorldError, match="gone can't be opened"):
-            await offices.office(added.id)
-        await offices.office(None)
+            await offices.get(added.id)
+        await offices.get(None)
         repository(tmp_path / "outer")
         git(tmp_path / "outer", "worktree", "add", "--quiet", str(gone))
         with pytest.raises(WorldError, match="not the repository that it was"):
-            await offices.office(added.id)
+            await offices.get(added.id)
 
 
-async def test_what_is_removed_is_forgotten_and_not_touched(tmp_path: Path, register: Register) -> None:
+async def test_what_is_removed_is_forgotten_and_not_touched(tmp_path: Path, register: ProjectStore) -> None:
     here, other = repository(tmp_path / "here"), repository(tmp_path / "other")
     async with offices_of(register, here) as offices:
-        added = await offices.add(path=str(other))
-        await offices.office(added.id)
-        await offices.remove(added.id)
-        with pytest.raises(UnknownError):
-            await offices.office(added.id)
-        with pytest.raises(UnknownError):
-            await offices.remove(added.id)
+        added = await offices.add_project(path=str(other))
+        await offices.get(added.id)
+        await offices.remove_project(added.id)
+        with pytest.raises(NotFoundError):
+            await offices.get(added.id)
+        with pytest.raises(NotFoundError):
+            await offices.remove_project(added.id)
         with pytest.raises(StateError) as refused:
-            await offices.remove(offices.projects()[0].id)
+            await offices.remove_project(offices.list_projects()[0].id)
         assert refused.value.state == "default"
     assert (other / "a").exists()
 
 
 async def test_an_office_that_nobody_is_in_is_closed_and_opened_again_for_the_next(
-    tmp_path: Path, register: Register
+    tmp_path: Path, register: ProjectStore
 ) -> None:
     async with offices_of(register) as offices:
-        added = await offices.add(path=str(repository(tmp_path / "other")))
-        with offices.visit():
-            office = await offices.office(added.id)
-            await offices.tidy(0.0)
-            assert await offices.office(added.id) is office
-        await offices.tidy(1000.0)
-        assert await offices.office(added.id) is office
-        await offices.tidy(0.0)
-        assert await offices.office(added.id) is not office
+        added = await offices.add_project(path=str(repository(tmp_path / "other")))
+        with offices.open_scope():
+            office = await offices.get(added.id)
+            await offices.close_idle(0.0)
+            assert await offices.get(added.id) is office
+        await offices.close_idle(1000.0)
+        assert await offices.get(added.id) is office
+        await offices.close_idle(0.0)
+        assert await offices.get(added.id) is not office
 
 
 async def test_who_listens_in_an_office_that_is_removed_is_asked_to_leave(
-    tmp_path: Path, register: Register
+    tmp_path: Path, register: ProjectStore
 ) -> None:
     async with offices_of(register) as offices:
-        added = await offices.add(path=str(repository(tmp_path / "other")))
-        other = await offices.add(path=str(repository(tmp_path / "third")))
-        with offices.visit() as inside:
-            office = await offices.office(added.id)
-            await offices.remove(added.id)
-            await asyncio.wait_for(inside.over.wait(), 10)
+        added = await offices.add_project(path=str(repository(tmp_path / "other")))
+        other = await offices.add_project(path=str(repository(tmp_path / "third")))
+        with offices.open_scope() as inside:
+            office = await offices.get(added.id)
+            await offices.remove_project(added.id)
+            await asyncio.wait_for(inside.closing.wait(), 10)
             assert (
-                await office.look(lambda desk: desk.place.top) == tmp_path / "other"
+                await office.query(lambda desk: desk.place.top) == tmp_path / "other"
             )  # until they have left
-        with offices.visit() as elsewhere:
-            await offices.office(other.id)
-            assert not elsewhere.over.is_set()
-            offices.leave()
-            assert elsewhere.over.is_set()
+        with offices.open_scope() as elsewhere:
+            await offices.get(other.id)
+            assert not elsewhere.closing.is_set()
+            offices.begin_shutdown()
+            assert elsewhere.closing.is_set()
 
 
 async def test_a_register_that_can_t_be_read_does_not_keep_the_server_from_its_own_project(
-    tmp_path: Path, register: Register
+    tmp_path: Path, register: ProjectStore
 ) -> None:
     (tmp_path / "state").write_text("a file where the folder should be")
     async with offices_of(register, repository(tmp_path / "here")) as offices:
-        assert (await offices.office(None)).place.top == tmp_path / "here"
+        assert (await offices.get(None)).place.top == tmp_path / "here"
         with pytest.raises(WorldError):
-            offices.projects()
+            offices.list_projects()
 
 
 def test_there_is_an_end_to_projects(
-    tmp_path: Path, register: Register, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, register: ProjectStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("plait.server.catalogue.MOST", 1)
-    catalogue = Catalogue(register)
+    monkeypatch.setattr("plait.server.catalogue.MAX_PROJECTS", 1)
+    catalogue = ProjectCatalog(register)
     catalogue.add_path(str(repository(tmp_path / "one")))
     with pytest.raises(StateError, match="already"):
         catalogue.add_path(str(repository(tmp_path / "two")))
-    assert [each.name for each in catalogue.projects()] == ["one"]
+    assert [each.name for each in catalogue.list_projects()] == ["one"]
 
 
 def test_the_id_of_a_project_is_the_same_whoever_asks(tmp_path: Path) -> None:
     top = repository(tmp_path / "here")
     (tmp_path / "link").symlink_to(top)
-    place = find_place(top)
-    assert project_id(place) == project_id(find_place(tmp_path / "link"))
-    assert project_id(place) == project_id(Place(tmp_path / "elsewhere", place.state, repository=True))
-    assert register_file().is_relative_to(tmp_path)
+    place = find_repo(top)
+    assert compute_project_id(place) == compute_project_id(find_repo(tmp_path / "link"))
+    assert compute_project_id(place) == compute_project_id(
+        RepoLocation(tmp_path / "elsewhere", place.state, repository=True)
+    )
+    assert find_project_register().is_relative_to(tmp_path)

@@ -18,7 +18,7 @@ import httpx
 import psutil
 import pytest
 
-from plait.server.keys import COOKIE
+from plait.server.keys import SESSION_COOKIE
 from plait.testing.serving import serve
 from plait.testing.siege import Siege
 from plait.testing.yard import PATIENCE, yard as make_yard
@@ -97,7 +97,7 @@ def test_an_expired_cookie_is_none(siege: Siege) -> None:
     assert siege.ask("GET", "/api/batches", Cookie=siege.cookie(now - 1)).status_code == 401
     assert siege.ask("GET", "/api/batches", Cookie=siege.cookie(now + 60)).status_code == 200
     _, nonce, signature = siege.cookie(now - 1).split(".")
-    later = f"{COOKIE}={int(now + 60)}.{nonce}.{signature}"
+    later = f"{SESSION_COOKIE}={int(now + 60)}.{nonce}.{signature}"
     assert siege.ask("GET", "/api/batches", Cookie=later).status_code == 401
 
 

@@ -19,7 +19,7 @@ from cryptography.x509.oid import NameOID
 from plait.testing.estate import Estate
 from plait.testing.serving import Follower, ServeProcess, serve
 from plait.testing.yard import Yard
-from plait.wiring import engine_of, find_place
+from plait.wiring import find_engine, find_repo
 
 WAITS = "echo $$ >> runs-{name}\nuntil [ -e go-{name} ]; do sleep 0.02; done"
 
@@ -323,7 +323,7 @@ def test_two_projects_have_batches_at_once_each_of_its_own(yard: Yard) -> None:
     mine, theirs = run(server, "one"), run(server, "one", project=project)
     for each in (yard, other):
         each.until_file("runs-one")
-    assert engine_of(find_place(yard.top)) != engine_of(find_place(other.top))
+    assert find_engine(find_repo(yard.top)) != find_engine(find_repo(other.top))
     assert server.ask("GET", f"/api/batches/{theirs}").status_code == 404
     told = server.get(f"/api/batches/{theirs}?project={project}")
     assert told["projectId"] == project
@@ -349,7 +349,7 @@ def test_a_project_by_url_is_worked_on_in_its_mirror_from_what_the_remote_has_no
     batch = run(server, "one", "two", isolation="in-place")  # a mirror has no place to be worked in
     until_completed(estate, server, batch)
     told = server.get(f"/api/batches/{batch}")
-    mirror = find_place(Path(added["path"])).state.parent
+    mirror = find_repo(Path(added["path"])).state.parent
     assert told["settings"]["isolation"] == "worktree"
     assert estate.git_in(mirror, "show", f"{told['branch']}:two") == "2"
     assert estate.own() == before
@@ -369,7 +369,7 @@ def test_after_a_reboot_the_work_of_all_projects_goes_on_as_soon_as_the_server_i
     engines = []
     for each in (yard, other):
         each.until_file("runs-one")
-        engine = engine_of(find_place(each.top))
+        engine = find_engine(find_repo(each.top))
         assert engine is not None
         engines.append(engine.pid)
     server.kill()

@@ -20,17 +20,17 @@ from plait.server.shapes.plan import PlanShape
 from plait.server.shapes.pulls import PullRequest
 from plait.server.shapes.reading import ConflictShape, DiffShape, Explanation
 from plait.server.shapes.settings import Preferences, PreferencesSchema
-from plait.server.shapes.shape import Shape
+from plait.server.shapes.shape import ApiModel
 from plait.server.shapes.tasks import Standing, Tasks, WholeTask
 from plait.server.shapes.views import GraphShape, TimelineShape
 from plait.testing.estate import Estate
 from plait.testing.served import Served
 
 if TYPE_CHECKING:
-    from plait.server.offices import Offices
+    from plait.server.offices import SessionPool
 
 
-def shapes(batch: str) -> Iterator[tuple[str, type[Shape]]]:
+def shapes(batch: str) -> Iterator[tuple[str, type[ApiModel]]]:
     yield "/api/batches", Batches
     yield f"/api/batches/{batch}", Batch
     yield f"/api/batches/{batch}/standing", Standing
@@ -92,7 +92,7 @@ class Broken:
 
 @pytest.mark.parametrize("error", [Bug("a secret of ours"), RuntimeError("a secret of ours")])
 def test_a_bug_is_told_calmly(error: Exception, capfd: pytest.CaptureFixture[str]) -> None:
-    offices: Offices = Broken(error)  # type: ignore[assignment]
+    offices: SessionPool = Broken(error)  # type: ignore[assignment]
     answer = anyio.run(_asked, create_app(offices))
     assert answer.status_code == 500
     told = answer.json()

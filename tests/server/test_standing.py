@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plait.server.mark import Mark
+from plait.server.mark import EventCursor
 from plait.testing.served import Served
 
 HOSTILE = "a&b=c +%2F é"
@@ -45,7 +45,7 @@ def test_whoever_listens_from_its_mark_on_misses_nothing(served: Served) -> None
     answer = served.client.get(f"/api/batches/{batch}/standing", params={"task": "01-walls"})
     assert answer.json()["tasks"][0]["status"] == "running"
     mark = answer.headers["Plait-Mark"]
-    found = Mark.of(mark)
+    found = EventCursor.parse(mark)
     assert found is not None
     assert found.seq > 0
     served.yard.write("go", "")

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from contextlib import closing
 
-from plait.front.feed import Feed
-from plait.server.story import pieces
+from plait.front.feed import EventStream
+from plait.server.story import encode_events
 from plait.testing.serving import Follower, serve
 from plait.testing.yard import Yard
-from plait.wiring import engine_of, find_place, journal_reader
+from plait.wiring import find_engine, find_repo, open_project_journal
 
 TASKS = [f"{n:02}-task" for n in range(1, 7)]
 AT_ONCE = 2
@@ -14,10 +14,10 @@ AT_ONCE = 2
 
 def told(yard: Yard) -> list[str]:
     """The ids of all events that follow from the journal, as somebody hears them who was never cut off."""
-    feed, found = Feed(), list[str]()
-    with closing(journal_reader(find_place(yard.top))) as reader:
+    feed, found = EventStream(), list[str]()
+    with closing(open_project_journal(find_repo(yard.top))) as reader:
         for record in reader.read():
-            for piece in pieces(reader.id, record.seq, feed.take(record)):
+            for piece in encode_events(reader.id, record.seq, feed.apply(record)):
                 found.append(piece.data.partition(b"\n")[0].decode().removeprefix("id: "))
     return found
 
@@ -40,21 +40,21 @@ def test_a_server_that_is_killed_during_a_batch_costs_nothing_and_clients_go_on_
         "/api/batches", {"taskIds": TASKS, "mode": "parallel", "settings": {"maxBatchSize": AT_ONCE}}
     )
     yard.until_file(f"runs-{TASKS[0]}")
-    engine = engine_of(find_place(yard.top))
+    engine = find_engine(find_repo(yard.top))
     assert engine is not None
 
     for n, name in enumerate(TASKS):
         if n % 2:  # what happens while nobody serves is heard later; what was heard before is not heard again
             server.kill()
             finish(yard, name)
-            assert engine_of(find_place(yard.top)) == engine or name == TASKS[-1]
+            assert find_engine(find_repo(yard.top)) == engine or name == TASKS[-1]
             server = serve(yard, port=port, token=server.token)
         else:
             finish(yard, name)
         follower.until_heard("batch:task:completed", name)
 
     follower.until_heard("batch:completed")
-    yard.until(lambda: engine_of(find_place(yard.top)) is None)
+    yard.until(lambda: find_engine(find_repo(yard.top)) is None)
     follower.until_heard("engine:released")
     follower.close()
     assert follower.connections == 1 + len(TASKS) // 2

@@ -8,23 +8,23 @@ from pathlib import Path
 
 import pytest
 
-from plait.adapters.sqlite import open_writer
+from plait.adapters.sqlite import open_journal_writer
 from plait.core.settings import Settings
 from plait.server import handing
 from plait.testing.served import Served, served as serve
 from plait.testing.worldless import batch_of, records_of
 from plait.testing.yard import Yard
-from plait.wiring import JOURNAL, LOG, find_place
+from plait.wiring import JOURNAL_FILE, LOG_FILE, find_repo
 
 
 @pytest.fixture
 def held(yard: Yard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
     """With a batch `b`, half of it done; nobody waits long."""
-    monkeypatch.setattr(handing, "LONG", 1.0)
-    monkeypatch.setattr(handing, "PATIENCE", 1.0)
-    place = find_place(yard.top)
+    monkeypatch.setattr(handing, "SUBMIT_TIMEOUT_SECONDS", 1.0)
+    monkeypatch.setattr(handing, "ANSWER_TIMEOUT_SECONDS", 1.0)
+    place = find_repo(yard.top)
     place.state.mkdir(parents=True)
-    with closing(open_writer(place.state / JOURNAL)) as writer:
+    with closing(open_journal_writer(place.state / JOURNAL_FILE)) as writer:
         records = records_of(batch_of(20), Settings())
         writer.append(records[: len(records) // 2])
         with serve(yard, tmp_path / "projects.json") as made:
@@ -57,7 +57,7 @@ def test_what_is_safe_is_not_called_lost_where_no_engine_can_be_started(served: 
     batch = served.run("01-walls", settings={"retries": 0})
     served.until_over(batch)
     served.yard.until(lambda: served.get("/api/batches")["engine"] is None)
-    log = find_place(served.yard.top).state / LOG
+    log = find_repo(served.yard.top).state / LOG_FILE
     log.unlink()
     log.mkdir()
     told = served.post(f"/api/batches/{batch}/retry", None, 202)["results"][0]

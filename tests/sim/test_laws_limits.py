@@ -31,31 +31,31 @@ def test_slots_unclamped() -> None:
 
 @breaks("room")
 def test_no_room_beside_another() -> None:
-    History(apart=True)(r.RoomChanged(1, "little memory")).starts().starts("b")
+    History(apart=True)(r.CapacityChanged(1, "little memory")).starts().starts("b")
 
 
 @breaks("room")
 def test_no_room_for_anybody() -> None:
-    History()(r.RoomChanged(0, "no memory")).starts()
+    History()(r.CapacityChanged(0, "no memory")).starts()
 
 
 @breaks("slots")
 def test_the_room_clamps_nobody() -> None:
-    History(slots=2)(r.RoomChanged(1, "little memory")).starts(slots=1)
+    History(slots=2)(r.CapacityChanged(1, "little memory")).starts(slots=1)
 
 
 def test_who_is_alone_takes_more_than_the_room() -> None:
-    History(slots=2)(r.RoomChanged(1, "little memory")).starts(slots=2).rests(wake=2800.0)
+    History(slots=2)(r.CapacityChanged(1, "little memory")).starts(slots=2).rests(wake=2800.0)
 
 
 @breaks("starved")
 def test_who_is_alone_may_not_wait_for_a_larger_room() -> None:
-    History(slots=2)(r.RoomChanged(1, "little memory")).rests()
+    History(slots=2)(r.CapacityChanged(1, "little memory")).rests()
 
 
 @breaks("starved")
 def test_what_the_last_engine_saw_holds_nobody_back() -> None:
-    History()(r.PressureChanged("no disk"), r.RoomChanged(0, "no memory"), r.EngineTaken(2)).rests()
+    History()(r.PressureChanged("no disk"), r.CapacityChanged(0, "no memory"), r.EngineTaken(2)).rests()
 
 
 @breaks("holds")

@@ -138,7 +138,7 @@ def test_ended_with_a_gate_that_passed_something_else() -> None:
     history.grants(q.Drop("d", "B", "b"), "b")(ended("b", TaskStatus.SKIPPED))
     line = (d.Change("a", "base", "base+a"),)
     history(d.RebuildStarted("B", 1, ("b",), line))
-    history(r.RebuildDone("B", 1, (r.Merged("a", "base+a"),)), END)
+    history(r.RebuildDone("B", 1, (r.MergedTask("a", "base+a"),)), END)
 
 
 @breaks("holds")

@@ -6,12 +6,12 @@ from functools import cache
 
 import pytest
 
-from plait.core.agenda.rules import agenda
-from plait.core.estimate import forecast
+from plait.core.agenda.rules import list_due
+from plait.core.estimate import forecast_batch
 from plait.core.events import Record
 from plait.core.evolve import evolve
-from plait.core.explain import explain, standing
-from plait.core.fork import fork
+from plait.core.explain import explain_in_words, explain_status
+from plait.core.fork import copy_state
 from plait.core.state import State
 from plait.testing.recount import differences
 from plait.testing.run import run
@@ -40,8 +40,8 @@ def test_every_task_in_every_state_says_why(seed: int) -> None:
         evolve(state, record)
         for batch in state.batches.values():
             for task in batch.tasks:
-                assert standing(state, batch, task).reason.strip()
-                assert "\n" not in explain(state, batch, task)
+                assert explain_status(state, batch, task).reason.strip()
+                assert "\n" not in explain_in_words(state, batch, task)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -51,9 +51,9 @@ def test_looking_ahead_changes_nothing(seed: int) -> None:
         evolve(state, record)
         if record.seq % 40:
             continue
-        before = list(agenda(state))
+        before = list(list_due(state))
         for name in state.batches:
-            forecast(state, name, record.at)
-        assert list(agenda(state)) == before
-        assert list(agenda(fork(state))) == before
+            forecast_batch(state, name, record.at)
+        assert list(list_due(state)) == before
+        assert list(list_due(copy_state(state))) == before
         assert differences(state) == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from plait import testing
-from plait.codec import dump
+from plait.codec import encode_record
 from plait.core.decisions import AttemptStarted, BatchEnded
 from plait.core.reports import EngineReleased, EngineTaken
 from plait.testing.audit import Violation
@@ -32,7 +32,7 @@ def test_no_law_is_broken_in_a_storm(seed: int) -> None:
 @pytest.mark.parametrize("seed", [3, 6])
 def test_the_same_seed_gives_the_same_journal(seed: int) -> None:
     first, second = run(stormy(seed)), run(stormy(seed))
-    assert list(map(dump, first.journal)) == list(map(dump, second.journal))
+    assert list(map(encode_record, first.journal)) == list(map(encode_record, second.journal))
 
 
 def test_another_seed_gives_another_journal() -> None:

@@ -9,21 +9,21 @@ from pathlib import Path
 from plait.adapters.local import LocalExecutor
 from plait.core.task import Attempt, Step
 from plait.engine.reactor import SelectReactor
-from plait.ports import Job
+from plait.ports import LaunchSpec
 from plait.site.folder import StateFolder
 
 
 class Speaker:
     """A Witness that says which attempt it was told of."""
 
-    def launched(self, attempt: Attempt, pid: int) -> None:
+    def on_launched(self, attempt: Attempt, pid: int) -> None:
         sys.stdout.write(f"{attempt.task} {pid}\n")
         sys.stdout.flush()
 
-    def exited(self, attempt: Attempt, code: int) -> None:
-        self.launched(attempt, code)
+    def on_exited(self, attempt: Attempt, code: int) -> None:
+        self.on_launched(attempt, code)
 
-    def lost(self, attempt: Attempt, why: str) -> None:
+    def on_lost(self, attempt: Attempt, why: str) -> None:
         sys.exit(f"{attempt} was lost: {why}")
 
 
@@ -32,7 +32,7 @@ if __name__ == "__main__":
     reactor = SelectReactor()
     executor = LocalExecutor(StateFolder(Path(state)), Speaker(), reactor)
     for task in tasks:
-        job = Job(
+        job = LaunchSpec(
             Attempt("batch", task, Step.WRITE, 1),
             ("sh", "-c", script, "sh", task),
             workspace,

@@ -15,10 +15,10 @@ from plait.testing.scene import Scene
 @pytest.fixture(params=["with scopes", "without scopes"])
 def scene(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scene]:
     if request.param == "without scopes":
-        monkeypatch.setattr(scope, "home", lambda: "")
-    elif not scope.home():
+        monkeypatch.setattr(scope, "parent_cgroup", lambda: "")
+    elif not scope.parent_cgroup():
         pytest.skip("no control groups can be made here")
-    monkeypatch.setattr(scoping, "AGE", 0.02)
+    monkeypatch.setattr(scoping, "MIN_AGE_SECONDS", 0.02)
     with local_scene(tmp_path) as scene:
         yield scene
 
@@ -26,7 +26,7 @@ def scene(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
 @pytest.fixture
 def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scene]:
     """A scene without scopes, which see everything: what else finds processes has to find them alone."""
-    monkeypatch.setattr(scope, "home", lambda: "")
+    monkeypatch.setattr(scope, "parent_cgroup", lambda: "")
     with local_scene(tmp_path) as scene:
         yield scene
 

@@ -15,11 +15,11 @@ import pytest
 from plait.adapters.local import LocalExecutor
 from plait.core.task import Attempt, Step
 from plait.engine.reactor import SelectReactor
-from plait.ports import Exited, Found, Gone, Running
+from plait.ports import ExitedProcess, ProbeResult, LostProcess, RunningProcess
 from plait.site import claim, processes, warden
 from plait.site.folder import AttemptFolder, StateFolder
-from plait.site.launch import NAME
-from plait.site.marker import marker, prefix
+from plait.site.launch import PROCESS_NAME
+from plait.site.marker import attempt_tag, tag_prefix
 from plait.testing.contracts.executor import STUBBORN, UNTIL_GO
 from plait.testing.scene import Scene, Told, lives
 
@@ -41,15 +41,15 @@ def stranger(tmp_path: Path) -> Iterator[Popen[bytes]]:
         process.kill()
 
 
-def found(scene: Scene, folder: AttemptFolder, *line: object) -> Found:
-    folder.claim.write_text(" ".join(map(str, line)) + "\n")
+def found(scene: Scene, folder: AttemptFolder, *line: object) -> ProbeResult:
+    folder.pidfile.write_text(" ".join(map(str, line)) + "\n")
     return scene.executor.adopt(ATTEMPT)
 
 
 def identity(pid: int) -> tuple[int, str]:
-    process = processes.look(pid)
+    process = processes.read_process(pid)
     assert process is not None
-    return process.start, processes.boot()
+    return process.start, processes.boot_id()
 
 
 def test_a_stranger_that_has_the_pid_now_is_not_taken_for_it(
@@ -57,8 +57,8 @@ def test_a_stranger_that_has_the_pid_now_is_not_taken_for_it(
 ) -> None:
     start, boot = identity(stranger.pid)
     for line in ((stranger.pid, start, boot), (stranger.pid, 0, boot), (stranger.pid,)):
-        assert isinstance(found(bare, folder, *line), Gone)
-        bare.executor.end(ATTEMPT, now=True)
+        assert isinstance(found(bare, folder, *line), LostProcess)
+        bare.executor.terminate(ATTEMPT, at_once=True)
         bare.executor.start(bare.script("true"))
     assert bare.told.count == 6
     assert stranger.poll() is None
@@ -71,12 +71,12 @@ class Look:
     since: int = -100
     boot: str = ""
     signature: str | None = None
-    name: str = NAME
+    name: str = PROCESS_NAME
     folder: Path | None = None
     marker: str | None = None
 
 
-@pytest.mark.skipif(not processes.boot(), reason="claims have no signature here")
+@pytest.mark.skipif(not processes.boot_id(), reason="claims have no signature here")
 @pytest.mark.parametrize(
     ("look", "is_taken"),
     [
@@ -92,15 +92,18 @@ class Look:
 def test_a_warden_is_one_in_every_respect(
     bare: Scene, folder: AttemptFolder, tmp_path: Path, look: Look, *, is_taken: bool
 ) -> None:
-    signature = f"{processes.now() + look.since} {look.boot or processes.boot()}"
+    signature = f"{processes.clock_ticks() + look.since} {look.boot or processes.boot_id()}"
     words = [look.name, str(look.folder or folder.path), "/tmp", look.signature or signature]
-    environment = {**os.environ, "PLAIT_MARK": look.marker or marker(prefix(tmp_path / "state"), ATTEMPT)}
+    environment = {
+        **os.environ,
+        "PLAIT_MARK": look.marker or attempt_tag(tag_prefix(tmp_path / "state"), ATTEMPT),
+    }
     with Popen(["sh", "-c", "sleep 60; :", *words], env=environment, start_new_session=True) as process:
-        folder.claim.write_text(f"{process.pid} {signature}\n")
-        assert bare.until(lambda: len(processes.words(process.pid)) == 7)
-        signed = claim.read(folder.claim)
+        folder.pidfile.write_text(f"{process.pid} {signature}\n")
+        assert bare.until(lambda: len(processes.command_line(process.pid)) == 7)
+        signed = claim.read_pidfile(folder.pidfile)
         assert signed is not None
-        found = warden.find(folder, signed, marker(prefix(tmp_path / "state"), ATTEMPT))
+        found = warden.find_supervisor(folder, signed, attempt_tag(tag_prefix(tmp_path / "state"), ATTEMPT))
         os.killpg(process.pid, SIGKILL)
     assert (found is not None) == is_taken
     if found is not None and found.fd is not None:
@@ -111,10 +114,10 @@ def test_a_process_of_the_attempt_that_has_the_pid_now_is_not_taken_for_its_ward
     bare: Scene, folder: AttemptFolder, tmp_path: Path
 ) -> None:
     """It carries the right marker. Without its warden it is ended, and the attempt is lost."""
-    environment = {**os.environ, "PLAIT_MARK": marker(prefix(tmp_path / "state"), ATTEMPT)}
+    environment = {**os.environ, "PLAIT_MARK": attempt_tag(tag_prefix(tmp_path / "state"), ATTEMPT)}
     with Popen(["sleep", "60"], env=environment, start_new_session=True) as orphan:
         start, boot = identity(orphan.pid)
-        assert found(bare, folder, orphan.pid, start, boot) == Running(orphan.pid)
+        assert found(bare, folder, orphan.pid, start, boot) == RunningProcess(orphan.pid)
         assert bare.end_of(ATTEMPT) == "nothing of it runs any more, and it left no exit status"
         assert orphan.wait(30) == -SIGKILL
 
@@ -124,9 +127,9 @@ def test_after_a_restart_of_the_machine_nothing_runs(
 ) -> None:
     start, _ = identity(stranger.pid)
     gone = found(bare, folder, stranger.pid, start, "another-boot")
-    assert gone == Gone("the machine was restarted while it ran")
-    folder.exit.write_bytes(b"003\n")
-    assert bare.executor.adopt(ATTEMPT) == Exited(3)
+    assert gone == LostProcess("the machine was restarted while it ran")
+    folder.exit_status.write_bytes(b"003\n")
+    assert bare.executor.adopt(ATTEMPT) == ExitedProcess(3)
 
 
 def test_one_that_died_and_was_not_waited_for_is_gone(bare: Scene) -> None:
@@ -137,54 +140,56 @@ def test_one_that_died_and_was_not_waited_for_is_gone(bare: Scene) -> None:
     os.waitid(os.P_PID, warden, os.WEXITED | os.WNOWAIT)
     later = Told()
     # Its command still runs, and must not.
-    assert isinstance(bare.site(later).adopt(attempt), Running)
+    assert isinstance(bare.site(later).adopt(attempt), RunningProcess)
     assert bare.until(lambda: later.count == 1)
     assert isinstance(later.ends[attempt], str)
-    assert bare.site(Told()).adopt(attempt) == Gone("nothing of it runs any more, and it left no exit status")
+    assert bare.site(Told()).adopt(attempt) == LostProcess(
+        "nothing of it runs any more, and it left no exit status"
+    )
 
 
 @pytest.mark.parametrize(
     "text", [b"", b"123", b"\xff\xfe\n", b"-1 0 x\n", b"x" * 10_000, b"99999999999999999999 1 b\n"]
 )
 def test_a_claim_that_nobody_signed_is_of_nobody(bare: Scene, folder: AttemptFolder, text: bytes) -> None:
-    folder.claim.write_bytes(text)
-    assert isinstance(bare.executor.adopt(ATTEMPT), Gone)
+    folder.pidfile.write_bytes(text)
+    assert isinstance(bare.executor.adopt(ATTEMPT), LostProcess)
 
 
 def test_a_warden_that_has_not_signed_yet_is_found(bare: Scene, tmp_path: Path) -> None:
     attempt = bare.start(f"{UNTIL_GO}; exit 4")
     bare.executor.close()
-    path = StateFolder(tmp_path / "state").attempt(attempt).claim
+    path = StateFolder(tmp_path / "state").attempt(attempt).pidfile
     path.write_bytes(b"")
     later = Told()
-    assert bare.site(later).adopt(attempt) == Running(bare.told.launches[0][1])
+    assert bare.site(later).adopt(attempt) == RunningProcess(bare.told.launches[0][1])
     (bare.workspace / "go").touch()
     assert bare.until(lambda: later.count == 1)
     assert later.ends == {attempt: 4}
 
 
 def test_a_claim_that_cannot_be_read_is_not_taken_for_none(bare: Scene, folder: AttemptFolder) -> None:
-    folder.claim.symlink_to(folder.claim)
-    assert isinstance(bare.executor.adopt(ATTEMPT), Gone)
+    folder.pidfile.symlink_to(folder.pidfile)
+    assert isinstance(bare.executor.adopt(ATTEMPT), LostProcess)
 
 
 def test_a_warden_whose_claim_cannot_be_read_is_found(bare: Scene, tmp_path: Path) -> None:
     attempt = bare.start(f"{UNTIL_GO}; exit 4")
     bare.executor.close()
-    path = StateFolder(tmp_path / "state").attempt(attempt).claim
+    path = StateFolder(tmp_path / "state").attempt(attempt).pidfile
     path.unlink()
     path.mkdir()
     later = Told()
-    assert bare.site(later).adopt(attempt) == Running(bare.told.launches[0][1])
+    assert bare.site(later).adopt(attempt) == RunningProcess(bare.told.launches[0][1])
     (bare.workspace / "go").touch()
     assert bare.until(lambda: later.count == 1)
     assert later.ends == {attempt: 4}
 
 
 def test_an_exit_status_that_cannot_be_read_is_none(bare: Scene, folder: AttemptFolder) -> None:
-    folder.claim.write_bytes(b"")
-    folder.exit.mkdir()
-    assert isinstance(bare.executor.adopt(ATTEMPT), Gone)
+    folder.pidfile.write_bytes(b"")
+    folder.exit_status.mkdir()
+    assert isinstance(bare.executor.adopt(ATTEMPT), LostProcess)
 
 
 def test_the_state_folder_may_be_spelled_in_another_way(bare: Scene, tmp_path: Path) -> None:
@@ -193,7 +198,7 @@ def test_the_state_folder_may_be_spelled_in_another_way(bare: Scene, tmp_path: P
     (tmp_path / "link").symlink_to(tmp_path / "state")
     with closing(SelectReactor()) as reactor:
         executor = LocalExecutor(StateFolder(tmp_path / "link"), Told(), reactor)
-        assert executor.adopt(attempt) == Running(bare.told.launches[0][1])
+        assert executor.adopt(attempt) == RunningProcess(bare.told.launches[0][1])
         executor.close()
 
 
@@ -206,11 +211,11 @@ def test_another_warden_that_came_first_is_adopted(bare: Scene, monkeypatch: pyt
     later = Told()
     second = bare.site(later)
     with monkeypatch.context() as blind:
-        blind.setattr(claim, "read", lambda _: None)
+        blind.setattr(claim, "read_pidfile", lambda _: None)
         second.start(job)
     assert bare.until(lambda: len(later.launches) == 2)
     assert later.launches[1] == bare.told.launches[0] != later.launches[0]
-    assert second.adopt(job.attempt) == Running(bare.told.launches[0][1])
+    assert second.adopt(job.attempt) == RunningProcess(bare.told.launches[0][1])
     (bare.workspace / "go").touch()
     assert bare.until(lambda: later.count == 1)
     assert later.ends == {job.attempt: 6}
@@ -223,7 +228,7 @@ def test_another_warden_that_came_first_and_is_over_is_told(
     assert bare.run("echo ran >>runs; exit 6") == 6
     later = Told()
     with monkeypatch.context() as blind:
-        blind.setattr(claim, "read", lambda _: None)
+        blind.setattr(claim, "read_pidfile", lambda _: None)
         bare.site(later).start(bare.script(""))
     assert bare.until(lambda: later.count == 1)
     assert later.ends == {ATTEMPT: 6}
@@ -235,9 +240,9 @@ def test_an_end_reaches_the_warden_that_came_first(bare: Scene, monkeypatch: pyt
     later = Told()
     second = bare.site(later)
     with monkeypatch.context() as blind:
-        blind.setattr(claim, "read", lambda _: None)
+        blind.setattr(claim, "read_pidfile", lambda _: None)
         second.start(bare.script("exit 0"))
-        second.end(attempt, now=False)
+        second.terminate(attempt, at_once=False)
     assert bare.until(lambda: later.count == 1)
     assert later.ends == {attempt: 128 + SIGKILL}
     assert not lives(bare.pid("self"))

@@ -8,7 +8,7 @@ from signal import SIGKILL, SIGSTOP
 
 import pytest
 
-from plait.adapters.local import Graces
+from plait.adapters.local import GracePeriods
 from plait.site import processes
 from plait.site.process import Process
 from plait.testing.contracts.executor import POLITE, STUBBORN
@@ -21,7 +21,7 @@ LOOP = "while :; do sleep 0.05; done"
 
 def ended(scene: Scene, *, now: bool = False) -> int | str:
     attempt = scene.script("").attempt
-    scene.executor.end(attempt, now=now)
+    scene.executor.terminate(attempt, at_once=now)
     return scene.end_of(attempt)
 
 
@@ -54,7 +54,7 @@ def test_a_child_that_lost_its_parents_was_known(bare: Scene) -> None:
         f"env -i setsid sh -c 'echo $$ >child; {LOOP}' & : >up; until [ -e go ]; do sleep 0.02; done; exit 0"
     )
     child = bare.pid("child")
-    bare.executor.footprints()
+    bare.executor.measure_memory()
     (bare.workspace / "go").touch()
     bare.end_of(bare.script("").attempt)
     assert bare.until(lambda: not lives(child))
@@ -84,16 +84,16 @@ def test_one_that_is_stopped_hears_what_it_is_asked(scene: Scene) -> None:
 
 
 def test_now_overtakes_a_soft_end(tmp_path: Path) -> None:
-    with local_scene(tmp_path, graces=Graces(ask=1000, tell=1000)) as scene:
+    with local_scene(tmp_path, graces=GracePeriods(interrupt=1000, terminate=1000)) as scene:
         attempt = scene.start(f"trap ': >asked' INT; : >up; {LOOP}")
-        scene.executor.end(attempt, now=False)
+        scene.executor.terminate(attempt, at_once=False)
         assert scene.until((scene.workspace / "asked").exists)
         assert ended(scene, now=True) == 128 + SIGKILL
 
 
 def test_what_is_left_when_the_command_has_ended_is_not_waited_for_long(tmp_path: Path) -> None:
     """In a shell, what runs in the background does not hear INT."""
-    with local_scene(tmp_path, graces=Graces(ask=1000, tell=1000, leftover=0.2)) as scene:
+    with local_scene(tmp_path, graces=GracePeriods(interrupt=1000, terminate=1000, leftover=0.2)) as scene:
         scene.start("sleep 60 & trap 'exit 3' INT; : >up; while :; do sleep 0.05; done")
         assert ended(scene) == 3
         assert strays(tmp_path) == []
@@ -104,7 +104,7 @@ def test_the_end_is_told_when_nothing_is_left(scene: Scene) -> None:
     scene.start(f"setsid sh -c 'trap \"\" INT; echo $$ >child; {LOOP}' & {POLITE}")
     child = scene.pid("child")
     attempt = scene.script("").attempt
-    scene.executor.end(attempt, now=False)
+    scene.executor.terminate(attempt, at_once=False)
     assert scene.until(lambda: attempt in scene.told.ends or not lives(child))
     assert not lives(child)
     assert scene.end_of(attempt) == 3
@@ -121,26 +121,26 @@ def test_an_attempt_whose_warden_was_killed_is_lost_and_leaves_nothing(scene: Sc
 
 
 def test_a_warden_that_does_not_go_on_is_killed_too(tmp_path: Path) -> None:
-    with local_scene(tmp_path, graces=Graces(ask=0.1, tell=0.1, warden=0.1)) as scene:
+    with local_scene(tmp_path, graces=GracePeriods(interrupt=0.1, terminate=0.1, supervisor=0.1)) as scene:
         attempt = scene.start(LOOP.replace("while", ": >up; while"))
         os.kill(scene.told.launches[0][1], SIGSTOP)
-        scene.executor.end(attempt, now=True)
+        scene.executor.terminate(attempt, at_once=True)
         assert scene.end_of(attempt) == "its warden was ended by signal 9, and left no exit status"
 
 
 def test_many_end_in_the_same_passes(bare: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     """A pass over all processes costs milliseconds: it is not made for each."""
     attempts = [bare.start(": >up; exec sleep 60", f"{number}") for number in range(12)]
-    passes, every = 0, processes.every
+    passes, every = 0, processes.list_processes
 
     def counted() -> list[Process]:
         nonlocal passes
         passes += 1
         return every()
 
-    monkeypatch.setattr(processes, "every", counted)
+    monkeypatch.setattr(processes, "list_processes", counted)
     for attempt in attempts:
-        bare.executor.end(attempt, now=True)
+        bare.executor.terminate(attempt, at_once=True)
     assert bare.until(lambda: passes > 0)
     assert passes < 6
     assert bare.until(lambda: bare.told.count == 12)
@@ -150,16 +150,16 @@ def test_many_end_in_the_same_passes(bare: Scene, monkeypatch: pytest.MonkeyPatc
 def test_others_are_not_touched(scene: Scene) -> None:
     other = scene.start(f"{STUBBORN}", "other")
     attempt = scene.start(f"{STUBBORN}")
-    scene.executor.end(attempt, now=True)
+    scene.executor.terminate(attempt, at_once=True)
     assert scene.end_of(attempt) == 128 + SIGKILL
-    assert list(scene.executor.footprints()) == [other]
+    assert list(scene.executor.measure_memory()) == [other]
     assert lives(scene.told.launches[0][1])
     assert other not in scene.told.ends
 
 
 def test_ending_what_nobody_started_is_told_and_closes_the_way_for_a_late_warden(bare: Scene) -> None:
     job = bare.script(": >ran")
-    bare.executor.end(job.attempt, now=True)
+    bare.executor.terminate(job.attempt, at_once=True)
     later = Told()
     bare.site(later).start(job)
     assert bare.until(lambda: later.count == 1)

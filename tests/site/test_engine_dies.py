@@ -8,7 +8,7 @@ from subprocess import PIPE, Popen
 
 import pytest
 
-from plait.ports import Exited, Running
+from plait.ports import ExitedProcess, RunningProcess
 from plait.testing.contracts.executor import UNTIL_GO
 from plait.testing.scene import Scene, Told
 
@@ -43,7 +43,7 @@ def test_an_attempt_outlives_the_engine_that_started_it(scene: Scene, engine: En
     first.wait()
     attempt = scene.script("").attempt
     assert scene.until((scene.workspace / "up").exists)
-    assert scene.executor.adopt(attempt) == Running(int(pid))
+    assert scene.executor.adopt(attempt) == RunningProcess(int(pid))
     (scene.workspace / "go").touch()
     assert scene.end_of(attempt) == 5
     assert (scene.workspace / "runs").read_text() == "ran\n"
@@ -56,7 +56,7 @@ def test_an_end_while_there_is_no_engine_is_found(scene: Scene, engine: Engine) 
     first.wait()
     (scene.workspace / "go").touch()
     attempt = scene.script("").attempt
-    assert scene.until(lambda: scene.site(Told()).adopt(attempt) == Exited(5))
+    assert scene.until(lambda: scene.site(Told()).adopt(attempt) == ExitedProcess(5))
 
 
 def test_whenever_an_engine_dies_every_attempt_runs_exactly_once(scene: Scene, engine: Engine) -> None:

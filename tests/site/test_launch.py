@@ -14,7 +14,7 @@ from plait.core.errors import WorldError
 from plait.core.task import Attempt, Step
 from plait.site import launch
 from plait.site.folder import StateFolder
-from plait.site.marker import VARIABLE, marker, prefix
+from plait.site.marker import TAG_VARIABLE, attempt_tag, tag_prefix
 from plait.testing.scene import Scene
 
 
@@ -24,21 +24,21 @@ def test_each_attempt_has_a_session_of_its_own(bare: Scene) -> None:
 
 
 def test_each_attempt_carries_its_marker_whatever_it_was_given(bare: Scene, tmp_path: Path) -> None:
-    job = bare.script('printf %s "$PLAIT_MARK" >marker', env={VARIABLE: "another's"})
+    job = bare.script('printf %s "$PLAIT_MARK" >marker', env={TAG_VARIABLE: "another's"})
     bare.executor.start(job)
     assert bare.end_of(job.attempt) == 0
-    assert (bare.workspace / "marker").read_text() == marker(prefix(tmp_path / "state"), job.attempt)
+    assert (bare.workspace / "marker").read_text() == attempt_tag(tag_prefix(tmp_path / "state"), job.attempt)
 
 
 def test_a_marker_follows_from_the_folder_and_the_name_alone(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path)
-    here, there = prefix(tmp_path / "state"), prefix(tmp_path / "other")
-    assert here == prefix(tmp_path / "link" / "state") != there
+    here, there = tag_prefix(tmp_path / "state"), tag_prefix(tmp_path / "other")
+    assert here == tag_prefix(tmp_path / "link" / "state") != there
     names = [("b", "t", 1), ("b", "t", 2), ("bt", "", 1), ("", "bt", 1), ("b", "\udc80", 1)]
     attempts = [
         Attempt(batch, task, step, n) for batch, task, n in names for step in (Step.WRITE, Step.VERIFY)
     ]
-    assert len({marker(place, attempt) for place in (here, there) for attempt in attempts}) == 20
+    assert len({attempt_tag(place, attempt) for place in (here, there) for attempt in attempts}) == 20
 
 
 def test_what_it_prints_is_its_transcript_and_its_folder_is_for_its_owner_only(
@@ -101,7 +101,7 @@ def test_a_folder_that_cannot_be_made_says_so(bare: Scene, tmp_path: Path) -> No
     with pytest.raises(WorldError, match="can't be made") as error:
         bare.executor.start(bare.script(""))
     assert error.value.hint
-    bare.executor.end(bare.script("").attempt, now=True)
+    bare.executor.terminate(bare.script("").attempt, at_once=True)
     assert bare.told.ends == {bare.script("").attempt: "it was never launched"}
 
 
@@ -116,6 +116,6 @@ def test_a_disk_without_room_says_so(bare: Scene, tmp_path: Path, small_disk: Pa
 
 def test_the_script_is_in_the_package_and_has_no_comments_when_it_runs() -> None:
     """It is part of every warden's command line."""
-    assert launch.text().startswith("set ")
-    assert "#" not in launch.text()
-    run(["sh", "-n", "-c", launch.text()], check=True)
+    assert launch.read_script().startswith("set ")
+    assert "#" not in launch.read_script()
+    run(["sh", "-n", "-c", launch.read_script()], check=True)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from plait.adapters.local import Graces, LocalExecutor
-from plait.adapters.local.executor import SWEEP
+from plait.adapters.local import GracePeriods, LocalExecutor
+from plait.adapters.local.executor import SWEEP_DELAY_SECONDS
 from plait.ports import Executor
 from plait.site import processes, scope
 from plait.site.process import Process
@@ -23,7 +23,7 @@ def swept(scene: Scene, executor: Executor | None = None) -> bool:
     """As an engine does that is about to leave."""
     executor = executor or scene.executor
     assert isinstance(executor, LocalExecutor)
-    return scene.until(lambda: executor.sweep() == 0)
+    return scene.until(lambda: executor.end_leftovers() == 0)
 
 
 def test_what_is_left_in_the_group_is_ended_before_the_exit_is_told(scene: Scene) -> None:
@@ -49,7 +49,7 @@ def test_a_daemon_is_ended_by_the_sweep(bare: Scene) -> None:
 
 
 def test_a_daemon_is_ended_some_time_after_its_attempt(bare: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("plait.adapters.local.executor.SWEEP", SWEEP / 20)
+    monkeypatch.setattr("plait.adapters.local.executor.SWEEP_DELAY_SECONDS", SWEEP_DELAY_SECONDS / 20)
     assert bare.run(DAEMON) == 0
     assert bare.until(lambda: not lives(bare.pid("child")))
 
@@ -68,7 +68,7 @@ def test_attempts_that_run_keep_their_daemons(scene: Scene) -> None:
     other = scene.site(Told())
     for executor in (scene.executor, other):
         assert isinstance(executor, LocalExecutor)
-        assert executor.sweep() == 0
+        assert executor.end_leftovers() == 0
     assert lives(child)
 
 
@@ -77,31 +77,31 @@ def test_an_engine_that_was_started_inside_an_attempt_survives_it(
 ) -> None:
     assert bare.run("exit 0") == 0
     marker = next(iter(bare.executor._census.ended))  # type: ignore[attr-defined]
-    every = processes.every
+    every = processes.list_processes
 
     def disguised() -> list[Process]:
         """This process as it would look if the attempt had started it."""
         return [
-            Process(each.pid, each.parent, each.group, each.session, each.start, marker=marker)
+            Process(each.pid, each.parent, each.group, each.session, each.start, tag=marker)
             if each.pid == os.getpid()
             else each
             for each in every()
         ]
 
-    monkeypatch.setattr(processes, "every", disguised)
+    monkeypatch.setattr(processes, "list_processes", disguised)
     assert swept(bare)
 
 
 def test_no_op_attempts_cost_no_pass_over_all_processes(bare: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("plait.adapters.local.executor.SWEEP", 3600)
-    passes, every = 0, processes.every
+    monkeypatch.setattr("plait.adapters.local.executor.SWEEP_DELAY_SECONDS", 3600)
+    passes, every = 0, processes.list_processes
 
     def counted() -> list[Process]:
         nonlocal passes
         passes += 1
         return every()
 
-    monkeypatch.setattr(processes, "every", counted)
+    monkeypatch.setattr(processes, "list_processes", counted)
     for number in range(5):
         assert bare.run("true", f"{number}") == 0
     assert passes == 0
@@ -109,9 +109,9 @@ def test_no_op_attempts_cost_no_pass_over_all_processes(bare: Scene, monkeypatch
 
 def test_what_cannot_be_ended_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Somebody else's process, started through a door such as sudo: no engine waits for it for ever."""
-    monkeypatch.setattr(scope, "home", lambda: "")
-    monkeypatch.setattr(processes, "send", lambda *_: None)
-    with local_scene(tmp_path, graces=Graces(leftover=0.05, kill=0.1)) as scene:
+    monkeypatch.setattr(scope, "parent_cgroup", lambda: "")
+    monkeypatch.setattr(processes, "send_signal", lambda *_: None)
+    with local_scene(tmp_path, graces=GracePeriods(leftover=0.05, kill=0.1)) as scene:
         assert scene.run("sleep 60 & exit 2", "in its group") == 2
         assert scene.run(DAEMON, "elsewhere") == 0
         assert swept(scene)

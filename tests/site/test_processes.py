@@ -29,35 +29,35 @@ def child() -> Iterator[Popen[bytes]]:
 
 
 def test_a_process_is_seen_as_it_is(child: Popen[bytes]) -> None:
-    seen = processes.look(child.pid)
+    seen = processes.read_process(child.pid)
     assert seen is not None
     assert (seen.parent, seen.group, seen.session) == (os.getpid(), child.pid, child.pid)
-    assert (seen.marker, seen.dead, seen.stopped) == ("here-1", False, False)
-    assert abs(seen.start - processes.now()) < 100 * 60
-    assert processes.words(child.pid)[1:] == ["-c", "echo up; read line", "a b", "", "ü"]
+    assert (seen.tag, seen.is_zombie, seen.is_stopped) == ("here-1", False, False)
+    assert abs(seen.start - processes.clock_ticks()) < 100 * 60
+    assert processes.command_line(child.pid)[1:] == ["-c", "echo up; read line", "a b", "", "ü"]
 
 
 def test_both_ways_to_look_agree(child: Popen[bytes]) -> None:
-    linux, other = procfs.look(child.pid), psprocesses.look(child.pid)
+    linux, other = procfs.read_process(child.pid), psprocesses.read_process(child.pid)
     assert linux is not None
     assert other is not None
-    assert (linux.pid, linux.parent, linux.group, linux.session, linux.marker, linux.dead) == (
+    assert (linux.pid, linux.parent, linux.group, linux.session, linux.tag, linux.is_zombie) == (
         other.pid,
         other.parent,
         other.group,
         other.session,
-        other.marker,
-        other.dead,
+        other.tag,
+        other.is_zombie,
     )
-    assert procfs.words(child.pid) == psprocesses.words(child.pid)
-    assert psprocesses.footprint([child.pid]) > 0
-    assert procfs.footprint([child.pid]) > 0
-    assert child.pid in {process.pid for process in psprocesses.every()}
+    assert procfs.command_line(child.pid) == psprocesses.command_line(child.pid)
+    assert psprocesses.memory_footprint([child.pid]) > 0
+    assert procfs.memory_footprint([child.pid]) > 0
+    assert child.pid in {process.pid for process in psprocesses.list_processes()}
 
 
 def test_every_process_is_seen(child: Popen[bytes]) -> None:
-    seen = {process.pid: process for process in processes.every()}
-    assert seen[child.pid] == processes.look(child.pid)
+    seen = {process.pid: process for process in processes.list_processes()}
+    assert seen[child.pid] == processes.read_process(child.pid)
     assert {1, os.getpid()} <= seen.keys()
 
 
@@ -93,34 +93,34 @@ def test_a_name_with_brackets_and_blanks_is_only_a_name() -> None:
     with Popen([sys.executable, "-Sc", rename], stdin=PIPE, stdout=PIPE) as process:
         assert process.stdout is not None
         process.stdout.readline()
-        seen = processes.look(process.pid)
+        seen = processes.read_process(process.pid)
         process.kill()
     assert seen is not None
     assert seen.parent == os.getpid()
 
 
 def test_a_signal_ends_a_process_and_one_that_is_over_is_no_error(child: Popen[bytes]) -> None:
-    seen = processes.look(child.pid)
+    seen = processes.read_process(child.pid)
     assert seen is not None
-    processes.send(seen, SIGKILL)
+    processes.send_signal(seen, SIGKILL)
     assert child.wait(30) == -SIGKILL
-    processes.send(seen, SIGKILL)
+    processes.send_signal(seen, SIGKILL)
 
 
 def test_a_signal_hits_no_later_process_of_the_same_pid(child: Popen[bytes]) -> None:
-    seen = processes.look(child.pid)
+    seen = processes.read_process(child.pid)
     assert seen is not None
-    processes.send(replace(seen, start=seen.start - 1), SIGKILL)
+    processes.send_signal(replace(seen, start=seen.start - 1), SIGKILL)
     child.communicate(b"go on\n", timeout=30)
     assert child.returncode == 0
 
 
 def test_the_end_of_a_process_can_be_waited_for_by_a_descriptor() -> None:
     with Popen(["true"], stdin=DEVNULL) as process:
-        fd = processes.hold(process.pid)
+        fd = processes.open_pidfd(process.pid)
     assert fd is not None
     os.close(fd)
-    assert processes.hold(process.pid) is None
+    assert processes.open_pidfd(process.pid) is None
 
 
 def test_only_a_marker_at_the_beginning_of_a_variable_counts() -> None:
@@ -132,4 +132,4 @@ def test_only_a_marker_at_the_beginning_of_a_variable_counts() -> None:
         b"": "",
         b"PLAIT_MARK=\0": "",
     }.items():
-        assert procfs._marker(environment) == marker, environment
+        assert procfs._parse_tag(environment) == marker, environment

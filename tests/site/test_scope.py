@@ -12,20 +12,20 @@ from plait.adapters.local import LocalExecutor, scoping
 from plait.core.task import Attempt
 from plait.site import scope
 from plait.site.folder import StateFolder
-from plait.site.marker import prefix
+from plait.site.marker import tag_prefix
 from plait.testing.contracts.executor import UNTIL_GO
 from plait.testing.local import local_scene
 from plait.testing.scene import Scene, Told, lives
 
-needed = pytest.mark.skipif(not scope.home(), reason="no control groups can be made here")
+needed = pytest.mark.skipif(not scope.parent_cgroup(), reason="no control groups can be made here")
 
 
 @pytest.fixture
 def made() -> Iterator[str]:
-    path = scope.make(f"test-{os.getpid()}")
+    path = scope.make_cgroup(f"test-{os.getpid()}")
     yield path
-    scope.kill(path)
-    while not scope.remove(path):
+    scope.kill_members(path)
+    while not scope.remove_cgroup(path):
         pass
 
 
@@ -33,31 +33,31 @@ def made() -> Iterator[str]:
 def test_a_scope_holds_who_joined_it_and_is_killed_as_a_whole(made: str) -> None:
     join = f"echo 0 >{made}/cgroup.procs; setsid sleep 60 & exec sleep 60"
     with Popen(["sh", "-c", join], stdin=DEVNULL) as process:
-        while len(members := scope.members(made)) < 2:
+        while len(members := scope.list_members(made)) < 2:
             assert process.poll() is None
         assert process.pid in members
-        assert not scope.remove(made)
-        scope.kill(made)
+        assert not scope.remove_cgroup(made)
+        scope.kill_members(made)
         process.wait(30)
-    while scope.members(made):
+    while scope.list_members(made):
         pass
-    assert scope.remove(made)
+    assert scope.remove_cgroup(made)
     assert not any(map(lives, members))
 
 
 @needed
 def test_making_one_that_is_there_and_removing_one_that_is_gone_is_no_error(made: str) -> None:
-    assert scope.make(f"test-{os.getpid()}") == made
-    assert scope.remove(made)
-    assert scope.remove(made)
-    assert scope.members(made) == []
-    scope.kill(made)
+    assert scope.make_cgroup(f"test-{os.getpid()}") == made
+    assert scope.remove_cgroup(made)
+    assert scope.remove_cgroup(made)
+    assert scope.list_members(made) == []
+    scope.kill_members(made)
 
 
 @pytest.fixture
 def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scene]:
     """Attempts get their scopes at once."""
-    monkeypatch.setattr(scoping, "AGE", 0.01)
+    monkeypatch.setattr(scoping, "MIN_AGE_SECONDS", 0.01)
     with local_scene(tmp_path) as scene:
         yield scene
 
@@ -65,17 +65,17 @@ def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scene]:
 def scope_of(scene: Scene, attempt: Attempt) -> str:
     """Of a running attempt, as soon as all of it is in there."""
     folder = StateFolder(scene.workspace.parent / "state").attempt(attempt).path
-    assert scene.until(lambda: len(scope.members(scope.recall(folder))) > 0)
-    return scope.recall(folder)
+    assert scene.until(lambda: len(scope.list_members(scope.read_cgroup_path(folder))) > 0)
+    return scope.read_cgroup_path(folder)
 
 
 @needed
 def test_an_attempt_that_lasts_gets_a_scope_without_its_warden(scene: Scene) -> None:
     attempt = scene.start("env -i setsid sh -c 'echo $$ >child; exec sleep 60' & : >up; wait")
     child, path = scene.pid("child"), scope_of(scene, attempt)
-    assert scene.until(lambda: child in scope.members(path))
-    assert scene.told.launches[0][1] not in scope.members(path)
-    scene.executor.end(attempt, now=True)
+    assert scene.until(lambda: child in scope.list_members(path))
+    assert scene.told.launches[0][1] not in scope.list_members(path)
+    scene.executor.terminate(attempt, at_once=True)
     assert scene.end_of(attempt) == 128 + SIGKILL
     assert not Path(path).exists()
 
@@ -90,7 +90,7 @@ def test_nothing_hides_from_a_scope(scene: Scene) -> None:
     scope_of(scene, attempt)
     (scene.workspace / "go").touch()
     child = scene.pid("child")
-    scene.executor.end(attempt, now=True)
+    scene.executor.terminate(attempt, at_once=True)
     assert scene.end_of(attempt) == 128 + SIGKILL
     assert not lives(child)
 
@@ -113,7 +113,7 @@ def test_a_later_engine_knows_the_scope(scene: Scene) -> None:
     (scene.workspace / "go").touch()
     child = scene.pid("child")
     later = Told()
-    scene.site(later).end(attempt, now=True)
+    scene.site(later).terminate(attempt, at_once=True)
     assert scene.until(lambda: later.count == 1)
     assert not lives(child)
 
@@ -122,12 +122,12 @@ def test_a_later_engine_knows_the_scope(scene: Scene) -> None:
 def test_a_scope_that_a_dead_engine_left_is_removed_and_one_in_use_is_not(scene: Scene) -> None:
     attempt = scene.start(f"{UNTIL_GO}; exec sleep 60")
     used = scope_of(scene, attempt)
-    left = scope.make(f"{prefix(scene.workspace.parent / 'state')}left")
-    other = scope.make("of-another-state-folder")
+    left = scope.make_cgroup(f"{tag_prefix(scene.workspace.parent / 'state')}left")
+    other = scope.make_cgroup("of-another-state-folder")
     assert isinstance(scene.executor, LocalExecutor)
-    assert scene.executor.sweep() == 0
+    assert scene.executor.end_leftovers() == 0
     assert [Path(path).exists() for path in (used, left, other)] == [True, False, True]
-    assert scope.remove(other)
+    assert scope.remove_cgroup(other)
 
 
 @needed
@@ -140,16 +140,16 @@ def test_short_attempts_get_no_scope(tmp_path: Path) -> None:
 def test_where_no_groups_can_be_made_there_is_no_scope(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(scope, "home", lambda: "")
-    assert scope.make("a") == ""
-    monkeypatch.setattr(scope, "home", lambda: str(tmp_path / "gone"))
-    assert scope.make("a") == ""
+    monkeypatch.setattr(scope, "parent_cgroup", lambda: "")
+    assert scope.make_cgroup("a") == ""
+    monkeypatch.setattr(scope, "parent_cgroup", lambda: str(tmp_path / "gone"))
+    assert scope.make_cgroup("a") == ""
     # A folder that is no control group, or one of an older kernel.
-    monkeypatch.setattr(scope, "home", lambda: str(tmp_path))
-    assert scope.make("a") == ""
+    monkeypatch.setattr(scope, "parent_cgroup", lambda: str(tmp_path))
+    assert scope.make_cgroup("a") == ""
     assert list(tmp_path.iterdir()) == []
-    assert scope.remove("")
-    assert scope.members("") == []
+    assert scope.remove_cgroup("")
+    assert scope.list_members("") == []
 
 
 @pytest.mark.parametrize(
@@ -162,4 +162,4 @@ def test_where_no_groups_can_be_made_there_is_no_scope(
     ],
 )
 def test_its_own_group_is_read_from_the_line_of_version_2(text: str, own: str) -> None:
-    assert scope._own(text) == own
+    assert scope._parse_own_cgroup(text) == own

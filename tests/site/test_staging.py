@@ -12,8 +12,8 @@ from textwrap import dedent
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from plait.agents.jobs.paths import STAGE
-from plait.site.staging import ChangedError, Staging, StagingError
+from plait.agents.jobs.paths import STAGING_DIR
+from plait.site.staging import FileChangedError, StagedWrites, StagingError
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def tree(folder: Path) -> dict[str, bytes | str]:
 def refused(workspace: Path, files: Mapping[str, str]) -> str:
     """Why; and that nothing is different."""
     before = tree(workspace.parent)
-    with Staging(workspace) as staging, pytest.raises(StagingError) as caught:
+    with StagedWrites(workspace) as staging, pytest.raises(StagingError) as caught:
         staging.apply(files)
     assert tree(workspace.parent) == before
     return caught.value.message
@@ -50,18 +50,18 @@ def refused(workspace: Path, files: Mapping[str, str]) -> str:
 
 class TestApplying:
     def test_files_are_written_and_stay(self, workspace: Path) -> None:
-        with Staging(workspace) as staging:
+        with StagedWrites(workspace) as staging:
             staging.apply({"src/a.py": "new\n", "deep/er/b.py": "b\n"})
             assert staging.read("src/a.py") == "new\n"
         assert (workspace / "src/a.py").read_text() == "new\n"
         assert (workspace / "deep/er/b.py").read_text() == "b\n"
-        assert not (workspace / STAGE).exists()
+        assert not (workspace / STAGING_DIR).exists()
 
     def test_mode_line_ends_and_byte_order_mark_stay(self, workspace: Path) -> None:
         file = workspace / "src/a.py"
         file.write_bytes(b"\xef\xbb\xbfa\r\nb\r\n")
         file.chmod(0o751)
-        with Staging(workspace) as staging:
+        with StagedWrites(workspace) as staging:
             assert staging.read("src/a.py") == "a\nb\n"
             staging.apply({"src/a.py": "a\nc\n"})
         assert file.read_bytes() == b"\xef\xbb\xbfa\r\nc\r\n"
@@ -69,7 +69,7 @@ class TestApplying:
 
     def test_mixed_line_ends_are_the_texts_own_business(self, workspace: Path) -> None:
         (workspace / "src/a.py").write_bytes(b"a\r\nb\n")
-        with Staging(workspace) as staging:
+        with StagedWrites(workspace) as staging:
             text = staging.read("src/a.py")
             assert text == "a\r\nb\n"
             staging.apply({"src/a.py": f"{text}c\n"})
@@ -77,7 +77,7 @@ class TestApplying:
 
     def test_a_new_file_is_as_open_as_any_other(self, workspace: Path) -> None:
         (workspace / "usual").write_text("")
-        with Staging(workspace) as staging:
+        with StagedWrites(workspace) as staging:
             staging.apply({"new": "x\n"})
         assert (workspace / "new").stat().st_mode == (workspace / "usual").stat().st_mode
 
@@ -85,11 +85,11 @@ class TestApplying:
         self, workspace: Path
     ) -> None:
         (workspace / "a.py").write_text("old\n")
-        with Staging(workspace) as staging:
+        with StagedWrites(workspace) as staging:
             assert (staging.read("a.py"), staging.read("b.py")) == ("old\n", None)
             (workspace / "a.py").write_text("theirs\n")
             (workspace / "b.py").write_text("theirs too\n")
-            with pytest.raises(ChangedError, match=r"a\.py, b\.py: somebody else has changed it"):
+            with pytest.raises(FileChangedError, match=r"a\.py, b\.py: somebody else has changed it"):
                 staging.apply({"a.py": "mine\n", "b.py": "mine\n", "c.py": "mine\n"})
             assert staging.read("a.py") == "theirs\n"
             staging.apply({"a.py": "mine, then\n"})
@@ -100,16 +100,16 @@ class TestApplying:
 
     def test_a_file_that_is_the_same_is_not_touched(self, workspace: Path) -> None:
         before = (workspace / "src/a.py").stat()
-        with Staging(workspace) as staging:
+        with StagedWrites(workspace) as staging:
             staging.apply({"src/a.py": "old\n"})
         assert (workspace / "src/a.py").stat() == before
 
     def test_git_never_sees_the_stage(self, workspace: Path) -> None:
         (workspace / ".git").rmdir()
         subprocess.run(["git", "init", "-q", workspace], check=True)
-        with Staging(workspace) as staging:
+        with StagedWrites(workspace) as staging:
             staging.apply({"src/a.py": "new\n"})
-            assert (workspace / STAGE / "record").exists()
+            assert (workspace / STAGING_DIR / "record").exists()
             seen = subprocess.check_output(
                 ["git", "-C", workspace, "status", "--porcelain", "-uall"], text=True
             )
@@ -117,7 +117,7 @@ class TestApplying:
 
     def test_a_name_of_another_file_keeps_its_content(self, workspace: Path) -> None:
         os.link(workspace / "src/a.py", workspace / "same")
-        with Staging(workspace) as staging:
+        with StagedWrites(workspace) as staging:
             staging.apply({"src/a.py": "new\n"})
         assert (workspace / "same").read_text() == "old\n"
 
@@ -138,7 +138,7 @@ class TestContained:
             "",
             "src/",
             "C:\\x",
-            f"{STAGE}/record",
+            f"{STAGING_DIR}/record",
             "./x",
             "a//b",
         ],
@@ -160,7 +160,7 @@ class TestContained:
         (workspace / "dangling").symlink_to("../nowhere")
         for path in ("link", "dangling"):
             assert "it is a link" in refused(workspace, {"src/a.py": "new\n", path: "x\n"})
-            with Staging(workspace) as staging, pytest.raises(StagingError, match="it is a link"):
+            with StagedWrites(workspace) as staging, pytest.raises(StagingError, match="it is a link"):
                 staging.read(path)
 
     def test_what_is_no_file_stays(self, workspace: Path) -> None:
@@ -176,7 +176,7 @@ class TestContained:
     def test_a_link_that_somebody_puts_in_the_way_meanwhile(self, workspace: Path, tmp_path: Path) -> None:
         """The workspace is the folder that was opened, whatever its name leads to afterwards."""
         (tmp_path / "other/src").mkdir(parents=True)
-        with Staging(workspace) as staging:
+        with StagedWrites(workspace) as staging:
             workspace.rename(tmp_path / "moved")
             workspace.symlink_to(tmp_path / "other")
             staging.apply({"src/a.py": "new\n"})
@@ -190,7 +190,7 @@ class TestContained:
     def test_what_is_no_text_is_not_read(self, workspace: Path) -> None:
         (workspace / "binary").write_bytes(b"\xff\xfe")
         (workspace / "nulls").write_bytes(b"a\0b")
-        with Staging(workspace) as staging:
+        with StagedWrites(workspace) as staging:
             assert staging.read("nope/nope") is None
             for path in ("binary", "nulls"):
                 with pytest.raises(StagingError, match="no text"):
@@ -198,7 +198,7 @@ class TestContained:
 
 
 def refused_quietly(workspace: Path, path: str) -> str:
-    with Staging(workspace) as staging, pytest.raises(StagingError) as caught:
+    with StagedWrites(workspace) as staging, pytest.raises(StagingError) as caught:
         staging.apply({path: "x\n"})
     return caught.value.message
 
@@ -207,7 +207,7 @@ class TestUndoing:
     def test_everything_is_as_it_was(self, workspace: Path) -> None:
         (workspace / "src/a.py").chmod(0o640)
         before = tree(workspace)
-        with Staging(workspace) as staging:
+        with StagedWrites(workspace) as staging:
             staging.apply({"src/a.py": "new\n", "x/y/z": "z\n"})
             staging.apply({"src/a.py": "newer\n", "x/w": "w\n"})
             staging.undo()
@@ -216,7 +216,7 @@ class TestUndoing:
         assert (workspace / "src/a.py").read_text() == "again\n"
 
     def test_also_what_a_check_did_with_it(self, workspace: Path) -> None:
-        with Staging(workspace) as staging:
+        with StagedWrites(workspace) as staging:
             staging.apply({"src/a.py": "new\n", "b": "b\n", "c/d": "d\n"})
             (workspace / "src/a.py").write_text("formatted\n")
             (workspace / "b").unlink()
@@ -229,7 +229,7 @@ class TestUndoing:
         before = tree(workspace)
 
         def work() -> None:
-            with Staging(workspace) as staging:
+            with StagedWrites(workspace) as staging:
                 staging.apply({"src/a.py": "new\n"})
                 raise ZeroDivisionError
 
@@ -240,7 +240,7 @@ class TestUndoing:
     def test_a_link_in_the_way_back_is_not_followed(self, workspace: Path, tmp_path: Path) -> None:
         (tmp_path / "outside").mkdir()
         (tmp_path / "outside/a.py").write_text("theirs")
-        with Staging(workspace) as staging:
+        with StagedWrites(workspace) as staging:
             staging.apply({"src/a.py": "new\n"})
             (workspace / "src").rename(workspace / "away")
             (workspace / "src").symlink_to(tmp_path / "outside")
@@ -254,7 +254,7 @@ class TestFailing:
     def test_a_full_disk_changes_nothing(self, small_disk: Path) -> None:
         (small_disk / "a").write_text("old\n")
         before = tree(small_disk)
-        with Staging(small_disk) as staging:
+        with StagedWrites(small_disk) as staging:
             with pytest.raises(StagingError, match="nothing was written: No space left"):
                 staging.apply({"a": "new\n", "b/c": "x" * 300_000})
             assert tree(small_disk) == before
@@ -279,31 +279,34 @@ class TestFailing:
             real(src, dst, src_dir_fd=src_dir_fd, dst_dir_fd=dst_dir_fd)
 
         monkeypatch.setattr(os, "rename", rename)
-        with Staging(workspace) as staging, pytest.raises(StagingError, match="Invalid cross-device link"):
+        with (
+            StagedWrites(workspace) as staging,
+            pytest.raises(StagingError, match="Invalid cross-device link"),
+        ):
             staging.apply({"src/a.py": "new\n", "x/b": "b\n", "y/last": "c\n"})
         assert tree(workspace) == before
 
     def test_a_folder_of_that_name_that_is_not_ours(self, workspace: Path) -> None:
-        (workspace / STAGE).mkdir()
-        (workspace / STAGE / "theirs").write_text("x")
-        with pytest.raises(StagingError, match="in the way"), Staging(workspace):
+        (workspace / STAGING_DIR).mkdir()
+        (workspace / STAGING_DIR / "theirs").write_text("x")
+        with pytest.raises(StagingError, match="in the way"), StagedWrites(workspace):
             pass
-        assert (workspace / STAGE / "theirs").read_text() == "x"
+        assert (workspace / STAGING_DIR / "theirs").read_text() == "x"
 
     def test_a_link_of_that_name(self, workspace: Path, tmp_path: Path) -> None:
         (tmp_path / "outside").mkdir()
-        (workspace / STAGE).symlink_to("../outside")
-        with pytest.raises(StagingError, match="in the way"), Staging(workspace):
+        (workspace / STAGING_DIR).symlink_to("../outside")
+        with pytest.raises(StagingError, match="in the way"), StagedWrites(workspace):
             pass
 
     def test_no_workspace(self, tmp_path: Path) -> None:
         with pytest.raises(StagingError, match="can't be opened"):
-            Staging(tmp_path / "nope")
+            StagedWrites(tmp_path / "nope")
 
     def test_two_at_once(self, workspace: Path) -> None:
-        with Staging(workspace), pytest.raises(StagingError, match="another process"):
-            Staging(workspace)
-        with Staging(workspace):
+        with StagedWrites(workspace), pytest.raises(StagingError, match="another process"):
+            StagedWrites(workspace)
+        with StagedWrites(workspace):
             pass
 
 
@@ -390,25 +393,25 @@ class TestTakingBack:
     def test_by_the_next_one(self, workspace: Path) -> None:
         before = tree(workspace)
         self.left_by(workspace)
-        with Staging(workspace) as staging:
-            assert staging.left == ()
+        with StagedWrites(workspace) as staging:
+            assert staging.changed_since == ()
         assert tree(workspace) == before
 
     def test_what_somebody_changed_since_stays_and_is_told(self, workspace: Path) -> None:
         self.left_by(workspace)
         (workspace / "src/a.py").write_text("mine\n")
-        with Staging(workspace) as staging:
-            assert staging.left == ("src/a.py",)
+        with StagedWrites(workspace) as staging:
+            assert staging.changed_since == ("src/a.py",)
         assert (workspace / "src/a.py").read_text() == "mine\n"
         assert not (workspace / "x").exists()
 
     def test_a_record_that_leads_out_is_not_followed(self, workspace: Path, tmp_path: Path) -> None:
         (tmp_path / "victim").write_text("theirs")
         self.left_by(workspace)
-        record = workspace / STAGE / "record"
+        record = workspace / STAGING_DIR / "record"
         for path in ("../victim", str(tmp_path / "victim")):
             record.write_text(record.read_text().replace("src/a.py", path))
-            with pytest.raises(StagingError), Staging(workspace):
+            with pytest.raises(StagingError), StagedWrites(workspace):
                 pass
         assert (tmp_path / "victim").read_text() == "theirs"
 
@@ -417,15 +420,15 @@ class TestTakingBack:
     )
     def test_a_damaged_record_is_told(self, workspace: Path, text: str) -> None:
         self.left_by(workspace)
-        (workspace / STAGE / "record").write_text(text)
-        with pytest.raises(StagingError, match="damaged"), Staging(workspace):
+        (workspace / STAGING_DIR / "record").write_text(text)
+        with pytest.raises(StagingError, match="damaged"), StagedWrites(workspace):
             pass
 
     def test_an_old_content_that_is_gone(self, workspace: Path) -> None:
         self.left_by(workspace)
-        (workspace / STAGE / "0-0.old").unlink()
-        with Staging(workspace) as staging:
-            assert staging.left == ("src/a.py",)
+        (workspace / STAGING_DIR / "0-0.old").unlink()
+        with StagedWrites(workspace) as staging:
+            assert staging.changed_since == ("src/a.py",)
 
 
 _NAMES = st.lists(st.sampled_from(["a", "b", "src", "Src", "..", ".git", "d"]), min_size=1, max_size=3).map(
@@ -442,14 +445,14 @@ def test_apply_then_undo_is_nothing(tmp_path: Path, layers: list[dict[str, str]]
     (workspace / "a").write_bytes(b"old\r\n")
     (workspace / "src/b").write_bytes(b"old\n")
     before = tree(tmp_path)
-    with Staging(workspace) as staging:
+    with StagedWrites(workspace) as staging:
         for files in layers:
             now = tree(workspace)
             try:
                 staging.apply(files)
             except StagingError:
-                assert {k: v for k, v in tree(workspace).items() if STAGE not in k} == {
-                    k: v for k, v in now.items() if STAGE not in k
+                assert {k: v for k, v in tree(workspace).items() if STAGING_DIR not in k} == {
+                    k: v for k, v in now.items() if STAGING_DIR not in k
                 }
             else:
                 assert all((workspace / path).is_file() for path in files)

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, strategies as st
 
 from plait.site import hole, transcript
-from plait.site.hole import BLOCK
-from plait.site.transcript import Piece
+from plait.site.hole import BLOCK_BYTES
+from plait.site.transcript import TranscriptChunk
 from plait.testing.local import local_scene
 
-CAP = 16 * BLOCK
+CAP = 16 * BLOCK_BYTES
 
 
 @pytest.fixture
@@ -21,16 +21,16 @@ def path(tmp_path: Path) -> Path:
 
 def fill(path: Path, blocks: int) -> bytes:
     """No two places in it look the same."""
-    data = b"".join(b"%015d\n" % number for number in range(blocks * BLOCK // 16))
+    data = b"".join(b"%015d\n" % number for number in range(blocks * BLOCK_BYTES // 16))
     path.write_bytes(data)
     return data
 
 
-def pieces(path: Path, most: int = 100_000) -> list[Piece]:
-    found, at = list[Piece](), 0
+def pieces(path: Path, most: int = 100_000) -> list[TranscriptChunk]:
+    found, at = list[TranscriptChunk](), 0
     while (piece := transcript.read(path, at, most)).data:
         found.append(piece)
-        at = piece.next
+        at = piece.end
     return found
 
 
@@ -45,7 +45,7 @@ def trimmed(path: Path) -> bytes:
 
 def test_there_may_be_none(path: Path) -> None:
     assert transcript.size(path) == 0
-    assert transcript.read(path, 0, 10) == Piece(0, b"")
+    assert transcript.read(path, 0, 10) == TranscriptChunk(0, b"")
     assert transcript.tail(path, 10) == b""
     assert not transcript.trim(path, CAP)
 
@@ -53,8 +53,8 @@ def test_there_may_be_none(path: Path) -> None:
 def test_it_is_read_in_pieces_that_join(path: Path) -> None:
     data = fill(path, 2)
     assert b"".join(piece.data for piece in pieces(path, 777)) == data
-    assert transcript.read(path, 5, 3) == Piece(5, data[5:8])
-    assert transcript.read(path, len(data), 3) == Piece(len(data), b"")
+    assert transcript.read(path, 5, 3) == TranscriptChunk(5, data[5:8])
+    assert transcript.read(path, len(data), 3) == TranscriptChunk(len(data), b"")
     assert transcript.tail(path, 20) == data[-20:]
     assert transcript.tail(path, 1 << 30) == data
 
@@ -71,21 +71,23 @@ def test_over_its_cap_it_loses_its_middle_and_every_offset_stays_true(path: Path
     head, tail = pieces(path, 1 << 30)
     assert head.start == 0
     assert len(head.data) >= CAP // 4
-    assert tail.next == len(trimmed)
+    assert tail.end == len(trimmed)
     assert len(tail.data) >= CAP // 2
     for piece in (head, tail):
-        assert piece.data == trimmed[piece.start : piece.next]
+        assert piece.data == trimmed[piece.start : piece.end]
 
 
 def test_what_is_added_later_is_read_where_it_was_written(path: Path, trimmed: bytes) -> None:
     with path.open("ab") as file:
         file.write(b"and on\n")
-    assert transcript.read(path, len(trimmed), 100) == Piece(len(trimmed), b"and on\n")
+    assert transcript.read(path, len(trimmed), 100) == TranscriptChunk(len(trimmed), b"and on\n")
 
 
 def test_reading_from_inside_the_hole_goes_on_behind_it(path: Path, trimmed: bytes) -> None:
     _, tail = pieces(path, 1 << 30)
-    assert transcript.read(path, CAP, 10) == Piece(tail.start, trimmed[tail.start : tail.start + 10])
+    assert transcript.read(path, CAP, 10) == TranscriptChunk(
+        tail.start, trimmed[tail.start : tail.start + 10]
+    )
 
 
 def test_the_tail_begins_behind_the_hole(path: Path, trimmed: bytes) -> None:
@@ -110,18 +112,18 @@ def test_where_the_file_system_has_no_holes_it_stays_as_it_is(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data = fill(path, 40)
-    monkeypatch.setattr(hole, "_punch", lambda *_: False)
+    monkeypatch.setattr(hole, "_punch_descriptor", lambda *_: False)
     assert not transcript.trim(path, CAP)
     assert path.read_bytes() == data
 
 
 def test_one_that_has_become_shorter_is_read_on_from_its_end(path: Path) -> None:
     path.write_bytes(b"0123456789")
-    assert transcript.read(path, 50, 10) == Piece(10, b"")
+    assert transcript.read(path, 50, 10) == TranscriptChunk(10, b"")
 
 
 def test_zeros_that_were_printed_are_no_hole(path: Path) -> None:
-    path.write_bytes(b"a" + bytes(3 * BLOCK) + b"b")
+    path.write_bytes(b"a" + bytes(3 * BLOCK_BYTES) + b"b")
     assert b"".join(piece.data for piece in pieces(path)) == path.read_bytes()
 
 
@@ -129,10 +131,10 @@ def test_what_is_no_file_has_nothing_to_read(path: Path) -> None:
     os.mkfifo(path)
     assert transcript.read(path, 3, 10).data == transcript.tail(path, 10) == b""
     assert not transcript.trim(path, 0)
-    assert transcript.read(path.parent, 0, 10) == Piece(0, b"")
+    assert transcript.read(path.parent, 0, 10) == TranscriptChunk(0, b"")
 
 
-@given(start=st.integers(0, 45 * BLOCK), most=st.integers(1, 3 * BLOCK))
+@given(start=st.integers(0, 45 * BLOCK_BYTES), most=st.integers(1, 3 * BLOCK_BYTES))
 def test_a_piece_is_true_wherever_it_begins(
     tmp_path_factory: pytest.TempPathFactory, start: int, most: int
 ) -> None:
@@ -143,8 +145,8 @@ def test_a_piece_is_true_wherever_it_begins(
     whole = b"%015d\n"
     piece = transcript.read(path, start, most)
     assert len(piece.data) <= most
-    assert piece.start >= min(start, 40 * BLOCK)
-    for at in range(-(-piece.start // 16) * 16, piece.next - 15, 16 * 501):
+    assert piece.start >= min(start, 40 * BLOCK_BYTES)
+    for at in range(-(-piece.start // 16) * 16, piece.end - 15, 16 * 501):
         offset = at - piece.start
         assert piece.data[offset : offset + 16] == whole % (at // 16)
 
@@ -157,5 +159,5 @@ def test_a_line_of_a_hundred_megabytes_does_no_harm(tmp_path: Path) -> None:
     assert transcript.size(path) == 100_000_009
     assert path.stat().st_blocks * 512 <= CAP
     assert transcript.tail(path, 9) == b"\nthe end\n"
-    assert transcript.read(path, 0, 10) == Piece(0, b"x" * 10)
+    assert transcript.read(path, 0, 10) == TranscriptChunk(0, b"x" * 10)
     assert max(len(piece.data) for piece in pieces(path)) <= 100_000

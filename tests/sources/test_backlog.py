@@ -5,11 +5,11 @@ from textwrap import dedent
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from plait.core.graph import build
+from plait.core.graph import build_checked_plan
 from plait.core.plan import Severity
 from plait.core.task import Need, Origin
-from plait.sources.formats import Likeness, load
-from plait.sources.model import Change, Entry, Mark, Reading
+from plait.sources.formats import Confidence, load_format
+from plait.sources.model import StatusChange, SourceEntry, SourceStatus, Reading
 from plait.testing.contracts.sources import (
     NOW,
     Subject,
@@ -20,7 +20,7 @@ from plait.testing.contracts.sources import (
 )
 from plait.testing.folders import by_id, material, needs, only, told
 
-BACKLOG = load("backlog")
+BACKLOG = load_format("backlog")
 PATH = "backlog/tasks/task-12 - Add-login.md"
 TASK = """\
 ---
@@ -47,7 +47,12 @@ Change `src/login.ts`.
 SUBJECT = Subject(
     "backlog",
     PATH,
-    {Mark.DONE: Mark.DONE, Mark.TODO: Mark.TODO, Mark.FAILED: Mark.TODO, Mark.BLOCKED: Mark.TODO},
+    {
+        SourceStatus.DONE: SourceStatus.DONE,
+        SourceStatus.TODO: SourceStatus.TODO,
+        SourceStatus.FAILED: SourceStatus.TODO,
+        SourceStatus.BLOCKED: SourceStatus.TODO,
+    },
 )
 
 
@@ -62,8 +67,8 @@ def task(name: str, *lines: str, status: str = "To Do") -> str:
     )
 
 
-def write(text: str, mark: Mark) -> str:
-    change = Change("task-12", mark, NOW, PATH, "Add login: the form")
+def write(text: str, mark: SourceStatus) -> str:
+    change = StatusChange("task-12", mark, NOW, PATH, "Add login: the form")
     (writer,) = BACKLOG.writers("backlog/tasks", [change])
     assert writer.path == PATH
     rewrite = writer.apply(text, [change])
@@ -79,7 +84,7 @@ class TestReading:
     def test_one_file_is_one_task_and_acceptance_boxes_are_none(self) -> None:
         entry = only(SUBJECT.read(TASK))
         assert (entry.task.id, entry.task.title) == ("task-12", "Add login: the form")
-        assert (entry.mark, entry.said, entry.task.priority) == (Mark.TODO, "To Do", 0)
+        assert (entry.status, entry.status_text, entry.task.priority) == (SourceStatus.TODO, "To Do", 0)
         assert entry.task.body.startswith("\n## Description")
         assert entry.mentions == ("src/login.ts", "login.test.ts")
         assert entry.task.origin == Origin(PATH, 1)
@@ -87,14 +92,19 @@ class TestReading:
 
     @pytest.mark.parametrize(
         ("said", "mark"),
-        [("In Progress", Mark.DOING), ("Done", Mark.DONE), ("'to-do'", Mark.TODO), ("Blocked", Mark.BLOCKED)],
+        [
+            ("In Progress", SourceStatus.DOING),
+            ("Done", SourceStatus.DONE),
+            ("'to-do'", SourceStatus.TODO),
+            ("Blocked", SourceStatus.BLOCKED),
+        ],
     )
-    def test_statuses(self, said: str, mark: Mark) -> None:
-        assert only(SUBJECT.read(line(f"status: {said}"))).mark is mark
+    def test_statuses(self, said: str, mark: SourceStatus) -> None:
+        assert only(SUBJECT.read(line(f"status: {said}"))).status is mark
 
     def test_a_status_of_the_projects_own_is_told_and_counts_as_not_started(self) -> None:
         reading = SUBJECT.read(line("status: Waiting for Godot"))
-        assert only(reading).mark is Mark.TODO
+        assert only(reading).status is SourceStatus.TODO
         assert told(reading, Severity.WARNING) == [
             f"{PATH}:4: Waiting for Godot is not a status that is known here; the task counts as not started"
         ]
@@ -123,16 +133,20 @@ class TestReading:
     def test_unless_a_subtask_waits_for_it(self) -> None:
         lines = ("parent_task_id: task-3", "dependencies: [task-3]")
         reading = read({"a.md": task("task-3"), "b.md": task("task-3.1", *lines)})
-        assert build([entry.task for entry in reading.entries]).plan is not None
+        assert build_checked_plan([entry.task for entry in reading.entries]).plan is not None
 
     def test_without_an_id_the_files_name_tells_it(self) -> None:
         entry = only(read({"back-4.02 - Do-it-well.md": "---\nstatus: Done\n---\n"}))
-        assert (entry.task.id, entry.task.title, entry.mark) == ("back-4.02", "Do it well", Mark.DONE)
+        assert (entry.task.id, entry.task.title, entry.status) == (
+            "back-4.02",
+            "Do it well",
+            SourceStatus.DONE,
+        )
 
     @pytest.mark.parametrize("text", ["# No front matter\n", "---\nid: [\n---\n"])
     def test_what_cannot_be_read_is_known_by_name(self, text: str) -> None:
         reading = read({"task-5 - X.md": text})
-        assert (only(reading).task.id, only(reading).mark) == ("task-5", Mark.UNREADABLE)
+        assert (only(reading).task.id, only(reading).status) == ("task-5", SourceStatus.UNREADABLE)
         assert len(reading.problems) == 1
 
     def test_an_empty_folder_is_an_error(self) -> None:
@@ -143,42 +157,44 @@ class TestWriting:
     @pytest.mark.parametrize(
         ("before", "mark", "after"),
         [
-            ("status: To Do", Mark.DOING, "status: In Progress"),
-            ("status: To Do", Mark.DONE, "status: Done"),
-            ('status: "To Do"  # now', Mark.DOING, 'status: "In Progress"  # now'),
-            ("status:   'to do'", Mark.DONE, "status:   'done'"),
-            ("status: TODO", Mark.DOING, "status: IN PROGRESS"),
-            ("status: in-progress", Mark.TODO, "status: to-do"),
-            ("status: in_progress", Mark.FAILED, "status: to_do"),
-            ("status: In Progress", Mark.BLOCKED, "status: To Do"),
-            ("status: In Progress", Mark.SKIPPED, "status: To Do"),
-            ("status:", Mark.DONE, "status: Done"),
-            ("status: # none", Mark.DONE, "status: Done # none"),
-            ("Status: Done", Mark.FAILED, "Status: To Do"),
+            ("status: To Do", SourceStatus.DOING, "status: In Progress"),
+            ("status: To Do", SourceStatus.DONE, "status: Done"),
+            ('status: "To Do"  # now', SourceStatus.DOING, 'status: "In Progress"  # now'),
+            ("status:   'to do'", SourceStatus.DONE, "status:   'done'"),
+            ("status: TODO", SourceStatus.DOING, "status: IN PROGRESS"),
+            ("status: in-progress", SourceStatus.TODO, "status: to-do"),
+            ("status: in_progress", SourceStatus.FAILED, "status: to_do"),
+            ("status: In Progress", SourceStatus.BLOCKED, "status: To Do"),
+            ("status: In Progress", SourceStatus.SKIPPED, "status: To Do"),
+            ("status:", SourceStatus.DONE, "status: Done"),
+            ("status: # none", SourceStatus.DONE, "status: Done # none"),
+            ("Status: Done", SourceStatus.FAILED, "Status: To Do"),
         ],
     )
     def test_only_the_status_changes_in_the_files_own_style(
-        self, before: str, mark: Mark, after: str
+        self, before: str, mark: SourceStatus, after: str
     ) -> None:
         assert write(line(before), mark) == line(after)
 
     @pytest.mark.parametrize(
         ("before", "mark"),
         [
-            ("status: Done", Mark.DOING),
-            ("status: Review", Mark.DOING),
-            ("status: Blocked", Mark.FAILED),
-            ("status: Done", Mark.SKIPPED),
-            ("status: To Do", Mark.PARTIAL),
-            ("status: Waiting for Godot", Mark.TODO),
+            ("status: Done", SourceStatus.DOING),
+            ("status: Review", SourceStatus.DOING),
+            ("status: Blocked", SourceStatus.FAILED),
+            ("status: Done", SourceStatus.SKIPPED),
+            ("status: To Do", SourceStatus.PARTIAL),
+            ("status: Waiting for Godot", SourceStatus.TODO),
         ],
     )
-    def test_what_a_person_said_stays_where_nothing_better_can_be_told(self, before: str, mark: Mark) -> None:
+    def test_what_a_person_said_stays_where_nothing_better_can_be_told(
+        self, before: str, mark: SourceStatus
+    ) -> None:
         assert write(line(before), mark) == line(before)
 
     def test_every_other_byte_stays(self) -> None:
         text = "\ufeff" + TASK.replace("\n", "\r\n") + "\udcff\x00 end"
-        assert write(text, Mark.DONE) == text.replace("status: To Do", "status: Done")
+        assert write(text, SourceStatus.DONE) == text.replace("status: To Do", "status: Done")
 
     @pytest.mark.parametrize(
         "before",
@@ -192,37 +208,37 @@ class TestWriting:
         ],
     )
     def test_without_a_plain_line_nothing_is_written_and_that_is_told(self, before: str) -> None:
-        change = Change("task-12", Mark.DONE, NOW, PATH, "Add login: the form")
+        change = StatusChange("task-12", SourceStatus.DONE, NOW, PATH, "Add login: the form")
         (writer,) = BACKLOG.writers(PATH, [change])
         rewrite = writer.apply(line(before), [change])
         assert rewrite.text == line(before)
         assert [problem.severity for problem in rewrite.problems] == [Severity.WARNING]
 
     def test_a_file_that_holds_another_task_now_is_left_alone(self) -> None:
-        other = Change("task-77", Mark.DONE, NOW, PATH, "Something else")
+        other = StatusChange("task-77", SourceStatus.DONE, NOW, PATH, "Something else")
         (writer,) = BACKLOG.writers("backlog/tasks", [other])
         rewrite = writer.apply(TASK, [other])
         assert rewrite.text == TASK
         assert "task-77 is not in the file any more" in rewrite.problems[0].message
 
     def test_each_file_has_its_writer(self) -> None:
-        changes = [Change(str(n), Mark.DONE, NOW, f"backlog/tasks/{n}.md") for n in (1, 2, 1)]
+        changes = [StatusChange(str(n), SourceStatus.DONE, NOW, f"backlog/tasks/{n}.md") for n in (1, 2, 1)]
         paths = [writer.path for writer in BACKLOG.writers("backlog/tasks", changes)]
         assert paths == ["backlog/tasks/1.md", "backlog/tasks/2.md"]
 
 
 class TestLikeness:
-    def like(self, folder: str, text: str) -> Likeness:
-        return BACKLOG.likeness(material("backlog", folder, {"a.md": text}))
+    def like(self, folder: str, text: str) -> Confidence:
+        return BACKLOG.detect(material("backlog", folder, {"a.md": text}))
 
     def test_by_place_and_content(self) -> None:
-        assert self.like("backlog/tasks", task("a")) is Likeness.NAME
-        assert self.like("/home/me/x/backlog/tasks", task("a")) is Likeness.NAME
+        assert self.like("backlog/tasks", task("a")) is Confidence.NAME
+        assert self.like("/home/me/x/backlog/tasks", task("a")) is Confidence.NAME
 
     def test_by_content(self) -> None:
-        assert self.like("elsewhere", task("a", "created_date: today")) is Likeness.CONTENT
-        assert self.like("elsewhere", task("a")) is Likeness.NO
-        assert self.like("backlog/tasks", "# A\n") is Likeness.NO
+        assert self.like("elsewhere", task("a", "created_date: today")) is Confidence.CONTENT
+        assert self.like("elsewhere", task("a")) is Confidence.NO
+        assert self.like("backlog/tasks", "# A\n") is Confidence.NO
 
 
 _STATUS = st.sampled_from(
@@ -253,16 +269,16 @@ def test_writing_what_is_there_changes_nothing(text: str, eol: str) -> None:
     keeps_every_byte(SUBJECT, text.replace("\n", eol))
 
 
-@given(_file(), st.sampled_from([*SUBJECT.tells, Mark.STUCK, Mark.UNREADABLE]))
+@given(_file(), st.sampled_from([*SUBJECT.tells, SourceStatus.STUCK, SourceStatus.UNREADABLE]))
 @settings(max_examples=150, deadline=None)
-def test_only_the_status_line_changes(text: str, mark: Mark) -> None:
+def test_only_the_status_line_changes(text: str, mark: SourceStatus) -> None:
     changes_only_its_own_lines(SUBJECT, text, 0, mark)
 
 
-@given(_file(), st.sampled_from(list(Mark)))
+@given(_file(), st.sampled_from(list(SourceStatus)))
 @settings(max_examples=100, deadline=None)
-def test_one_line_at_most_differs(text: str, mark: Mark) -> None:
-    entry: Entry = only(SUBJECT.read(text))
+def test_one_line_at_most_differs(text: str, mark: SourceStatus) -> None:
+    entry: SourceEntry = only(SUBJECT.read(text))
     written = SUBJECT.write(text, [SUBJECT.change(entry, mark)])
     pairs = zip(text.split("\n"), written.split("\n"), strict=True)
     assert all(old == new or old.startswith("status:") for old, new in pairs)

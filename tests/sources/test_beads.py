@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from plait.core.plan import Severity
-from plait.sources.formats import Likeness, beads
-from plait.sources.model import Change, Document, Entry, Mark, Material, Reading
-from plait.sources.text import Lines, printable
+from plait.sources.formats import Confidence, beads
+from plait.sources.model import StatusChange, Document, SourceEntry, SourceStatus, SourceFiles, Reading
+from plait.sources.text import TextLines, to_printable
 from plait.testing.contracts.sources import (
     NOW,
     Subject,
@@ -25,12 +25,12 @@ from plait.testing.contracts.sources import (
 SETTINGS = settings(max_examples=100, deadline=None)
 PATH = ".beads/issues.jsonl"
 TELLS = {
-    Mark.TODO: Mark.TODO,
-    Mark.DOING: Mark.DOING,
-    Mark.DONE: Mark.DONE,
-    Mark.FAILED: Mark.TODO,
-    Mark.BLOCKED: Mark.BLOCKED,
-    Mark.SKIPPED: Mark.SKIPPED,
+    SourceStatus.TODO: SourceStatus.TODO,
+    SourceStatus.DOING: SourceStatus.DOING,
+    SourceStatus.DONE: SourceStatus.DONE,
+    SourceStatus.FAILED: SourceStatus.TODO,
+    SourceStatus.BLOCKED: SourceStatus.BLOCKED,
+    SourceStatus.SKIPPED: SourceStatus.SKIPPED,
 }
 SUBJECT = Subject("beads", PATH, TELLS)
 
@@ -56,7 +56,7 @@ def read(text: str) -> Reading:
     return SUBJECT.read(text)
 
 
-def by_id(text: str) -> dict[str, Entry]:
+def by_id(text: str) -> dict[str, SourceEntry]:
     return {entry.task.id: entry for entry in read(text).entries}
 
 
@@ -64,8 +64,8 @@ def needs(text: str) -> dict[str, list[str]]:
     return {name: [need.on for need in entry.task.needs] for name, entry in by_id(text).items()}
 
 
-def write(text: str, name: str, mark: Mark, at: datetime = NOW) -> str:
-    return SUBJECT.write(text, [Change(name, mark, at, PATH)])
+def write(text: str, name: str, mark: SourceStatus, at: datetime = NOW) -> str:
+    return SUBJECT.write(text, [StatusChange(name, mark, at, PATH)])
 
 
 def test_every_line_is_an_issue() -> None:
@@ -73,9 +73,14 @@ def test_every_line_is_an_issue() -> None:
     reading = read(text)
     assert reading.problems == ()
     one, two = reading.entries
-    assert (one.task.id, one.task.title, one.mark, one.said) == ("bd-1", "Do bd-1", Mark.TODO, "open")
+    assert (one.task.id, one.task.title, one.status, one.status_text) == (
+        "bd-1",
+        "Do bd-1",
+        SourceStatus.TODO,
+        "open",
+    )
     assert str(one.task.origin) == f"{PATH}:1"
-    assert (two.task.id, two.mark, str(two.task.origin)) == ("bd-2", Mark.DONE, f"{PATH}:3")
+    assert (two.task.id, two.status, str(two.task.origin)) == ("bd-2", SourceStatus.DONE, f"{PATH}:3")
     assert one.mentions == ("src/a.py",)
     assert one.task.touches == ()
 
@@ -95,26 +100,26 @@ def test_the_body_holds_what_was_thought_of_it() -> None:
 @pytest.mark.parametrize(
     ("status", "mark"),
     [
-        ("open", Mark.TODO),
-        ("in_progress", Mark.DOING),
-        ("hooked", Mark.DOING),
-        ("closed", Mark.DONE),
-        ("blocked", Mark.BLOCKED),
-        ("deferred", Mark.SKIPPED),
-        ("pinned", Mark.SKIPPED),
-        (None, Mark.TODO),
+        ("open", SourceStatus.TODO),
+        ("in_progress", SourceStatus.DOING),
+        ("hooked", SourceStatus.DOING),
+        ("closed", SourceStatus.DONE),
+        ("blocked", SourceStatus.BLOCKED),
+        ("deferred", SourceStatus.SKIPPED),
+        ("pinned", SourceStatus.SKIPPED),
+        (None, SourceStatus.TODO),
     ],
 )
-def test_the_statuses_that_beads_knows(status: str | None, mark: Mark) -> None:
+def test_the_statuses_that_beads_knows(status: str | None, mark: SourceStatus) -> None:
     reading = read(line("a", status=status))
-    assert reading.entries[0].mark is mark
+    assert reading.entries[0].status is mark
     assert reading.problems == ()
 
 
 @pytest.mark.parametrize("status", ["frozen", 3, ["closed"], ""])
 def test_a_status_that_nobody_knows_is_said_and_taken_for_open(status: object) -> None:
     reading = read(line("a") + line("b", status=status))
-    assert reading.entries[1].mark is Mark.TODO
+    assert reading.entries[1].status is SourceStatus.TODO
     assert [str(problem.at) for problem in reading.problems] == [f"{PATH}:2"]
 
 
@@ -211,11 +216,11 @@ def test_a_bad_line_costs_that_line() -> None:
         + line("d")
     )
     reading = read(text)
-    assert [(entry.task.id, entry.mark) for entry in reading.entries] == [
-        ("a", Mark.TODO),
-        ("b", Mark.UNREADABLE),
-        ("c", Mark.TODO),
-        ("d", Mark.TODO),
+    assert [(entry.task.id, entry.status) for entry in reading.entries] == [
+        ("a", SourceStatus.TODO),
+        ("b", SourceStatus.UNREADABLE),
+        ("c", SourceStatus.TODO),
+        ("d", SourceStatus.TODO),
     ]
     assert [str(problem.at) for problem in reading.problems] == [f"{PATH}:{n}" for n in (2, 3, 4, 5)]
     assert {problem.severity for problem in reading.problems} == {Severity.WARNING}
@@ -224,13 +229,13 @@ def test_a_bad_line_costs_that_line() -> None:
 def test_an_issue_whose_line_is_bad_is_not_taken_for_finished() -> None:
     text = line("a", on=["b"]) + line("b").rstrip("}\n") + "\n"
     assert needs(text)["a"] == ["b"]
-    assert by_id(text)["b"].mark is Mark.UNREADABLE
+    assert by_id(text)["b"].status is SourceStatus.UNREADABLE
 
 
 def test_marks_of_a_merge_are_named_as_such() -> None:
     text = "<<<<<<< HEAD\n" + line("a", status="closed") + "=======\n" + line("a") + ">>>>>>> theirs\n"
     reading = read(text)
-    assert [(entry.task.id, entry.mark) for entry in reading.entries] == [("a", Mark.TODO)]
+    assert [(entry.task.id, entry.status) for entry in reading.entries] == [("a", SourceStatus.TODO)]
     assert [problem.hint for problem in reading.problems if problem.hint.startswith("Resolve")] == [
         "Resolve the conflict first."
     ] * 3
@@ -244,13 +249,13 @@ def test_of_two_lines_with_one_id_the_later_counts() -> None:
         ("a", "Second"),
     ]
     assert [str(problem.at) for problem in reading.problems] == [f"{PATH}:1"]
-    assert Lines(write(text, "a", Mark.DONE)).all[:2] == Lines(text).all[:2]
+    assert TextLines(write(text, "a", SourceStatus.DONE)).all[:2] == TextLines(text).all[:2]
     assert list(by_id(text + line("a", status="tombstone"))) == ["b"]
 
 
 def test_closing_writes_the_status_and_the_times() -> None:
     text = line("a") + line("b")
-    assert write(text, "a", Mark.DONE) == text.replace('"open"', '"closed"', 1).replace(
+    assert write(text, "a", SourceStatus.DONE) == text.replace('"open"', '"closed"', 1).replace(
         '"updated_at":"2026-01-21T01:00:56.811932631Z"',
         '"updated_at":"2026-03-14T09:26:53Z","closed_at":"2026-03-14T09:26:53Z"',
         1,
@@ -260,12 +265,12 @@ def test_closing_writes_the_status_and_the_times() -> None:
 def test_an_issue_that_is_opened_again_is_not_closed_at_any_time() -> None:
     """Beads refuses an open issue that has a closed_at."""
     text = line("a")
-    back = write(write(text, "a", Mark.DONE), "a", Mark.FAILED)
+    back = write(write(text, "a", SourceStatus.DONE), "a", SourceStatus.FAILED)
     assert back == text.replace("2026-01-21T01:00:56.811932631Z", "2026-03-14T09:26:53Z")
 
 
 def test_what_a_line_lacks_is_put_in() -> None:
-    assert write('{"id": "a", "x": 1}\r\n', "a", Mark.DONE) == (
+    assert write('{"id": "a", "x": 1}\r\n', "a", SourceStatus.DONE) == (
         '{"id": "a", "status": "closed", "updated_at": "2026-03-14T09:26:53Z", '
         '"closed_at": "2026-03-14T09:26:53Z", "x": 1}\r\n'
     )
@@ -274,36 +279,36 @@ def test_what_a_line_lacks_is_put_in() -> None:
 @pytest.mark.parametrize(
     ("mark", "status"),
     [
-        (Mark.DOING, "in_progress"),
-        (Mark.DONE, "closed"),
-        (Mark.BLOCKED, "blocked"),
-        (Mark.SKIPPED, "deferred"),
+        (SourceStatus.DOING, "in_progress"),
+        (SourceStatus.DONE, "closed"),
+        (SourceStatus.BLOCKED, "blocked"),
+        (SourceStatus.SKIPPED, "deferred"),
     ],
 )
-def test_the_statuses_that_are_written(mark: Mark, status: str) -> None:
+def test_the_statuses_that_are_written(mark: SourceStatus, status: str) -> None:
     assert json.loads(write(line("a"), "a", mark))["status"] == status
 
 
 @pytest.mark.parametrize("status", ["in_progress", "blocked", "deferred", "closed"])
-@pytest.mark.parametrize("mark", [Mark.TODO, Mark.FAILED])
-def test_what_failed_or_is_given_back_is_open(status: str, mark: Mark) -> None:
+@pytest.mark.parametrize("mark", [SourceStatus.TODO, SourceStatus.FAILED])
+def test_what_failed_or_is_given_back_is_open(status: str, mark: SourceStatus) -> None:
     assert json.loads(write(line("a", status=status), "a", mark))["status"] == "open"
 
 
 @pytest.mark.parametrize(
     ("status", "mark"),
     [
-        ("closed", Mark.DONE),
-        ("hooked", Mark.DOING),
-        ("pinned", Mark.SKIPPED),
-        ("open", Mark.FAILED),
-        ("failed", Mark.FAILED),
-        ("closed", Mark.DOING),
-        ("open", Mark.PARTIAL),
-        ("open", Mark.STUCK),
+        ("closed", SourceStatus.DONE),
+        ("hooked", SourceStatus.DOING),
+        ("pinned", SourceStatus.SKIPPED),
+        ("open", SourceStatus.FAILED),
+        ("failed", SourceStatus.FAILED),
+        ("closed", SourceStatus.DOING),
+        ("open", SourceStatus.PARTIAL),
+        ("open", SourceStatus.STUCK),
     ],
 )
-def test_what_is_so_already_or_can_not_be_told_changes_nothing(status: str, mark: Mark) -> None:
+def test_what_is_so_already_or_can_not_be_told_changes_nothing(status: str, mark: SourceStatus) -> None:
     text = line("a", status=status)
     assert write(text, "a", mark) == text
 
@@ -311,55 +316,59 @@ def test_what_is_so_already_or_can_not_be_told_changes_nothing(status: str, mark
 def test_times_keep_their_zone() -> None:
     at = datetime.fromisoformat("2026-03-14T09:26:53.123456+11:00")
     assert (
-        json.loads(write(line("a"), "a", Mark.DOING, at))["updated_at"] == "2026-03-14T09:26:53.123456+11:00"
+        json.loads(write(line("a"), "a", SourceStatus.DOING, at))["updated_at"]
+        == "2026-03-14T09:26:53.123456+11:00"
     )
 
 
 def test_what_is_gone_is_said_and_the_rest_is_written() -> None:
     text = line("a") + line("t", status="tombstone")
-    changes = [Change(name, Mark.DONE, NOW, PATH, f"Do {name}") for name in ("a", "t", "x")]
+    changes = [StatusChange(name, SourceStatus.DONE, NOW, PATH, f"Do {name}") for name in ("a", "t", "x")]
     [writer] = beads.writers(PATH, changes)
     rewrite = writer.apply(text, changes)
-    assert json.loads(Lines(rewrite.text).all[0])["status"] == "closed"
-    assert Lines(rewrite.text).all[1] == Lines(text).all[1]
+    assert json.loads(TextLines(rewrite.text).all[0])["status"] == "closed"
+    assert TextLines(rewrite.text).all[1] == TextLines(text).all[1]
     assert [problem.message.split()[0] for problem in rewrite.problems] == ["t", "x"]
 
 
 def test_an_issue_that_two_changes_find_is_written_once() -> None:
-    changes = [Change("old", Mark.DOING, NOW, PATH, "Do a"), Change("a", Mark.DONE, NOW, PATH, "Do a")]
+    changes = [
+        StatusChange("old", SourceStatus.DOING, NOW, PATH, "Do a"),
+        StatusChange("a", SourceStatus.DONE, NOW, PATH, "Do a"),
+    ]
     assert json.loads(SUBJECT.write(line("a"), changes))["status"] == "closed"
 
 
 def test_bytes_that_are_not_utf_8_survive() -> None:
     text = "\ufeff" + line("a", title="X").replace("X", "\udcff\udcfe") + line("b")
-    assert write(text, "b", Mark.DOING).startswith(Lines(text).all[0])
-    written = write(text, "a", Mark.BLOCKED)
+    assert write(text, "b", SourceStatus.DOING).startswith(TextLines(text).all[0])
+    written = write(text, "a", SourceStatus.BLOCKED)
     assert "\udcff\udcfe" in written
-    assert by_id(written)["a"].mark is Mark.BLOCKED
+    assert by_id(written)["a"].status is SourceStatus.BLOCKED
 
 
 @pytest.mark.parametrize(
     ("path", "text", "likeness"),
     [
-        (PATH, line("a"), Likeness.NAME),
-        (PATH, "", Likeness.NAME),
-        ("/home/x/.beads/beads.jsonl", "broken", Likeness.NAME),
-        ("issues.jsonl", line("a"), Likeness.NAME),
-        ("issues.jsonl", '{"id": 1, "event": "x"}', Likeness.NO),
-        ("export.jsonl", "\n" + line("a"), Likeness.CONTENT),
-        (".beads/interactions.jsonl", '{"id": "int-1", "kind": "x"}', Likeness.NO),
-        ("log.jsonl", '{"level": "info"}', Likeness.NO),
-        ("issues.json", line("a"), Likeness.NO),
-        ("issues.md", line("a"), Likeness.NO),
+        (PATH, line("a"), Confidence.NAME),
+        (PATH, "", Confidence.NAME),
+        ("/home/x/.beads/beads.jsonl", "broken", Confidence.NAME),
+        ("issues.jsonl", line("a"), Confidence.NAME),
+        ("issues.jsonl", '{"id": 1, "event": "x"}', Confidence.NO),
+        ("export.jsonl", "\n" + line("a"), Confidence.CONTENT),
+        (".beads/interactions.jsonl", '{"id": "int-1", "kind": "x"}', Confidence.NO),
+        ("log.jsonl", '{"level": "info"}', Confidence.NO),
+        ("issues.json", line("a"), Confidence.NO),
+        ("issues.md", line("a"), Confidence.NO),
     ],
 )
-def test_it_knows_its_own(path: str, text: str, likeness: Likeness) -> None:
-    assert beads.likeness(Material(path, (Document(path, text),))) is likeness
+def test_it_knows_its_own(path: str, text: str, likeness: Confidence) -> None:
+    assert beads.detect(SourceFiles(path, (Document(path, text),))) is likeness
 
 
 def test_a_folder_is_not_its_own() -> None:
-    assert beads.likeness(Material(".beads", (), folder=True)) is Likeness.NO
-    assert beads.read(Material(".beads", (), folder=True)) == Reading()
+    assert beads.detect(SourceFiles(".beads", (), folder=True)) is Confidence.NO
+    assert beads.read(SourceFiles(".beads", (), folder=True)) == Reading()
 
 
 STATUSES = st.sampled_from(
@@ -447,19 +456,23 @@ def test_it_keeps_every_byte(text: str) -> None:
 
 
 @SETTINGS
-@given(texts(), st.integers(0, 20), st.sampled_from([mark for mark in Mark if mark is not Mark.DOING]))
-def test_one_change_changes_one_line(text: str, index: int, mark: Mark) -> None:
+@given(
+    texts(),
+    st.integers(0, 20),
+    st.sampled_from([mark for mark in SourceStatus if mark is not SourceStatus.DOING]),
+)
+def test_one_change_changes_one_line(text: str, index: int, mark: SourceStatus) -> None:
     changes_only_its_own_lines(SUBJECT, text, index, mark)
 
 
 @SETTINGS
-@given(texts(), st.integers(0, 20), st.sampled_from(list(Mark)))
-def test_nothing_but_the_status_and_its_times_is_different(text: str, index: int, mark: Mark) -> None:
-    entries = [entry for entry in read(text).entries if entry.mark is not Mark.UNREADABLE]
+@given(texts(), st.integers(0, 20), st.sampled_from(list(SourceStatus)))
+def test_nothing_but_the_status_and_its_times_is_different(text: str, index: int, mark: SourceStatus) -> None:
+    entries = [entry for entry in read(text).entries if entry.status is not SourceStatus.UNREADABLE]
     if not entries:
         return
     entry = entries[index % len(entries)]
-    before, after = Lines(text).all, Lines(SUBJECT.write(text, [SUBJECT.change(entry, mark)])).all
+    before, after = TextLines(text).all, TextLines(SUBJECT.write(text, [SUBJECT.change(entry, mark)])).all
     assert entry.task.origin is not None
     number = entry.task.origin.line - 1
     assert before[:number] + before[number + 1 :] == after[:number] + after[number + 1 :]
@@ -469,7 +482,7 @@ def test_nothing_but_the_status_and_its_times_is_different(text: str, index: int
         (k, v) for k, v in new.items() if k not in owned
     ]
     assert ("closed_at" in new) is (new["status"] == "closed") or old == new
-    assert Lines(text).end(number) == Lines("".join(after)).end(number)
+    assert TextLines(text).line_end(number) == TextLines("".join(after)).line_end(number)
 
 
 @SETTINGS
@@ -483,7 +496,7 @@ def test_it_never_raises(text: str) -> None:
 def test_wrong_types_never_make_it_raise_nor_break_a_line(text: str) -> None:
     never_raises(SUBJECT, text)
     entries = read(text).entries
-    written = SUBJECT.write(text, [SUBJECT.change(entry, Mark.DONE) for entry in entries])
-    for each in Lines(printable(written)).all:
+    written = SUBJECT.write(text, [SUBJECT.change(entry, SourceStatus.DONE) for entry in entries])
+    for each in TextLines(to_printable(written)).all:
         json.loads(each)
     assert [e.task.id for e in read(written).entries] == [e.task.id for e in entries]

@@ -7,8 +7,8 @@ from hypothesis import given, settings, strategies as st
 
 from plait.core.plan import Severity
 from plait.core.task import Need, Origin
-from plait.sources.formats import Likeness, load
-from plait.sources.model import Change, Mark, Reading
+from plait.sources.formats import Confidence, load_format
+from plait.sources.model import StatusChange, SourceStatus, Reading
 from plait.testing.contracts.sources import (
     NOW,
     Subject,
@@ -19,7 +19,7 @@ from plait.testing.contracts.sources import (
 )
 from plait.testing.folders import by_id, material, needs, only, told
 
-CCPM = load("ccpm")
+CCPM = load_format("ccpm")
 EPIC = ".claude/epics/login"
 PATH = f"{EPIC}/001.md"
 TASK = """\
@@ -37,7 +37,15 @@ conflicts_with: []
 
 - [ ] It is there, in `src/form.ts`
 """
-SUBJECT = Subject("ccpm", PATH, {Mark.DONE: Mark.DONE, Mark.TODO: Mark.TODO, Mark.FAILED: Mark.TODO})
+SUBJECT = Subject(
+    "ccpm",
+    PATH,
+    {
+        SourceStatus.DONE: SourceStatus.DONE,
+        SourceStatus.TODO: SourceStatus.TODO,
+        SourceStatus.FAILED: SourceStatus.TODO,
+    },
+)
 
 
 def read(files: dict[str, str]) -> Reading:
@@ -49,8 +57,8 @@ def task(*lines: str) -> str:
     return "\n".join(["---", "name: Do it", "status: open", *lines, "---", "", "Text", ""])
 
 
-def write(text: str, mark: Mark) -> str:
-    change = Change("001", mark, NOW, PATH, "Add the form")
+def write(text: str, mark: SourceStatus) -> str:
+    change = StatusChange("001", mark, NOW, PATH, "Add the form")
     (writer,) = CCPM.writers(EPIC, [change])
     return writer.apply(text, [change]).text
 
@@ -58,7 +66,7 @@ def write(text: str, mark: Mark) -> str:
 class TestReading:
     def test_one_file_is_one_task(self) -> None:
         entry = only(SUBJECT.read(TASK))
-        assert (entry.task.id, entry.task.title, entry.mark) == ("001", "Add the form", Mark.TODO)
+        assert (entry.task.id, entry.task.title, entry.status) == ("001", "Add the form", SourceStatus.TODO)
         assert entry.task.needs == (Need("002", reason="depends_on: 002", at=Origin(PATH, 6)),)
         assert (entry.task.exclusive, entry.mentions) == (None, ("src/form.ts",))
 
@@ -81,16 +89,25 @@ class TestReading:
         assert only(read({"001.md": task("parallel: false")})).task.exclusive == "serial"
 
     @pytest.mark.parametrize(
-        ("said", "mark"), [("in-progress", Mark.DOING), ("closed", Mark.DONE), ("completed", Mark.DONE)]
+        ("said", "mark"),
+        [
+            ("in-progress", SourceStatus.DOING),
+            ("closed", SourceStatus.DONE),
+            ("completed", SourceStatus.DONE),
+        ],
     )
-    def test_statuses(self, said: str, mark: Mark) -> None:
-        assert only(SUBJECT.read(TASK.replace("open", said))).mark is mark
+    def test_statuses(self, said: str, mark: SourceStatus) -> None:
+        assert only(SUBJECT.read(TASK.replace("open", said))).status is mark
 
     def test_what_cannot_be_read_is_known_by_name(self) -> None:
         reading = read(
             {"001.md": "# Task\n", "002.md": "---\nname: a: b\n---\n", "003.md": "---\nname: A\n---\n"}
         )
-        assert [entry.mark for entry in reading.entries] == [Mark.UNREADABLE, Mark.UNREADABLE, Mark.TODO]
+        assert [entry.status for entry in reading.entries] == [
+            SourceStatus.UNREADABLE,
+            SourceStatus.UNREADABLE,
+            SourceStatus.TODO,
+        ]
         assert [text.partition(": ")[0] for text in told(reading)] == [
             f"{EPIC}/001.md:1",
             f"{EPIC}/002.md:2",
@@ -105,32 +122,32 @@ class TestWriting:
     def test_the_status_and_its_time_change(self) -> None:
         now = "updated: 2026-03-14T09:26:53Z"
         expected = TASK.replace("open", "in-progress").replace("updated: 2026-01-02T10:00:00Z", now)
-        assert write(TASK, Mark.DOING) == expected
-        assert write(expected, Mark.DONE) == expected.replace("in-progress", "closed")
-        assert write(expected, Mark.FAILED) == expected.replace("in-progress", "open")
+        assert write(TASK, SourceStatus.DOING) == expected
+        assert write(expected, SourceStatus.DONE) == expected.replace("in-progress", "closed")
+        assert write(expected, SourceStatus.FAILED) == expected.replace("in-progress", "open")
 
     def test_no_time_is_added_and_none_changed_without_a_new_status(self) -> None:
         bare = TASK.replace("updated: 2026-01-02T10:00:00Z\n", "")
-        assert write(bare, Mark.DONE) == bare.replace("open", "closed")
-        assert write(TASK, Mark.TODO) == TASK
+        assert write(bare, SourceStatus.DONE) == bare.replace("open", "closed")
+        assert write(TASK, SourceStatus.TODO) == TASK
 
     def test_a_task_that_was_closed_meanwhile_is_not_taken_up(self) -> None:
         closed = TASK.replace("open", "closed")
-        assert write(closed, Mark.DOING) == closed
+        assert write(closed, SourceStatus.DOING) == closed
 
 
 class TestLikeness:
-    def like(self, folder: str, text: str) -> Likeness:
-        return CCPM.likeness(material("ccpm", folder, {"001.md": text}))
+    def like(self, folder: str, text: str) -> Confidence:
+        return CCPM.detect(material("ccpm", folder, {"001.md": text}))
 
     def test_by_place_and_content(self) -> None:
-        assert self.like(EPIC, task()) is Likeness.NAME
-        assert self.like(f"/home/me/{EPIC}", task()) is Likeness.NAME
-        assert self.like(EPIC, "# A\n") is Likeness.NO
+        assert self.like(EPIC, task()) is Confidence.NAME
+        assert self.like(f"/home/me/{EPIC}", task()) is Confidence.NAME
+        assert self.like(EPIC, "# A\n") is Confidence.NO
 
     def test_by_content(self) -> None:
-        assert self.like("tasks", task("parallel: true", "conflicts_with: []")) is Likeness.CONTENT
-        assert self.like("tasks", task("parallel: true")) is Likeness.NO
+        assert self.like("tasks", task("parallel: true", "conflicts_with: []")) is Confidence.CONTENT
+        assert self.like("tasks", task("parallel: true")) is Confidence.NO
 
 
 @st.composite
@@ -152,9 +169,9 @@ def _file(draw: st.DrawFn) -> str:
     )
 
 
-@given(_file(), st.sampled_from(("\n", "\r\n", "\r")), st.sampled_from([*SUBJECT.tells, Mark.STUCK]))
+@given(_file(), st.sampled_from(("\n", "\r\n", "\r")), st.sampled_from([*SUBJECT.tells, SourceStatus.STUCK]))
 @settings(max_examples=150, deadline=None)
-def test_only_status_and_time_change(text: str, eol: str, mark: Mark) -> None:
+def test_only_status_and_time_change(text: str, eol: str, mark: SourceStatus) -> None:
     text = text.replace("\n", eol)
     keeps_every_byte(SUBJECT, text)
     changes_only_its_own_lines(SUBJECT, text, 0, mark)

@@ -3,11 +3,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from plait.core.graph import build
+from plait.core.graph import build_checked_plan
 from plait.core.plan import Severity
 from plait.core.task import NeedKind
-from plait.sources.formats import Likeness, checklist
-from plait.sources.model import Document, Entry, Mark, Material, Reading
+from plait.sources.formats import Confidence, checklist
+from plait.sources.model import Document, SourceEntry, SourceStatus, SourceFiles, Reading
 from plait.testing.contracts.sources import (
     Subject,
     changes_only_its_own_lines,
@@ -18,7 +18,13 @@ from plait.testing.contracts.sources import (
 
 PATH = "TODO.md"
 CHECKLIST = Subject(
-    "checklist", PATH, {Mark.DONE: Mark.DONE, Mark.TODO: Mark.TODO, Mark.SKIPPED: Mark.SKIPPED}
+    "checklist",
+    PATH,
+    {
+        SourceStatus.DONE: SourceStatus.DONE,
+        SourceStatus.TODO: SourceStatus.TODO,
+        SourceStatus.SKIPPED: SourceStatus.SKIPPED,
+    },
 )
 
 TODO = """\
@@ -53,10 +59,10 @@ Non critical
 
 
 def read(text: str, path: str = PATH) -> Reading:
-    return checklist.read(Material(path, (Document(path, text),)))
+    return checklist.read(SourceFiles(path, (Document(path, text),)))
 
 
-def entries(text: str) -> dict[str, Entry]:
+def entries(text: str) -> dict[str, SourceEntry]:
     return {entry.task.id: entry for entry in read(text).entries}
 
 
@@ -70,15 +76,15 @@ def priorities(text: str) -> list[int]:
 
 class TestTasks:
     def test_every_box_is_one(self) -> None:
-        assert [(entry.task.id, entry.mark) for entry in read(TODO).entries] == [
-            ("fix-readme-md", Mark.TODO),
-            ("untested-crane-stops", Mark.DONE),
-            ("paint-it", Mark.DONE),
-            ("move-boats", Mark.TODO),
-            ("with-src-tug-py", Mark.TODO),
-            ("without", Mark.DONE),
-            ("sink-boats", Mark.SKIPPED),
-            ("a-numbered-thing-that-goes-on-over-two", Mark.TODO),
+        assert [(entry.task.id, entry.status) for entry in read(TODO).entries] == [
+            ("fix-readme-md", SourceStatus.TODO),
+            ("untested-crane-stops", SourceStatus.DONE),
+            ("paint-it", SourceStatus.DONE),
+            ("move-boats", SourceStatus.TODO),
+            ("with-src-tug-py", SourceStatus.TODO),
+            ("without", SourceStatus.DONE),
+            ("sink-boats", SourceStatus.SKIPPED),
+            ("a-numbered-thing-that-goes-on-over-two", SourceStatus.TODO),
         ]
 
     def test_wrapped_text_belongs_to_the_title_and_what_stands_at_the_margin_does_not(self) -> None:
@@ -93,15 +99,15 @@ class TestTasks:
     @pytest.mark.parametrize(
         ("sign", "mark"),
         [
-            *((sign, Mark.DONE) for sign in "xXvV✓"),
-            *((sign, Mark.DOING) for sign in "/~"),
-            *((sign, Mark.TODO) for sign in " !?>*"),
-            ("-", Mark.SKIPPED),
+            *((sign, SourceStatus.DONE) for sign in "xXvV✓"),
+            *((sign, SourceStatus.DOING) for sign in "/~"),
+            *((sign, SourceStatus.TODO) for sign in " !?>*"),
+            ("-", SourceStatus.SKIPPED),
         ],
     )
-    def test_signs(self, sign: str, mark: Mark) -> None:
+    def test_signs(self, sign: str, mark: SourceStatus) -> None:
         reading = read(f"- [{sign}] a\n- [ ] b\n")
-        assert (reading.entries[0].mark, reading.problems) == (mark, ())
+        assert (reading.entries[0].status, reading.problems) == (mark, ())
 
     def test_notes_and_options_in_brackets_are_no_boxes(self) -> None:
         assert ids("- [1] a note\n- [a] an option\n- [ ] a task\n- [x](a/link)\n") == ["a-task"]
@@ -216,9 +222,9 @@ class TestParts:
 
     def test_they_make_a_plan(self) -> None:
         reading = read(TODO)
-        tasks = [entry.task for entry in reading.entries if not entry.mark.closed]
-        done = [entry.task.id for entry in reading.entries if entry.mark.closed]
-        assert build(tasks, phases=reading.phases, finished=done).plan is not None
+        tasks = [entry.task for entry in reading.entries if not entry.status.is_closed]
+        done = [entry.task.id for entry in reading.entries if entry.status.is_closed]
+        assert build_checked_plan(tasks, phases=reading.phases, finished=done).plan is not None
 
 
 class TestPriority:
@@ -295,52 +301,55 @@ class TestPhases:
 
 class TestLikeness:
     def test_any_file_with_a_box_perhaps(self) -> None:
-        def likeness(text: str, path: str = PATH, *, folder: bool = False) -> Likeness:
-            return checklist.likeness(Material(path, (Document(path, text),), folder=folder))
+        def likeness(text: str, path: str = PATH, *, folder: bool = False) -> Confidence:
+            return checklist.detect(SourceFiles(path, (Document(path, text),), folder=folder))
 
-        assert likeness(TODO) is Likeness.PERHAPS
-        assert likeness(TODO, folder=True) is Likeness.NO
-        assert likeness("- a\n- b\n") is Likeness.NO
-        assert likeness("- [a] b\n- [1] c\n") is Likeness.NO
-        assert likeness("```\n- [ ] a\n```\n") is Likeness.NO
-        assert likeness("- [ ] a\n", "x.json") is Likeness.NO
+        assert likeness(TODO) is Confidence.PERHAPS
+        assert likeness(TODO, folder=True) is Confidence.NO
+        assert likeness("- a\n- b\n") is Confidence.NO
+        assert likeness("- [a] b\n- [1] c\n") is Confidence.NO
+        assert likeness("```\n- [ ] a\n```\n") is Confidence.NO
+        assert likeness("- [ ] a\n", "x.json") is Confidence.NO
 
 
-def write(text: str, marks: dict[str, Mark]) -> str:
+def write(text: str, marks: dict[str, SourceStatus]) -> str:
     found = entries(text)
     return CHECKLIST.write(text, [CHECKLIST.change(found[name], mark) for name, mark in marks.items()])
 
 
 class TestWriting:
     def test_ticks_are_as_in_the_file(self) -> None:
-        assert write("- [v] a\n- [ ] b\n", {"b": Mark.DONE}) == "- [v] a\n- [v] b\n"
-        assert write("1. [ ] b\n", {"b": Mark.DONE}) == "1. [x] b\n"
+        assert write("- [v] a\n- [ ] b\n", {"b": SourceStatus.DONE}) == "- [v] a\n- [v] b\n"
+        assert write("1. [ ] b\n", {"b": SourceStatus.DONE}) == "1. [x] b\n"
 
     def test_what_is_not_done_is_unticked_and_a_persons_skip_stays(self) -> None:
         text = "- [x] a\n- [-] b\n- [?] c\n"
-        for mark in (Mark.FAILED, Mark.BLOCKED, Mark.PARTIAL):
+        for mark in (SourceStatus.FAILED, SourceStatus.BLOCKED, SourceStatus.PARTIAL):
             assert write(text, dict.fromkeys("abc", mark)) == "- [ ] a\n- [-] b\n- [?] c\n"
-        assert write(text, dict.fromkeys("abc", Mark.TODO)) == "- [ ] a\n- [ ] b\n- [?] c\n"
+        assert write(text, dict.fromkeys("abc", SourceStatus.TODO)) == "- [ ] a\n- [ ] b\n- [?] c\n"
 
     def test_skipped(self) -> None:
-        assert write("- [ ] a\n", {"a": Mark.SKIPPED}) == "- [-] a\n"
+        assert write("- [ ] a\n", {"a": SourceStatus.SKIPPED}) == "- [-] a\n"
 
     def test_under_way_only_where_the_file_says_it_already(self) -> None:
-        assert write("- [ ] a\n", {"a": Mark.DOING}) == "- [ ] a\n"
-        assert write("- [ ] a\n- [/] b\n", {"a": Mark.DOING}) == "- [/] a\n- [/] b\n"
-        assert write("- [ ] a\n- [~] b\n", {"a": Mark.DOING}) == "- [~] a\n- [~] b\n"
-        assert write("- [x] a\n- [/] b\n", {"a": Mark.DOING, "b": Mark.FAILED}) == "- [x] a\n- [ ] b\n"
+        assert write("- [ ] a\n", {"a": SourceStatus.DOING}) == "- [ ] a\n"
+        assert write("- [ ] a\n- [/] b\n", {"a": SourceStatus.DOING}) == "- [/] a\n- [/] b\n"
+        assert write("- [ ] a\n- [~] b\n", {"a": SourceStatus.DOING}) == "- [~] a\n- [~] b\n"
+        assert (
+            write("- [x] a\n- [/] b\n", {"a": SourceStatus.DOING, "b": SourceStatus.FAILED})
+            == "- [x] a\n- [ ] b\n"
+        )
 
     def test_criteria_of_a_done_task_stay_as_they_are(self) -> None:
         text = "- [ ] a\n\n  Acceptance criteria:\n  - [ ] x\n"
-        assert write(text, {"a": Mark.DONE}) == text.replace("[ ] a", "[x] a")
+        assert write(text, {"a": SourceStatus.DONE}) == text.replace("[ ] a", "[x] a")
 
     def test_a_task_among_doubles_is_found_by_its_place(self) -> None:
         text = "## P\n- [ ] a\n## Q\n- [ ] a\n- [ ] b\n"
-        assert write(text, {"q-a": Mark.DONE}) == "## P\n- [ ] a\n## Q\n- [x] a\n- [ ] b\n"
+        assert write(text, {"q-a": SourceStatus.DONE}) == "## P\n- [ ] a\n## Q\n- [x] a\n- [ ] b\n"
 
     def test_a_task_that_is_gone_is_reported(self) -> None:
-        change = CHECKLIST.change(entries("- [ ] a\n")["a"], Mark.DONE)
+        change = CHECKLIST.change(entries("- [ ] a\n")["a"], SourceStatus.DONE)
         (writer,) = checklist.writers(PATH, [change])
         rewrite = writer.apply("- [ ] b\n", [change])
         assert (rewrite.text, len(rewrite.problems)) == ("- [ ] b\n", 1)
@@ -391,7 +400,7 @@ def test_reading_and_writing_nothing_keeps_every_byte(text: str) -> None:
 
 @settings(max_examples=150, deadline=None)
 @given(lists(), st.integers(0, 20), st.sampled_from(list(CHECKLIST.tells)))
-def test_a_change_touches_its_own_line(text: str, index: int, mark: Mark) -> None:
+def test_a_change_touches_its_own_line(text: str, index: int, mark: SourceStatus) -> None:
     changes_only_its_own_lines(CHECKLIST, text, index, mark)
 
 
@@ -407,4 +416,4 @@ def test_ids_are_unique_and_make_a_plan(text: str) -> None:
     reading = read(text)
     tasks = [entry.task for entry in reading.entries]
     assert len({task.id for task in tasks}) == len(tasks)
-    assert not tasks or build(tasks, phases=reading.phases).plan is not None
+    assert not tasks or build_checked_plan(tasks, phases=reading.phases).plan is not None

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from plait.core.errors import UserError
-from plait.sources.detect import SIGNS, detect
-from plait.sources.formats import FORMATS, JSON, Likeness, load
-from plait.sources.model import Document, Material
+from plait.sources.detect import QUICK_CHECKS, detect_format
+from plait.sources.formats import FORMATS, JSON_FORMATS, Confidence, load_format
+from plait.sources.model import Document, SourceFiles
 from plait.testing.contracts.sources import mangled
 
 LOOK_ALIKES = {
@@ -37,24 +37,24 @@ LOOK_ALIKES = {
 }
 
 
-def material(path: str, text: str) -> Material:
-    return Material(path, (Document(path, text),))
+def material(path: str, text: str) -> SourceFiles:
+    return SourceFiles(path, (Document(path, text),))
 
 
 @pytest.mark.parametrize(("expected", "path"), LOOK_ALIKES)
 def test_each_format_is_known_by_name_or_content(expected: str, path: str) -> None:
-    assert detect(material(path, LOOK_ALIKES[expected, path]))[0] == expected
+    assert detect_format(material(path, LOOK_ALIKES[expected, path]))[0] == expected
 
 
 @pytest.mark.parametrize(("expected", "path"), LOOK_ALIKES)
 def test_line_ends_and_a_byte_order_mark_change_nothing(expected: str, path: str) -> None:
     text = "\ufeff" + LOOK_ALIKES[expected, path].replace("\n", "\r\n")
-    assert detect(material(path, text))[0] == expected
+    assert detect_format(material(path, text))[0] == expected
 
 
 def test_a_file_that_nobody_knows_is_an_error_that_lists_the_formats() -> None:
     with pytest.raises(UserError, match=r"notes.md: none of the formats recognises this source") as caught:
-        detect(material("notes.md", "# Notes\n\n- milk\n- eggs\n"))
+        detect_format(material("notes.md", "# Notes\n\n- milk\n- eggs\n"))
     assert "plain bullets are not tasks" in caught.value.hint
     assert all(name in caught.value.hint for name in FORMATS)
 
@@ -62,45 +62,45 @@ def test_a_file_that_nobody_knows_is_an_error_that_lists_the_formats() -> None:
 @pytest.mark.parametrize(("path", "text"), [("tasks.json", "{"), ("notes.md", "Only prose.\n")])
 def test_nobody_is_told_of_bullets_where_there_are_none(path: str, text: str) -> None:
     with pytest.raises(UserError) as caught:
-        detect(material(path, text))
+        detect_format(material(path, text))
     assert "bullets" not in caught.value.hint
 
 
 def test_a_file_that_is_not_json_is_told_where() -> None:
     with pytest.raises(UserError) as caught:
-        detect(material("tasks.json", '{"master": {"tasks": [\n  {"id": 1,}\n]}}'))
+        detect_format(material("tasks.json", '{"master": {"tasks": [\n  {"id": 1,}\n]}}'))
     assert caught.value.hint.startswith("It is not JSON: line 2, column ")
 
 
 def test_a_file_that_could_be_two_is_an_error_that_names_them() -> None:
     text = "## 1. Ground\n\n- [ ] 1.1 Dig\n\n### 7. Dig\n**Status**: [NOT STARTED]\n"
     with pytest.raises(UserError, match=r"work.md: this could be .* or ") as caught:
-        detect(material("work.md", text))
+        detect_format(material("work.md", text))
     assert "--source-format" in caught.value.hint
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"name": "x", "scripts": {}}', "null", "\0"])
 def test_other_json_files_hold_no_tasks(text: str) -> None:
     with pytest.raises(UserError):
-        detect(material("package.json", text))
+        detect_format(material("package.json", text))
 
 
 @given(st.sampled_from(sorted(LOOK_ALIKES)).flatmap(lambda key: mangled(st.just(LOOK_ALIKES[key]))))
 def test_a_text_without_the_sign_of_a_format_is_never_its_own(text: str) -> None:
     """The signs only spare work: what they rule out, the format itself would refuse."""
-    for name, sign in SIGNS.items():
+    for name, sign in QUICK_CHECKS.items():
         for path in ("work.md", "TODO.md", "01-x.md", "specs/a/tasks.md", "openspec/changes/a/tasks.md"):
             asked = material(path, text)
-            if load(name).likeness(asked) is not Likeness.NO:
+            if load_format(name).detect(asked) is not Confidence.NO:
                 assert sign(asked.document), f"{name} would want this text"
 
 
 def test_every_format_loads_and_every_other_name_is_refused() -> None:
-    assert set(FORMATS) >= JSON
+    assert set(FORMATS) >= JSON_FORMATS
     for name in FORMATS:
-        load(name)
+        load_format(name)
     with pytest.raises(UserError, match="there is no format called tood") as caught:
-        load("tood")
+        load_format("tood")
     assert "Did you mean todo?" in caught.value.hint
     with pytest.raises(UserError, match=r"the format no.such.module can't be loaded"):
-        load("no.such.module")
+        load_format("no.such.module")

@@ -5,17 +5,17 @@ from textwrap import dedent
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from plait.core.graph import build
+from plait.core.graph import build_checked_plan
 from plait.core.plan import Severity
 from plait.core.task import Need, NeedKind, Origin
-from plait.sources.detect import detect
-from plait.sources.formats import Likeness, load
-from plait.sources.model import Document, Entry, Mark, Material, Reading
-from plait.sources.text import Lines, printable
+from plait.sources.detect import detect_format
+from plait.sources.formats import Confidence, load_format
+from plait.sources.model import Document, SourceEntry, SourceStatus, SourceFiles, Reading
+from plait.sources.text import TextLines, to_printable
 from plait.testing.contracts.sources import mangled
 from plait.testing.folders import by_id, material, needs, only, told
 
-FOLDER = load("folder")
+FOLDER = load_format("folder")
 
 
 def read(files: dict[str, str], *, named: bool = True, exclude: tuple[str, ...] = ()) -> Reading:
@@ -23,11 +23,11 @@ def read(files: dict[str, str], *, named: bool = True, exclude: tuple[str, ...] 
     return FOLDER.read(material("folder", "tasks", files, named=named, exclude=exclude))
 
 
-def one(text: str, name: str = "01-x.md") -> Entry:
+def one(text: str, name: str = "01-x.md") -> SourceEntry:
     return only(read({name: text}))
 
 
-def front(lines: str) -> Entry:
+def front(lines: str) -> SourceEntry:
     return one(f"---\n{dedent(lines).strip()}\n---\n# Do it\n\nText.\n")
 
 
@@ -77,7 +77,7 @@ class TestFiles:
 
     def test_a_file_that_says_nothing_is_known_by_name_only(self) -> None:
         reading = read({"a.md": " \n", "b.md": "---\nrun: make\n---\n"})
-        assert [entry.mark for entry in reading.entries] == [Mark.UNREADABLE, Mark.TODO]
+        assert [entry.status for entry in reading.entries] == [SourceStatus.UNREADABLE, SourceStatus.TODO]
         assert told(reading) == ["tasks/a.md:1: this file says nothing: it can't be run"]
 
     def test_no_status_is_written(self) -> None:
@@ -171,9 +171,9 @@ class TestFrontMatter:
         assert front("exclusive: false").task.exclusive is None
 
     def test_a_status_in_the_front_matter_counts(self) -> None:
-        assert front("status: done").mark is Mark.DONE
-        assert front("status: in-progress").mark is Mark.DOING
-        assert front("status: whatever").mark is Mark.TODO
+        assert front("status: done").status is SourceStatus.DONE
+        assert front("status: in-progress").status is SourceStatus.DOING
+        assert front("status: whatever").status is SourceStatus.TODO
 
     @pytest.mark.parametrize(
         ("line", "message"),
@@ -217,9 +217,9 @@ class TestFrontMatter:
 
     def test_front_matter_that_cannot_be_read_leaves_the_name_known(self) -> None:
         reading = read({"a.md": "---\ntitle: a: b: c\nid: other\n---\n# A\n", "b.md": "# B\n"})
-        assert [(entry.task.id, entry.mark) for entry in reading.entries] == [
-            ("a", Mark.UNREADABLE),
-            ("b", Mark.TODO),
+        assert [(entry.task.id, entry.status) for entry in reading.entries] == [
+            ("a", SourceStatus.UNREADABLE),
+            ("b", SourceStatus.TODO),
         ]
         assert told(reading)[0].startswith("tasks/a.md:2: the front matter can't be read")
 
@@ -227,7 +227,7 @@ class TestFrontMatter:
     def test_front_matter_without_a_floor_takes_nobody_down_with_it(self, deep: str) -> None:
         text = f"---\ntitle: A\nx:\n {deep * 100_000}\n---\n# A\n"
         (entry,) = read({"a.md": text}).entries
-        assert (entry.task.id, entry.mark) == ("a", Mark.UNREADABLE)
+        assert (entry.task.id, entry.status) == ("a", SourceStatus.UNREADABLE)
 
     def test_many_lists_are_not_deep(self) -> None:
         lists = "".join(f"k{n}: [a, [b, {{c: [d]}}]]\n" for n in range(1000))
@@ -284,7 +284,7 @@ class TestNames:
         assert by_id(reading)["me"].task.needs == (Need("01-x", NeedKind.NEED, "needs: 01", at),)
 
     def test_unknown_needs_are_the_plans_business(self) -> None:
-        checked = build([entry.task for entry in self.reading("77-gone").entries])
+        checked = build_checked_plan([entry.task for entry in self.reading("77-gone").entries])
         assert checked.plan is not None
         assert "taken as finished" in checked.problems[0].message
 
@@ -458,7 +458,10 @@ class TestPhases:
         assert reading.phases[1].at == Origin("tasks/b.md", 2)
         assert reading.phases[1].gate is None
         assert by_id(reading)["free"].task.phase is None
-        assert build([entry.task for entry in reading.entries], phases=reading.phases).plan is not None
+        assert (
+            build_checked_plan([entry.task for entry in reading.entries], phases=reading.phases).plan
+            is not None
+        )
 
 
 TABLE = """\
@@ -494,20 +497,20 @@ class TestPhasesTable:
     def test_statuses_and_edges_are_read_from_the_table(self, named: bool) -> None:  # noqa: FBT001
         reading = read(ROWS | {"PHASES.md": TABLE}, named=named)
         found = by_id(reading)
-        assert {name: entry.mark for name, entry in found.items()} == {
-            "01-setup": Mark.DONE,
-            "02-split": Mark.DOING,
-            "05-tests": Mark.TODO,
-            "06-docs": Mark.TODO,
-            "08-batch": Mark.TODO,
-            "08-simplify-identity": Mark.TODO,
-            "08-third": Mark.TODO,
+        assert {name: entry.status for name, entry in found.items()} == {
+            "01-setup": SourceStatus.DONE,
+            "02-split": SourceStatus.DOING,
+            "05-tests": SourceStatus.TODO,
+            "06-docs": SourceStatus.TODO,
+            "08-batch": SourceStatus.TODO,
+            "08-simplify-identity": SourceStatus.TODO,
+            "08-third": SourceStatus.TODO,
         }
         assert {name: list(needs(entry)) for name, entry in found.items() if entry.task.needs} == {
             "06-docs": ["05-tests"],
             "08-simplify-identity": ["02-split"],
         }
-        assert found["01-setup"].said == "✅ DONE"
+        assert found["01-setup"].status_text == "✅ DONE"
         assert found["01-setup"].task.weight == 1.0
 
     def test_an_edge_is_told_with_its_row(self) -> None:
@@ -522,7 +525,11 @@ class TestPhasesTable:
 
     def test_a_number_of_several_files_needs_a_description_that_tells_them_apart(self) -> None:
         reading = read(ROWS | {"PHASES.md": TABLE.replace("Simplify identity", "Whatever it is")})
-        assert all(entry.mark is Mark.TODO for name, entry in by_id(reading).items() if name.startswith("08"))
+        assert all(
+            entry.status is SourceStatus.TODO
+            for name, entry in by_id(reading).items()
+            if name.startswith("08")
+        )
         assert told(reading, Severity.WARNING) == [
             "tasks/PHASES.md:9: 08 could be 08-batch or 08-simplify-identity or 08-third: it was passed over"
         ]
@@ -530,7 +537,7 @@ class TestPhasesTable:
     def test_columns_may_be_in_any_order_and_case_with_others_between(self) -> None:
         table = "| STATUS | Owner | blocked by | task |\n|--|--|--|--|\n| done | me | | 01 |\n| | | 01-setup | 02-split |\n"
         found = by_id(read(ROWS | {"PHASES.md": table}))
-        assert found["01-setup"].mark is Mark.DONE
+        assert found["01-setup"].status is SourceStatus.DONE
         assert list(needs(found["02-split"])) == ["01-setup"]
 
     @pytest.mark.parametrize("column", ["Status", "Blocks", "Blocked By"])
@@ -538,17 +545,17 @@ class TestPhasesTable:
         said = {"Status": "DONE", "Blocks": "02-split", "Blocked By": "06-docs"}[column]
         table = f"| Task | {column} |\n|--|--|\n| 05-tests | {said} |\n"
         found = by_id(read(ROWS | {"PHASES.md": table}))
-        assert (found["05-tests"].mark is Mark.DONE) == (column == "Status")
+        assert (found["05-tests"].status is SourceStatus.DONE) == (column == "Status")
         assert list(needs(found["02-split"])) == (["05-tests"] if column == "Blocks" else [])
         assert list(needs(found["05-tests"])) == (["06-docs"] if column == "Blocked By" else [])
 
     def test_a_table_in_an_example_is_not_read(self) -> None:
         table = "```\n| Task | Status | Blocks |\n|--|--|--|\n| 01 | DONE | - |\n```\n"
-        assert by_id(read(ROWS | {"PHASES.md": table}))["01-setup"].mark is Mark.TODO
+        assert by_id(read(ROWS | {"PHASES.md": table}))["01-setup"].status is SourceStatus.TODO
 
     def test_the_front_matter_knows_better(self) -> None:
         files = ROWS | {"PHASES.md": TABLE, "01-setup.md": "---\nstatus: open\n---\n# Set up\n"}
-        assert by_id(read(files))["01-setup"].mark is Mark.TODO
+        assert by_id(read(files))["01-setup"].status is SourceStatus.TODO
 
     def test_a_status_that_is_not_known_is_a_warning(self) -> None:
         reading = read(ROWS | {"PHASES.md": TABLE.replace("✅ DONE", "sort of")})
@@ -558,14 +565,14 @@ class TestPhasesTable:
 
 
 class TestLikeness:
-    def like(self, files: dict[str, str], *, named: bool = True) -> Likeness:
-        return FOLDER.likeness(material("folder", "docs/work", files, named=named))
+    def like(self, files: dict[str, str], *, named: bool = True) -> Confidence:
+        return FOLDER.detect(material("folder", "docs/work", files, named=named))
 
     def test_any_folder_of_markdown_files(self) -> None:
-        assert self.like({"a.md": "# A\n"}) is Likeness.CONTENT
+        assert self.like({"a.md": "# A\n"}) is Confidence.CONTENT
 
     def test_an_empty_folder_is_read_for_its_error(self) -> None:
-        assert self.like({"README.md": "# A\n"}) is Likeness.PERHAPS
+        assert self.like({"README.md": "# A\n"}) is Confidence.PERHAPS
 
     @pytest.mark.parametrize(
         "text",
@@ -576,7 +583,7 @@ class TestLikeness:
         ],
     )
     def test_a_folder_of_another_format_is_left_to_it(self, text: str) -> None:
-        assert detect(material("folder", "docs/work", {"a.md": text}))[0] != "folder"
+        assert detect_format(material("folder", "docs/work", {"a.md": text}))[0] != "folder"
 
     @pytest.mark.parametrize(
         ("name", "text"),
@@ -589,7 +596,7 @@ class TestLikeness:
         ],
     )
     def test_a_single_file_that_looks_like_one_task(self, name: str, text: str) -> None:
-        assert self.like({name: text}, named=False) is Likeness.CONTENT
+        assert self.like({name: text}, named=False) is Confidence.CONTENT
 
     @pytest.mark.parametrize(
         ("name", "text"),
@@ -600,7 +607,7 @@ class TestLikeness:
         ],
     )
     def test_a_single_file_with_tasks_of_its_own_is_not(self, name: str, text: str) -> None:
-        assert self.like({name: text}, named=False) is Likeness.NO
+        assert self.like({name: text}, named=False) is Confidence.NO
 
 
 _LINES = st.sampled_from(
@@ -653,7 +660,7 @@ def test_no_text_makes_it_raise_and_every_problem_says_where(
     files = dict(zip(names, texts, strict=False)) | {"PHASES.md": phases}
     reading = FOLDER.read(material("folder", "tasks", files, named=named))
     assert len(reading.entries) == len(texts)
-    lengths = {f"tasks/{name}": len(Lines(printable(text))) for name, text in files.items()}
+    lengths = {f"tasks/{name}": len(TextLines(to_printable(text))) for name, text in files.items()}
     for problem in reading.problems:
         assert problem.at is not None
         assert 1 <= problem.at.line <= max(1, lengths[problem.at.file])
@@ -662,15 +669,15 @@ def test_no_text_makes_it_raise_and_every_problem_says_where(
         assert entry.task.title
         assert "\n" not in entry.task.title
         assert entry.task.origin is not None
-    FOLDER.likeness(material("folder", "tasks", files, named=named))
+    FOLDER.detect(material("folder", "tasks", files, named=named))
 
 
 @given(_file(), st.sampled_from(("\r\n", "\r")))
 @settings(max_examples=50, deadline=None)
 def test_line_ends_make_no_difference(text: str, eol: str) -> None:
     def essence(text: str) -> tuple[object, ...]:
-        entry = only(FOLDER.read(Material("tasks", (Document("tasks/01-a.md", text),), folder=True)))
+        entry = only(FOLDER.read(SourceFiles("tasks", (Document("tasks/01-a.md", text),), folder=True)))
         task = entry.task
-        return task.id, task.title, task.needs, task.touches, task.phase, entry.mark, entry.mentions
+        return task.id, task.title, task.needs, task.touches, task.phase, entry.status, entry.mentions
 
     assert essence(text) == essence(text.replace("\n", eol))

@@ -7,16 +7,16 @@ from textwrap import dedent
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from plait.core.graph import build
+from plait.core.graph import build_checked_plan
 from plait.core.plan import Severity
-from plait.core.task import Job, JobMode, Need, Origin
-from plait.sources.formats import Likeness, load
-from plait.sources.model import Change, Mark, Reading
-from plait.sources.text import Lines, printable
+from plait.core.task import ModelJob, ModelJobMode, Need, Origin
+from plait.sources.formats import Confidence, load_format
+from plait.sources.model import StatusChange, SourceStatus, Reading
+from plait.sources.text import TextLines, to_printable
 from plait.testing.contracts.sources import NOW, mangled
 from plait.testing.folders import by_id, material, needs, only, told
 
-JOBS = load("jobs")
+JOBS = load_format("jobs")
 STATUS = "_jobstatus.json"
 AT = "2026-03-14T09:26:53Z"
 
@@ -55,8 +55,8 @@ class TestReading:
         assert (entry.task.id, entry.task.title, entry.task.agent) == ("split_001", "Do it", "model")
         assert entry.task.touches == ("src/big/mod.rs", "src/big/a.rs", "src/big.rs")
         assert entry.task.body == "\n# Do it\n\nText\n"
-        assert (entry.mark, entry.task.exclusive, entry.task.origin) == (
-            Mark.TODO,
+        assert (entry.status, entry.task.exclusive, entry.task.origin) == (
+            SourceStatus.TODO,
             None,
             Origin("jobs/split_001.md", 1),
         )
@@ -73,14 +73,16 @@ class TestReading:
     @pytest.mark.parametrize("key", ["output_dir", "output_file"])
     def test_a_job_without_a_required_key_is_known_by_name_only(self, key: str) -> None:
         reading = read({"a.md": job().replace(key, "test_file")})
-        assert only(reading).mark is Mark.UNREADABLE
+        assert only(reading).status is SourceStatus.UNREADABLE
         assert told(reading, Severity.WARNING) == [f"jobs/a.md:1: {key} is missing: this job can't be run"]
 
     def test_modes_are_checked(self) -> None:
         modes = ("replace", "create", "edit", "split", "replace_pattern", "update_fixtures")
         files = {f"{mode}.md": job(f"mode: {mode}") for mode in modes} | {"odd.md": job("mode: edti")}
         reading = read(files)
-        assert [entry.task.id for entry in reading.entries if entry.mark is Mark.UNREADABLE] == ["odd"]
+        assert [entry.task.id for entry in reading.entries if entry.status is SourceStatus.UNREADABLE] == [
+            "odd"
+        ]
         assert told(reading) == ["jobs/odd.md:4: mode is not known: edti; this job can't be run"]
 
     def test_keys_that_mean_nothing_are_told(self) -> None:
@@ -94,7 +96,7 @@ class TestReading:
 
 
 class TestJobs:
-    def job(self, *lines: str, writes: str = "src/out.rs") -> Job | None:
+    def job(self, *lines: str, writes: str = "src/out.rs") -> ModelJob | None:
         return only(read({"a.md": job(*lines, writes=writes)})).task.job
 
     def test_what_a_model_is_to_write(self) -> None:
@@ -108,9 +110,9 @@ class TestJobs:
             "struct_name: Big",
             "new_field: 'a: 1'",
         )
-        assert self.job(*lines, writes="src/big/mod.rs") == Job(
+        assert self.job(*lines, writes="src/big/mod.rs") == ModelJob(
             "src/big/mod.rs",
-            JobMode.SPLIT,
+            ModelJobMode.SPLIT,
             ("src/big/mod.rs", "src/big/a.rs"),
             ("src/big.rs",),
             ("src/x.rs", "src/y.rs"),
@@ -121,8 +123,8 @@ class TestJobs:
         )
 
     def test_the_least(self) -> None:
-        assert self.job() == Job("src/out.rs")
-        assert self.job(writes="out.rs") == Job("out.rs")
+        assert self.job() == ModelJob("src/out.rs")
+        assert self.job(writes="out.rs") == ModelJob("out.rs")
 
     @pytest.mark.parametrize(
         ("said", "verify"), [("false", False), ("no", False), ("true", True), ("perhaps", True)]
@@ -133,10 +135,10 @@ class TestJobs:
         assert found.verify is verify
 
     @pytest.mark.parametrize(
-        ("said", "mode"), [("create", JobMode.REPLACE), *((each.value, each) for each in JobMode)]
+        ("said", "mode"), [("create", ModelJobMode.REPLACE), *((each.value, each) for each in ModelJobMode)]
     )
-    def test_its_mode(self, said: str, mode: JobMode) -> None:
-        assert self.job(f"mode: {said}") == Job("src/out.rs", mode)
+    def test_its_mode(self, said: str, mode: ModelJobMode) -> None:
+        assert self.job(f"mode: {said}") == ModelJob("src/out.rs", mode)
 
     def test_one_that_can_not_be_read_has_none(self) -> None:
         assert self.job("mode: odd") is None
@@ -224,7 +226,7 @@ class TestNeeds:
         assert told(reading, Severity.INFO) == [
             "jobs/a.md:4: a and b use each other's files (b.rs): a goes first"
         ]
-        assert build([entry.task for entry in reading.entries]).plan is not None
+        assert build_checked_plan([entry.task for entry in reading.entries]).plan is not None
 
     def test_unless_one_says_otherwise(self) -> None:
         files = {
@@ -241,24 +243,28 @@ class TestStatuses:
     @pytest.mark.parametrize(
         ("said", "mark"),
         [
-            ("created", Mark.TODO),
-            ("pending_work", Mark.STUCK),
-            ("pending_verification", Mark.STUCK),
-            ("pending_test", Mark.STUCK),
-            ("pass", Mark.DONE),
-            ("fail", Mark.FAILED),
-            ("partial", Mark.PARTIAL),
+            ("created", SourceStatus.TODO),
+            ("pending_work", SourceStatus.STUCK),
+            ("pending_verification", SourceStatus.STUCK),
+            ("pending_test", SourceStatus.STUCK),
+            ("pass", SourceStatus.DONE),
+            ("fail", SourceStatus.FAILED),
+            ("partial", SourceStatus.PARTIAL),
         ],
     )
-    def test_are_read(self, said: str, mark: Mark) -> None:
+    def test_are_read(self, said: str, mark: SourceStatus) -> None:
         entry = only(read({"a.md": job()}, [status("a", said)]))
-        assert (entry.mark, entry.said, entry.since) == (mark, said, datetime(2026, 1, 1, tzinfo=UTC))
+        assert (entry.status, entry.status_text, entry.since) == (
+            mark,
+            said,
+            datetime(2026, 1, 1, tzinfo=UTC),
+        )
 
     def test_a_passed_job_stays_passed_when_it_cannot_be_read_any_more(self) -> None:
         reading = read(
             {"a.md": "# no keys\n", "b.md": "---\n: [\n---\n"}, [status("a", "pass"), status("b", "fail")]
         )
-        assert [entry.mark for entry in reading.entries] == [Mark.DONE, Mark.UNREADABLE]
+        assert [entry.status for entry in reading.entries] == [SourceStatus.DONE, SourceStatus.UNREADABLE]
 
     def test_a_broken_file_is_an_error_because_passed_jobs_would_run_again(self) -> None:
         reading = read({"a.md": job()}, '[\n  {"id": "a", "status": "pass"\n')
@@ -277,7 +283,7 @@ class TestStatuses:
         reading = read(
             {"a.md": job()}, [7, {"id": "b"}, status("c", "odd"), status("a", "pass", updated_at="soon")]
         )
-        assert (only(reading).mark, only(reading).since) == (Mark.DONE, None)
+        assert (only(reading).status, only(reading).since) == (SourceStatus.DONE, None)
         assert len(told(reading, Severity.WARNING)) == 3
 
 
@@ -295,8 +301,8 @@ LIST = """\
 """
 
 
-def write(text: str, name: str, mark: Mark, reason: str = "") -> str:
-    change = Change(name, mark, NOW, f"jobs/{name}.md", "Do it", reason)
+def write(text: str, name: str, mark: SourceStatus, reason: str = "") -> str:
+    change = StatusChange(name, mark, NOW, f"jobs/{name}.md", "Do it", reason)
     (writer,) = JOBS.writers("jobs", [change])
     assert (writer.path, writer.creates) == (f"jobs/{STATUS}", True)
     rewrite = writer.apply(text, [change])
@@ -307,18 +313,20 @@ def write(text: str, name: str, mark: Mark, reason: str = "") -> str:
 
 class TestWriting:
     def test_a_job_that_begins(self) -> None:
-        assert write(LIST, "a", Mark.DOING) == LIST.replace('"created"', '"pending_work"', 1).replace(
+        assert write(LIST, "a", SourceStatus.DOING) == LIST.replace('"created"', '"pending_work"', 1).replace(
             '"updated_at": "2026-01-01T00:00:00.123456789Z",\n    "own": 1.50',
             f'"updated_at": "{AT}",\n    "own": 1.50,\n    "ran": true',
         )
 
     def test_a_job_that_failed_and_passes_has_no_error_any_more(self) -> None:
-        assert write(LIST, "b", Mark.DONE) == LIST.replace(
+        assert write(LIST, "b", SourceStatus.DONE) == LIST.replace(
             '"status":"fail","error":"too long","ran":true', f'"status":"pass","ran":true,"updated_at":"{AT}"'
         )
 
-    @pytest.mark.parametrize(("mark", "said"), [(Mark.FAILED, "fail"), (Mark.PARTIAL, "partial")])
-    def test_a_job_that_fails_says_why(self, mark: Mark, said: str) -> None:
+    @pytest.mark.parametrize(
+        ("mark", "said"), [(SourceStatus.FAILED, "fail"), (SourceStatus.PARTIAL, "partial")]
+    )
+    def test_a_job_that_fails_says_why(self, mark: SourceStatus, said: str) -> None:
         first = json.loads(write(LIST, "a", mark, 'it said "no"'))[0]
         assert (first["status"], first["error"], first["ran"], first["own"]) == (
             said,
@@ -328,24 +336,26 @@ class TestWriting:
         )
 
     def test_a_job_that_is_to_be_done_again(self) -> None:
-        assert json.loads(write(LIST, "b", Mark.TODO))[1]["status"] == "created"
+        assert json.loads(write(LIST, "b", SourceStatus.TODO))[1]["status"] == "created"
 
-    @pytest.mark.parametrize("mark", [Mark.BLOCKED, Mark.SKIPPED])
-    def test_a_job_that_was_begun_and_is_blocked_is_as_before(self, mark: Mark) -> None:
-        begun = write(LIST, "a", Mark.DOING)
+    @pytest.mark.parametrize("mark", [SourceStatus.BLOCKED, SourceStatus.SKIPPED])
+    def test_a_job_that_was_begun_and_is_blocked_is_as_before(self, mark: SourceStatus) -> None:
+        begun = write(LIST, "a", SourceStatus.DOING)
         assert json.loads(write(begun, "a", mark))[0]["status"] == "created"
         assert write(LIST, "b", mark) == LIST
 
-    @pytest.mark.parametrize(("name", "mark"), [("a", Mark.TODO), ("b", Mark.FAILED), ("new", Mark.TODO)])
-    def test_what_is_there_already_changes_nothing(self, name: str, mark: Mark) -> None:
+    @pytest.mark.parametrize(
+        ("name", "mark"), [("a", SourceStatus.TODO), ("b", SourceStatus.FAILED), ("new", SourceStatus.TODO)]
+    )
+    def test_what_is_there_already_changes_nothing(self, name: str, mark: SourceStatus) -> None:
         assert write(LIST, name, mark, "another reason") == LIST
 
     def test_a_passed_job_is_not_set_back_by_a_beginning(self) -> None:
-        passed = write(LIST, "a", Mark.DONE)
-        assert write(passed, "a", Mark.DOING) == passed
+        passed = write(LIST, "a", SourceStatus.DONE)
+        assert write(passed, "a", SourceStatus.DOING) == passed
 
     def test_a_job_that_is_not_there_is_added_in_the_same_style(self) -> None:
-        written = write(LIST, "new", Mark.DOING)
+        written = write(LIST, "new", SourceStatus.DOING)
         assert written.startswith(LIST.removesuffix("\n]\n"))
         assert written.removeprefix(LIST.removesuffix("\n]\n")) == (
             ',\n  {\n    "id": "new",\n    "status": "pending_work",\n'
@@ -354,39 +364,39 @@ class TestWriting:
 
     @pytest.mark.parametrize("text", ["", " \n", "[]", "[ ]\n", '[{"id": "b"}]', "[7]"])
     def test_a_file_without_jobs_or_none_at_all_gets_it(self, text: str) -> None:
-        last = json.loads(write(text, "new", Mark.FAILED, "why"))[-1]
+        last = json.loads(write(text, "new", SourceStatus.FAILED, "why"))[-1]
         assert (last["id"], last["status"], last["error"], last["ran"]) == ("new", "fail", "why", True)
 
     @pytest.mark.parametrize("text", ["{", "{}", "[1,"])
     def test_a_file_that_is_no_list_is_left_alone_and_told(self, text: str) -> None:
-        change = Change("a", Mark.DONE, NOW, "jobs/a.md")
+        change = StatusChange("a", SourceStatus.DONE, NOW, "jobs/a.md")
         (writer,) = JOBS.writers("jobs", [change])
         rewrite = writer.apply(text, [change])
         assert rewrite.text == text
         assert len(rewrite.problems) == 1
 
     def test_jobs_of_another_folder_are_not_its_business(self) -> None:
-        change = Change("a", Mark.DONE, NOW, "other/a.md")
+        change = StatusChange("a", SourceStatus.DONE, NOW, "other/a.md")
         assert JOBS.writers("jobs", [change]) == []
         (writer,) = JOBS.writers("other/a.md", [change])
         assert writer.path == f"other/{STATUS}"
 
 
 class TestLikeness:
-    def like(self, folder: str, files: dict[str, str], *, named: bool = True) -> Likeness:
-        return JOBS.likeness(material("jobs", folder, files, named=named))
+    def like(self, folder: str, files: dict[str, str], *, named: bool = True) -> Confidence:
+        return JOBS.detect(material("jobs", folder, files, named=named))
 
     def test_by_place_and_content(self) -> None:
-        assert self.like("x/jobs", {"a.md": job()}) is Likeness.NAME
-        assert self.like("x/jobs", {"a.md": "---\noutput_dir: x\n---\n"}) is Likeness.NAME
-        assert self.like("x/jobs", {"a.md": "# A\n", STATUS: "[]"}) is Likeness.NAME
+        assert self.like("x/jobs", {"a.md": job()}) is Confidence.NAME
+        assert self.like("x/jobs", {"a.md": "---\noutput_dir: x\n---\n"}) is Confidence.NAME
+        assert self.like("x/jobs", {"a.md": "# A\n", STATUS: "[]"}) is Confidence.NAME
 
     def test_by_content(self) -> None:
-        assert self.like("work", {"_a.md": "# A\n", "b.md": job()}) is Likeness.CONTENT
-        assert self.like("work", {"b.md": job()}, named=False) is Likeness.CONTENT
+        assert self.like("work", {"_a.md": "# A\n", "b.md": job()}) is Confidence.CONTENT
+        assert self.like("work", {"b.md": job()}, named=False) is Confidence.CONTENT
 
     def test_a_folder_of_jobs_of_another_kind_is_not(self) -> None:
-        assert self.like("x/jobs", {"a.md": "# Baker\n"}) is Likeness.NO
+        assert self.like("x/jobs", {"a.md": "# Baker\n"}) is Confidence.NO
 
 
 @st.composite
@@ -416,25 +426,31 @@ _STATUSES = st.lists(
 def test_no_text_makes_it_raise(first: str, second: str, statuses: str) -> None:
     files = {"a.md": first, "b.md": second, STATUS: statuses}
     found = material("jobs", "jobs", files)
-    JOBS.likeness(found)
+    JOBS.detect(found)
     reading = JOBS.read(found)
     assert [entry.task.id for entry in reading.entries] == ["a", "b"]
     for problem in reading.problems:
         assert problem.at is not None
-        assert 1 <= problem.at.line <= len(Lines(printable(files[problem.at.file.removeprefix("jobs/")]))) + 1
-    changes = [Change(name, Mark.DONE, NOW, f"jobs/{name}.md") for name in "ab"]
+        assert (
+            1
+            <= problem.at.line
+            <= len(TextLines(to_printable(files[problem.at.file.removeprefix("jobs/")]))) + 1
+        )
+    changes = [StatusChange(name, SourceStatus.DONE, NOW, f"jobs/{name}.md") for name in "ab"]
     (writer,) = JOBS.writers("jobs", changes)
     assert writer.apply(statuses, ()).text == statuses
     writer.apply(statuses, changes)
 
 
-@given(_STATUSES, st.sampled_from((None, 1, "\t")), st.sampled_from("abc"), st.sampled_from(list(Mark)))
+@given(
+    _STATUSES, st.sampled_from((None, 1, "\t")), st.sampled_from("abc"), st.sampled_from(list(SourceStatus))
+)
 @settings(max_examples=150, deadline=None)
 def test_other_jobs_stay_as_they_are(
-    statuses: list[dict[str, object]], indent: int | str | None, name: str, mark: Mark
+    statuses: list[dict[str, object]], indent: int | str | None, name: str, mark: SourceStatus
 ) -> None:
     text = json.dumps(statuses, indent=indent)
     written = json.loads(write(text, name, mark, "why"))
     assert [one for one in written if one["id"] != name] == [one for one in statuses if one["id"] != name]
-    if mark in {Mark.DONE, Mark.FAILED, Mark.PARTIAL}:
-        assert only(read({f"{name}.md": job()}, written)).mark is mark
+    if mark in {SourceStatus.DONE, SourceStatus.FAILED, SourceStatus.PARTIAL}:
+        assert only(read({f"{name}.md": job()}, written)).status is mark

@@ -9,8 +9,16 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from plait.sources.jsontext import DEPTH, MalformedError, Node, inserted, parse, removed, replaced
-from plait.sources.text import apply, printable
+from plait.sources.jsontext import (
+    MAX_DEPTH,
+    JsonSyntaxError,
+    JsonNode,
+    insert_key,
+    parse_json,
+    remove_key,
+    replace_value,
+)
+from plait.sources.text import apply_edits, to_printable
 from plait.testing.contracts.sources import mangled
 
 SETTINGS = settings(max_examples=150, deadline=None)
@@ -34,7 +42,7 @@ def styled(draw: st.DrawFn, values: st.SearchStrategy[Any] = VALUES) -> str:
         separators=draw(st.sampled_from([(",", ":"), (", ", ": "), (" ,  ", " : ")])),
         ensure_ascii=draw(st.booleans()),
     )
-    text = printable(text).replace("\n", draw(st.sampled_from(["\n", "\r\n", "\r"])))
+    text = to_printable(text).replace("\n", draw(st.sampled_from(["\n", "\r\n", "\r"])))
     space = draw(st.sampled_from(["", "\n", " \t"]))
     return draw(st.sampled_from(["", "\ufeff"])) + space + text + space
 
@@ -43,7 +51,7 @@ def shown(value: Any) -> Any:
     """A value with what can't be shown replaced."""
     match value:
         case str():
-            return printable(value)
+            return to_printable(value)
         case list():
             return [shown(item) for item in value]
         case dict():
@@ -52,38 +60,38 @@ def shown(value: Any) -> Any:
             return value
 
 
-def nodes(node: Node) -> list[Node]:
-    inner = [*node.items, *(member.node for member in node.written)]
+def nodes(node: JsonNode) -> list[JsonNode]:
+    inner = [*node.items, *(member.node for member in node.ordered_members)]
     return [node, *(deeper for child in inner for deeper in nodes(child))]
 
 
 @SETTINGS
 @given(styled())
 def test_it_reads_what_the_standard_reader_reads(text: str) -> None:
-    assert parse(text).value == shown(json.loads(text.removeprefix("\ufeff")))
+    assert parse_json(text).value == shown(json.loads(text.removeprefix("\ufeff")))
 
 
 @SETTINGS
 @given(styled())
 def test_every_value_knows_where_it_is_written(text: str) -> None:
-    for node in nodes(parse(text)):
+    for node in nodes(parse_json(text)):
         assert json.loads(node.source) == node.value
         if isinstance(node.value, dict):
-            assert {member.key: member.node.value for member in node.written} == node.value
+            assert {member.key: member.node.value for member in node.ordered_members} == node.value
         if isinstance(node.value, list):
             assert [item.value for item in node.items] == node.value
-        for member in node.written:
+        for member in node.ordered_members:
             assert json.loads(node.text[member.start : member.stop]) == member.key
 
 
 @SETTINGS
 @given(mangled(styled()) | st.text())
 def test_whatever_the_text_it_is_read_or_refused_with_a_place(text: str) -> None:
-    text = printable(text)
+    text = to_printable(text)
     flaw = None
     try:
-        nodes(parse(text))
-    except MalformedError as refused:
+        nodes(parse_json(text))
+    except JsonSyntaxError as refused:
         flaw = refused
     if flaw is not None:
         assert 1 <= flaw.line <= len(re.findall(r"\r\n|\r|\n", text)) + 1
@@ -94,31 +102,31 @@ def test_whatever_the_text_it_is_read_or_refused_with_a_place(text: str) -> None
 @SETTINGS
 @given(styled(OBJECTS), st.data())
 def test_a_replaced_value_leaves_every_other_byte(text: str, data: st.DataObject) -> None:
-    node = data.draw(st.sampled_from(nodes(parse(text))))
-    edit = replaced(node, "new")
+    node = data.draw(st.sampled_from(nodes(parse_json(text))))
+    edit = replace_value(node, "new")
     assert (edit.start, edit.stop) == (node.start, node.stop)
-    written = apply(text, [edit])
+    written = apply_edits(text, [edit])
     assert written == text[: node.start] + '"new"' + text[node.stop :]
-    parse(written)
+    parse_json(written)
 
 
 @SETTINGS
 @given(styled(OBJECTS), st.data())
 def test_a_key_that_is_put_in_and_taken_out_again_leaves_no_trace(text: str, data: st.DataObject) -> None:
-    root = parse(text)
+    root = parse_json(text)
     after = data.draw(st.sampled_from([(), *((key,) for key in root.members)]))
-    written = apply(text, [inserted(root, "the key", value=True, after=after)])
-    grown = parse(written)
+    written = apply_edits(text, [insert_key(root, "the key", value=True, after=after)])
+    grown = parse_json(written)
     assert grown.value == {**{key: root.get(key) for key in root.members}, "the key": True}
-    assert apply(written, [removed(grown, "the key")]) == text
+    assert apply_edits(written, [remove_key(grown, "the key")]) == text
 
 
 @SETTINGS
 @given(styled(OBJECTS.filter(bool)), st.data())
 def test_a_key_that_is_taken_out_is_the_only_loss(text: str, data: st.DataObject) -> None:
-    root = parse(text)
+    root = parse_json(text)
     key = data.draw(st.sampled_from(sorted(root.members)))
-    left = parse(apply(text, [removed(root, key)]))
+    left = parse_json(apply_edits(text, [remove_key(root, key)]))
     assert {name: left.get(name) for name in left.members} == {
         name: root.get(name) for name in root.members if name != key
     }
@@ -137,31 +145,34 @@ def test_a_key_that_is_taken_out_is_the_only_loss(text: str, data: st.DataObject
     ],
 )
 def test_a_new_key_is_written_as_its_neighbours_are(before: str, after: str) -> None:
-    assert apply(before, [inserted(parse(before), "status", "done", after=("title", "id"))]) == after
+    assert (
+        apply_edits(before, [insert_key(parse_json(before), "status", "done", after=("title", "id"))])
+        == after
+    )
 
 
 def test_of_a_key_that_is_written_twice_the_last_one_counts() -> None:
-    root = parse('{"a": 1, "b": 2, "a": 3}')
+    root = parse_json('{"a": 1, "b": 2, "a": 3}')
     assert root.get("a") == 3
     assert root["a"].source == "3"
-    assert apply(root.text, [removed(root, "a")]) == '{"a": 1, "b": 2}'
+    assert apply_edits(root.text, [remove_key(root, "a")]) == '{"a": 1, "b": 2}'
 
 
 @pytest.mark.parametrize("bracket", ["[", '{"a":', '[{"a":'])
 def test_a_text_that_is_nested_too_deep_is_refused_where_it_gets_so(bracket: str) -> None:
-    with pytest.raises(MalformedError, match="nested more than") as refused:
-        parse("\n" + bracket * 100_000)
+    with pytest.raises(JsonSyntaxError, match="nested more than") as refused:
+        parse_json("\n" + bracket * 100_000)
     assert refused.value.line == 2
-    assert refused.value.column <= DEPTH * len(bracket) + 1
+    assert refused.value.column <= MAX_DEPTH * len(bracket) + 1
 
 
 def test_brackets_inside_texts_are_not_nesting() -> None:
     text = json.dumps(["[" * 300, '\\"' + "{" * 300, []])
-    assert len(parse(text).items) == 3
+    assert len(parse_json(text).items) == 3
 
 
 def test_as_many_brackets_side_by_side_as_you_like() -> None:
-    assert len(parse("[" + "[], " * 1000 + "{}]").items) == 1001
+    assert len(parse_json("[" + "[], " * 1000 + "{}]").items) == 1001
 
 
 @pytest.mark.parametrize(
@@ -180,15 +191,15 @@ def test_as_many_brackets_side_by_side_as_you_like() -> None:
     ],
 )
 def test_values_can_be_shown_and_stored(text: str, value: object) -> None:
-    assert parse(text).value == value
+    assert parse_json(text).value == value
 
 
 def test_half_a_character_in_a_key_is_replaced_too() -> None:
-    assert parse(r'{"\ud83d": 1}').members.keys() == {"\ufffd"}
+    assert parse_json(r'{"\ud83d": 1}').members.keys() == {"\ufffd"}
 
 
 def test_what_is_not_a_number_is_one() -> None:
-    assert str(parse("[NaN]").value) == "[nan]"
+    assert str(parse_json("[NaN]").value) == "[nan]"
 
 
 @pytest.mark.parametrize(
@@ -209,7 +220,7 @@ def test_what_is_not_a_number_is_one() -> None:
     ],
 )
 def test_a_mistake_is_shown_where_it_is(text: str, line: int, column: int, message: str) -> None:
-    with pytest.raises(MalformedError) as refused:
-        parse(text)
+    with pytest.raises(JsonSyntaxError) as refused:
+        parse_json(text)
     assert (refused.value.line, refused.value.column) == (line, column)
     assert message in refused.value.message

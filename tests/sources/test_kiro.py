@@ -3,11 +3,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from plait.core.graph import build
+from plait.core.graph import build_checked_plan
 from plait.core.plan import Severity
 from plait.core.task import NeedKind
-from plait.sources.formats import Likeness, kiro
-from plait.sources.model import Document, Entry, Mark, Material, Reading
+from plait.sources.formats import Confidence, kiro
+from plait.sources.model import Document, SourceEntry, SourceStatus, SourceFiles, Reading
 from plait.testing.contracts.sources import (
     Subject,
     changes_only_its_own_lines,
@@ -20,7 +20,12 @@ PATH = ".kiro/specs/import/tasks.md"
 KIRO = Subject(
     "kiro",
     PATH,
-    {Mark.DONE: Mark.DONE, Mark.TODO: Mark.TODO, Mark.FAILED: Mark.TODO, Mark.BLOCKED: Mark.TODO},
+    {
+        SourceStatus.DONE: SourceStatus.DONE,
+        SourceStatus.TODO: SourceStatus.TODO,
+        SourceStatus.FAILED: SourceStatus.TODO,
+        SourceStatus.BLOCKED: SourceStatus.TODO,
+    },
 )
 
 PLAN = """\
@@ -60,10 +65,10 @@ PLAN = """\
 
 
 def read(text: str, path: str = PATH) -> Reading:
-    return kiro.read(Material(path, (Document(path, text),)))
+    return kiro.read(SourceFiles(path, (Document(path, text),)))
 
 
-def entries(text: str) -> dict[str, Entry]:
+def entries(text: str) -> dict[str, SourceEntry]:
     return {entry.task.id: entry for entry in read(text).entries}
 
 
@@ -71,8 +76,8 @@ def follows(text: str) -> dict[str, list[str]]:
     return {name: [need.on for need in entry.task.needs] for name, entry in entries(text).items()}
 
 
-def likeness(text: str, path: str = "tasks.md") -> Likeness:
-    return kiro.likeness(Material(path, (Document(path, text),)))
+def likeness(text: str, path: str = "tasks.md") -> Confidence:
+    return kiro.detect(SourceFiles(path, (Document(path, text),)))
 
 
 class TestTasks:
@@ -86,10 +91,16 @@ class TestTasks:
 
     def test_statuses(self) -> None:
         marks = {
-            name: entry.mark
+            name: entry.status
             for name, entry in entries("- [x] 1. a\n- [X] 2. b\n- [-] 3. c\n- [~] 4. d\n- [ ] 5. e\n").items()
         }
-        assert marks == {"1": Mark.DONE, "2": Mark.DONE, "3": Mark.DOING, "4": Mark.TODO, "5": Mark.TODO}
+        assert marks == {
+            "1": SourceStatus.DONE,
+            "2": SourceStatus.DONE,
+            "3": SourceStatus.DOING,
+            "4": SourceStatus.TODO,
+            "5": SourceStatus.TODO,
+        }
 
     def test_requirements_and_bullets_stay_in_the_body_and_parts_do_not(self) -> None:
         found = entries(PLAN)
@@ -137,7 +148,7 @@ class TestTasks:
         assert [problem.severity for problem in reading.problems] == [Severity.WARNING]
 
     def test_a_folder_is_refused_in_words(self) -> None:
-        reading = kiro.read(Material("specs", ()))
+        reading = kiro.read(SourceFiles("specs", ()))
         assert [problem.severity for problem in reading.problems] == [Severity.ERROR]
 
 
@@ -180,18 +191,18 @@ class TestOrder:
 
     def test_a_tick_of_the_parent_says_nothing_of_its_parts(self) -> None:
         found = entries("- [x] 1. a\n  - [ ] 1.1 b\n")
-        assert (found["1"].mark, found["1.1"].mark) == (Mark.DONE, Mark.TODO)
+        assert (found["1"].status, found["1.1"].status) == (SourceStatus.DONE, SourceStatus.TODO)
 
     def test_the_tasks_make_a_plan(self) -> None:
         tasks = [entry.task for entry in read(PLAN).entries if not entry.parts]
-        assert build(tasks).plan is not None
+        assert build_checked_plan(tasks).plan is not None
 
 
 class TestLikeness:
     def test_by_where_it_lies(self) -> None:
-        assert likeness(PLAN, PATH) is Likeness.NAME
-        assert likeness(PLAN, f"a/b/{PATH}") is Likeness.NAME
-        assert likeness(PLAN, "specs/import/tasks.md") is Likeness.CONTENT
+        assert likeness(PLAN, PATH) is Confidence.NAME
+        assert likeness(PLAN, f"a/b/{PATH}") is Confidence.NAME
+        assert likeness(PLAN, "specs/import/tasks.md") is Confidence.CONTENT
 
     @pytest.mark.parametrize(
         "text",
@@ -206,13 +217,13 @@ class TestLikeness:
         ],
     )
     def test_not_by_content(self, text: str) -> None:
-        assert likeness(text) is Likeness.NO
+        assert likeness(text) is Confidence.NO
 
     def test_a_folder_and_other_kinds_of_files_are_none(self) -> None:
         document = Document("tasks.json", "- [ ] 1. a\n")
-        assert kiro.likeness(Material("tasks.json", (document,))) is Likeness.NO
-        assert kiro.likeness(Material("x", (document,), folder=True)) is Likeness.NO
-        assert kiro.likeness(Material("x", ())) is Likeness.NO
+        assert kiro.detect(SourceFiles("tasks.json", (document,))) is Confidence.NO
+        assert kiro.detect(SourceFiles("x", (document,), folder=True)) is Confidence.NO
+        assert kiro.detect(SourceFiles("x", ())) is Confidence.NO
 
 
 def test_a_number_that_is_there_again_costs_nobody_anything() -> None:
@@ -227,11 +238,11 @@ def test_a_number_that_is_there_again_costs_nobody_anything() -> None:
     ]
     assert follows(text)["1.1-2"] == ["2"]
     assert [problem.at.line for problem in reading.problems if problem.at] == [7, 8]
-    changes = [KIRO.change(reading.entries[-1], Mark.DONE)]
+    changes = [KIRO.change(reading.entries[-1], SourceStatus.DONE)]
     assert KIRO.write(text, changes) == text[: text.index("## B")] + "## B\n- [x] 1. d\n  - [x] 1.1 e\n"
 
 
-def write(text: str, **marks: Mark) -> str:
+def write(text: str, **marks: SourceStatus) -> str:
     """`_1_1` is task 1.1."""
     found = entries(text)
     ids = {name: name.strip("_").replace("_", ".") for name in marks}
@@ -243,50 +254,51 @@ class TestWriting:
 
     def test_begun_done_and_back(self) -> None:
         text = "- [ ] 1. a\r\n* [ ]* 1.1 b\r\n"
-        text = write(text, _1=Mark.DOING)
+        text = write(text, _1=SourceStatus.DOING)
         assert text == "- [-] 1. a\r\n* [ ]* 1.1 b\r\n"
-        text = write(text, _1=Mark.DONE, _1_1=Mark.DOING)
+        text = write(text, _1=SourceStatus.DONE, _1_1=SourceStatus.DOING)
         assert text == "- [x] 1. a\r\n* [-]* 1.1 b\r\n"
-        assert write(text, _1=Mark.TODO, _1_1=Mark.FAILED) == "- [ ] 1. a\r\n* [ ]* 1.1 b\r\n"
+        assert write(text, _1=SourceStatus.TODO, _1_1=SourceStatus.FAILED) == "- [ ] 1. a\r\n* [ ]* 1.1 b\r\n"
 
     def test_a_group_is_begun_with_its_first_part_and_done_with_its_last_required_one(self) -> None:
-        text = write(self.GROUP, _1_1=Mark.DOING)
+        text = write(self.GROUP, _1_1=SourceStatus.DOING)
         assert text.startswith("- [-] 1. a\n  - [-] 1.1 b\n")
-        text = write(text, _1_1=Mark.DONE)
+        text = write(text, _1_1=SourceStatus.DONE)
         assert text.startswith("- [-] 1. a\n")
-        text = write(text, _1_2=Mark.DONE)
+        text = write(text, _1_2=SourceStatus.DONE)
         assert text == "- [x] 1. a\n  - [x] 1.1 b\n  - [x] 1.2 c\n  - [ ]* 1.3 d\n- [ ] 2. e\n"
 
     def test_a_group_goes_back_with_its_part(self) -> None:
         text = "- [x] 1. a\n  - [x] 1.1 b\n  - [x] 1.2 c\n"
-        text = write(text, _1_2=Mark.FAILED)
+        text = write(text, _1_2=SourceStatus.FAILED)
         assert text == "- [-] 1. a\n  - [x] 1.1 b\n  - [ ] 1.2 c\n"
-        assert write(text, _1_1=Mark.TODO).startswith("- [ ] 1. a\n")
+        assert write(text, _1_1=SourceStatus.TODO).startswith("- [ ] 1. a\n")
 
     def test_groups_of_groups_follow(self) -> None:
         text = "- [ ] 1. a\n- [ ] 1.1 b\n- [ ] 1.1.1 c\n- [x] 1.2 d\n"
-        assert write(text, _1_1_1=Mark.DONE) == text.replace("[ ]", "[x]")
+        assert write(text, _1_1_1=SourceStatus.DONE) == text.replace("[ ]", "[x]")
 
     def test_an_optional_part_moves_no_group(self) -> None:
-        assert write(self.GROUP, _1_3=Mark.DONE) == self.GROUP.replace("[ ]*", "[x]*")
+        assert write(self.GROUP, _1_3=SourceStatus.DONE) == self.GROUP.replace("[ ]*", "[x]*")
 
     def test_a_group_that_disagrees_with_its_parts_stays_while_they_do(self) -> None:
         text = "- [x] 1. a\n  - [ ] 1.1 b\n"
-        assert write(text, _1_1=Mark.TODO) == text
+        assert write(text, _1_1=SourceStatus.TODO) == text
 
     def test_a_group_that_agrees_keeps_its_own_sign(self) -> None:
-        assert write("- [~] 1. a\n  - [-] 1.1 b\n", _1_1=Mark.FAILED) == "- [~] 1. a\n  - [ ] 1.1 b\n"
+        assert write("- [~] 1. a\n  - [-] 1.1 b\n", _1_1=SourceStatus.FAILED) == "- [~] 1. a\n  - [ ] 1.1 b\n"
 
     def test_what_a_person_ticked_is_not_set_back_to_begun(self) -> None:
-        assert write("- [x] 1. a\n", _1=Mark.DOING) == "- [x] 1. a\n"
+        assert write("- [x] 1. a\n", _1=SourceStatus.DOING) == "- [x] 1. a\n"
 
     def test_a_skipped_task_is_not_in_progress_any_more(self) -> None:
         assert (
-            write("- [-] 1. a\n- [ ] 2. b\n", _1=Mark.SKIPPED, _2=Mark.SKIPPED) == "- [ ] 1. a\n- [ ] 2. b\n"
+            write("- [-] 1. a\n- [ ] 2. b\n", _1=SourceStatus.SKIPPED, _2=SourceStatus.SKIPPED)
+            == "- [ ] 1. a\n- [ ] 2. b\n"
         )
 
     def test_a_renumbered_task_is_found_by_its_title_and_a_gone_one_is_reported(self) -> None:
-        change = KIRO.change(entries("- [ ] 1. a\n")["1"], Mark.DONE)
+        change = KIRO.change(entries("- [ ] 1. a\n")["1"], SourceStatus.DONE)
         (writer,) = kiro.writers(PATH, [change])
         assert writer.apply("- [ ] 1. new\n- [ ] 2. a\n", [change]).text == "- [ ] 1. new\n- [x] 2. a\n"
         rewrite = writer.apply("- [ ] 3. b\n", [change])
@@ -294,7 +306,7 @@ class TestWriting:
         assert len(rewrite.problems) == 1
 
     def test_the_files_own_tick_is_used(self) -> None:
-        assert write("- [X] 1. a\n- [ ] 2. b\n", _2=Mark.DONE) == "- [X] 1. a\n- [X] 2. b\n"
+        assert write("- [X] 1. a\n- [ ] 2. b\n", _2=SourceStatus.DONE) == "- [X] 1. a\n- [X] 2. b\n"
 
 
 @st.composite
@@ -349,7 +361,7 @@ def test_reading_and_writing_nothing_keeps_every_byte(text: str) -> None:
 
 @settings(max_examples=150, deadline=None)
 @given(plans(), st.integers(0, 20), st.sampled_from(list(KIRO.tells)))
-def test_a_change_touches_its_own_lines_and_groups(text: str, index: int, mark: Mark) -> None:
+def test_a_change_touches_its_own_lines_and_groups(text: str, index: int, mark: SourceStatus) -> None:
     changes_only_its_own_lines(KIRO, text, index, mark)
 
 
@@ -363,4 +375,4 @@ def test_no_text_makes_it_raise(text: str) -> None:
 @given(plans())
 def test_the_leaves_always_make_a_plan(text: str) -> None:
     tasks = [entry.task for entry in read(text).entries if not entry.parts]
-    assert not tasks or build(tasks).plan is not None
+    assert not tasks or build_checked_plan(tasks).plan is not None

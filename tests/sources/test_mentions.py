@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from plait.sources.mentions import mentions
+from plait.sources.mentions import find_mentions
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ from plait.sources.mentions import mentions
     ],
 )
 def test_files_are_found(text: str, files: list[str]) -> None:
-    assert list(mentions(text)) == files
+    assert list(find_mentions(text)) == files
 
 
 @pytest.mark.parametrize(
@@ -44,15 +44,15 @@ def test_files_are_found(text: str, files: list[str]) -> None:
     ],
 )
 def test_what_only_looks_like_a_file_is_none(text: str) -> None:
-    assert mentions(text) == ()
+    assert find_mentions(text) == ()
 
 
 @given(st.text("ab./`:-+@_\\ \n", max_size=60))
 def test_every_mention_is_in_the_text(text: str) -> None:
-    assert all(path in text for path in mentions(text))
+    assert all(path in text for path in find_mentions(text))
 
 
 @pytest.mark.parametrize("piece", ["a.", "a/", "a+", "`", "a-", "./", "a.b/", "a:1", "é."])
 def test_a_long_line_of_anything_is_read_in_one_go(piece: str) -> None:
     """Would not come to an end if looking cost the square of the length."""
-    mentions(piece * 300_000)
+    find_mentions(piece * 300_000)

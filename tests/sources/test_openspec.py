@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from plait.core.graph import build
+from plait.core.graph import build_checked_plan
 from plait.core.plan import Severity
-from plait.sources.formats import Likeness, kiro, openspec
-from plait.sources.model import Document, Entry, Mark, Material, Reading
+from plait.sources.formats import Confidence, kiro, openspec
+from plait.sources.model import Document, SourceEntry, SourceStatus, SourceFiles, Reading
 from plait.testing.contracts.sources import (
     Subject,
     changes_only_its_own_lines,
@@ -19,7 +19,12 @@ PATH = "openspec/changes/add-login/tasks.md"
 OPENSPEC = Subject(
     "openspec",
     PATH,
-    {Mark.DONE: Mark.DONE, Mark.TODO: Mark.TODO, Mark.FAILED: Mark.TODO, Mark.BLOCKED: Mark.TODO},
+    {
+        SourceStatus.DONE: SourceStatus.DONE,
+        SourceStatus.TODO: SourceStatus.TODO,
+        SourceStatus.FAILED: SourceStatus.TODO,
+        SourceStatus.BLOCKED: SourceStatus.TODO,
+    },
 )
 
 TASKS = """\
@@ -57,15 +62,15 @@ Intro with a [link](x).
 
 
 def read(text: str, path: str = PATH) -> Reading:
-    return openspec.read(Material(path, (Document(path, text),)))
+    return openspec.read(SourceFiles(path, (Document(path, text),)))
 
 
-def entries(text: str) -> dict[str, Entry]:
+def entries(text: str) -> dict[str, SourceEntry]:
     return {entry.task.id: entry for entry in read(text).entries}
 
 
-def likeness(text: str, path: str = "tasks.md") -> Likeness:
-    return openspec.likeness(Material(path, (Document(path, text),)))
+def likeness(text: str, path: str = "tasks.md") -> Confidence:
+    return openspec.detect(SourceFiles(path, (Document(path, text),)))
 
 
 class TestTasks:
@@ -81,7 +86,7 @@ class TestTasks:
         assert titles[6] == "Tell the team about login"
 
     def test_statuses(self) -> None:
-        done = [name for name, entry in entries(TASKS).items() if entry.mark is Mark.DONE]
+        done = [name for name, entry in entries(TASKS).items() if entry.status is SourceStatus.DONE]
         assert done == ["1.1", "1.2", "2.2.2"]
 
     def test_bodies_and_files(self) -> None:
@@ -139,26 +144,26 @@ class TestSections:
 
     def test_they_make_a_plan(self) -> None:
         reading = read(TASKS)
-        tasks = [entry.task for entry in reading.entries if not entry.parts and not entry.mark.closed]
-        assert build(tasks, phases=reading.phases).plan is not None
+        tasks = [entry.task for entry in reading.entries if not entry.parts and not entry.status.is_closed]
+        assert build_checked_plan(tasks, phases=reading.phases).plan is not None
 
 
 class TestLikeness:
     def test_by_where_it_lies_with_any_box(self) -> None:
-        assert likeness(TASKS, PATH) is Likeness.NAME
-        assert likeness("- [ ] a\n", "x/openspec/changes/archive/y/tasks.md") is Likeness.NAME
-        assert likeness("- a\n", PATH) is Likeness.NO
+        assert likeness(TASKS, PATH) is Confidence.NAME
+        assert likeness("- [ ] a\n", "x/openspec/changes/archive/y/tasks.md") is Confidence.NAME
+        assert likeness("- a\n", PATH) is Confidence.NO
 
     def test_by_content(self) -> None:
-        assert likeness(TASKS) is Likeness.CONTENT
-        assert kiro.likeness(Material("tasks.md", (Document("tasks.md", TASKS),))) is Likeness.NO
+        assert likeness(TASKS) is Confidence.CONTENT
+        assert kiro.detect(SourceFiles("tasks.md", (Document("tasks.md", TASKS),))) is Confidence.NO
 
     @pytest.mark.parametrize(
         "text",
         ["## 1. a\n- [ ] x\n", "- [ ] 1.1 x\n", "### 1. a\n- [ ] 1.1 x\n", "## Phase 1: a\n- [ ] 1.1 x\n"],
     )
     def test_not_by_content(self, text: str) -> None:
-        assert likeness(text) is Likeness.NO
+        assert likeness(text) is Confidence.NO
 
 
 def test_a_task_that_has_the_number_of_another_costs_nobody_anything() -> None:
@@ -173,7 +178,7 @@ def test_a_task_that_has_the_number_of_another_costs_nobody_anything() -> None:
     assert problem.message == "1.1 is there again (first on line 2): this one is called 1.1-2"
 
 
-def write(text: str, marks: dict[str, Mark]) -> str:
+def write(text: str, marks: dict[str, SourceStatus]) -> str:
     found = entries(text)
     return OPENSPEC.write(text, [OPENSPEC.change(found[name], mark) for name, mark in marks.items()])
 
@@ -181,25 +186,33 @@ def write(text: str, marks: dict[str, Mark]) -> str:
 class TestWriting:
     def test_boxes_are_ticked_and_unticked(self) -> None:
         text = "## 1. a\n* [ ] 1.1 x\n* [X] 1.2 y\n- [ ] z\n"
-        written = write(text, {"1.1": Mark.DONE, "1.2": Mark.FAILED, "1.z": Mark.DONE})
+        written = write(
+            text, {"1.1": SourceStatus.DONE, "1.2": SourceStatus.FAILED, "1.z": SourceStatus.DONE}
+        )
         assert written == "## 1. a\n* [X] 1.1 x\n* [ ] 1.2 y\n- [X] z\n"
 
     def test_what_a_box_can_not_say_changes_nothing(self) -> None:
-        for mark in (Mark.DOING, Mark.SKIPPED, Mark.FAILED, Mark.BLOCKED, Mark.TODO):
+        for mark in (
+            SourceStatus.DOING,
+            SourceStatus.SKIPPED,
+            SourceStatus.FAILED,
+            SourceStatus.BLOCKED,
+            SourceStatus.TODO,
+        ):
             assert write("## 1. a\n- [ ] 1.1 x\n", {"1.1": mark}) == "## 1. a\n- [ ] 1.1 x\n"
 
     def test_a_group_is_ticked_with_its_last_part_and_unticked_with_any(self) -> None:
-        text = write(TASKS, {"2.2.1": Mark.DONE})
+        text = write(TASKS, {"2.2.1": SourceStatus.DONE})
         assert "* [x] 2.2 Service" in text
-        text = write(text, {"2.2.2": Mark.BLOCKED})
+        text = write(text, {"2.2.2": SourceStatus.BLOCKED})
         assert "* [ ] 2.2 Service" in text
 
     def test_a_group_that_is_half_done_keeps_its_own_sign(self) -> None:
         text = "## 1. a\n- [?] 1.1 g\n  - [ ] 1.1.1 x\n  - [ ] 1.1.2 y\n"
-        assert write(text, {"1.1.1": Mark.DONE}) == text.replace("[ ] 1.1.1", "[x] 1.1.1")
+        assert write(text, {"1.1.1": SourceStatus.DONE}) == text.replace("[ ] 1.1.1", "[x] 1.1.1")
 
     def test_steps_inside_a_task_are_left_alone(self) -> None:
-        assert "  - [ ] a step of it" in write(TASKS, {"2.1": Mark.DONE})
+        assert "  - [ ] a step of it" in write(TASKS, {"2.1": SourceStatus.DONE})
 
 
 @st.composite
@@ -242,7 +255,7 @@ def test_reading_and_writing_nothing_keeps_every_byte(text: str) -> None:
 
 @settings(max_examples=150, deadline=None)
 @given(changes(), st.integers(0, 20), st.sampled_from(list(OPENSPEC.tells)))
-def test_a_change_touches_its_own_lines_and_groups(text: str, index: int, mark: Mark) -> None:
+def test_a_change_touches_its_own_lines_and_groups(text: str, index: int, mark: SourceStatus) -> None:
     changes_only_its_own_lines(OPENSPEC, text, index, mark)
 
 

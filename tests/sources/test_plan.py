@@ -5,8 +5,8 @@ from hypothesis import given, settings, strategies as st
 
 from plait.core.plan import Severity
 from plait.core.task import Origin
-from plait.sources.formats import Likeness, load
-from plait.sources.model import Change, Document, Entry, Mark, Material, Reading
+from plait.sources.formats import Confidence, load_format
+from plait.sources.model import StatusChange, Document, SourceEntry, SourceStatus, SourceFiles, Reading
 from plait.testing.contracts.sources import (
     NOW,
     Subject,
@@ -21,10 +21,10 @@ PLAN = Subject(
     "plan",
     PATH,
     {
-        Mark.DONE: Mark.DONE,
-        Mark.TODO: Mark.TODO,
-        Mark.FAILED: Mark.TODO,
-        Mark.BLOCKED: Mark.TODO,
+        SourceStatus.DONE: SourceStatus.DONE,
+        SourceStatus.TODO: SourceStatus.TODO,
+        SourceStatus.FAILED: SourceStatus.TODO,
+        SourceStatus.BLOCKED: SourceStatus.TODO,
     },
 )
 
@@ -78,7 +78,7 @@ def ids(text: str) -> list[str]:
     return [entry.task.id for entry in read(text).entries]
 
 
-def entry(text: str, name: str) -> Entry:
+def entry(text: str, name: str) -> SourceEntry:
     return next(entry for entry in read(text).entries if entry.task.id == name)
 
 
@@ -108,7 +108,7 @@ class TestTasks:
 
     @pytest.mark.parametrize("tick", "xXvV✓✔")
     def test_with_a_tick_are_done(self, tick: str) -> None:
-        assert entry(f"## Phase 1: A\n- [{tick}] 1.1 a\n", "1.1").mark is Mark.DONE
+        assert entry(f"## Phase 1: A\n- [{tick}] 1.1 a\n", "1.1").status is SourceStatus.DONE
 
     @pytest.mark.parametrize(
         ("line", "name", "title"),
@@ -170,7 +170,7 @@ class TestTasks:
 
     def test_are_read_without_changing_what_other_readers_see(self) -> None:
         document = Document(PATH, "## Phase 1: A\n- [ ] 1.1 a\n**More:** b\n")
-        load("plan").read(Material(PATH, (document,)))
+        load_format("plan").read(SourceFiles(PATH, (document,)))
         assert [block.text for block in document.markdown.blocks] == ["Phase 1: A", "[ ] 1.1 a\n**More:** b"]
 
     @pytest.mark.parametrize("line", ["- [] 1.2 b", "- [ ]1.2 b", "- [x]**1.2** b", "- [ ] 1.2.3.4 b"])
@@ -182,7 +182,11 @@ class TestTasks:
 
     def test_with_a_strange_mark_are_open_and_reported(self) -> None:
         text = "## Phase 1: A\n- [?] 1.1 a\n- [~] 1.2 b\n- [-] 1.3 c\n"
-        assert [entry.mark for entry in read(text).entries] == [Mark.TODO, Mark.DOING, Mark.SKIPPED]
+        assert [entry.status for entry in read(text).entries] == [
+            SourceStatus.TODO,
+            SourceStatus.DOING,
+            SourceStatus.SKIPPED,
+        ]
         ((line, message),) = said(read(text))
         assert (line, message[:19]) == (2, "1.1 is marked [?], ")
 
@@ -277,7 +281,7 @@ class TestTasksOutsideOfThePhases:
 
     def test_are_noted_if_their_phase_has_them(self) -> None:
         reading = read("## Phase 1: A\n- [ ] 1.1 a\n## Progress\n- [x] 1.1 a\n")
-        assert [entry.mark for entry in reading.entries] == [Mark.TODO]
+        assert [entry.status for entry in reading.entries] == [SourceStatus.TODO]
         assert [problem.severity for problem in reading.problems] == [Severity.INFO]
 
     @pytest.mark.parametrize(
@@ -296,7 +300,7 @@ class TestAnEmptyPlan:
         assert "- [ ] 1.1 Text" in problem.hint
 
     def test_is_not_a_folder(self) -> None:
-        reading = load("plan").read(Material("docs/plans", (), folder=True))
+        reading = load_format("plan").read(SourceFiles("docs/plans", (), folder=True))
         assert [problem.severity for problem in reading.problems] == [Severity.ERROR]
 
 
@@ -304,54 +308,58 @@ class TestLikeness:
     @pytest.mark.parametrize(
         ("path", "text", "likeness"),
         [
-            ("docs/plans/x.md", HARBOUR, Likeness.NAME),
-            ("x.md", HARBOUR, Likeness.CONTENT),
-            ("x.md", "## Phase 1: A\n- [ ] T001 a\n", Likeness.NO),
-            ("x.md", "## Phase 1: A\n- [ ] a\n", Likeness.NO),
-            ("x.md", "## 1. A\n- [ ] 1.1 a\n", Likeness.NO),
-            ("x.md", "```\n## Phase 1: A\n- [ ] 1.1 a\n```\n", Likeness.NO),
-            ("x.json", HARBOUR, Likeness.NO),
-            ("x.md", "", Likeness.NO),
+            ("docs/plans/x.md", HARBOUR, Confidence.NAME),
+            ("x.md", HARBOUR, Confidence.CONTENT),
+            ("x.md", "## Phase 1: A\n- [ ] T001 a\n", Confidence.NO),
+            ("x.md", "## Phase 1: A\n- [ ] a\n", Confidence.NO),
+            ("x.md", "## 1. A\n- [ ] 1.1 a\n", Confidence.NO),
+            ("x.md", "```\n## Phase 1: A\n- [ ] 1.1 a\n```\n", Confidence.NO),
+            ("x.json", HARBOUR, Confidence.NO),
+            ("x.md", "", Confidence.NO),
         ],
     )
-    def test_needs_phases_and_tasks(self, path: str, text: str, likeness: Likeness) -> None:
-        assert load("plan").likeness(Material(path, (Document(path, text),))) is likeness
+    def test_needs_phases_and_tasks(self, path: str, text: str, likeness: Confidence) -> None:
+        assert load_format("plan").detect(SourceFiles(path, (Document(path, text),))) is likeness
 
     def test_is_none_for_a_folder(self) -> None:
-        material = Material("docs/plans", (Document("docs/plans/x.md", HARBOUR),), folder=True)
-        assert load("plan").likeness(material) is Likeness.NO
+        material = SourceFiles("docs/plans", (Document("docs/plans/x.md", HARBOUR),), folder=True)
+        assert load_format("plan").detect(material) is Confidence.NO
 
 
 class TestWriting:
     def test_ticks_as_the_file_does(self) -> None:
-        written = PLAN.write("## Phase 1: A\n- [X] 1.1 a\n- [ ] 1.2 b\n", [change("1.2", "b", Mark.DONE)])
+        written = PLAN.write(
+            "## Phase 1: A\n- [X] 1.1 a\n- [ ] 1.2 b\n", [change("1.2", "b", SourceStatus.DONE)]
+        )
         assert written == "## Phase 1: A\n- [X] 1.1 a\n- [X] 1.2 b\n"
 
     def test_takes_the_tick_from_what_is_not_done(self) -> None:
-        written = PLAN.write("## Phase 1: A\n- [x] 1.1 a\n", [change("1.1", "a", Mark.FAILED)])
+        written = PLAN.write("## Phase 1: A\n- [x] 1.1 a\n", [change("1.1", "a", SourceStatus.FAILED)])
         assert written == "## Phase 1: A\n- [ ] 1.1 a\n"
 
     def test_does_not_set_back_what_a_person_has_ticked(self) -> None:
         text = "## Phase 1: A\n- [x] 1.1 a\n"
-        assert PLAN.write(text, [change("1.1", "a", Mark.DOING)]) == text
+        assert PLAN.write(text, [change("1.1", "a", SourceStatus.DOING)]) == text
 
     def test_finds_a_task_that_was_renumbered(self) -> None:
-        written = PLAN.write("## Phase 1: A\n- [ ] 1.1 new\n- [ ] 1.2 a\n", [change("1.1", "a", Mark.DONE)])
+        written = PLAN.write(
+            "## Phase 1: A\n- [ ] 1.1 new\n- [ ] 1.2 a\n", [change("1.1", "a", SourceStatus.DONE)]
+        )
         assert written == "## Phase 1: A\n- [ ] 1.1 new\n- [x] 1.2 a\n"
 
     def test_reports_a_task_that_is_gone(self) -> None:
-        (writer, _) = load("plan").writers(PATH, ())
-        rewrite = writer.apply("## Phase 1: A\n- [ ] 1.1 a\n", [change("1.7", "z", Mark.DONE)])
+        (writer, _) = load_format("plan").writers(PATH, ())
+        rewrite = writer.apply("## Phase 1: A\n- [ ] 1.1 a\n", [change("1.7", "z", SourceStatus.DONE)])
         assert rewrite.text == "## Phase 1: A\n- [ ] 1.1 a\n"
         assert [problem.message[:29] for problem in rewrite.problems] == ["1.7 is not in the file any mo"]
 
     def test_leaves_the_tasks_of_other_files_alone(self) -> None:
         text = "## Phase 1: A\n- [ ] 1.1 a\n"
-        assert PLAN.write(text, [Change("1.1", Mark.DONE, NOW, "other.md", "a")]) == text
+        assert PLAN.write(text, [StatusChange("1.1", SourceStatus.DONE, NOW, "other.md", "a")]) == text
 
 
-def change(name: str, title: str, mark: Mark) -> Change:
-    return Change(name, mark, NOW, PATH, title)
+def change(name: str, title: str, mark: SourceStatus) -> StatusChange:
+    return StatusChange(name, mark, NOW, PATH, title)
 
 
 LINES = st.sampled_from(
@@ -404,8 +412,10 @@ class TestTheContract:
         keeps_every_byte(PLAN, text)
 
     @settings(max_examples=150, deadline=None)
-    @given(PLANS, st.integers(0, 20), st.sampled_from([*PLAN.tells, Mark.DOING, Mark.SKIPPED]))
-    def test_only_its_own_lines_change(self, text: str, index: int, mark: Mark) -> None:
+    @given(
+        PLANS, st.integers(0, 20), st.sampled_from([*PLAN.tells, SourceStatus.DOING, SourceStatus.SKIPPED])
+    )
+    def test_only_its_own_lines_change(self, text: str, index: int, mark: SourceStatus) -> None:
         changes_only_its_own_lines(PLAN, text, index, mark)
 
     @settings(max_examples=200, deadline=None)
@@ -418,6 +428,6 @@ class TestTheContract:
     def test_line_ends_and_byte_order_marks_do_not_matter(self, end: str, start: str) -> None:
         text = start + HARBOUR.replace("\n", end)
         assert ids(text) == ids(HARBOUR)
-        assert PLAN.write(text, [change("1.1", "Pour the foundation", Mark.DONE)]) == text.replace(
+        assert PLAN.write(text, [change("1.1", "Pour the foundation", SourceStatus.DONE)]) == text.replace(
             "[ ] 1.1 P", "[x] 1.1 P"
         )

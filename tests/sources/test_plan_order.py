@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from plait.core.graph import build
+from plait.core.graph import build_checked_plan
 from plait.core.plan import Severity
 from plait.core.task import NeedKind, Origin
 from plait.sources.model import Chain, Reading
@@ -405,6 +405,6 @@ def test_a_plan_with_everything_in_it_is_in_order() -> None:
         + phase(3, boxes("3.1"))
     )
     reading = read(text)
-    checked = build([entry.task for entry in reading.entries], phases=reading.phases)
+    checked = build_checked_plan([entry.task for entry in reading.entries], phases=reading.phases)
     assert reading.problems == ()
     assert (checked.plan is not None, checked.problems) == (True, ())

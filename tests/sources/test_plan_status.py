@@ -9,8 +9,17 @@ from hypothesis import given, settings, strategies as st
 
 from plait.core.plan import Problem, Severity
 from plait.core.task import Origin
-from plait.sources.formats import load
-from plait.sources.model import Change, Document, Entry, Mark, Material, Reading, Rewrite, Writer
+from plait.sources.formats import load_format
+from plait.sources.model import (
+    StatusChange,
+    Document,
+    SourceEntry,
+    SourceStatus,
+    SourceFiles,
+    Reading,
+    Rewrite,
+    StatusFileWriter,
+)
 
 PATH = "plans/harbour.md"
 STATUS = "docs/plan-outputs/harbour/status.json"
@@ -30,59 +39,63 @@ def at(minutes: float) -> datetime:
     return NOON + timedelta(minutes=minutes)
 
 
-def change(name: str, mark: Mark, minutes: float = 0, **more: Any) -> Change:
-    return Change(name, mark, at(minutes), PATH, f"do {name}", **more)
+def change(name: str, mark: SourceStatus, minutes: float = 0, **more: Any) -> StatusChange:
+    return StatusChange(name, mark, at(minutes), PATH, f"do {name}", **more)
 
 
-def writer() -> Writer:
-    return next(writer for writer in load("plan").writers(PATH, ()) if writer.path == STATUS)
+def writer() -> StatusFileWriter:
+    return next(writer for writer in load_format("plan").writers(PATH, ()) if writer.path == STATUS)
 
 
-def write(text: str, *changes: Change) -> str:
+def write(text: str, *changes: StatusChange) -> str:
     rewrite = writer().apply(text, changes)
     assert rewrite.problems == ()
     return rewrite.text
 
 
-def written(text: str, *changes: Change) -> Json:
+def written(text: str, *changes: StatusChange) -> Json:
     return json.loads(write(text, *changes))
 
 
 def read(status: str, plan: str = PLAN) -> Reading:
-    material = Material(PATH, (Document(PATH, plan),), {STATUS: Document(STATUS, status)})
-    return load("plan").read(material)
+    material = SourceFiles(PATH, (Document(PATH, plan),), {STATUS: Document(STATUS, status)})
+    return load_format("plan").read(material)
 
 
-def told(**task: object) -> Entry:
+def told(**task: object) -> SourceEntry:
     """What is read of 1.1 when status.json says this of it."""
     return read(json.dumps({"tasks": [{"id": "1.1", **task}]})).entries[0]
 
 
 def test_lies_in_the_outputs_of_the_plan_wherever_that_is() -> None:
-    assert load("plan").companions("a/b/harbour.md") == (STATUS,)
-    assert load("plan").companions("harbour") == (STATUS,)
+    assert load_format("plan").companions("a/b/harbour.md") == (STATUS,)
+    assert load_format("plan").companions("harbour") == (STATUS,)
 
 
 class TestReading:
     @pytest.mark.parametrize(
         ("said", "mark"),
         [
-            ("pending", Mark.TODO),
-            ("in_progress", Mark.DOING),
-            ("completed", Mark.DONE),
-            ("failed", Mark.FAILED),
-            ("skipped", Mark.SKIPPED),
-            ("done", Mark.DONE),
+            ("pending", SourceStatus.TODO),
+            ("in_progress", SourceStatus.DOING),
+            ("completed", SourceStatus.DONE),
+            ("failed", SourceStatus.FAILED),
+            ("skipped", SourceStatus.SKIPPED),
+            ("done", SourceStatus.DONE),
         ],
     )
-    def test_gives_tasks_their_status(self, said: str, mark: Mark) -> None:
+    def test_gives_tasks_their_status(self, said: str, mark: SourceStatus) -> None:
         entry = told(status=said)
-        assert (entry.mark, entry.said) == (mark, said)
+        assert (entry.status, entry.status_text) == (mark, said)
 
     @pytest.mark.parametrize("said", ["pending", "failed", "in_progress"])
     def test_leaves_a_ticked_box_the_last_word(self, said: str) -> None:
         entries = read(json.dumps({"tasks": [{"id": "1.2", "status": said}]})).entries
-        assert [entry.mark for entry in entries] == [Mark.TODO, Mark.DONE, Mark.TODO]
+        assert [entry.status for entry in entries] == [
+            SourceStatus.TODO,
+            SourceStatus.DONE,
+            SourceStatus.TODO,
+        ]
 
     def test_counts_for_the_phases(self) -> None:
         reading = read(json.dumps({"tasks": [{"id": "1.1", "status": "skipped"}]}))
@@ -94,12 +107,12 @@ class TestReading:
         failed = told(status="failed", startedAt=begun, completedAt=ended, retryCount=2, error="no\ncement")
         assert doing.since == datetime(2026, 3, 14, 11, tzinfo=UTC)
         assert failed.since == datetime(2026, 3, 14, 11, 30, tzinfo=UTC)
-        assert (failed.tries, failed.said) == (2, "failed: no cement")
+        assert (failed.tries, failed.status_text) == (2, "failed: no cement")
 
     @pytest.mark.parametrize("odd", [None, 7, "yesterday", True, [], {}, "2026-13-45", -1, 1e400])
     def test_takes_no_harm_from_odd_values(self, odd: object) -> None:
         entry = told(status="in_progress", startedAt=odd, retryCount=odd, error=odd)
-        assert (entry.mark, entry.since, entry.tries) == (Mark.DOING, None, 7 if odd == 7 else 0)
+        assert (entry.status, entry.since, entry.tries) == (SourceStatus.DOING, None, 7 if odd == 7 else 0)
 
     @pytest.mark.parametrize(
         "text",
@@ -107,7 +120,11 @@ class TestReading:
     )
     def test_of_a_broken_file_is_a_warning_and_the_boxes_count(self, text: str) -> None:
         reading = read(text)
-        assert [entry.mark for entry in reading.entries] == [Mark.TODO, Mark.DONE, Mark.TODO]
+        assert [entry.status for entry in reading.entries] == [
+            SourceStatus.TODO,
+            SourceStatus.DONE,
+            SourceStatus.TODO,
+        ]
         (problem,) = reading.problems
         assert (problem.severity, problem.at and problem.at.file) == (Severity.WARNING, STATUS)
 
@@ -117,25 +134,25 @@ class TestReading:
 
     def test_of_an_unknown_status_is_a_warning(self) -> None:
         reading = read(json.dumps({"tasks": [{"id": "1.1", "status": "jolly"}, 7, {"status": "failed"}]}))
-        assert reading.entries[0].mark is Mark.TODO
+        assert reading.entries[0].status is SourceStatus.TODO
         assert [problem.message for problem in reading.problems] == [
             "a task has a status that is not known (1.1: jolly); the boxes of the plan count"
         ]
 
     def test_of_no_file_is_no_problem(self) -> None:
-        assert load("plan").read(Material(PATH, (Document(PATH, PLAN),))).problems == ()
+        assert load_format("plan").read(SourceFiles(PATH, (Document(PATH, PLAN),))).problems == ()
 
 
 class TestMakingTheFile:
     def test_is_allowed(self) -> None:
-        assert [(writer.path, writer.creates) for writer in load("plan").writers(PATH, ())] == [
+        assert [(writer.path, writer.creates) for writer in load_format("plan").writers(PATH, ())] == [
             (PATH, False),
             (STATUS, True),
         ]
 
     @pytest.mark.parametrize("nothing", ["", "\n", " \r\n"])
     def test_tells_all_that_is_known(self, nothing: str) -> None:
-        assert written(nothing, change("1.1", Mark.DOING, batch="b7")) == {
+        assert written(nothing, change("1.1", SourceStatus.DOING, batch="b7")) == {
             "planPath": PATH,
             "planName": "harbour",
             "lastUpdatedAt": "2026-03-14T12:00:00.123Z",
@@ -170,30 +187,30 @@ class TestMakingTheFile:
         }
 
     def test_tells_the_phase_and_the_dependencies_of_a_task(self) -> None:
-        told = change("1.3", Mark.DOING, phase="Phase 1: Quay", needs=("1.1", "1.2"))
+        told = change("1.3", SourceStatus.DOING, phase="Phase 1: Quay", needs=("1.1", "1.2"))
         (task,) = written("", told)["tasks"]
         assert (task["phase"], task["dependencies"]) == ("Phase 1: Quay", ["1.1", "1.2"])
         known = json.dumps({"tasks": [{"id": "1.3", "dependencies": ["0.1"], "status": "pending"}]})
         assert written(known, told)["tasks"][0]["dependencies"] == ["0.1"]
 
     def test_is_laid_out_for_people(self) -> None:
-        text = write("", change("1.1", Mark.DONE))
+        text = write("", change("1.1", SourceStatus.DONE))
         assert text.startswith('{\n  "planPath": "plans/harbour.md",\n')
         assert text.endswith("}\n")
 
     def test_keeps_tasks_in_the_order_of_their_numbers(self) -> None:
-        data = written("", *(change(name, Mark.DOING) for name in ("1.10", "2.1", "1.9", "1.9.2")))
+        data = written("", *(change(name, SourceStatus.DOING) for name in ("1.10", "2.1", "1.9", "1.9.2")))
         assert [task["id"] for task in data["tasks"]] == ["1.9", "1.9.2", "1.10", "2.1"]
 
     def test_is_not_done_for_nothing(self) -> None:
         assert write("") == ""
-        assert write("", Change("1.1", Mark.DONE, NOON, "other.md")) == ""
+        assert write("", StatusChange("1.1", SourceStatus.DONE, NOON, "other.md")) == ""
 
 
 class TestTheLifeOfATask:
     def test_has_a_beginning_and_an_end(self) -> None:
-        text = write("", change("1.1", Mark.DOING))
-        (task,) = written(text, change("1.1", Mark.DONE, 2.5))["tasks"]
+        text = write("", change("1.1", SourceStatus.DOING))
+        (task,) = written(text, change("1.1", SourceStatus.DONE, 2.5))["tasks"]
         assert task["status"] == "completed"
         assert (task["startedAt"], task["completedAt"], task["duration"]) == (
             "2026-03-14T12:00:00.123Z",
@@ -202,12 +219,12 @@ class TestTheLifeOfATask:
         )
 
     def test_may_fail_and_be_tried_again(self) -> None:
-        text = write("", change("1.1", Mark.DOING))
-        text = write(text, change("1.1", Mark.FAILED, 1, reason="no cement"))
+        text = write("", change("1.1", SourceStatus.DOING))
+        text = write(text, change("1.1", SourceStatus.FAILED, 1, reason="no cement"))
         (failed,) = json.loads(text)["tasks"]
-        text = write(text, change("1.1", Mark.DOING, 2, tries=1))
+        text = write(text, change("1.1", SourceStatus.DOING, 2, tries=1))
         (again,) = json.loads(text)["tasks"]
-        (done,) = written(text, change("1.1", Mark.DONE, 3, tries=1))["tasks"]
+        (done,) = written(text, change("1.1", SourceStatus.DONE, 3, tries=1))["tasks"]
         assert (failed["status"], failed["error"]) == ("failed", "no cement")
         assert again == {**_head("in_progress"), "startedAt": "2026-03-14T12:02:00.123Z", "retryCount": 1}
         assert done == {
@@ -220,39 +237,39 @@ class TestTheLifeOfATask:
     @pytest.mark.parametrize(
         ("mark", "said"),
         [
-            (Mark.TODO, "pending"),
-            (Mark.BLOCKED, "pending"),
-            (Mark.SKIPPED, "skipped"),
-            (Mark.PARTIAL, "failed"),
-            (Mark.STUCK, "in_progress"),
+            (SourceStatus.TODO, "pending"),
+            (SourceStatus.BLOCKED, "pending"),
+            (SourceStatus.SKIPPED, "skipped"),
+            (SourceStatus.PARTIAL, "failed"),
+            (SourceStatus.STUCK, "in_progress"),
         ],
     )
-    def test_knows_five_words(self, mark: Mark, said: str) -> None:
+    def test_knows_five_words(self, mark: SourceStatus, said: str) -> None:
         (task,) = written("", change("1.1", mark))["tasks"]
         assert task["status"] == said
 
     def test_begins_anew_when_it_is_open_again(self) -> None:
-        text = write("", change("1.1", Mark.DOING))
-        assert written(text, change("1.1", Mark.TODO, 1))["tasks"] == [_head("pending")]
+        text = write("", change("1.1", SourceStatus.DOING))
+        assert written(text, change("1.1", SourceStatus.TODO, 1))["tasks"] == [_head("pending")]
 
     def test_is_not_set_back_by_a_beginning_that_comes_late(self) -> None:
-        text = write("", change("1.1", Mark.DONE))
-        assert write(text, change("1.1", Mark.DOING, 1)) == text
+        text = write("", change("1.1", SourceStatus.DONE))
+        assert write(text, change("1.1", SourceStatus.DOING, 1)) == text
 
     def test_takes_the_name_of_its_phase_from_its_neighbours(self) -> None:
         text = json.dumps({"tasks": [{"id": "1.2", "phase": "Phase 1: Quay", "status": "pending"}]})
-        data = written(text, change("1.3", Mark.DOING), change("2.1", Mark.TODO))
+        data = written(text, change("1.3", SourceStatus.DOING), change("2.1", SourceStatus.TODO))
         assert [task["phase"] for task in data["tasks"]] == ["Phase 1: Quay", "Phase 1: Quay", "Phase 2"]
         assert data["currentPhase"] == "Phase 1: Quay"
 
     def test_counts_its_tries_even_if_it_is_still_in_progress(self) -> None:
-        text = write("", change("1.1", Mark.DOING))
-        (task,) = written(text, change("1.1", Mark.DOING, 1, tries=2))["tasks"]
+        text = write("", change("1.1", SourceStatus.DOING))
+        (task,) = written(text, change("1.1", SourceStatus.DOING, 1, tries=2))["tasks"]
         assert (task["startedAt"], task["retryCount"]) == ("2026-03-14T12:01:00.123Z", 2)
 
     def test_is_not_told_twice(self) -> None:
-        text = write("", change("1.1", Mark.FAILED, reason="a"))
-        assert write(text, change("1.1", Mark.FAILED, 5, reason="a")) == text
+        text = write("", change("1.1", SourceStatus.FAILED, reason="a"))
+        assert write(text, change("1.1", SourceStatus.FAILED, 5, reason="a")) == text
 
 
 def _head(status: str) -> Json:
@@ -267,11 +284,17 @@ def _head(status: str) -> Json:
 
 class TestRunsAndSummary:
     def test_a_run_counts_what_ended_since_it_began(self) -> None:
-        text = write("", change("1.1", Mark.DONE, 0, batch="a"))
-        text = write(text, *(change(name, Mark.DOING, 1, batch="b") for name in ("1.2", "1.3", "1.4")))
-        text = write(text, change("1.2", Mark.DONE, 2, batch="b"))
+        text = write("", change("1.1", SourceStatus.DONE, 0, batch="a"))
+        text = write(
+            text, *(change(name, SourceStatus.DOING, 1, batch="b") for name in ("1.2", "1.3", "1.4"))
+        )
+        text = write(text, change("1.2", SourceStatus.DONE, 2, batch="b"))
         before, now = json.loads(text)["runs"]
-        data = written(text, change("1.3", Mark.FAILED, 3, batch="b"), change("1.4", Mark.DONE, 4, batch="b"))
+        data = written(
+            text,
+            change("1.3", SourceStatus.FAILED, 3, batch="b"),
+            change("1.4", SourceStatus.DONE, 4, batch="b"),
+        )
         assert (before["runId"], before["tasksCompleted"]) == ("a", 1)
         assert (now["completedAt"], now["tasksCompleted"], now["tasksFailed"]) == (None, 1, 0)
         assert data["runs"] == [
@@ -288,8 +311,10 @@ class TestRunsAndSummary:
         assert data["lastUpdatedAt"] == "2026-03-14T12:04:00.123Z"
 
     def test_only_what_really_changes_counts_as_an_update(self) -> None:
-        text = write("", change("1.1", Mark.DONE))
-        data = written(text, change("1.2", Mark.DONE, 1), change("1.1", Mark.DONE, 9, batch="late"))
+        text = write("", change("1.1", SourceStatus.DONE))
+        data = written(
+            text, change("1.2", SourceStatus.DONE, 1), change("1.1", SourceStatus.DONE, 9, batch="late")
+        )
         assert (data["lastUpdatedAt"], data["runs"]) == ("2026-03-14T12:01:00.123Z", [])
 
 
@@ -308,7 +333,7 @@ EXISTING = {
 
 class TestKeepingWhatIsThere:
     def test_unknown_keys_and_their_order_survive(self) -> None:
-        data = written(json.dumps(EXISTING), change("1.2", Mark.DOING))
+        data = written(json.dumps(EXISTING), change("1.2", SourceStatus.DOING))
         assert list(data) == [*EXISTING, "lastUpdatedAt", "currentPhase", "runs"]
         assert list(data["tasks"][0]) == ["notes", "id", "status", "phase", "dependencies", "startedAt"]
         assert data["tasks"][1:] == [
@@ -332,13 +357,13 @@ class TestKeepingWhatIsThere:
             text = json.dumps(data, indent=indent, ensure_ascii=escaped)
             return start + (text.replace("\n", "\r\n") if ends == "\r\n" else text) + ends
 
-        text = write(laid_out(EXISTING), change("1.2", Mark.DOING))
+        text = write(laid_out(EXISTING), change("1.2", SourceStatus.DOING))
         assert text == laid_out(json.loads(text.removeprefix("\ufeff")))
 
     def test_half_a_character_stays_an_escape(self) -> None:
-        text = write('{"odd": "\\ud83d \\u00e9", "tasks": []}', change("1.1", Mark.DONE))
+        text = write('{"odd": "\\ud83d \\u00e9", "tasks": []}', change("1.1", SourceStatus.DONE))
         assert text.startswith('{"odd": "\\ud83d \\u00e9", ')
-        assert write('{"odd": "\\ud83d é", "tasks": []}', change("1.1", Mark.DONE)).startswith(
+        assert write('{"odd": "\\ud83d é", "tasks": []}', change("1.1", SourceStatus.DONE)).startswith(
             '{"odd": "\\ud83d é", '
         )
 
@@ -358,7 +383,7 @@ class TestKeepingWhatIsThere:
         ],
     )
     def test_a_broken_file_is_never_written_over(self, text: str) -> None:
-        rewrite = writer().apply(text, [change("1.1", Mark.DONE)])
+        rewrite = writer().apply(text, [change("1.1", SourceStatus.DONE)])
         assert rewrite.text == text
         (problem,) = rewrite.problems
         assert isinstance(problem, Problem)
@@ -367,7 +392,7 @@ class TestKeepingWhatIsThere:
 
     @pytest.mark.parametrize("key", ["runs", "summary"])
     def test_what_has_another_shape_is_left_alone(self, key: str) -> None:
-        data = written(json.dumps({"tasks": [], key: "mine"}), change("1.1", Mark.DONE, batch="b"))
+        data = written(json.dumps({"tasks": [], key: "mine"}), change("1.1", SourceStatus.DONE, batch="b"))
         assert data[key] == "mine"
 
 
@@ -392,7 +417,7 @@ CHANGES = st.lists(
     st.builds(
         change,
         st.sampled_from(("1.1", "1.2", "2.1", "9.9")),
-        st.sampled_from(Mark),
+        st.sampled_from(SourceStatus),
         st.integers(0, 5),
         reason=st.sampled_from(("", "why", "\udcff")),
         tries=st.integers(0, 2),
@@ -404,7 +429,7 @@ CHANGES = st.lists(
 
 @settings(max_examples=200, deadline=None)
 @given(FILES, CHANGES)
-def test_once_is_as_good_as_twice(root: Json, changes: list[Change]) -> None:
+def test_once_is_as_good_as_twice(root: Json, changes: list[StatusChange]) -> None:
     text = json.dumps(root)
     once = writer().apply(text, changes)
     assert writer().apply(once.text, changes) == Rewrite(once.text, once.problems)
@@ -413,7 +438,7 @@ def test_once_is_as_good_as_twice(root: Json, changes: list[Change]) -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(FILES, CHANGES)
-def test_what_is_not_asked_for_stays(root: Json, changes: list[Change]) -> None:
+def test_what_is_not_asked_for_stays(root: Json, changes: list[StatusChange]) -> None:
     asked = {change.id for change in changes}
     after = json.loads(writer().apply(json.dumps(root), changes).text)
     others = [task for task in root["tasks"] if not (isinstance(task, dict) and task.get("id") in asked)]
@@ -430,5 +455,5 @@ def test_what_is_not_asked_for_stays(root: Json, changes: list[Change]) -> None:
 def test_nothing_makes_it_raise(text: str) -> None:
     for problem in read(text).problems:
         assert problem.at is not None
-    rewrite = writer().apply(text, [change("1.1", Mark.DONE)])
+    rewrite = writer().apply(text, [change("1.1", SourceStatus.DONE)])
     assert rewrite.text == text or rewrite.problems == ()

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from plait.core.plan import Severity
-from plait.sources.formats import Likeness, prd
-from plait.sources.model import Change, Document, Entry, Mark, Material, Reading
+from plait.sources.formats import Confidence, prd
+from plait.sources.model import StatusChange, Document, SourceEntry, SourceStatus, SourceFiles, Reading
 from plait.testing.contracts.sources import (
     NOW,
     Subject,
@@ -23,7 +23,12 @@ from plait.testing.contracts.sources import (
 
 SETTINGS = settings(max_examples=100, deadline=None)
 PATH = "scripts/ralph/prd.json"
-TELLS = {Mark.DONE: Mark.DONE, Mark.TODO: Mark.TODO, Mark.FAILED: Mark.TODO, Mark.BLOCKED: Mark.TODO}
+TELLS = {
+    SourceStatus.DONE: SourceStatus.DONE,
+    SourceStatus.TODO: SourceStatus.TODO,
+    SourceStatus.FAILED: SourceStatus.TODO,
+    SourceStatus.BLOCKED: SourceStatus.TODO,
+}
 SUBJECT = Subject("prd", PATH, TELLS)
 
 FILE = """\
@@ -60,12 +65,12 @@ def read(text: str) -> Reading:
     return SUBJECT.read(text)
 
 
-def by_id(text: str) -> dict[str, Entry]:
+def by_id(text: str) -> dict[str, SourceEntry]:
     return {entry.task.id: entry for entry in read(text).entries}
 
 
-def write(text: str, name: str, mark: Mark) -> str:
-    return SUBJECT.write(text, [Change(name, mark, NOW, PATH)])
+def write(text: str, name: str, mark: SourceStatus) -> str:
+    return SUBJECT.write(text, [StatusChange(name, mark, NOW, PATH)])
 
 
 def story(**fields: Any) -> str:
@@ -76,11 +81,11 @@ def test_stories_are_tasks() -> None:
     entries = by_id(FILE)
     assert read(FILE).problems == ()
     assert {
-        name: (entry.task.title, entry.mark, str(entry.task.origin)) for name, entry in entries.items()
+        name: (entry.task.title, entry.status, str(entry.task.origin)) for name, entry in entries.items()
     } == {
-        "US-001": ("Keep a basket", Mark.DONE, f"{PATH}:6"),
-        "US-002": ("Pay", Mark.TODO, f"{PATH}:15"),
-        "3": ("Look back", Mark.TODO, f"{PATH}:24"),
+        "US-001": ("Keep a basket", SourceStatus.DONE, f"{PATH}:6"),
+        "US-002": ("Pay", SourceStatus.TODO, f"{PATH}:15"),
+        "3": ("Look back", SourceStatus.TODO, f"{PATH}:24"),
     }
     assert entries["US-001"].mentions == ("src/basket.ts",)
 
@@ -122,7 +127,7 @@ def test_another_priority_costs_itself(said: object) -> None:
 @pytest.mark.parametrize("said", ["true", 1, "yes", []])
 def test_only_true_is_true(said: object) -> None:
     reading = read(story(passes=said))
-    assert reading.entries[0].mark is Mark.TODO
+    assert reading.entries[0].status is SourceStatus.TODO
     assert [problem.severity for problem in reading.problems] == [Severity.WARNING]
 
 
@@ -152,23 +157,27 @@ def test_a_file_without_stories_says_so() -> None:
 
 
 def test_only_passes_is_written() -> None:
-    assert write(FILE, "US-002", Mark.DONE) == FILE.replace('"passes": false,\n', '"passes": true,\n')
-    assert write(FILE, "US-001", Mark.FAILED) == FILE.replace('"passes": true', '"passes": false')
-    assert write(FILE, "3", Mark.DONE) == FILE.replace('"priority": 12,', '"priority": 12, "passes": true,')
+    assert write(FILE, "US-002", SourceStatus.DONE) == FILE.replace('"passes": false,\n', '"passes": true,\n')
+    assert write(FILE, "US-001", SourceStatus.FAILED) == FILE.replace('"passes": true', '"passes": false')
+    assert write(FILE, "3", SourceStatus.DONE) == FILE.replace(
+        '"priority": 12,', '"priority": 12, "passes": true,'
+    )
 
 
 @pytest.mark.parametrize("name", ["US-001", "US-002", "3"])
-@pytest.mark.parametrize("mark", [Mark.DOING, Mark.SKIPPED, Mark.PARTIAL, Mark.STUCK])
-def test_what_it_can_not_tell_changes_nothing(name: str, mark: Mark) -> None:
+@pytest.mark.parametrize(
+    "mark", [SourceStatus.DOING, SourceStatus.SKIPPED, SourceStatus.PARTIAL, SourceStatus.STUCK]
+)
+def test_what_it_can_not_tell_changes_nothing(name: str, mark: SourceStatus) -> None:
     assert write(FILE, name, mark) == FILE
 
 
 def test_what_does_not_pass_need_not_say_so() -> None:
-    assert write(FILE, "3", Mark.FAILED) == FILE
+    assert write(FILE, "3", SourceStatus.FAILED) == FILE
 
 
 def test_what_is_gone_is_said() -> None:
-    changes = [Change("US-009", Mark.DONE, NOW, PATH, "Gone")]
+    changes = [StatusChange("US-009", SourceStatus.DONE, NOW, PATH, "Gone")]
     [writer] = prd.writers(PATH, changes)
     assert writer.apply(FILE, changes).text == FILE
     assert len(writer.apply(FILE, changes).problems) == 1
@@ -180,18 +189,18 @@ def test_what_is_gone_is_said() -> None:
 @pytest.mark.parametrize(
     ("path", "text", "likeness"),
     [
-        (PATH, FILE, Likeness.NAME),
-        ("prd.json", '{"userStories": [', Likeness.NAME),
-        ("prd.json", '[{"category": "ui", "passes": false}]', Likeness.NO),
-        ("stories.json", FILE, Likeness.CONTENT),
-        ("stories.json", FILE[:-4], Likeness.NO),
-        ("stories.json", '{"userStories": [{"id": 1}]}', Likeness.NO),
-        ("package.json", '{"name": "x"}', Likeness.NO),
-        ("prd.md", FILE, Likeness.NO),
+        (PATH, FILE, Confidence.NAME),
+        ("prd.json", '{"userStories": [', Confidence.NAME),
+        ("prd.json", '[{"category": "ui", "passes": false}]', Confidence.NO),
+        ("stories.json", FILE, Confidence.CONTENT),
+        ("stories.json", FILE[:-4], Confidence.NO),
+        ("stories.json", '{"userStories": [{"id": 1}]}', Confidence.NO),
+        ("package.json", '{"name": "x"}', Confidence.NO),
+        ("prd.md", FILE, Confidence.NO),
     ],
 )
-def test_it_knows_its_own(path: str, text: str, likeness: Likeness) -> None:
-    assert prd.likeness(Material(path, (Document(path, text),))) is likeness
+def test_it_knows_its_own(path: str, text: str, likeness: Confidence) -> None:
+    assert prd.detect(SourceFiles(path, (Document(path, text),))) is likeness
 
 
 WORDS = st.sampled_from(["", "plain", '"passes": true', "é\u2028\U0001f600", "`src/a.py` {", "- [ ] 1.1 x\n"])
@@ -245,14 +254,14 @@ def test_it_keeps_every_byte(text: str) -> None:
 
 
 @SETTINGS
-@given(texts(), st.integers(0, 20), st.sampled_from(list(Mark)))
-def test_one_change_changes_one_story(text: str, index: int, mark: Mark) -> None:
+@given(texts(), st.integers(0, 20), st.sampled_from(list(SourceStatus)))
+def test_one_change_changes_one_story(text: str, index: int, mark: SourceStatus) -> None:
     changes_only_its_own_lines(SUBJECT, text, index, mark)
 
 
 @SETTINGS
-@given(texts(), st.sampled_from(list(Mark)))
-def test_nothing_but_passes_is_different(text: str, mark: Mark) -> None:
+@given(texts(), st.sampled_from(list(SourceStatus)))
+def test_nothing_but_passes_is_different(text: str, mark: SourceStatus) -> None:
     written = SUBJECT.write(text, [SUBJECT.change(entry, mark) for entry in read(text).entries])
     before, after = (json.loads(each.removeprefix("\ufeff")) for each in (text, written))
     for value in (before, after):

@@ -5,25 +5,27 @@ from hypothesis import given, strategies as st
 
 from plait.core.plan import Severity
 from plait.core.task import Need, Origin, Phase, Task
-from plait.sources.model import Entry, Mark, Reading
-from plait.sources.pile import Pile, gather
-from plait.sources.select import Selection, named, select, with_needs
+from plait.sources.model import SourceEntry, SourceStatus, Reading
+from plait.sources.pile import SourceSet, combine_sources
+from plait.sources.select import Selection, select_ids, select_tasks, add_needs
 
 
-def entry(name: str, title: str = "", mark: Mark = Mark.TODO, *needs: str, phase: str | None = None) -> Entry:
+def entry(
+    name: str, title: str = "", mark: SourceStatus = SourceStatus.TODO, *needs: str, phase: str | None = None
+) -> SourceEntry:
     edges = tuple(Need(on) for on in needs)
     task = Task(name, title or f"Do {name}", needs=edges, phase=phase, origin=Origin("TODO.md", 3))
-    return Entry(task, mark)
+    return SourceEntry(task, mark)
 
 
-def pile(*entries: Entry, phases: tuple[Phase, ...] = (), path: str = "TODO.md") -> Pile:
-    return gather([("todo", path, Reading(entries, phases))])
+def pile(*entries: SourceEntry, phases: tuple[Phase, ...] = (), path: str = "TODO.md") -> SourceSet:
+    return combine_sources([("todo", path, Reading(entries, phases))])
 
 
 TODO = pile(
     *(entry(str(number), f"Task number {number}") for number in (63, 64, 65, 66, 67, 88)),
-    entry("90", "Already there", Mark.DONE),
-    entry("91", "Not wanted", Mark.SKIPPED),
+    entry("90", "Already there", SourceStatus.DONE),
+    entry("91", "Not wanted", SourceStatus.SKIPPED),
 )
 PLAN = pile(
     entry("1.1", "Create api", phase="1"),
@@ -55,7 +57,7 @@ def told(selection: Selection, severity: Severity) -> list[str]:
     ],
 )
 def test_numbers_and_ranges(text: str, ids: list[str]) -> None:
-    assert list(select(TODO, text).ids) == ids
+    assert list(select_tasks(TODO, text).ids) == ids
 
 
 @pytest.mark.parametrize(
@@ -73,7 +75,7 @@ def test_numbers_and_ranges(text: str, ids: list[str]) -> None:
     ],
 )
 def test_ids_of_a_plan_phases_and_words(text: str, ids: list[str]) -> None:
-    assert list(select(PLAN, text).ids) == ids
+    assert list(select_tasks(PLAN, text).ids) == ids
 
 
 @pytest.mark.parametrize(
@@ -92,13 +94,13 @@ def test_ids_of_a_plan_phases_and_words(text: str, ids: list[str]) -> None:
     ],
 )
 def test_what_is_wrong_is_said(text: str, message: str) -> None:
-    selection = select(TODO, text)
+    selection = select_tasks(TODO, text)
     assert told(selection, Severity.ERROR) == [message]
     assert selection.failed
 
 
 def test_a_missing_task_is_a_warning_and_the_others_run() -> None:
-    selection = select(TODO, "63, 70, 67-69")
+    selection = select_tasks(TODO, "63, 70, 67-69")
     assert list(selection.ids) == ["63", "67"]
     assert told(selection, Severity.WARNING) == [
         "there is no task 70: skipped",
@@ -108,7 +110,7 @@ def test_a_missing_task_is_a_warning_and_the_others_run() -> None:
 
 
 def test_a_finished_task_is_said_and_skipped() -> None:
-    selection = select(TODO, "63, 90, 91")
+    selection = select_tasks(TODO, "63, 90, 91")
     assert list(selection.ids) == ["63"]
     assert told(selection, Severity.INFO) == [
         "90 is complete already: skipped",
@@ -118,92 +120,92 @@ def test_a_finished_task_is_said_and_skipped() -> None:
 
 
 def test_everything_selected_is_complete() -> None:
-    selection = select(TODO, "90, 91")
+    selection = select_tasks(TODO, "90, 91")
     assert selection.complete
     assert not selection.failed
     assert selection.ids == ()
 
 
 def test_without_a_selector_the_finished_ones_are_counted() -> None:
-    selection = select(TODO)
+    selection = select_tasks(TODO)
     assert len(selection.ids) == 6
     assert told(selection, Severity.INFO) == ["2 of 8 tasks are complete already"]
 
 
 def test_a_number_alone_is_enough_where_one_id_begins_with_it() -> None:
-    assert list(select(FOLDER, "01").ids) == ["01-pyproject"]
-    assert told(select(FOLDER, "08"), Severity.ERROR) == ["08 could be 08-identity or 08-batch"]
+    assert list(select_tasks(FOLDER, "01").ids) == ["01-pyproject"]
+    assert told(select_tasks(FOLDER, "08"), Severity.ERROR) == ["08 could be 08-identity or 08-batch"]
 
 
 def test_a_stuck_task_runs_only_on_request() -> None:
-    stuck = pile(entry("a", mark=Mark.STUCK), entry("b"))
-    assert list(select(stuck).ids) == ["b"]
-    assert list(select(stuck, resume=True).ids) == ["a", "b"]
+    stuck = pile(entry("a", mark=SourceStatus.STUCK), entry("b"))
+    assert list(select_tasks(stuck).ids) == ["b"]
+    assert list(select_tasks(stuck, resume=True).ids) == ["a", "b"]
 
 
 def test_an_unreadable_task_never_runs() -> None:
-    selection = select(pile(entry("a", mark=Mark.UNREADABLE), entry("b")), "a b")
+    selection = select_tasks(pile(entry("a", mark=SourceStatus.UNREADABLE), entry("b")), "a b")
     assert list(selection.ids) == ["b"]
     assert told(selection, Severity.WARNING) == ["a can't be read: skipped"]
 
 
 def test_a_group_stands_for_its_parts() -> None:
-    group = Entry(Task("1", "Whole", origin=Origin("t.md", 1)), parts=("1.1", "1.2"))
-    whole = pile(group, entry("1.1"), entry("1.2", mark=Mark.DONE), entry("2"))
-    assert list(select(whole, "1").ids) == ["1.1"]
-    assert list(select(whole).ids) == ["1.1", "2"]
+    group = SourceEntry(Task("1", "Whole", origin=Origin("t.md", 1)), parts=("1.1", "1.2"))
+    whole = pile(group, entry("1.1"), entry("1.2", mark=SourceStatus.DONE), entry("2"))
+    assert list(select_tasks(whole, "1").ids) == ["1.1"]
+    assert list(select_tasks(whole).ids) == ["1.1", "2"]
 
 
 def test_an_id_that_two_sources_have_must_be_said_in_full() -> None:
-    both = gather(
+    both = combine_sources(
         [
             ("todo", "a.md", Reading((entry("1.1"), entry("9")))),
             ("todo", "docs/b.md", Reading((entry("1.1"),))),
         ]
     )
-    assert told(select(both, "1.1"), Severity.ERROR) == ["1.1 could be a:1.1 or b:1.1"]
-    assert list(select(both, "b:1.1 9").ids) == ["9", "b:1.1"]
-    assert list(select(both, "a:9").ids) == ["9"]
+    assert told(select_tasks(both, "1.1"), Severity.ERROR) == ["1.1 could be a:1.1 or b:1.1"]
+    assert list(select_tasks(both, "b:1.1 9").ids) == ["9", "b:1.1"]
+    assert list(select_tasks(both, "a:9").ids) == ["9"]
 
 
 def test_a_file_selects_its_tasks() -> None:
-    one = Entry(Task("x", origin=Origin("tasks/x.md", 1)))
-    two = Entry(Task("y", origin=Origin("tasks/y.md", 1)))
-    assert list(select(pile(one, two, path="tasks"), "tasks/y.md").ids) == ["y"]
+    one = SourceEntry(Task("x", origin=Origin("tasks/x.md", 1)))
+    two = SourceEntry(Task("y", origin=Origin("tasks/y.md", 1)))
+    assert list(select_tasks(pile(one, two, path="tasks"), "tasks/y.md").ids) == ["y"]
 
 
 def test_needs_are_pulled_in_however_far_back() -> None:
     chain = pile(
-        entry("a", "", Mark.DONE),
-        entry("b", "", Mark.TODO, "a"),
-        entry("c", "", Mark.TODO, "b", "z"),
+        entry("a", "", SourceStatus.DONE),
+        entry("b", "", SourceStatus.TODO, "a"),
+        entry("c", "", SourceStatus.TODO, "b", "z"),
         entry("d"),
     )
-    assert with_needs(chain, ["c"]) == ("b", "c")
+    assert add_needs(chain, ["c"]) == ("b", "c")
 
 
 @given(
     st.text(max_size=30) | st.text("0123456789.-, *?[]p:all", max_size=30),
     st.sampled_from([TODO, PLAN, FOLDER]),
 )
-def test_no_text_raises_and_nothing_is_selected_in_silence(text: str, where: Pile) -> None:
-    selection = select(where, text)
+def test_no_text_raises_and_nothing_is_selected_in_silence(text: str, where: SourceSet) -> None:
+    selection = select_tasks(where, text)
     assert selection.ids or selection.failed or selection.complete
     assert set(selection.ids) <= where.by_id.keys()
 
 
 def test_programs_name_tasks_by_their_exact_ids() -> None:
-    assert named(TODO, ["66", "63"]).ids == ("63", "66")
-    assert named(FOLDER, ["01-pyproject"]).ids == ("01-pyproject",)
+    assert select_ids(TODO, ["66", "63"]).ids == ("63", "66")
+    assert select_ids(FOLDER, ["01-pyproject"]).ids == ("01-pyproject",)
 
 
 @pytest.mark.parametrize("name", ["6", "63-65", "all", "*", "01", "Task", "", "63,64"])
 def test_an_id_that_is_not_there_is_an_error_that_names_it(name: str) -> None:
-    found = named(TODO, ["63", name])
+    found = select_ids(TODO, ["63", name])
     assert told(found, Severity.ERROR) == [f"there is no task {name}"]
 
 
 def test_a_named_task_that_is_finished_is_said_and_left_out() -> None:
-    found = named(TODO, ["63", "90"])
+    found = select_ids(TODO, ["63", "90"])
     assert (found.ids, told(found, Severity.INFO)) == (("63",), ["90 is complete already: skipped"])
-    assert named(TODO, ["90"]).complete
+    assert select_ids(TODO, ["90"]).complete

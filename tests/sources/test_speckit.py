@@ -3,13 +3,13 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from plait.core.graph import build
-from plait.core.phases import held
+from plait.core.graph import build_checked_plan
+from plait.core.phases import is_held_by_phase
 from plait.core.plan import Severity
 from plait.core.task import NeedKind
-from plait.sources.formats import Likeness, kiro, openspec, speckit
-from plait.sources.formats.speckit.order import orders
-from plait.sources.model import Document, Entry, Mark, Material, Reading
+from plait.sources.formats import Confidence, kiro, openspec, speckit
+from plait.sources.formats.speckit.order import parse_orders
+from plait.sources.model import Document, SourceEntry, SourceStatus, SourceFiles, Reading
 from plait.testing.contracts.sources import (
     Subject,
     changes_only_its_own_lines,
@@ -22,7 +22,12 @@ PATH = "specs/003-accounts/tasks.md"
 SPECKIT = Subject(
     "speckit",
     PATH,
-    {Mark.DONE: Mark.DONE, Mark.TODO: Mark.TODO, Mark.FAILED: Mark.TODO, Mark.BLOCKED: Mark.TODO},
+    {
+        SourceStatus.DONE: SourceStatus.DONE,
+        SourceStatus.TODO: SourceStatus.TODO,
+        SourceStatus.FAILED: SourceStatus.TODO,
+        SourceStatus.BLOCKED: SourceStatus.TODO,
+    },
 )
 
 TASKS = """\
@@ -77,10 +82,10 @@ T009 -> T001
 
 
 def read(text: str, path: str = PATH) -> Reading:
-    return speckit.read(Material(path, (Document(path, text),)))
+    return speckit.read(SourceFiles(path, (Document(path, text),)))
 
 
-def entries(text: str) -> dict[str, Entry]:
+def entries(text: str) -> dict[str, SourceEntry]:
     return {entry.task.id: entry for entry in read(text).entries}
 
 
@@ -88,8 +93,8 @@ def needs(text: str) -> dict[str, list[str]]:
     return {name: [need.on for need in entry.task.needs] for name, entry in entries(text).items()}
 
 
-def likeness(text: str, path: str = "tasks.md") -> Likeness:
-    return speckit.likeness(Material(path, (Document(path, text),)))
+def likeness(text: str, path: str = "tasks.md") -> Confidence:
+    return speckit.detect(SourceFiles(path, (Document(path, text),)))
 
 
 class TestTasks:
@@ -221,7 +226,7 @@ def said(text: str) -> list[tuple[str, str]]:
     def shown(refs: tuple[object, ...]) -> str:
         return " ".join(f"{ref.first}..{ref.last}" if ref.last else ref.first for ref in refs)  # type: ignore[attr-defined]
 
-    return [(shown(order.earlier), shown(order.later)) for order in orders(text)]
+    return [(shown(order.earlier), shown(order.later)) for order in parse_orders(text)]
 
 
 class TestStatements:
@@ -290,7 +295,8 @@ class TestStatements:
     def test_in_a_fence_every_line_stands_alone_and_only_arrows_speak(self) -> None:
         text = "T001 -> T002\nT003\nT004 depends on T001\n  \u2514\u2500> T005\nPhase 2: T006 -> T007"
         found = [
-            (order.earlier[0].first, order.later[0].first, order.line) for order in orders(text, fenced=True)
+            (order.earlier[0].first, order.later[0].first, order.line)
+            for order in parse_orders(text, fenced=True)
         ]
         assert found == [("T001", "T002", 0), ("T006", "T007", 4)]
 
@@ -376,7 +382,7 @@ class TestDependencies:
     def test_they_lift_no_barrier(self) -> None:
         reading = read(TASKS)
         phases = {phase.key: phase for phase in reading.phases}
-        assert all(held(entry.task, phases[entry.task.phase or ""]) for entry in reading.entries)
+        assert all(is_held_by_phase(entry.task, phases[entry.task.phase or ""]) for entry in reading.entries)
         assert entries(TASKS)["T002"].task.needs[0].kind is NeedKind.NEED
 
     def test_what_contradicts_the_written_order_costs_its_line(self) -> None:
@@ -410,20 +416,20 @@ class TestDependencies:
     def test_the_whole_makes_a_plan(self) -> None:
         reading = read(TASKS)
         assert reading.problems == ()
-        done = [entry.task.id for entry in reading.entries if entry.mark.closed]
-        tasks = [entry.task for entry in reading.entries if not entry.mark.closed]
-        assert build(tasks, phases=reading.phases, finished=done).plan is not None
+        done = [entry.task.id for entry in reading.entries if entry.status.is_closed]
+        tasks = [entry.task for entry in reading.entries if not entry.status.is_closed]
+        assert build_checked_plan(tasks, phases=reading.phases, finished=done).plan is not None
 
 
 class TestLikeness:
     def test_by_where_it_lies(self) -> None:
-        assert likeness(TASKS, PATH) is Likeness.NAME
-        assert likeness(TASKS, f"x/.specify/{PATH}") is Likeness.NAME
+        assert likeness(TASKS, PATH) is Confidence.NAME
+        assert likeness(TASKS, f"x/.specify/{PATH}") is Confidence.NAME
 
     def test_by_content(self) -> None:
-        assert likeness(TASKS) is Likeness.CONTENT
-        material = Material("tasks.md", (Document("tasks.md", TASKS),))
-        assert kiro.likeness(material) is openspec.likeness(material) is Likeness.NO
+        assert likeness(TASKS) is Confidence.CONTENT
+        material = SourceFiles("tasks.md", (Document("tasks.md", TASKS),))
+        assert kiro.detect(material) is openspec.detect(material) is Confidence.NO
 
     @pytest.mark.parametrize(
         "text",
@@ -436,23 +442,23 @@ class TestLikeness:
         ],
     )
     def test_not_by_content(self, text: str) -> None:
-        assert likeness(text) is Likeness.NO
+        assert likeness(text) is Confidence.NO
 
 
 class TestWriting:
     def test_boxes_are_ticked_and_unticked_and_nothing_else(self) -> None:
         found = entries(TASKS)
         changes = [
-            SPECKIT.change(found["T001"], Mark.FAILED),
-            SPECKIT.change(found["T006"], Mark.DONE),
-            SPECKIT.change(found["T002"], Mark.DOING),
-            SPECKIT.change(found["T003"], Mark.SKIPPED),
+            SPECKIT.change(found["T001"], SourceStatus.FAILED),
+            SPECKIT.change(found["T006"], SourceStatus.DONE),
+            SPECKIT.change(found["T002"], SourceStatus.DOING),
+            SPECKIT.change(found["T003"], SourceStatus.SKIPPED),
         ]
         expected = TASKS.replace("[x] T001 C", "[ ] T001 C").replace("[ ] t006", "[x] t006")
         assert SPECKIT.write(TASKS, changes) == expected
 
     def test_the_validation_list_is_not_ticked(self) -> None:
-        written = SPECKIT.write(TASKS, [SPECKIT.change(entries(TASKS)["T001"], Mark.DONE)])
+        written = SPECKIT.write(TASKS, [SPECKIT.change(entries(TASKS)["T001"], SourceStatus.DONE)])
         assert "- [ ] T001 is done" in written
 
 
@@ -505,7 +511,7 @@ def test_reading_and_writing_nothing_keeps_every_byte(text: str) -> None:
 
 @settings(max_examples=150, deadline=None)
 @given(files(), st.integers(0, 20), st.sampled_from(list(SPECKIT.tells)))
-def test_a_change_touches_its_own_line(text: str, index: int, mark: Mark) -> None:
+def test_a_change_touches_its_own_line(text: str, index: int, mark: SourceStatus) -> None:
     changes_only_its_own_lines(SPECKIT, text, index, mark)
 
 
@@ -528,7 +534,7 @@ def test_barriers_hold_and_points_are_points(text: str) -> None:
             places[need.on] for need in entry.task.needs if places.get(need.on, len(places)) < len(ancestors)
         }
         ancestors.append(earlier.union(*(ancestors[n] for n in earlier)))
-        assert entry.task.phase is None or held(entry.task, phases[entry.task.phase])
+        assert entry.task.phase is None or is_held_by_phase(entry.task, phases[entry.task.phase])
     for n, entry in enumerate(reading.entries):
         mine = [m for m in range(n) if reading.entries[m].task.phase == entry.task.phase]
         points = [m for m in mine if "[P]" not in reading.entries[m].task.body]

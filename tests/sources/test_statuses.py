@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from plait.core.frozen import dataclass
-from plait.sources.formats import FORMATS, TAGGED
-from plait.sources.model import Mark
-from plait.sources.statuses import restored
+from plait.sources.formats import FORMATS, TAGGED_FORMATS
+from plait.sources.model import SourceStatus
+from plait.sources.statuses import restore_statuses
 from plait.testing.contracts.sources import Subject
 
 
@@ -87,13 +87,20 @@ SAMPLES = {
         ('"n"', '"m"'),
     ),
 }
-MARKS = (Mark.TODO, Mark.DOING, Mark.DONE, Mark.FAILED, Mark.BLOCKED, Mark.SKIPPED)
+MARKS = (
+    SourceStatus.TODO,
+    SourceStatus.DOING,
+    SourceStatus.DONE,
+    SourceStatus.FAILED,
+    SourceStatus.BLOCKED,
+    SourceStatus.SKIPPED,
+)
 
 
-def told(name: str, text: str, mark: Mark) -> str:
+def told(name: str, text: str, mark: SourceStatus) -> str:
     """The text with every task's status set by the format's own writer."""
     subject = Subject(name, SAMPLES[name].path)
-    tag = "master" if name in TAGGED else ""
+    tag = "master" if name in TAGGED_FORMATS else ""
     changes = [replace(subject.change(entry, mark), tag=tag) for entry in subject.read(text).entries]
     return subject.write(text, changes)
 
@@ -101,80 +108,83 @@ def told(name: str, text: str, mark: Mark) -> str:
 def test_every_format_that_writes_statuses_has_a_sample() -> None:
     assert set(FORMATS) - set(SAMPLES) == {"folder", "jobs"}
     for name, sample in SAMPLES.items():
-        assert told(name, sample.text, Mark.DONE) != sample.text
+        assert told(name, sample.text, SourceStatus.DONE) != sample.text
 
 
 @pytest.mark.parametrize("mark", MARKS)
 @pytest.mark.parametrize("name", SAMPLES)
-def test_what_was_only_said_of_tasks_is_taken_back(name: str, mark: Mark) -> None:
+def test_what_was_only_said_of_tasks_is_taken_back(name: str, mark: SourceStatus) -> None:
     sample = SAMPLES[name]
-    assert restored(name, sample.path, sample.text, told(name, sample.text, mark)) == sample.text
+    assert restore_statuses(name, sample.path, sample.text, told(name, sample.text, mark)) == sample.text
 
 
 @pytest.mark.parametrize("mark", MARKS)
 @pytest.mark.parametrize("name", SAMPLES)
-def test_what_else_was_edited_stays(name: str, mark: Mark) -> None:
+def test_what_else_was_edited_stays(name: str, mark: SourceStatus) -> None:
     sample = SAMPLES[name]
     new = sample.edited(told(name, sample.text, mark))
-    assert restored(name, sample.path, sample.text, new) == sample.edited(sample.text)
+    assert restore_statuses(name, sample.path, sample.text, new) == sample.edited(sample.text)
 
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_a_text_without_other_statuses_stays_as_it_is(name: str) -> None:
     sample = SAMPLES[name]
     edited = sample.edited(sample.text)
-    assert restored(name, sample.path, sample.text, edited) == edited
+    assert restore_statuses(name, sample.path, sample.text, edited) == edited
 
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_line_ends_and_strange_bytes_survive(name: str) -> None:
     sample = SAMPLES[name]
     base = "\ufeff" + sample.text.replace("\n", "\r\n") if name not in {"prd", "taskmaster"} else sample.text
-    new = sample.edited(told(name, base, Mark.DONE))
-    assert restored(name, sample.path, base, new) == sample.edited(base)
+    new = sample.edited(told(name, base, SourceStatus.DONE))
+    assert restore_statuses(name, sample.path, base, new) == sample.edited(base)
 
 
 def test_a_tick_in_another_spelling_is_taken_back() -> None:
     base = "# Things\n\n- [ ] Buy bread\n- [v] Bake cake\n"
-    assert restored("checklist", "TODO.md", base, base.replace("[ ]", "[X]").replace("[v]", "[ ]")) == base
+    assert (
+        restore_statuses("checklist", "TODO.md", base, base.replace("[ ]", "[X]").replace("[v]", "[ ]"))
+        == base
+    )
 
 
 def test_a_status_and_a_title_edited_on_one_line_are_told_apart() -> None:
     base = "## Phase 1: Ground\n- [ ] 1.1 Dig\n- [X] 1.2 Pour\n"
     new = "## Phase 1: Ground\n- [x] 1.1 Dig deep\n- [ ] 1.2 Pour it all\n"
     wanted = "## Phase 1: Ground\n- [ ] 1.1 Dig deep\n- [X] 1.2 Pour it all\n"
-    assert restored("plan", "plan.md", base, new) == wanted
+    assert restore_statuses("plan", "plan.md", base, new) == wanted
 
 
 def test_a_new_task_keeps_what_it_says() -> None:
     base = "## Phase 1: Ground\n- [ ] 1.1 Dig\n"
     new = "## Phase 1: Ground\n- [x] 1.1 Dig\n- [x] 1.2 Found while digging\n"
-    assert restored("plan", "plan.md", base, new) == base + "- [x] 1.2 Found while digging\n"
+    assert restore_statuses("plan", "plan.md", base, new) == base + "- [x] 1.2 Found while digging\n"
 
 
 def test_tasks_that_were_renumbered_keep_their_own_statuses() -> None:
     base = "### 1. One\n**Status**: [COMPLETED]\n\n### 2. Two\n**Status**: [NOT STARTED]\n"
     new = "### 1. Zero\n**Status**: [NOT STARTED]\n\n### 2. One\n**Status**: [COMPLETED]\n\n### 3. Two\n**Status**: [COMPLETED]\n"
     wanted = new.replace("### 3. Two\n**Status**: [COMPLETED]", "### 3. Two\n**Status**: [NOT STARTED]")
-    assert restored("todo", "TODO.md", base, new) == wanted
+    assert restore_statuses("todo", "TODO.md", base, new) == wanted
 
 
 def test_every_list_of_a_file_with_tags_is_restored() -> None:
     sample = SAMPLES["taskmaster"]
     new = sample.edited(sample.text.replace('"pending"', '"done"'))
-    assert restored("taskmaster", sample.path, sample.text, new) == sample.edited(sample.text)
+    assert restore_statuses("taskmaster", sample.path, sample.text, new) == sample.edited(sample.text)
 
 
 @pytest.mark.parametrize(
     ("name", "path"), [("plan", "docs/plan-outputs/site/status.json"), ("jobs", "jobs/_jobstatus.json")]
 )
 def test_a_file_that_tells_nothing_but_statuses_is_as_it_was(name: str, path: str) -> None:
-    assert restored(name, path, '{"tasks": []}', '{"tasks": [1]}') == '{"tasks": []}'
+    assert restore_statuses(name, path, '{"tasks": []}', '{"tasks": [1]}') == '{"tasks": []}'
 
 
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("text", ["", "\0\udcff", "{", "just words\n", "- [", "---\nstatus"])
 def test_a_text_that_cannot_be_read_comes_back_unchanged(name: str, text: str) -> None:
     sample = SAMPLES.get(name, Sample("tasks/01-a.md", "# A\n\nStatus: done\n", ("", "")))
-    assert restored(name, sample.path, sample.text, text) == text
-    assert restored(name, sample.path, text, sample.text) == sample.text
+    assert restore_statuses(name, sample.path, sample.text, text) == text
+    assert restore_statuses(name, sample.path, text, sample.text) == sample.text

@@ -11,20 +11,28 @@ from hypothesis import given, settings, strategies as st
 
 from plait.core.plan import Severity
 from plait.core.task import NeedKind
-from plait.sources.formats import Likeness, taskmaster
-from plait.sources.model import Change, Document, Entry, Mark, Material, Options, Reading
-from plait.sources.text import Lines
+from plait.sources.formats import Confidence, taskmaster
+from plait.sources.model import (
+    StatusChange,
+    Document,
+    SourceEntry,
+    SourceStatus,
+    SourceFiles,
+    ReadOptions,
+    Reading,
+)
+from plait.sources.text import TextLines
 from plait.testing.contracts.sources import NOW, Subject, keeps_every_byte, mangled, never_raises
 
 SETTINGS = settings(max_examples=100, deadline=None)
 PATH = ".taskmaster/tasks/tasks.json"
 TELLS = {
-    Mark.TODO: Mark.TODO,
-    Mark.DOING: Mark.DOING,
-    Mark.DONE: Mark.DONE,
-    Mark.FAILED: Mark.TODO,
-    Mark.BLOCKED: Mark.BLOCKED,
-    Mark.SKIPPED: Mark.SKIPPED,
+    SourceStatus.TODO: SourceStatus.TODO,
+    SourceStatus.DOING: SourceStatus.DOING,
+    SourceStatus.DONE: SourceStatus.DONE,
+    SourceStatus.FAILED: SourceStatus.TODO,
+    SourceStatus.BLOCKED: SourceStatus.BLOCKED,
+    SourceStatus.SKIPPED: SourceStatus.SKIPPED,
 }
 SUBJECT = Subject("taskmaster", PATH, TELLS)
 
@@ -89,20 +97,22 @@ def tasks(*given: dict[str, Any], tag: str = "master") -> str:
 
 
 def read(text: str, tag: str = "master") -> Reading:
-    return taskmaster.read(Material(PATH, (Document(PATH, text),), options=Options(tag=tag)))
+    return taskmaster.read(SourceFiles(PATH, (Document(PATH, text),), options=ReadOptions(tag=tag)))
 
 
-def by_id(text: str) -> dict[str, Entry]:
+def by_id(text: str) -> dict[str, SourceEntry]:
     return {entry.task.id: entry for entry in read(text).entries}
 
 
-def needs(entry: Entry) -> list[str]:
+def needs(entry: SourceEntry) -> list[str]:
     return [need.on for need in entry.task.needs]
 
 
-def write(text: str, **marks: Mark) -> str:
+def write(text: str, **marks: SourceStatus) -> str:
     """`_2_1=Mark.DONE` for the subtask 2.1."""
-    changes = [Change(name[1:].replace("_", "."), mark, NOW, PATH, title="") for name, mark in marks.items()]
+    changes = [
+        StatusChange(name[1:].replace("_", "."), mark, NOW, PATH, title="") for name, mark in marks.items()
+    ]
     return SUBJECT.write(text, changes)
 
 
@@ -123,7 +133,7 @@ def test_tasks_and_subtasks_are_read_in_the_order_of_the_file() -> None:
 
 
 def test_each_says_where_it_starts() -> None:
-    lines = Lines(FILE).all
+    lines = TextLines(FILE).all
     for entry in read(FILE).entries:
         assert entry.task.origin is not None
         assert entry.task.origin.file == PATH
@@ -142,16 +152,16 @@ def test_a_task_with_subtasks_is_a_group() -> None:
 
 def test_statuses_are_read() -> None:
     entries = by_id(FILE)
-    assert {name: entry.mark for name, entry in entries.items()} == {
-        "1": Mark.DONE,
-        "2": Mark.TODO,
-        "2.1": Mark.DONE,
-        "2.2": Mark.TODO,
-        "2.3": Mark.TODO,
-        "3": Mark.DOING,
-        "4": Mark.SKIPPED,
+    assert {name: entry.status for name, entry in entries.items()} == {
+        "1": SourceStatus.DONE,
+        "2": SourceStatus.TODO,
+        "2.1": SourceStatus.DONE,
+        "2.2": SourceStatus.TODO,
+        "2.3": SourceStatus.TODO,
+        "3": SourceStatus.DOING,
+        "4": SourceStatus.SKIPPED,
     }
-    assert entries["3"].said == "review"
+    assert entries["3"].status_text == "review"
 
 
 def test_numbers_in_a_subtask_are_siblings_if_there_are_such_and_dots_are_full_ids() -> None:
@@ -168,7 +178,7 @@ def test_a_need_says_why_and_where() -> None:
     assert need.kind is NeedKind.NEED
     assert need.reason == "dependencies: 1"
     assert need.at is not None
-    assert '"dependencies": [1, "4"]' in Lines(FILE).all[need.at.line - 1]
+    assert '"dependencies": [1, "4"]' in TextLines(FILE).all[need.at.line - 1]
 
 
 def test_a_part_can_not_wait_for_its_whole_nor_a_whole_for_its_parts() -> None:
@@ -218,27 +228,27 @@ def test_files_that_only_the_whole_names_do_not_keep_its_parts_apart() -> None:
 @pytest.mark.parametrize(
     ("status", "mark"),
     [
-        ("pending", Mark.TODO),
-        ("in-progress", Mark.DOING),
-        ("done", Mark.DONE),
-        ("completed", Mark.DONE),
-        ("review", Mark.DOING),
-        ("deferred", Mark.SKIPPED),
-        ("cancelled", Mark.SKIPPED),
-        ("blocked", Mark.BLOCKED),
-        (None, Mark.TODO),
+        ("pending", SourceStatus.TODO),
+        ("in-progress", SourceStatus.DOING),
+        ("done", SourceStatus.DONE),
+        ("completed", SourceStatus.DONE),
+        ("review", SourceStatus.DOING),
+        ("deferred", SourceStatus.SKIPPED),
+        ("cancelled", SourceStatus.SKIPPED),
+        ("blocked", SourceStatus.BLOCKED),
+        (None, SourceStatus.TODO),
     ],
 )
-def test_the_statuses_that_task_master_knows(status: str | None, mark: Mark) -> None:
+def test_the_statuses_that_task_master_knows(status: str | None, mark: SourceStatus) -> None:
     reading = read(tasks({"id": 1, "title": "t", "status": status}))
-    assert reading.entries[0].mark is mark
+    assert reading.entries[0].status is mark
     assert reading.problems == ()
 
 
 @pytest.mark.parametrize("status", ["frozen", 3, ["done"], ""])
 def test_a_status_that_nobody_knows_is_said_and_taken_for_pending(status: object) -> None:
     reading = read(tasks({"id": 1, "title": "t", "status": status}))
-    assert reading.entries[0].mark is Mark.TODO
+    assert reading.entries[0].status is SourceStatus.TODO
     [problem] = reading.problems
     assert problem.severity is Severity.WARNING
     assert problem.at is not None
@@ -248,26 +258,27 @@ def test_a_status_that_nobody_knows_is_said_and_taken_for_pending(status: object
 @pytest.mark.parametrize(
     ("above", "own", "expected"),
     [
-        ("done", "pending", Mark.DONE),
-        ("cancelled", "in-progress", Mark.SKIPPED),
-        ("deferred", "pending", Mark.SKIPPED),
-        ("cancelled", "done", Mark.DONE),
-        ("done", "cancelled", Mark.SKIPPED),
-        ("in-progress", "pending", Mark.TODO),
-        ("blocked", "pending", Mark.TODO),
+        ("done", "pending", SourceStatus.DONE),
+        ("cancelled", "in-progress", SourceStatus.SKIPPED),
+        ("deferred", "pending", SourceStatus.SKIPPED),
+        ("cancelled", "done", SourceStatus.DONE),
+        ("done", "cancelled", SourceStatus.SKIPPED),
+        ("in-progress", "pending", SourceStatus.TODO),
+        ("blocked", "pending", SourceStatus.TODO),
     ],
 )
-def test_a_closed_task_closes_its_subtasks(above: str, own: str, expected: Mark) -> None:
+def test_a_closed_task_closes_its_subtasks(above: str, own: str, expected: SourceStatus) -> None:
     text = tasks(
         {"id": 5, "title": "w", "status": above, "subtasks": [{"id": 1, "title": "p", "status": own}]}
     )
-    assert by_id(text)["5.1"].mark is expected
+    assert by_id(text)["5.1"].status is expected
 
 
 def test_a_task_whose_subtasks_are_done_is_done() -> None:
     parts = [{"id": 1, "title": "p", "status": "done"}, {"id": 2, "title": "q", "status": "cancelled"}]
     assert (
-        by_id(tasks({"id": 5, "title": "w", "status": "pending", "subtasks": parts}))["5"].mark is Mark.DONE
+        by_id(tasks({"id": 5, "title": "w", "status": "pending", "subtasks": parts}))["5"].status
+        is SourceStatus.DONE
     )
 
 
@@ -275,7 +286,7 @@ def test_an_older_file_has_its_tasks_at_the_top() -> None:
     text = json.dumps({"tasks": [{"id": 1, "title": "Old"}], "metadata": {}})
     assert [entry.task.title for entry in read(text).entries] == ["Old"]
     assert read(text).problems == ()
-    changed = SUBJECT.write(text, [Change("1", Mark.DONE, NOW, PATH, "Old", tag="master")])
+    changed = SUBJECT.write(text, [StatusChange("1", SourceStatus.DONE, NOW, PATH, "Old", tag="master")])
     assert json.loads(changed)["tasks"] == [{"id": 1, "title": "Old", "status": "done"}]
 
 
@@ -311,23 +322,25 @@ def test_the_only_tag_is_read_if_nobody_asked_for_another() -> None:
         (Severity.INFO, "there is no tag master: the only one there is, v2, was read")
     ]
     assert read(text, tag="v1").problems[0].severity is Severity.ERROR
-    changed = SUBJECT.write(text, [Change("1", Mark.DONE, NOW, PATH, "t", tag="master")])
+    changed = SUBJECT.write(text, [StatusChange("1", SourceStatus.DONE, NOW, PATH, "t", tag="master")])
     assert statuses(changed) == {"1": "done"}
 
 
 def test_a_status_goes_to_the_tag_that_the_task_was_read_from() -> None:
     for tag, other in (("master", "feature"), ("feature", "master")):
-        changed = json.loads(SUBJECT.write(TAGS, [Change("1", Mark.DONE, NOW, PATH, "Same", tag=tag)]))
+        changed = json.loads(
+            SUBJECT.write(TAGS, [StatusChange("1", SourceStatus.DONE, NOW, PATH, "Same", tag=tag)])
+        )
         assert changed[tag]["tasks"][0]["status"] == "done"
         assert changed[other] == json.loads(TAGS)[other]
 
 
 def test_without_a_tag_only_a_task_that_is_the_only_such_one_is_changed() -> None:
-    [writer] = taskmaster.writers(PATH, [Change("1", Mark.DONE, NOW, PATH, "Same")])
-    rewrite = writer.apply(TAGS, [Change("1", Mark.DONE, NOW, PATH, "Same")])
+    [writer] = taskmaster.writers(PATH, [StatusChange("1", SourceStatus.DONE, NOW, PATH, "Same")])
+    rewrite = writer.apply(TAGS, [StatusChange("1", SourceStatus.DONE, NOW, PATH, "Same")])
     assert rewrite.text == TAGS
     assert len(rewrite.problems) == 1
-    changed = SUBJECT.write(TAGS, [Change("2", Mark.DONE, NOW, PATH, "New")])
+    changed = SUBJECT.write(TAGS, [StatusChange("2", SourceStatus.DONE, NOW, PATH, "New")])
     assert json.loads(changed)["feature"]["tasks"][1]["status"] == "done"
 
 
@@ -370,58 +383,62 @@ def test_a_file_that_is_not_json_says_where() -> None:
 
 
 def test_only_the_status_is_written() -> None:
-    assert write(FILE, _3=Mark.DONE) == FILE.replace('"review"', '"done"')
-    assert write(FILE, _4=Mark.BLOCKED) == FILE.replace('"deferred"', '"blocked"')
-    assert write(FILE, _1=Mark.FAILED) == FILE.replace(
+    assert write(FILE, _3=SourceStatus.DONE) == FILE.replace('"review"', '"done"')
+    assert write(FILE, _4=SourceStatus.BLOCKED) == FILE.replace('"deferred"', '"blocked"')
+    assert write(FILE, _1=SourceStatus.FAILED) == FILE.replace(
         '"status": "done",\n        "sub', '"status": "pending",\n        "sub'
     )
 
 
 def test_a_task_follows_its_subtasks() -> None:
-    doing = write(FILE, _2_2=Mark.DOING)
+    doing = write(FILE, _2_2=SourceStatus.DOING)
     assert statuses(doing) == {**statuses(FILE), "2": "in-progress", "2.2": "in-progress"}
-    done = write(doing, _2_2=Mark.DONE, _2_3=Mark.SKIPPED)
+    done = write(doing, _2_2=SourceStatus.DONE, _2_3=SourceStatus.SKIPPED)
     assert statuses(done) == {**statuses(FILE), "2": "done", "2.2": "done", "2.3": "cancelled"}
-    back = write(done, _2_2=Mark.FAILED)
+    back = write(done, _2_2=SourceStatus.FAILED)
     assert statuses(back) == {**statuses(done), "2": "in-progress", "2.2": "pending"}
-    assert by_id(back)["2.2"].mark is Mark.TODO
+    assert by_id(back)["2.2"].status is SourceStatus.TODO
 
 
 def test_a_task_of_which_nothing_is_begun_any_more_is_pending_again() -> None:
     parts = [{"id": 1, "title": "a", "status": "in-progress"}, {"id": 2, "title": "b", "status": "pending"}]
     text = tasks({"id": 5, "title": "w", "status": "in-progress", "subtasks": parts})
-    assert statuses(write(text, _5_1=Mark.FAILED)) == {"5": "pending", "5.1": "pending", "5.2": "pending"}
+    assert statuses(write(text, _5_1=SourceStatus.FAILED)) == {
+        "5": "pending",
+        "5.1": "pending",
+        "5.2": "pending",
+    }
     reviewed = text.replace("in-progress", "review", 1)
-    assert statuses(write(reviewed, _5_1=Mark.FAILED))["5"] == "review"
+    assert statuses(write(reviewed, _5_1=SourceStatus.FAILED))["5"] == "review"
 
 
 @pytest.mark.parametrize("closed", ["done", "cancelled"])
 def test_a_task_that_a_person_closed_before_its_subtasks_stays_closed(closed: str) -> None:
     parts = [{"id": 1, "title": "a", "status": "in-progress"}, {"id": 2, "title": "b", "status": "done"}]
     text = tasks({"id": 5, "title": "w", "status": closed, "subtasks": parts})
-    assert statuses(write(text, _5_1=Mark.FAILED)) == {"5": closed, "5.1": "pending", "5.2": "done"}
+    assert statuses(write(text, _5_1=SourceStatus.FAILED)) == {"5": closed, "5.1": "pending", "5.2": "done"}
 
 
 def test_a_task_that_a_person_cancelled_stays_so_when_its_last_subtask_is_done() -> None:
     parts = [{"id": 1, "title": "a", "status": "in-progress"}]
     text = tasks({"id": 5, "title": "w", "status": "cancelled", "subtasks": parts})
-    assert statuses(write(text, _5_1=Mark.DONE)) == {"5": "cancelled", "5.1": "done"}
+    assert statuses(write(text, _5_1=SourceStatus.DONE)) == {"5": "cancelled", "5.1": "done"}
 
 
 def test_what_is_so_already_is_not_written_again() -> None:
     text = tasks({"id": 5, "title": "w", "status": "done", "subtasks": [{"id": 1, "title": "p"}]})
-    assert write(text, _5_1=Mark.FAILED) == text
+    assert write(text, _5_1=SourceStatus.FAILED) == text
     text = tasks({"id": 5, "title": "w", "status": "failed"}, {"id": 6, "title": "v", "status": "deferred"})
-    assert write(text, _5=Mark.FAILED, _6=Mark.SKIPPED) == text
+    assert write(text, _5=SourceStatus.FAILED, _6=SourceStatus.SKIPPED) == text
 
 
 def test_what_was_finished_meanwhile_is_not_begun_again() -> None:
-    assert write(FILE, _1=Mark.DOING) == FILE
-    assert write(FILE, _2_1=Mark.DOING) == FILE
+    assert write(FILE, _1=SourceStatus.DOING) == FILE
+    assert write(FILE, _2_1=SourceStatus.DOING) == FILE
 
 
-@pytest.mark.parametrize("mark", [Mark.PARTIAL, Mark.STUCK, Mark.UNREADABLE])
-def test_what_task_master_can_not_tell_changes_nothing(mark: Mark) -> None:
+@pytest.mark.parametrize("mark", [SourceStatus.PARTIAL, SourceStatus.STUCK, SourceStatus.UNREADABLE])
+def test_what_task_master_can_not_tell_changes_nothing(mark: SourceStatus) -> None:
     assert write(FILE, _2_2=mark, _1=mark) == FILE
 
 
@@ -429,21 +446,21 @@ def test_a_task_without_a_status_gets_one_in_the_files_own_style() -> None:
     text = (
         '{"tasks": [\r\n\t{\r\n\t\t"id": 1,\r\n\t\t"title": "a",\r\n\t\t"x": null\r\n\t},\r\n\t{"id":2}\r\n]}'
     )
-    assert write(text, _1=Mark.TODO, _2=Mark.FAILED) == text
-    assert write(text, _1=Mark.DONE) == text.replace('"a",', '"a",\r\n\t\t"status": "done",')
-    assert write(text, _2=Mark.DONE) == text.replace('"id":2', '"id":2,"status":"done"')
+    assert write(text, _1=SourceStatus.TODO, _2=SourceStatus.FAILED) == text
+    assert write(text, _1=SourceStatus.DONE) == text.replace('"a",', '"a",\r\n\t\t"status": "done",')
+    assert write(text, _2=SourceStatus.DONE) == text.replace('"id":2', '"id":2,"status":"done"')
 
 
 def test_a_task_is_found_again_by_its_title_after_renumbering() -> None:
     text = FILE.replace('"id": 3, "title": "Write', '"id": 9, "title": "Write')
-    changed = SUBJECT.write(text, [Change("3", Mark.DONE, NOW, PATH, "Write the output")])
+    changed = SUBJECT.write(text, [StatusChange("3", SourceStatus.DONE, NOW, PATH, "Write the output")])
     assert changed == text.replace('"review"', '"done"')
 
 
 def test_what_is_gone_is_said_and_the_rest_is_written() -> None:
     changes = [
-        Change("77", Mark.DONE, NOW, PATH, "Gone"),
-        Change("3", Mark.DONE, NOW, PATH, "Write the output"),
+        StatusChange("77", SourceStatus.DONE, NOW, PATH, "Gone"),
+        StatusChange("3", SourceStatus.DONE, NOW, PATH, "Write the output"),
     ]
     [writer] = taskmaster.writers(PATH, changes)
     rewrite = writer.apply(FILE, changes)
@@ -452,7 +469,7 @@ def test_what_is_gone_is_said_and_the_rest_is_written() -> None:
 
 
 def test_a_file_that_is_broken_when_statuses_come_stays_as_it_is() -> None:
-    changes = [Change("3", Mark.DONE, NOW, PATH, "Write the output")]
+    changes = [StatusChange("3", SourceStatus.DONE, NOW, PATH, "Write the output")]
     [writer] = taskmaster.writers(PATH, changes)
     rewrite = writer.apply(FILE[:-5], changes)
     assert rewrite.text == FILE[:-5]
@@ -463,36 +480,38 @@ def test_bytes_that_are_not_utf_8_survive() -> None:
     text = FILE.replace("Write the output", "Write\udcff\0\udcfe")
     [entry] = [entry for entry in SUBJECT.read(text).entries if entry.task.id == "3"]
     assert entry.task.title == "Write\ufffd\ufffd\ufffd"
-    assert SUBJECT.write(text, [SUBJECT.change(entry, Mark.DONE)]) == text.replace('"review"', '"done"')
+    assert SUBJECT.write(text, [SUBJECT.change(entry, SourceStatus.DONE)]) == text.replace(
+        '"review"', '"done"'
+    )
 
 
 @pytest.mark.parametrize(
     ("path", "text", "likeness"),
     [
-        (PATH, FILE, Likeness.NAME),
-        (f"/home/x/{PATH}", "{ broken", Likeness.NAME),
-        ("tasks/tasks.json", '{"tasks": [{"id": 1, "title": "t"}]}', Likeness.CONTENT),
-        ("my.json", FILE, Likeness.CONTENT),
-        ("tasks.md", FILE, Likeness.NO),
-        ("package.json", '{"name": "x", "scripts": {"tasks": "x"}}', Likeness.NO),
+        (PATH, FILE, Confidence.NAME),
+        (f"/home/x/{PATH}", "{ broken", Confidence.NAME),
+        ("tasks/tasks.json", '{"tasks": [{"id": 1, "title": "t"}]}', Confidence.CONTENT),
+        ("my.json", FILE, Confidence.CONTENT),
+        ("tasks.md", FILE, Confidence.NO),
+        ("package.json", '{"name": "x", "scripts": {"tasks": "x"}}', Confidence.NO),
         (
             ".vscode/tasks.json",
             '{"version": "2.0.0", "tasks": [{"label": "x", "type": "shell"}]}',
-            Likeness.NO,
+            Confidence.NO,
         ),
-        ("status.json", '{"tasks": [{"id": "1.1", "description": "d", "status": "pending"}]}', Likeness.NO),
-        ("prd.json", '{"userStories": [{"id": 1, "title": "t", "tasks": []}]}', Likeness.NO),
-        ("broken.json", '{"tasks": [{"id": 1, "title": "t"}', Likeness.NO),
-        ("list.json", '["tasks"]', Likeness.NO),
+        ("status.json", '{"tasks": [{"id": "1.1", "description": "d", "status": "pending"}]}', Confidence.NO),
+        ("prd.json", '{"userStories": [{"id": 1, "title": "t", "tasks": []}]}', Confidence.NO),
+        ("broken.json", '{"tasks": [{"id": 1, "title": "t"}', Confidence.NO),
+        ("list.json", '["tasks"]', Confidence.NO),
     ],
 )
-def test_it_knows_its_own(path: str, text: str, likeness: Likeness) -> None:
-    assert taskmaster.likeness(Material(path, (Document(path, text),))) is likeness
+def test_it_knows_its_own(path: str, text: str, likeness: Confidence) -> None:
+    assert taskmaster.detect(SourceFiles(path, (Document(path, text),))) is likeness
 
 
 def test_a_folder_is_not_its_own() -> None:
-    assert taskmaster.likeness(Material(".taskmaster", (), folder=True)) is Likeness.NO
-    assert taskmaster.read(Material(".taskmaster", (), folder=True)) == Reading()
+    assert taskmaster.detect(SourceFiles(".taskmaster", (), folder=True)) is Confidence.NO
+    assert taskmaster.read(SourceFiles(".taskmaster", (), folder=True)) == Reading()
 
 
 STATUSES = st.sampled_from(
@@ -584,8 +603,10 @@ def test_it_keeps_every_byte(text: str) -> None:
 
 
 @SETTINGS
-@given(texts(), st.integers(0, 20), st.sampled_from(list(Mark)))
-def test_one_change_changes_one_status_and_that_of_its_whole(text: str, index: int, mark: Mark) -> None:
+@given(texts(), st.integers(0, 20), st.sampled_from(list(SourceStatus)))
+def test_one_change_changes_one_status_and_that_of_its_whole(
+    text: str, index: int, mark: SourceStatus
+) -> None:
     before = SUBJECT.read(text).entries
     titles = [entry.task.title for entry in before]
     alone = [e for e in before if not e.parts and titles.count(e.task.title) == 1]
@@ -596,14 +617,18 @@ def test_one_change_changes_one_status_and_that_of_its_whole(text: str, index: i
     written = SUBJECT.write(text, [change])
     assert masked(written) == masked(text), "nothing but statuses"
     assert SUBJECT.write(written, [change]) == written, "writing twice is writing once"
-    after = {e.task.id: e.mark for e in SUBJECT.read(written).entries}
+    after = {e.task.id: e.status for e in SUBJECT.read(written).entries}
     whole = entry.task.id.partition(".")[0]
-    expected = entry.mark if mark is Mark.DOING and entry.mark is Mark.DONE else TELLS.get(mark, entry.mark)
+    expected = (
+        entry.status
+        if mark is SourceStatus.DOING and entry.status is SourceStatus.DONE
+        else TELLS.get(mark, entry.status)
+    )
     [above] = [e for e in before if e.task.id == whole]
-    if entry is not above and above.said in {"cancelled", "deferred"} and not expected.closed:
-        expected = Mark.SKIPPED  # what a person has given up is not taken up again by its parts
+    if entry is not above and above.status_text in {"cancelled", "deferred"} and not expected.is_closed:
+        expected = SourceStatus.SKIPPED  # what a person has given up is not taken up again by its parts
     assert after[entry.task.id] is expected
-    untouched = {e.task.id: e.mark for e in before if e.task.id not in {entry.task.id, whole}}
+    untouched = {e.task.id: e.status for e in before if e.task.id not in {entry.task.id, whole}}
     assert untouched.items() <= after.items()
 
 
@@ -618,6 +643,6 @@ def test_it_never_raises(text: str) -> None:
 def test_wrong_types_never_make_it_raise_nor_write_anything_but_statuses(text: str) -> None:
     never_raises(SUBJECT, text)
     entries = SUBJECT.read(text).entries
-    written = SUBJECT.write(text, [SUBJECT.change(entry, Mark.DONE) for entry in entries])
+    written = SUBJECT.write(text, [SUBJECT.change(entry, SourceStatus.DONE) for entry in entries])
     json.loads(written)
     assert [e.task.id for e in SUBJECT.read(written).entries] == [e.task.id for e in entries]

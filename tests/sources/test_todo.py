@@ -7,11 +7,11 @@ import pytest
 
 from plait.core.plan import Severity
 from plait.core.task import Need, Origin
-from plait.sources.formats import Likeness, load
-from plait.sources.model import Document, Entry, Mark, Material, Reading
+from plait.sources.formats import Confidence, load_format
+from plait.sources.model import Document, SourceEntry, SourceStatus, SourceFiles, Reading
 from plait.testing.folders import by_id, needs, only, told
 
-TODO = load("todo")
+TODO = load_format("todo")
 PATH = "docs/TODO.md"
 
 FILE = """\
@@ -161,7 +161,7 @@ Some text about tide.py.
 
 
 def read(text: str, path: str = PATH) -> Reading:
-    return TODO.read(Material(path, (Document(path, text),)))
+    return TODO.read(SourceFiles(path, (Document(path, text),)))
 
 
 def line(words: str) -> int:
@@ -169,7 +169,7 @@ def line(words: str) -> int:
     return FILE.count("\n", 0, FILE.index(words)) + 1
 
 
-def task(*lines: str, title: str = "### 1. One") -> Entry:
+def task(*lines: str, title: str = "### 1. One") -> SourceEntry:
     return only(read("\n".join((title, *lines, ""))))
 
 
@@ -179,11 +179,11 @@ def reading() -> Reading:
 
 
 @pytest.fixture(scope="module")
-def entries(reading: Reading) -> dict[str, Entry]:
+def entries(reading: Reading) -> dict[str, SourceEntry]:
     return by_id(reading)
 
 
-def test_every_numbered_heading_is_a_task_and_nothing_else_is(entries: dict[str, Entry]) -> None:
+def test_every_numbered_heading_is_a_task_and_nothing_else_is(entries: dict[str, SourceEntry]) -> None:
     assert {name: entry.task.title for name, entry in entries.items()} == {
         "73": "Read the tide tables",
         "74": "Draw the curve",
@@ -204,33 +204,35 @@ def test_every_numbered_heading_is_a_task_and_nothing_else_is(entries: dict[str,
     }
 
 
-def test_a_status_is_the_first_field_of_that_name_at_the_top_of_the_task(entries: dict[str, Entry]) -> None:
-    marks = {name: entry.mark for name, entry in entries.items()}
+def test_a_status_is_the_first_field_of_that_name_at_the_top_of_the_task(
+    entries: dict[str, SourceEntry],
+) -> None:
+    marks = {name: entry.status for name, entry in entries.items()}
     assert marks == {
-        "73": Mark.TODO,
-        "74": Mark.DONE,
-        "75": Mark.DONE,
-        "76": Mark.DONE,
-        "77": Mark.DOING,
-        "78": Mark.PARTIAL,
-        "79": Mark.BLOCKED,
-        "80": Mark.SKIPPED,
-        "81": Mark.DOING,
-        "82": Mark.TODO,
-        "83": Mark.TODO,
-        "84": Mark.TODO,
-        "85": Mark.FAILED,
-        "86": Mark.DONE,
-        "86.2": Mark.TODO,
-        "87": Mark.DONE,
+        "73": SourceStatus.TODO,
+        "74": SourceStatus.DONE,
+        "75": SourceStatus.DONE,
+        "76": SourceStatus.DONE,
+        "77": SourceStatus.DOING,
+        "78": SourceStatus.PARTIAL,
+        "79": SourceStatus.BLOCKED,
+        "80": SourceStatus.SKIPPED,
+        "81": SourceStatus.DOING,
+        "82": SourceStatus.TODO,
+        "83": SourceStatus.TODO,
+        "84": SourceStatus.TODO,
+        "85": SourceStatus.FAILED,
+        "86": SourceStatus.DONE,
+        "86.2": SourceStatus.TODO,
+        "87": SourceStatus.DONE,
     }
-    assert entries["78"].said == "PARTIAL (4/12 implemented)"
-    assert entries["76"].said == "\u2705"
-    assert entries["84"].said == ""
+    assert entries["78"].status_text == "PARTIAL (4/12 implemented)"
+    assert entries["76"].status_text == "\u2705"
+    assert entries["84"].status_text == ""
 
 
 def test_needs_point_from_a_task_to_what_it_waits_for_with_the_words_that_say_so(
-    entries: dict[str, Entry],
+    entries: dict[str, SourceEntry],
 ) -> None:
     assert {name: sorted(needs(entry)) for name, entry in entries.items() if entry.task.needs} == {
         "73": ["72"],
@@ -250,12 +252,12 @@ def test_needs_point_from_a_task_to_what_it_waits_for_with_the_words_that_say_so
 
 
 def test_a_task_called_finished_is_waited_for_only_if_the_file_says_otherwise(
-    entries: dict[str, Entry],
+    entries: dict[str, SourceEntry],
 ) -> None:
     assert list(needs(entries["81"])) == ["77"]
 
 
-def test_the_priority_is_the_tasks_own_or_its_sections(entries: dict[str, Entry]) -> None:
+def test_the_priority_is_the_tasks_own_or_its_sections(entries: dict[str, SourceEntry]) -> None:
     high, medium, low = 0, 1, 2
     assert entries["73"].task.priority == medium
     assert [entries[name].task.priority for name in ("74", "75", "76", "77")] == [high] * 4
@@ -265,14 +267,16 @@ def test_the_priority_is_the_tasks_own_or_its_sections(entries: dict[str, Entry]
     assert entries["87"].task.priority == medium
 
 
-def test_effort_is_an_estimate_or_at_least_a_weight(entries: dict[str, Entry]) -> None:
+def test_effort_is_an_estimate_or_at_least_a_weight(entries: dict[str, SourceEntry]) -> None:
     assert entries["73"].task.estimate == 20.5 * 3600
     assert entries["74"].task.estimate == 2 * 3600
     assert (entries["82"].task.estimate, entries["82"].task.weight) == (None, 1.0)
     assert (entries["85"].task.estimate, entries["85"].task.weight) == (None, 4.0)
 
 
-def test_files_affected_are_declared_and_other_files_are_only_mentioned(entries: dict[str, Entry]) -> None:
+def test_files_affected_are_declared_and_other_files_are_only_mentioned(
+    entries: dict[str, SourceEntry],
+) -> None:
     assert entries["73"].task.touches == ("src/tides/read.py", "src/tides/ports.toml")
     assert entries["74"].task.touches == ("src/tides/draw.py", "docs/curves/")
     assert entries["82"].task.touches == ("a.py", "src/b.py", "c.py")
@@ -280,7 +284,7 @@ def test_files_affected_are_declared_and_other_files_are_only_mentioned(entries:
     assert entries["84"].mentions == ("tide.py",)
 
 
-def test_a_body_goes_up_to_the_next_heading_or_rule(entries: dict[str, Entry]) -> None:
+def test_a_body_goes_up_to_the_next_heading_or_rule(entries: dict[str, SourceEntry]) -> None:
     assert entries["73"].task.body.startswith("**Effort**: 18-23 hours")
     assert entries["73"].task.body.rstrip().endswith("is never shown")
     assert entries["76"].task.body == "No field at all."
@@ -288,14 +292,14 @@ def test_a_body_goes_up_to_the_next_heading_or_rule(entries: dict[str, Entry]) -
     assert "### 502. Quoted" in entries["84"].task.body
 
 
-def test_since_when_is_the_date_of_the_status(entries: dict[str, Entry]) -> None:
+def test_since_when_is_the_date_of_the_status(entries: dict[str, SourceEntry]) -> None:
     assert entries["74"].since == datetime(2026, 1, 3, tzinfo=UTC)
     assert entries["77"].since == datetime(2026, 1, 5, 10, 15, 30, tzinfo=UTC)
     assert entries["81"].since == datetime(2026, 1, 7, tzinfo=UTC)
     assert entries["73"].since is None
 
 
-def test_a_number_can_be_selected_with_its_sign(entries: dict[str, Entry]) -> None:
+def test_a_number_can_be_selected_with_its_sign(entries: dict[str, SourceEntry]) -> None:
     assert entries["73"].aliases == ("#73",)
 
 
@@ -327,33 +331,33 @@ def test_what_is_odd_is_said_with_its_line(reading: Reading) -> None:
 
 
 @pytest.mark.parametrize("ends", ["\r\n", "\r"])
-def test_line_ends_and_a_byte_order_mark_change_nothing(entries: dict[str, Entry], ends: str) -> None:
+def test_line_ends_and_a_byte_order_mark_change_nothing(entries: dict[str, SourceEntry], ends: str) -> None:
     start = FILE.index("# TODO")
     plain, other = read(FILE[start:]), read("\ufeff" + FILE[start:].replace("\n", ends))
-    assert [(e.task.id, e.mark, e.task.needs, e.task.origin) for e in other.entries] == [
-        (e.task.id, e.mark, e.task.needs, e.task.origin) for e in plain.entries
+    assert [(e.task.id, e.status, e.task.needs, e.task.origin) for e in other.entries] == [
+        (e.task.id, e.status, e.task.needs, e.task.origin) for e in plain.entries
     ]
     assert len(plain.entries) == len(entries)
 
 
 STATUSES = {
-    "not started": Mark.TODO,
-    "planned": Mark.TODO,
-    "planning": Mark.TODO,
-    "researched": Mark.TODO,
-    "revised": Mark.TODO,
-    "expanded": Mark.TODO,
-    "in progress": Mark.DOING,
-    "researching": Mark.DOING,
-    "implementing": Mark.DOING,
-    "revising": Mark.DOING,
-    "completed": Mark.DONE,
-    "complete": Mark.DONE,
-    "implemented": Mark.DONE,
-    "blocked": Mark.BLOCKED,
-    "abandoned": Mark.SKIPPED,
-    "failed": Mark.FAILED,
-    "partial": Mark.PARTIAL,
+    "not started": SourceStatus.TODO,
+    "planned": SourceStatus.TODO,
+    "planning": SourceStatus.TODO,
+    "researched": SourceStatus.TODO,
+    "revised": SourceStatus.TODO,
+    "expanded": SourceStatus.TODO,
+    "in progress": SourceStatus.DOING,
+    "researching": SourceStatus.DOING,
+    "implementing": SourceStatus.DOING,
+    "revising": SourceStatus.DOING,
+    "completed": SourceStatus.DONE,
+    "complete": SourceStatus.DONE,
+    "implemented": SourceStatus.DONE,
+    "blocked": SourceStatus.BLOCKED,
+    "abandoned": SourceStatus.SKIPPED,
+    "failed": SourceStatus.FAILED,
+    "partial": SourceStatus.PARTIAL,
 }
 
 
@@ -379,7 +383,7 @@ def test_a_status_is_known_in_any_case_and_dress(said: str, form: str) -> None:
         said.replace(" ", "-"),
         said.replace(" ", "_"),
     ):
-        assert task(f"**Status**: {form.format(spelt)}").mark is STATUSES[said]
+        assert task(f"**Status**: {form.format(spelt)}").status is STATUSES[said]
 
 
 @pytest.mark.parametrize(
@@ -400,7 +404,7 @@ def test_a_status_is_known_in_any_case_and_dress(said: str, form: str) -> None:
     ],
 )
 def test_a_field_may_be_bare_or_a_bullet(line: str) -> None:
-    assert task(line).mark is Mark.BLOCKED
+    assert task(line).status is SourceStatus.BLOCKED
 
 
 @pytest.mark.parametrize(
@@ -421,28 +425,28 @@ def test_a_field_may_be_bare_or_a_bullet(line: str) -> None:
     ],
 )
 def test_what_only_looks_like_a_field_is_none(line: str) -> None:
-    assert task(line).mark is Mark.TODO
+    assert task(line).status is SourceStatus.TODO
 
 
 @pytest.mark.parametrize(
     ("heading", "title", "mark"),
     [
-        ("### 7. Title", "Title", Mark.TODO),
-        ("### 7. Title \u2705", "Title", Mark.DONE),
-        ("### 7. Title \u2714\ufe0f ###", "Title", Mark.DONE),
-        ("### 7. \u2705 Title", "Title", Mark.DONE),
-        ("### \u2713 7. Title", "Title", Mark.DONE),
-        ("   ###\t7.\tTitle", "Title", Mark.TODO),
-        ("### 7. Put a \u2705 on it", "Put a \u2705 on it", Mark.TODO),
-        ("### 7. Warn \u26a0\ufe0f", "Warn \u26a0\ufe0f", Mark.TODO),
-        ("### 7. Learn C#", "Learn C#", Mark.TODO),
-        ("### 7. Change `src/x.py`", "Change src/x.py", Mark.TODO),
-        ("### 7.", "", Mark.TODO),
+        ("### 7. Title", "Title", SourceStatus.TODO),
+        ("### 7. Title \u2705", "Title", SourceStatus.DONE),
+        ("### 7. Title \u2714\ufe0f ###", "Title", SourceStatus.DONE),
+        ("### 7. \u2705 Title", "Title", SourceStatus.DONE),
+        ("### \u2713 7. Title", "Title", SourceStatus.DONE),
+        ("   ###\t7.\tTitle", "Title", SourceStatus.TODO),
+        ("### 7. Put a \u2705 on it", "Put a \u2705 on it", SourceStatus.TODO),
+        ("### 7. Warn \u26a0\ufe0f", "Warn \u26a0\ufe0f", SourceStatus.TODO),
+        ("### 7. Learn C#", "Learn C#", SourceStatus.TODO),
+        ("### 7. Change `src/x.py`", "Change src/x.py", SourceStatus.TODO),
+        ("### 7.", "", SourceStatus.TODO),
     ],
 )
-def test_a_title_goes_without_number_and_tick(heading: str, title: str, mark: Mark) -> None:
+def test_a_title_goes_without_number_and_tick(heading: str, title: str, mark: SourceStatus) -> None:
     entry = task(title=heading)
-    assert (entry.task.id, entry.task.title, entry.mark) == ("7", title, mark)
+    assert (entry.task.id, entry.task.title, entry.status) == ("7", title, mark)
 
 
 @pytest.mark.parametrize(
@@ -533,7 +537,7 @@ def test_a_field_right_below_a_list_is_no_part_of_it() -> None:
     entry = task(*lines)
     assert list(needs(entry)) == ["7", "8"]
     assert entry.task.touches == ("src/a.py", "docs/b.md")
-    assert (entry.mark, entry.task.priority) == (Mark.DOING, 0)
+    assert (entry.status, entry.task.priority) == (SourceStatus.DOING, 0)
 
 
 @pytest.mark.parametrize("key", ["Dependencies", "Dependency", "Depends on", "Blocked by"])
@@ -551,33 +555,35 @@ def test_files_may_be_counted_in_the_label() -> None:
 
 def test_two_documents_are_not_read_as_one() -> None:
     documents = (Document("a.md", "### 1. A\n"), Document("b.md", "### 2. B\n"))
-    assert [problem.severity for problem in TODO.read(Material(".", documents)).problems] == [Severity.ERROR]
+    assert [problem.severity for problem in TODO.read(SourceFiles(".", documents)).problems] == [
+        Severity.ERROR
+    ]
 
 
 @pytest.mark.parametrize(
     ("path", "text", "likeness"),
     [
-        ("TODO.md", "### 1. A\n**Status**: x\n", Likeness.NAME),
-        ("docs/todo.md", "### 1. A \u2705\n", Likeness.NAME),
-        ("work.md", "### 1. A\n- **Effort**: 2h\n", Likeness.CONTENT),
-        ("work.md", "\ufeff### 1. A\r- **Effort**: 2h\r", Likeness.CONTENT),
-        ("TODO.md", "### 1. A\nonly text\n", Likeness.PERHAPS),
-        ("TODO.md", "### 1. A\n- [ ] b\n", Likeness.NO),
-        ("work.md", "### 1. A\nonly text\n", Likeness.NO),
-        ("TODO.md", "- [ ] a box\n", Likeness.NO),
-        ("TODO.md", "```\n### 1. A\n**Status**: x\n```\n", Likeness.NO),
-        ("TODO.md", "## Phase 1: A\n\n- [ ] 1.1 B\n", Likeness.NO),
-        ("todo.json", '"\n### 1. A\n**Status**: x\n"', Likeness.NO),
-        ("TODO.md", "", Likeness.NO),
+        ("TODO.md", "### 1. A\n**Status**: x\n", Confidence.NAME),
+        ("docs/todo.md", "### 1. A \u2705\n", Confidence.NAME),
+        ("work.md", "### 1. A\n- **Effort**: 2h\n", Confidence.CONTENT),
+        ("work.md", "\ufeff### 1. A\r- **Effort**: 2h\r", Confidence.CONTENT),
+        ("TODO.md", "### 1. A\nonly text\n", Confidence.PERHAPS),
+        ("TODO.md", "### 1. A\n- [ ] b\n", Confidence.NO),
+        ("work.md", "### 1. A\nonly text\n", Confidence.NO),
+        ("TODO.md", "- [ ] a box\n", Confidence.NO),
+        ("TODO.md", "```\n### 1. A\n**Status**: x\n```\n", Confidence.NO),
+        ("TODO.md", "## Phase 1: A\n\n- [ ] 1.1 B\n", Confidence.NO),
+        ("todo.json", '"\n### 1. A\n**Status**: x\n"', Confidence.NO),
+        ("TODO.md", "", Confidence.NO),
     ],
 )
 def test_numbered_headings_with_a_field_or_a_tick_make_the_format(
-    path: str, text: str, likeness: Likeness
+    path: str, text: str, likeness: Confidence
 ) -> None:
-    assert TODO.likeness(Material(path, (Document(path, text),))) is likeness
+    assert TODO.detect(SourceFiles(path, (Document(path, text),))) is likeness
 
 
 def test_a_folder_is_another_format() -> None:
     document = Document("x/TODO.md", dedent(FILE))
-    assert TODO.likeness(Material("x", (document,), folder=True)) is Likeness.NO
-    assert TODO.likeness(Material("x", ())) is Likeness.NO
+    assert TODO.detect(SourceFiles("x", (document,), folder=True)) is Confidence.NO
+    assert TODO.detect(SourceFiles("x", ())) is Confidence.NO

@@ -5,7 +5,7 @@ import re
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from plait.sources.formats.todo.refs import Ref, references
+from plait.sources.formats.todo.refs import TodoRange, parse_references
 
 Numbers = list[int | tuple[int, int]]
 
@@ -114,25 +114,27 @@ NOTHING = [
 
 
 def bounds(text: str) -> Numbers:
-    return [ref.first if ref.first == ref.last else (ref.first, ref.last) for ref in references(text).refs]
+    return [
+        ref.first if ref.first == ref.last else (ref.first, ref.last) for ref in parse_references(text).refs
+    ]
 
 
 @pytest.mark.parametrize(("text", "numbers"), NAMED)
 def test_numbers_that_stand_for_tasks_are_references(text: str, numbers: Numbers) -> None:
     assert bounds(text) == numbers
-    assert not references(text).soft
+    assert not parse_references(text).has_note
 
 
 @pytest.mark.parametrize("text", SOFT)
 def test_other_numbers_and_prose_are_a_note(text: str) -> None:
     assert bounds(text) == []
-    assert references(text).soft
+    assert parse_references(text).has_note
 
 
 @pytest.mark.parametrize("text", NOTHING)
 def test_saying_that_there_is_nothing_says_nothing(text: str) -> None:
     assert bounds(text) == []
-    assert not references(text).soft
+    assert not parse_references(text).has_note
 
 
 @pytest.mark.parametrize(
@@ -151,13 +153,13 @@ def test_saying_that_there_is_nothing_says_nothing(text: str) -> None:
     ],
 )
 def test_a_task_that_the_text_calls_finished_is_settled(text: str, settled: list[bool]) -> None:
-    assert [ref.settled for ref in references(text).refs] == settled
+    assert [ref.is_settled for ref in parse_references(text).refs] == settled
 
 
 def test_what_is_asked_for_and_what_is_only_useful_are_told_apart_in_one_text() -> None:
-    found = references("Requires Task 3, benefits from Tasks 5 and 6, requires Task 7; Task 8")
+    found = parse_references("Requires Task 3, benefits from Tasks 5 and 6, requires Task 7; Task 8")
     assert [ref.first for ref in found.refs] == [3, 7, 8]
-    assert found.soft
+    assert found.has_note
 
 
 PIECES = """Task Tasks task #72 72 73-77 77-72 ( ) [ ] , ; . and - \u2013 to none not requires benefits from completed
@@ -172,14 +174,14 @@ TEXTS = st.one_of(
 @given(TEXTS)
 def test_any_text_gets_an_answer_made_of_its_own_numbers(text: str) -> None:
     written = {int(number) for number in re.findall(r"[0-9]+", text)}
-    for ref in references(text).refs:
+    for ref in parse_references(text).refs:
         assert {ref.first, ref.last} <= written
 
 
 @settings(max_examples=100)
 @given(TEXTS, st.sampled_from(("None", "None (", "N/A: ")))
 def test_after_none_nothing_is_a_reference(text: str, none: str) -> None:
-    assert references(f"{none} {text}").refs == ()
+    assert parse_references(f"{none} {text}").refs == ()
 
 
 @given(
@@ -188,8 +190,8 @@ def test_after_none_nothing_is_a_reference(text: str, none: str) -> None:
 )
 def test_a_plain_list_of_numbers_is_read_whole(numbers: list[int], between: str) -> None:
     text = between.join(map(str, numbers))
-    assert references(text).refs == tuple(Ref(number, number) for number in numbers)
-    assert references(f"Tasks {text}").refs == references(text).refs
+    assert parse_references(text).refs == tuple(TodoRange(number, number) for number in numbers)
+    assert parse_references(f"Tasks {text}").refs == parse_references(text).refs
 
 
 @pytest.mark.parametrize(
@@ -197,4 +199,4 @@ def test_a_plain_list_of_numbers_is_read_whole(numbers: list[int], between: str)
 )
 def test_a_very_long_text_is_read_in_one_go(piece: str) -> None:
     """Anything that goes back over the text for each of its pieces would not come to an end here."""
-    references(piece * 40_000)
+    parse_references(piece * 40_000)

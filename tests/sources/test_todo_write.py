@@ -7,8 +7,8 @@ from datetime import datetime, timedelta, timezone
 import pytest
 from hypothesis import assume, given, settings, strategies as st
 
-from plait.sources.formats import load
-from plait.sources.model import Change, Mark, Rewrite
+from plait.sources.formats import load_format
+from plait.sources.model import StatusChange, SourceStatus, Rewrite
 from plait.sources.text import decode, encode
 from plait.testing.contracts.sources import (
     NOW,
@@ -20,55 +20,65 @@ from plait.testing.contracts.sources import (
 )
 from plait.testing.folders import told
 
-TODO = load("todo")
+TODO = load_format("todo")
 PATH = "docs/TODO.md"
-MARKS = (Mark.TODO, Mark.DOING, Mark.DONE, Mark.SKIPPED, Mark.FAILED, Mark.BLOCKED, Mark.PARTIAL)
+MARKS = (
+    SourceStatus.TODO,
+    SourceStatus.DOING,
+    SourceStatus.DONE,
+    SourceStatus.SKIPPED,
+    SourceStatus.FAILED,
+    SourceStatus.BLOCKED,
+    SourceStatus.PARTIAL,
+)
 SUBJECT = Subject("todo", PATH, {mark: mark for mark in MARKS})
 
 
-def rewrite(text: str, changes: Sequence[Change]) -> Rewrite:
+def rewrite(text: str, changes: Sequence[StatusChange]) -> Rewrite:
     (writer,) = TODO.writers(PATH, changes)
     return writer.apply(text, changes)
 
 
-def change(name: str, mark: Mark, title: str = "", reason: str = "", at: datetime = NOW) -> Change:
-    return Change(name, mark, at, PATH, title, reason)
+def change(
+    name: str, mark: SourceStatus, title: str = "", reason: str = "", at: datetime = NOW
+) -> StatusChange:
+    return StatusChange(name, mark, at, PATH, title, reason)
 
 
-def write(text: str, mark: Mark, name: str = "1", reason: str = "") -> str:
+def write(text: str, mark: SourceStatus, name: str = "1", reason: str = "") -> str:
     changes = [change(name, mark, reason=reason)]
     rewritten = rewrite(text, changes)
     assert rewritten.problems == ()
     assert rewrite(rewritten.text, changes).text == rewritten.text
-    (read,) = [entry.mark for entry in SUBJECT.read(rewritten.text).entries if entry.task.id == name]
+    (read,) = [entry.status for entry in SUBJECT.read(rewritten.text).entries if entry.task.id == name]
     assert read is mark
     return rewritten.text
 
 
 def test_a_task_that_starts_says_so_and_when() -> None:
     text = "### 1. One\n- **Effort**: 2h\n- **Status**: [NOT STARTED]\n- **Priority**: High\n"
-    assert write(text, Mark.DOING) == (
+    assert write(text, SourceStatus.DOING) == (
         "### 1. One\n- **Effort**: 2h\n- **Status**: [IN PROGRESS]\n- **Started**: 2026-03-14\n- **Priority**: High\n"
     )
 
 
 def test_a_task_that_is_done_says_so_and_when_and_has_a_tick() -> None:
     text = "### 1. One\n**Status**: [IN PROGRESS]\n**Started**: 2026-03-13\n\nText\n"
-    assert write(text, Mark.DONE) == (
+    assert write(text, SourceStatus.DONE) == (
         "### 1. One \u2705\n**Status**: [COMPLETED]\n**Started**: 2026-03-13\n**Completed**: 2026-03-14\n\nText\n"
     )
 
 
 def test_a_status_right_below_a_list_is_written_where_it_is() -> None:
     text = "### 1. One\n**Acceptance Criteria**:\n- [ ] a\n**Status**: [NOT STARTED]\n"
-    assert write(text, Mark.DOING) == (
+    assert write(text, SourceStatus.DOING) == (
         "### 1. One\n**Acceptance Criteria**:\n- [ ] a\n**Status**: [IN PROGRESS]\n**Started**: 2026-03-14\n"
     )
 
 
 def test_dates_stand_in_their_order_and_the_reason_below_them() -> None:
     text = "### 1. One\n- **Status**: [FAILED]\n- **Started**: 2026-03-13\n- **Blocking Reason**: x\n"
-    assert write(text, Mark.BLOCKED, reason="y") == (
+    assert write(text, SourceStatus.BLOCKED, reason="y") == (
         "### 1. One\n- **Status**: [BLOCKED]\n- **Started**: 2026-03-13\n- **Blocked**: 2026-03-14\n- **Blocking Reason**: y\n"
     )
 
@@ -76,35 +86,40 @@ def test_dates_stand_in_their_order_and_the_reason_below_them() -> None:
 @pytest.mark.parametrize("end", ["", "\n", "\r\n", "\n\nText\n"])
 def test_what_was_in_the_way_of_a_task_goes_when_it_is_done(end: str) -> None:
     text = f"### 1. One\n**Status**: [BLOCKED]\n**Blocking Reason**: no network{end}"
-    done = write(text, Mark.DONE)
+    done = write(text, SourceStatus.DONE)
     assert done.startswith("### 1. One \u2705\n**Status**: [COMPLETED]\n**Completed**: 2026-03-14\n")
     assert "no network" not in done
     assert done.endswith(end.removeprefix("\r").removeprefix("\n"))
     several = "### 1. One\n**Status**: [BLOCKED]\n**Blocking Reason**: no network\nand no time\n"
-    assert "**Blocking Reason**: no network\nand no time\n" in write(several, Mark.DONE)
+    assert "**Blocking Reason**: no network\nand no time\n" in write(several, SourceStatus.DONE)
 
 
 def test_a_blocked_task_says_when_and_why_in_one_line() -> None:
-    assert write("### 1. One\n**Status:** Planned\n", Mark.BLOCKED, reason="no\n  network \udcff") == (
+    assert write(
+        "### 1. One\n**Status:** Planned\n", SourceStatus.BLOCKED, reason="no\n  network \udcff"
+    ) == (
         "### 1. One\n**Status:** Blocked\n**Blocked:** 2026-03-14\n**Blocking Reason:** no network \ufffd\n"
     )
 
 
 def test_a_failed_task_says_why_and_has_no_date() -> None:
-    assert write("### 1. One\n**Status**: [PLANNED]\n", Mark.FAILED, reason="tests fail") == (
+    assert write("### 1. One\n**Status**: [PLANNED]\n", SourceStatus.FAILED, reason="tests fail") == (
         "### 1. One\n**Status**: [FAILED]\n**Blocking Reason**: tests fail\n"
     )
-    assert write("### 1. One\n**Status**: [PLANNED]\n", Mark.FAILED) == "### 1. One\n**Status**: [FAILED]\n"
+    assert (
+        write("### 1. One\n**Status**: [PLANNED]\n", SourceStatus.FAILED)
+        == "### 1. One\n**Status**: [FAILED]\n"
+    )
 
 
 def test_an_abandoned_task_says_when() -> None:
-    assert write("### 1. One\n* **Status**: not started\n", Mark.SKIPPED, reason="not told") == (
+    assert write("### 1. One\n* **Status**: not started\n", SourceStatus.SKIPPED, reason="not told") == (
         "### 1. One\n* **Status**: abandoned\n* **Abandoned**: 2026-03-14\n"
     )
 
 
 def test_a_long_reason_is_cut() -> None:
-    written = write("### 1. One\n**Status**: [PLANNED]\n", Mark.BLOCKED, reason="word " * 1000)
+    written = write("### 1. One\n**Status**: [PLANNED]\n", SourceStatus.BLOCKED, reason="word " * 1000)
     assert max(map(len, written.splitlines())) < 400
 
 
@@ -140,7 +155,7 @@ def test_a_long_reason_is_cut() -> None:
     ],
 )
 def test_a_status_keeps_its_dress(said: str, doing: str, done: str, todo: str) -> None:
-    for mark, expected in ((Mark.DOING, doing), (Mark.DONE, done), (Mark.TODO, todo)):
+    for mark, expected in ((SourceStatus.DOING, doing), (SourceStatus.DONE, done), (SourceStatus.TODO, todo)):
         written = write(f"### 1. One\n**Status**: {said}\n", mark)
         assert written.split("\n")[1] == f"**Status**: {expected}"
 
@@ -162,50 +177,50 @@ def test_what_a_status_can_not_tell_the_others_do(others: list[str], said: str, 
     text = f"### 1. One\n**Status**: {said}\n" + "".join(
         f"### {n}. Other\n**Status**: {other}\n" for n, other in enumerate(others, 2)
     )
-    assert write(text, Mark.DOING).split("\n")[1] == f"**Status**: {expected}"
+    assert write(text, SourceStatus.DOING).split("\n")[1] == f"**Status**: {expected}"
 
 
 def test_a_file_keeps_its_own_words() -> None:
     text = "### 1. One\n**Status**: Pending\n### 2. Two\n**Status**: Done\n### 3. Three\n**Status**: Done\n"
-    assert "**Status**: Done\n**Completed**" in write(text, Mark.DONE)
-    assert write(text, Mark.TODO, "2").count("**Status**: Pending") == 2
+    assert "**Status**: Done\n**Completed**" in write(text, SourceStatus.DONE)
+    assert write(text, SourceStatus.TODO, "2").count("**Status**: Pending") == 2
 
 
 def test_a_done_task_that_goes_back_loses_its_tick() -> None:
     for heading in ("### 1. One \u2705", "### \u2705 1. One", "### 1. \u2713 One", "### 1. One \u2714\ufe0f"):
         text = f"{heading}\n**Status**: [COMPLETED] \u2705\n"
-        assert write(text, Mark.TODO) == "### 1. One\n**Status**: [NOT STARTED]\n"
-    assert write("### 1. One \u2705\ntext\n", Mark.TODO) == "### 1. One\ntext\n"
+        assert write(text, SourceStatus.TODO) == "### 1. One\n**Status**: [NOT STARTED]\n"
+    assert write("### 1. One \u2705\ntext\n", SourceStatus.TODO) == "### 1. One\ntext\n"
 
 
 def test_a_tick_stands_before_the_closing_signs_and_spaces_of_a_heading() -> None:
-    assert write("### 1. One ###  \r\n", Mark.DONE).startswith("### 1. One \u2705 ###  \r\n")
-    assert write("### 1. Learn C#\n", Mark.DONE).startswith("### 1. Learn C# \u2705\n")
+    assert write("### 1. One ###  \r\n", SourceStatus.DONE).startswith("### 1. One \u2705 ###  \r\n")
+    assert write("### 1. Learn C#\n", SourceStatus.DONE).startswith("### 1. Learn C# \u2705\n")
 
 
 def test_a_line_that_is_there_gets_the_new_value_and_keeps_what_people_added() -> None:
     text = (
         "### 1. One\n- **Completed**: 2025-01-01 in a hurry\n- **Status**: [PLANNED]\n- **Started**: soon\n"
     )
-    assert write(text, Mark.DONE) == (
+    assert write(text, SourceStatus.DONE) == (
         "### 1. One \u2705\n- **Completed**: 2026-03-14 in a hurry\n- **Status**: [COMPLETED]\n- **Started**: soon\n"
     )
-    assert "- **Started**: 2026-03-14\n" in write(text, Mark.DOING)
+    assert "- **Started**: 2026-03-14\n" in write(text, SourceStatus.DOING)
 
 
 def test_dates_in_the_status_itself_are_kept_right_and_not_said_twice() -> None:
     text = "### 1. One\n**Status**: PLANNED (Started: 2025-12-22)\n"
-    assert write(text, Mark.DOING) == "### 1. One\n**Status**: IN PROGRESS (Started: 2026-03-14)\n"
+    assert write(text, SourceStatus.DOING) == "### 1. One\n**Status**: IN PROGRESS (Started: 2026-03-14)\n"
     done = "### 1. One\n**Status**: COMPLETED (Started: 2025-12-22, Completed: 2025-12-23)\n"
-    assert write(done, Mark.TODO) == "### 1. One\n**Status**: NOT STARTED (Started: 2025-12-22)\n"
-    assert write("### 1. One\n**Status**: DONE (Completed: 2025-12-23)\n", Mark.TODO).endswith(
+    assert write(done, SourceStatus.TODO) == "### 1. One\n**Status**: NOT STARTED (Started: 2025-12-22)\n"
+    assert write("### 1. One\n**Status**: DONE (Completed: 2025-12-23)\n", SourceStatus.TODO).endswith(
         "NOT STARTED\n"
     )
 
 
 def test_the_date_is_that_of_the_place_where_it_happened() -> None:
     late = datetime(2026, 3, 14, 23, 30, tzinfo=timezone(timedelta(hours=-8)))
-    changes = [change("1", Mark.DOING, at=late)]
+    changes = [change("1", SourceStatus.DOING, at=late)]
     assert "**Started**: 2026-03-14" in rewrite("### 1. One\n**Status**: [PLANNED]\n", changes).text
 
 
@@ -243,13 +258,13 @@ def test_the_date_is_that_of_the_place_where_it_happened() -> None:
     ],
 )
 def test_new_lines_look_like_the_status(text: str, expected: str) -> None:
-    assert write(text, Mark.BLOCKED) == expected
+    assert write(text, SourceStatus.BLOCKED) == expected
 
 
 def test_a_new_status_goes_with_the_dates_that_are_there() -> None:
     text = "### 1. One\n**Effort**: 2h\n**Blocked**: 2025-01-01\n"
     assert (
-        write(text, Mark.BLOCKED)
+        write(text, SourceStatus.BLOCKED)
         == "### 1. One\n**Status**: [BLOCKED]\n**Effort**: 2h\n**Blocked**: 2026-03-14\n"
     )
 
@@ -276,34 +291,36 @@ AS_BULLETS = "- **Status**: [COMPLETED]\n- **Completed**: 2026-03-14\n"
     ],
 )
 def test_a_task_without_a_status_gets_one(body: str, expected: str) -> None:
-    assert write(f"### 1. One\n{body}", Mark.DONE) == f"### 1. One \u2705\n{expected}"
+    assert write(f"### 1. One\n{body}", SourceStatus.DONE) == f"### 1. One \u2705\n{expected}"
 
 
 def test_a_new_status_is_written_as_the_file_writes_them() -> None:
     other = "### 2. Two\n- **Status:** Planned\n- **Effort:** 2h\n"
     expected = "### 1. One \u2705\n- **Status:** Completed\n- **Completed:** 2026-03-14\n\nText\n"
-    assert write(f"### 1. One\nText\n{other}", Mark.DONE) == expected + other
+    assert write(f"### 1. One\nText\n{other}", SourceStatus.DONE) == expected + other
 
 
 def test_a_bullet_does_not_swallow_the_code_below_it() -> None:
     other = "### 2. Two\n- **Status**: [PLANNED]\n"
-    written = write(f"### 1. One\n\n    **Status**: x\n{other}", Mark.DONE)
+    written = write(f"### 1. One\n\n    **Status**: x\n{other}", SourceStatus.DONE)
     assert written == f"### 1. One \u2705\n{NO_STATUS}\n    **Status**: x\n{other}"
 
 
 def test_only_the_first_status_of_a_task_is_its_status() -> None:
     text = "### 1. One\n```\n**Status**: [PLANNED]\n```\n> **Status**: [PLANNED]\n\n- **Status**: [PLANNED]\n\n#### Step\n**Status**: [PLANNED]\n"
-    assert write(text, Mark.TODO) == text
-    assert write(text, Mark.PARTIAL) == text.replace("- **Status**: [PLANNED]", "- **Status**: [PARTIAL]")
+    assert write(text, SourceStatus.TODO) == text
+    assert write(text, SourceStatus.PARTIAL) == text.replace(
+        "- **Status**: [PLANNED]", "- **Status**: [PARTIAL]"
+    )
 
 
 @pytest.mark.parametrize("mark", MARKS)
-def test_what_is_there_already_is_left_as_it_is(mark: Mark) -> None:
+def test_what_is_there_already_is_left_as_it_is(mark: SourceStatus) -> None:
     said = {
-        Mark.DOING: "implementing",
-        Mark.DONE: "Complete!",
-        Mark.SKIPPED: "[deferred]",
-        Mark.TODO: "researched",
+        SourceStatus.DOING: "implementing",
+        SourceStatus.DONE: "Complete!",
+        SourceStatus.SKIPPED: "[deferred]",
+        SourceStatus.TODO: "researched",
     }
     text = f"### 1. One\n**Status**:   {said.get(mark, mark.value)}\t\n"
     assert write(text, mark, reason="a reason") == text
@@ -315,32 +332,32 @@ def test_what_a_person_has_finished_meanwhile_is_not_set_back_by_a_start() -> No
         "### 1. One \u2705\n",
         "### 1. One \u2705\n**Status**: x\n",
     ):
-        assert rewrite(text, [change("1", Mark.DOING)]).text == text
+        assert rewrite(text, [change("1", SourceStatus.DOING)]).text == text
 
 
 def test_marks_that_the_format_can_not_tell_change_nothing() -> None:
     text = "### 1. One\n**Status**: [PLANNED]\n"
-    for mark in (Mark.STUCK, Mark.UNREADABLE):
+    for mark in (SourceStatus.STUCK, SourceStatus.UNREADABLE):
         assert rewrite(text, [change("1", mark)]).text == text
 
 
 def test_many_changes_are_one_write() -> None:
     text = "".join(f"### {n}. Task {n}\n**Status**: [NOT STARTED]\n\n" for n in range(1, 6))
     rewritten = rewrite(text, [change(str(n), mark) for n, mark in enumerate(MARKS[1:6], 1)])
-    assert [entry.mark for entry in SUBJECT.read(rewritten.text).entries] == list(MARKS[1:6])
+    assert [entry.status for entry in SUBJECT.read(rewritten.text).entries] == list(MARKS[1:6])
 
 
 def test_a_task_that_was_renumbered_or_reworded_is_found_again() -> None:
     text = "### 2. One\n**Status**: [PLANNED]\n### 3. New words\n**Status**: [PLANNED]\n"
-    changes = [change("1", Mark.PARTIAL, "One"), change("3", Mark.FAILED, "Old words")]
-    assert [entry.mark for entry in SUBJECT.read(rewrite(text, changes).text).entries] == [
-        Mark.PARTIAL,
-        Mark.FAILED,
+    changes = [change("1", SourceStatus.PARTIAL, "One"), change("3", SourceStatus.FAILED, "Old words")]
+    assert [entry.status for entry in SUBJECT.read(rewrite(text, changes).text).entries] == [
+        SourceStatus.PARTIAL,
+        SourceStatus.FAILED,
     ]
 
 
 def test_a_task_that_is_gone_is_told_and_the_others_are_written() -> None:
-    changes = [change("9", Mark.DONE, "Gone"), change("1", Mark.PARTIAL, "One")]
+    changes = [change("9", SourceStatus.DONE, "Gone"), change("1", SourceStatus.PARTIAL, "One")]
     rewritten = rewrite("### 1. One\n**Status**: [PLANNED]\n", changes)
     assert rewritten.text == "### 1. One\n**Status**: [PARTIAL]\n"
     assert [
@@ -349,21 +366,21 @@ def test_a_task_that_is_gone_is_told_and_the_others_are_written() -> None:
 
 
 def test_changes_that_lead_to_one_task_are_no_clash() -> None:
-    changes = [change("1", Mark.DONE, "One"), change("5", Mark.BLOCKED, "One")]
+    changes = [change("1", SourceStatus.DONE, "One"), change("5", SourceStatus.BLOCKED, "One")]
     assert "[BLOCKED]" in rewrite("### 1. One\n**Status**: [PLANNED]\n", changes).text
 
 
 def test_bytes_that_are_no_text_survive() -> None:
     text = decode(b"### 1. \xff One \xe2\x9c\x85\n**Status**: [COMPLETED] (\xfe\x00)\n**Effort**: \xfd\n")
     title = SUBJECT.read(text).entries[0].task.title
-    written = rewrite(text, [change("1", Mark.TODO, title)])
+    written = rewrite(text, [change("1", SourceStatus.TODO, title)])
     assert (
         encode(written.text) == b"### 1. \xff One\n**Status**: [NOT STARTED] (\xfe\x00)\n**Effort**: \xfd\n"
     )
 
 
 def test_each_file_has_its_own_writer_and_changes() -> None:
-    mine, other = change("1", Mark.DONE), Change("1", Mark.DONE, NOW, "docs/other.md")
+    mine, other = change("1", SourceStatus.DONE), StatusChange("1", SourceStatus.DONE, NOW, "docs/other.md")
     assert [writer.path for writer in TODO.writers(PATH, [mine])] == [PATH]
     text = "### 1. One\n**Status**: [PLANNED]\n"
     (writer,) = TODO.writers(PATH, [mine])
@@ -476,24 +493,24 @@ def test_writing_what_is_there_keeps_every_byte(text: str, ends: str, bom: bool)
 
 @settings(max_examples=200)
 @given(files(), FORMS, st.integers(0, 9), st.sampled_from(MARKS))
-def test_a_change_touches_its_own_lines_only(text: str, ends: str, index: int, mark: Mark) -> None:
-    if mark is Mark.DOING:
-        assume(all(entry.mark is not Mark.DONE for entry in SUBJECT.read(text).entries))
+def test_a_change_touches_its_own_lines_only(text: str, ends: str, index: int, mark: SourceStatus) -> None:
+    if mark is SourceStatus.DOING:
+        assume(all(entry.status is not SourceStatus.DONE for entry in SUBJECT.read(text).entries))
     changes_only_its_own_lines(SUBJECT, text.replace("\n", ends), index, mark)
 
 
 @settings(max_examples=60)
 @given(files(), st.lists(st.sampled_from(MARKS), min_size=4, max_size=4))
 def test_after_many_changes_a_task_says_the_last_one_and_every_line_once(
-    text: str, marks: list[Mark]
+    text: str, marks: list[SourceStatus]
 ) -> None:
     for mark in marks:
         entries = SUBJECT.read(text).entries
         changes = [SUBJECT.change(entry, mark) for entry in entries]
         text = SUBJECT.write(text, changes)
         assert SUBJECT.write(text, changes) == text
-        kept = {Mark.DONE} if mark is Mark.DOING else set()
-        assert {entry.mark for entry in SUBJECT.read(text).entries} <= {mark} | kept
+        kept = {SourceStatus.DONE} if mark is SourceStatus.DOING else set()
+        assert {entry.status for entry in SUBJECT.read(text).entries} <= {mark} | kept
     for entry in SUBJECT.read(text).entries:
         keys = re.findall(
             r"\*\*(Started|Completed|Blocked|Abandoned|Blocking Reason)(?::\*\*|\*\*:)", entry.task.body

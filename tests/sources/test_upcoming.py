@@ -5,56 +5,63 @@ from datetime import UTC, datetime, timedelta
 
 from plait.core.settings import Settings
 from plait.core.task import Need, Origin, Task
-from plait.sources.model import Entry, Mark, Reading
-from plait.sources.pile import gather
-from plait.sources.planning import Wish, plan
-from plait.sources.upcoming import Upcoming, upcoming
+from plait.sources.model import SourceEntry, SourceStatus, Reading
+from plait.sources.pile import combine_sources
+from plait.sources.planning import PlanOptions, plan_tasks
+from plait.sources.upcoming import NextTask, list_next_tasks
 
 NOW = datetime(2026, 3, 14, 12, tzinfo=UTC)
 
 
-def entry(name: str, mark: Mark = Mark.TODO, *needs: str, touches: tuple[str, ...] = ()) -> Entry:
+def entry(
+    name: str, mark: SourceStatus = SourceStatus.TODO, *needs: str, touches: tuple[str, ...] = ()
+) -> SourceEntry:
     edges = tuple(Need(on) for on in needs)
-    return Entry(Task(name, f"Do {name}", needs=edges, touches=touches, origin=Origin("t.md", 1)), mark)
+    return SourceEntry(Task(name, f"Do {name}", needs=edges, touches=touches, origin=Origin("t.md", 1)), mark)
 
 
-def found(*entries: Entry) -> list[Upcoming]:
-    pile = gather([("plan", "t.md", Reading(entries))])
-    planned = plan(pile, Wish())
+def found(*entries: SourceEntry) -> list[NextTask]:
+    pile = combine_sources([("plan", "t.md", Reading(entries))])
+    planned = plan_tasks(pile, PlanOptions())
     assert planned.plan is not None, planned.problems
-    return upcoming(planned.plan, pile.by_id, Settings(retries=2), NOW)
+    return list_next_tasks(planned.plan, pile.by_id, Settings(retries=2), NOW)
 
 
-def ids(*entries: Entry) -> list[str]:
+def ids(*entries: SourceEntry) -> list[str]:
     return [each.entry.task.id for each in found(*entries)]
 
 
 def test_in_progress_then_failed_then_pending() -> None:
-    assert ids(entry("a"), entry("b", Mark.FAILED), entry("c", Mark.DOING)) == ["c", "b", "a"]
+    assert ids(entry("a"), entry("b", SourceStatus.FAILED), entry("c", SourceStatus.DOING)) == ["c", "b", "a"]
 
 
 def test_what_waits_is_not_listed() -> None:
-    assert ids(entry("a"), entry("b", Mark.TODO, "a"), entry("c", Mark.TODO, "d"), entry("d", Mark.DONE)) == [
+    assert ids(
+        entry("a"),
+        entry("b", SourceStatus.TODO, "a"),
+        entry("c", SourceStatus.TODO, "d"),
+        entry("d", SourceStatus.DONE),
+    ) == [
         "a",
         "c",
     ]
 
 
 def test_a_stale_task_hides_nothing() -> None:
-    fresh = replace(entry("fresh", Mark.DOING), since=NOW - timedelta(minutes=5))
-    stale = replace(entry("stale", Mark.DOING), since=NOW - timedelta(hours=9))
+    fresh = replace(entry("fresh", SourceStatus.DOING), since=NOW - timedelta(minutes=5))
+    stale = replace(entry("stale", SourceStatus.DOING), since=NOW - timedelta(hours=9))
     assert ids(stale, entry("a"), fresh) == ["fresh", "a", "stale"]
 
 
 def test_a_task_whose_tries_are_used_up_comes_last() -> None:
-    tired = replace(entry("tired", Mark.FAILED), tries=2)
-    again = replace(entry("again", Mark.FAILED), tries=1)
+    tired = replace(entry("tired", SourceStatus.FAILED), tries=2)
+    again = replace(entry("again", SourceStatus.FAILED), tries=1)
     assert ids(tired, entry("a"), again) == ["again", "a", "tired"]
 
 
 def test_a_task_may_have_tries_of_its_own() -> None:
-    task = replace(entry("more", Mark.FAILED).task, retries=5)
-    more = replace(entry("more", Mark.FAILED), task=task, tries=2)
+    task = replace(entry("more", SourceStatus.FAILED).task, retries=5)
+    more = replace(entry("more", SourceStatus.FAILED), task=task, tries=2)
     assert ids(entry("a"), more) == ["more", "a"]
 
 
@@ -67,5 +74,5 @@ def test_of_two_that_share_a_file_one_starts_and_names_the_other() -> None:
 
 
 def test_a_stale_task_does_not_keep_a_file_from_a_ready_one() -> None:
-    stale = replace(entry("stale", Mark.DOING, touches=("x.py",)), since=NOW - timedelta(hours=9))
+    stale = replace(entry("stale", SourceStatus.DOING, touches=("x.py",)), since=NOW - timedelta(hours=9))
     assert ids(stale, entry("a", touches=("x.py",))) == ["a"]

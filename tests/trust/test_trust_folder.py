@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from plait.adapters.trust import IDENTITY, TrustFolder, everything
+from plait.adapters.trust import IDENTITY_FILE, TrustStore, read_all_trusted
 from plait.core.errors import WorldError
 
 VERIFY = ("run.verify", "make test")
@@ -30,8 +30,8 @@ def repository(path: Path) -> Path:
     return path / ".git" / "plait"
 
 
-def told(folder: TrustFolder) -> list[tuple[str, str]]:
-    return [(command.key, command.value) for command in folder.commands()]
+def told(folder: TrustStore) -> list[tuple[str, str]]:
+    return [(command.key, command.value) for command in folder.list_commands()]
 
 
 @pytest.fixture
@@ -40,13 +40,13 @@ def state(tmp_path: Path) -> Path:
 
 
 def test_what_was_said_is_remembered_by_everybody(root: Path, state: Path) -> None:
-    TrustFolder(root, state).add([VERIFY, GATE])
-    TrustFolder(root, state).add([VERIFY])
-    assert sorted(told(TrustFolder(root, state))) == [GATE, VERIFY]
+    TrustStore(root, state).add([VERIFY, GATE])
+    TrustStore(root, state).add([VERIFY])
+    assert sorted(told(TrustStore(root, state))) == [GATE, VERIFY]
 
 
 def test_asking_leaves_nothing_behind(root: Path, state: Path) -> None:
-    assert told(TrustFolder(root, state)) == []
+    assert told(TrustStore(root, state)) == []
     assert not root.exists()
     assert not state.exists()
 
@@ -54,7 +54,7 @@ def test_asking_leaves_nothing_behind(root: Path, state: Path) -> None:
 def test_nobody_else_can_read_or_write_it_whatever_the_umask_is(root: Path, state: Path) -> None:
     before = os.umask(0)
     try:
-        TrustFolder(root, state).add([VERIFY])
+        TrustStore(root, state).add([VERIFY])
     finally:
         os.umask(before)
     files = [path for path in root.rglob("*") if path.is_file()]
@@ -63,29 +63,29 @@ def test_nobody_else_can_read_or_write_it_whatever_the_umask_is(root: Path, stat
 
 
 def test_a_clone_elsewhere_is_another_repository(root: Path, state: Path, tmp_path: Path) -> None:
-    TrustFolder(root, state).add([VERIFY])
-    assert told(TrustFolder(root, repository(tmp_path / "two"))) == []
+    TrustStore(root, state).add([VERIFY])
+    assert told(TrustStore(root, repository(tmp_path / "two"))) == []
 
 
 def test_a_copy_with_all_its_files_is_another_repository(root: Path, state: Path, tmp_path: Path) -> None:
-    TrustFolder(root, state).add([VERIFY])
+    TrustStore(root, state).add([VERIFY])
     subprocess.run(["cp", "-r", tmp_path / "one", tmp_path / "two"], check=True)
-    assert told(TrustFolder(root, tmp_path / "two" / ".git" / "plait")) == []
+    assert told(TrustStore(root, tmp_path / "two" / ".git" / "plait")) == []
 
 
 def test_another_repository_at_the_same_path_is_another_one(root: Path, state: Path, tmp_path: Path) -> None:
-    TrustFolder(root, state).add([VERIFY])
+    TrustStore(root, state).add([VERIFY])
     (tmp_path / "one").rename(tmp_path / "away")
-    other = TrustFolder(root, repository(tmp_path / "one"))
+    other = TrustStore(root, repository(tmp_path / "one"))
     assert told(other) == []
     other.add([GATE])
     assert told(other) == [GATE]
 
 
 def test_a_way_through_a_link_leads_to_the_same_repository(root: Path, state: Path, tmp_path: Path) -> None:
-    TrustFolder(root, state).add([VERIFY])
+    TrustStore(root, state).add([VERIFY])
     (tmp_path / "link").symlink_to(tmp_path / "one")
-    assert told(TrustFolder(root, tmp_path / "link" / ".git" / "plait")) == [VERIFY]
+    assert told(TrustStore(root, tmp_path / "link" / ".git" / "plait")) == [VERIFY]
 
 
 def test_all_who_say_yes_at_once_have_said_so(root: Path, state: Path) -> None:
@@ -100,13 +100,13 @@ def test_all_who_say_yes_at_once_have_said_so(root: Path, state: Path) -> None:
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(say, range(4)))
-    assert sorted(told(TrustFolder(root, state))) == [("run.verify", f"make {n}") for n in range(4)]
+    assert sorted(told(TrustStore(root, state))) == [("run.verify", f"make {n}") for n in range(4)]
 
 
 def test_revoked_is_revoked(root: Path, state: Path, tmp_path: Path) -> None:
-    other = TrustFolder(root, repository(tmp_path / "two"))
+    other = TrustStore(root, repository(tmp_path / "two"))
     other.add([VERIFY])
-    folder = TrustFolder(root, state)
+    folder = TrustStore(root, state)
     folder.add([VERIFY, GATE])
     assert {(gone.key, gone.value) for gone in folder.revoke()} == {VERIFY, GATE}
     assert told(folder) == []
@@ -115,9 +115,9 @@ def test_revoked_is_revoked(root: Path, state: Path, tmp_path: Path) -> None:
 
 
 def test_all_repositories_are_listed_by_their_path(root: Path, state: Path, tmp_path: Path) -> None:
-    TrustFolder(root, state).add([VERIFY])
-    TrustFolder(root, repository(tmp_path / "two")).add([GATE])
-    listed = [(Path(each.repository).parent.name, each.key) for each in everything(root)]
+    TrustStore(root, state).add([VERIFY])
+    TrustStore(root, repository(tmp_path / "two")).add([GATE])
+    listed = [(Path(each.repository).parent.name, each.key) for each in read_all_trusted(root)]
     assert listed == [("one", "run.verify"), ("two", "run.gate")]
 
 
@@ -128,41 +128,41 @@ def the_file(root: Path) -> Path:
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "null", '{"key": 1}', "\xff", "[" * 100_000])
 def test_what_is_damaged_counts_for_nothing(root: Path, state: Path, content: str) -> None:
-    TrustFolder(root, state).add([VERIFY])
+    TrustStore(root, state).add([VERIFY])
     the_file(root).write_bytes(content.encode("latin-1"))
-    assert told(TrustFolder(root, state)) == []
-    TrustFolder(root, state).add([VERIFY])
-    assert told(TrustFolder(root, state)) == [VERIFY]
+    assert told(TrustStore(root, state)) == []
+    TrustStore(root, state).add([VERIFY])
+    assert told(TrustStore(root, state)) == [VERIFY]
 
 
 def test_a_file_that_says_something_else_than_its_name_counts_for_nothing(root: Path, state: Path) -> None:
-    TrustFolder(root, state).add([VERIFY])
+    TrustStore(root, state).add([VERIFY])
     file = the_file(root)
     file.write_text(json.dumps({**json.loads(file.read_text()), "value": "rm -rf ~"}))
-    assert told(TrustFolder(root, state)) == []
+    assert told(TrustStore(root, state)) == []
 
 
 def test_a_file_that_others_could_have_written_counts_for_nothing(root: Path, state: Path) -> None:
-    TrustFolder(root, state).add([VERIFY])
+    TrustStore(root, state).add([VERIFY])
     the_file(root).chmod(0o620)
-    assert told(TrustFolder(root, state)) == []
+    assert told(TrustStore(root, state)) == []
 
 
 def test_a_link_or_a_pipe_counts_for_nothing(root: Path, state: Path, tmp_path: Path) -> None:
-    TrustFolder(root, state).add([VERIFY])
+    TrustStore(root, state).add([VERIFY])
     file = the_file(root)
     file.rename(tmp_path / "elsewhere")
     file.symlink_to(tmp_path / "elsewhere")
-    assert told(TrustFolder(root, state)) == []
+    assert told(TrustStore(root, state)) == []
     file.unlink()
     os.mkfifo(file, 0o600)
-    assert told(TrustFolder(root, state)) == []
+    assert told(TrustStore(root, state)) == []
 
 
 def test_a_repository_whose_word_is_damaged_is_an_unknown_one(root: Path, state: Path) -> None:
-    folder = TrustFolder(root, state)
+    folder = TrustStore(root, state)
     folder.add([VERIFY])
-    (state / IDENTITY).write_text("../../../etc\n")
+    (state / IDENTITY_FILE).write_text("../../../etc\n")
     assert told(folder) == []
     with pytest.raises(WorldError, match="damaged") as caught:
         folder.add([VERIFY])
@@ -173,11 +173,11 @@ def test_a_place_that_can_t_be_written_is_told(root: Path, state: Path) -> None:
     root.parent.parent.mkdir()
     root.parent.touch()
     with pytest.raises(WorldError, match="can't be kept"):
-        TrustFolder(root, state).add([VERIFY])
+        TrustStore(root, state).add([VERIFY])
 
 
 def test_half_a_file_of_somebody_who_was_killed_is_no_obstacle(root: Path, state: Path) -> None:
-    folder = TrustFolder(root, state)
+    folder = TrustStore(root, state)
     folder.add([VERIFY])
     file = the_file(root)
     file.with_name(f".{file.name}.0000").write_text('{"key": "run.ver')

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from plait.server.page import FOLDER
+from plait.server.page import PAGE_FOLDER_VARIABLE
 from plait.testing.estate import Estate, estate as make_estate
 from plait.testing.serving import ServeProcess, serve
 from plait.testing.windows import WIDE, Window, browser as make_browser, window as make_window
@@ -27,8 +27,8 @@ def browser() -> Iterator[Browser]:
 def estate(tmp_path: Path) -> Iterator[Estate]:
     """A repository with a remote; tasks have worktrees. Nothing is committed before `estate.begin()`."""
     with make_estate(tmp_path) as made:
-        if FOLDER in os.environ:
-            made.env[FOLDER] = os.environ[FOLDER]
+        if PAGE_FOLDER_VARIABLE in os.environ:
+            made.env[PAGE_FOLDER_VARIABLE] = os.environ[PAGE_FOLDER_VARIABLE]
         yield made
 
 

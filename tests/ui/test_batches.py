@@ -10,15 +10,15 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
-from plait.adapters.sqlite import open_writer
-from plait.core.drive import decide, take
+from plait.adapters.sqlite import open_journal_writer
+from plait.core.drive import decide_due, fold_incoming
 from plait.core.requests import Pause, Submit
 from plait.core.settings import Isolation, Settings
 from plait.core.state import State
 from plait.testing.estate import Estate
 from plait.testing.windows import PHONE, Window
 from plait.testing.worldless import batch_of, records_of
-from plait.wiring import JOURNAL, find_place
+from plait.wiring import JOURNAL_FILE, find_repo
 
 Opens = Callable[..., Window]
 
@@ -138,9 +138,9 @@ def test_an_open_batch_has_a_strip_however_many_came_after_it(estate: Estate, op
     settings = Settings(isolation=Isolation.IN_PLACE)
     state = State()
     submitted = Submit("r-old", "old", batch_of(1), settings, base="0")
-    records = take(state, [submitted, Pause("p-old", "old")], 0.0) + decide(state, 0.0)[0]
+    records = fold_incoming(state, [submitted, Pause("p-old", "old")], 0.0) + decide_due(state, 0.0)[0]
     records += [record for n in range(51) for record in records_of(batch_of(1), settings, f"new{n}")]
-    with closing(open_writer(find_place(estate.top).state / JOURNAL)) as journal:
+    with closing(open_journal_writer(find_repo(estate.top).state / JOURNAL_FILE)) as journal:
         journal.append([replace(record, seq=at, at=float(at)) for at, record in enumerate(records, 1)])
     window = opens()
     page = window.page

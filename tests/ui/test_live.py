@@ -7,11 +7,11 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, Page, expect
 
-from plait.adapters.trouble import FileTrouble
+from plait.adapters.trouble import EngineHealthFile
 from plait.testing.estate import Estate
 from plait.testing.serving import serve
 from plait.testing.windows import opened, window
-from plait.wiring import TROUBLE, find_place
+from plait.wiring import HEALTH_FILE, find_repo
 
 GO = "while [ ! -e {go} ]; do sleep 0.05; done; echo {name} > {name}.txt"
 CUT_OFF = ("ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET", "ERR_INCOMPLETE_CHUNKED", "ERR_EMPTY_RESPONSE")
@@ -135,8 +135,8 @@ def test_an_engine_that_can_not_go_on_is_told_of_until_it_can(
         page = shown.page
         server.post("/api/batches", {"taskIds": ["01-walls"], "mode": "parallel"})
         expect(page).to_have_title("(0/1) plait · repository")
-        trouble = FileTrouble(find_place(estate.top).state / TROUBLE)
-        trouble.tell("the disk is full")
+        trouble = EngineHealthFile(find_repo(estate.top).state / HEALTH_FILE)
+        trouble.write("the disk is full")
         told = page.get_by_text("The engine can't go on: the disk is full")
         expect(told).to_be_visible(timeout=20_000)
         trouble.clear()

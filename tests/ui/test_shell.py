@@ -8,7 +8,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect
 
-from plait.server.page import FOLDER, built_page
+from plait.server.page import PAGE_FOLDER_VARIABLE, find_built_page
 from plait.testing.estate import Estate
 from plait.testing.serving import ServeProcess, serve
 from plait.testing.windows import Window, opened, window
@@ -182,8 +182,8 @@ def test_a_page_that_was_built_anew_is_offered(estate: Estate, browser: Browser,
     estate.task("01-walls", "echo walls > walls.txt")
     estate.begin()
     folder = tmp_path / "page"
-    shutil.copytree(built_page() or "", folder)
-    with window(browser, serve(estate, env={FOLDER: str(folder)})) as shown:
+    shutil.copytree(find_built_page() or "", folder)
+    with window(browser, serve(estate, env={PAGE_FOLDER_VARIABLE: str(folder)})) as shown:
         page = shown.page
         with page.expect_response("**/api/me"):
             page.reload()

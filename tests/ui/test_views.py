@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from plait.server.page import FOLDER
+from plait.server.page import PAGE_FOLDER_VARIABLE
 from plait.testing.estate import estate as make_estate
 from plait.testing.gallery import Gallery, furnish, hang
 from plait.testing.localforge import REPOSITORY, forge
@@ -33,8 +33,8 @@ def gallery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gallery]:
     with make_estate(folder) as made, forge(folder / "forge") as remote:
         made.git("remote", "set-url", "origin", f"{remote.url}/{REPOSITORY}.git")
         made.env |= {"PLAIT_PR_FORGE": "gitea", "PLAIT_FORGE_TOKEN": "t0ken-t0ken-t0ken", "NO_PROXY": "*"}
-        if FOLDER in os.environ:
-            made.env[FOLDER] = os.environ[FOLDER]
+        if PAGE_FOLDER_VARIABLE in os.environ:
+            made.env[PAGE_FOLDER_VARIABLE] = os.environ[PAGE_FOLDER_VARIABLE]
         furnish(made, folder / "held")
         yield hang(made, serve(made), folder / "held")
 

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from plait.kit import Outfit
+from plait.kit import WorkspaceSetup
 from plait.site.workspaces import GitWorkspaces
 
 BATCH = "7f3a"
-PLAIN = Outfit()
+PLAIN = WorkspaceSetup()
 
 
 @pytest.fixture(autouse=True)
@@ -71,15 +71,17 @@ class Ground:
         return self.git("rev-parse", "HEAD", at=at)
 
     def open(self, keep: int = 4, told: Callable[[str], None] | None = None) -> GitWorkspaces:
-        return GitWorkspaces(self.common, self.root, keep=keep, told=told)
+        return GitWorkspaces(self.common, self.root, keep=keep, on_warning=told)
 
-    def prepare(self, task: str = "one", base: str = "", outfit: Outfit = PLAIN, keep: int = 4) -> Path:
+    def prepare(
+        self, task: str = "one", base: str = "", outfit: WorkspaceSetup = PLAIN, keep: int = 4
+    ) -> Path:
         return Path(self.open(keep).prepare(BATCH, task, base or self.head, outfit, top=str(self.top)))
 
     def release(self, task: str = "one", keep: int = 4) -> None:
         self.open(keep).release(BATCH, task)
 
-    def gate(self, commit: str, outfit: Outfit = PLAIN) -> Path:
+    def gate(self, commit: str, outfit: WorkspaceSetup = PLAIN) -> Path:
         return Path(self.open().checkout(BATCH, commit, outfit, top=str(self.top)))
 
     def saved(self, task: str = "one") -> list[str]:

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plait.kit import Outfit
+from plait.kit import WorkspaceSetup
 from plait.site.workspaces import stamp
-from plait.site.workspaces.stamp import Stamp
+from plait.site.workspaces.stamp import LeaseMetadata
 
 if TYPE_CHECKING:
     from tests.workspaces.conftest import Ground
 
-PLAIN = Outfit()
+PLAIN = WorkspaceSetup()
 SOON = 120
 # Prepares and releases so many tasks, all at once, in a process of its own.
 PROCESS = """
@@ -59,7 +59,7 @@ def test_from_threads(ground: Ground, count: int) -> None:
         assert len(ground.pooled()) == 4
         list(threads.map(prepare, range(count)))
     workspaces.release_batch("7f3a")
-    workspaces.shrink()
+    workspaces.trim_pool()
     assert ground.worktrees() == []
     for n in range(count):
         assert [ground.text(saved, "made") for saved in ground.saved(f"{n}")] == [f"task-{n}"]
@@ -84,12 +84,12 @@ def test_from_two_processes(ground: Ground) -> None:
 
 
 def test_a_stamp_that_many_write_at_once_is_whole_and_leaves_nothing_beside(tmp_path: Path) -> None:
-    stamps = [Stamp("7f3a", f"task-{number}", "0" * 40) for number in range(8)]
+    stamps = [LeaseMetadata("7f3a", f"task-{number}", "0" * 40) for number in range(8)]
 
-    def write(mine: Stamp) -> None:
+    def write(mine: LeaseMetadata) -> None:
         for _ in range(200):
-            stamp.write(tmp_path, mine)
-            assert stamp.read(tmp_path) in stamps
+            stamp.write_lease(tmp_path, mine)
+            assert stamp.read_lease(tmp_path) in stamps
 
     with ThreadPoolExecutor(len(stamps)) as threads:
         for each in [threads.submit(write, mine) for mine in stamps]:

@@ -11,25 +11,25 @@ import pytest
 
 from plait.core.errors import UserError
 from plait.core.plan import Severity
-from plait.site.workspaces import check_ground
+from plait.site.workspaces import check_preconditions
 
 if TYPE_CHECKING:
     from tests.workspaces.conftest import Ground
 
 
 def _told(ground: Ground) -> list[tuple[Severity, str]]:
-    return [(each.severity, each.message) for each in check_ground(ground.top)]
+    return [(each.severity, each.message) for each in check_preconditions(ground.top)]
 
 
 def test_an_ordinary_repository_gives_nothing_to_say(ground: Ground) -> None:
-    assert check_ground(ground.top) == []
-    assert check_ground(ground.common) == []
-    assert check_ground(ground.top / "src") == []
+    assert check_preconditions(ground.top) == []
+    assert check_preconditions(ground.common) == []
+    assert check_preconditions(ground.top / "src") == []
 
 
 def test_a_folder_that_is_no_repository_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no git repository") as told:
-        check_ground(tmp_path)
+        check_preconditions(tmp_path)
     assert "in-place" in told.value.hint
 
 
@@ -40,36 +40,36 @@ def test_a_repository_without_commits_is_refused_with_a_way_out_that_works(
     ground.top = tmp_path / "empty"
     ground.write({"file": "f\n"})
     with pytest.raises(UserError, match="no commits yet") as told:
-        check_ground(ground.top)
+        check_preconditions(ground.top)
     way_out = told.value.hint.partition(": ")[2].partition(" (")[0]
     for command in way_out.split(" && "):
         subprocess.run(shlex.split(command), cwd=ground.top, check=True, capture_output=True)
-    assert check_ground(ground.top) == []
+    assert check_preconditions(ground.top) == []
 
 
 def test_a_branch_without_commits_is_refused_unless_another_is_named(ground: Ground) -> None:
     base = ground.head
     ground.git("switch", "--quiet", "--orphan", "empty")
     with pytest.raises(UserError, match="the branch that is checked out has no commits yet"):
-        check_ground(ground.top)
-    assert check_ground(ground.top, base) == []
+        check_preconditions(ground.top)
+    assert check_preconditions(ground.top, base) == []
     with pytest.raises(UserError, match="there is no commit nonsense"):
-        check_ground(ground.top, "nonsense")
+        check_preconditions(ground.top, "nonsense")
 
 
 def test_a_branch_called_plait_is_in_the_way(ground: Ground) -> None:
     ground.git("branch", "plait")
     with pytest.raises(UserError, match="a branch called plait") as told:
-        check_ground(ground.top)
+        check_preconditions(ground.top)
     assert "git branch -m plait" in told.value.hint
 
 
 def test_names_that_a_disk_can_not_tell_apart_are_refused(ground: Ground) -> None:
     ground.commit({"src/Readme": "1\n", "src/README": "2\n"})
-    assert check_ground(ground.top) == []
+    assert check_preconditions(ground.top) == []
     ground.git("config", "core.ignoreCase", "true")
     with pytest.raises(UserError, match="src/README and src/Readme differ only in case"):
-        check_ground(ground.top)
+        check_preconditions(ground.top)
 
 
 def test_a_shallow_clone_is_told(ground: Ground, tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ def test_killed_at_any_instant(ground: Ground, nursery: subprocess.Popen[str], s
     ground.open().release_batch("7f3a")
     saved = {name for each in ground.saved() for name in ground.git("ls-tree", "--name-only", each).split()}
     assert made <= saved, f"lost: {made - saved}"
-    ground.open().shrink()
+    ground.open().trim_pool()
     assert ground.worktrees() == []
     assert [each for each in ground.root.rglob("*") if each.is_file()] == []
     ours = ground.common / "plait"
@@ -103,7 +103,7 @@ def test_what_a_dead_one_was_making_is_thrown_away_and_a_living_ones_is_not(grou
     alive = ground.root / "making" / "plait-alive"
     alive.mkdir(parents=True)
     (ground.root / "making" / "plait-dead").mkdir()
-    fd = lock.claim(alive)
+    fd = lock.try_lock_folder(alive)
     assert fd is not None
     ground.prepare()
     assert list(ground.root.glob("making/*")) == [alive]

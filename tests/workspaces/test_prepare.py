@@ -47,7 +47,7 @@ def test_nothing_of_the_users_is_touched(ground: Ground) -> None:
     ground.prepare(base=base)
     ground.gate(base)
     ground.open().release_batch("7f3a")
-    ground.open().shrink()
+    ground.open().trim_pool()
     assert ground.mine() == before
     assert ground.worktrees() == []
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plait.core.errors import WorldError
-from plait.kit import Outfit
+from plait.kit import WorkspaceSetup
 from plait.site import outfitting
 from plait.site.outfitting import stamp as outfits
 
@@ -17,15 +17,17 @@ if TYPE_CHECKING:
     from tests.workspaces.conftest import Ground
 
 BATCH = "7f3a"
-VENDOR = Outfit(setup="make vendor", makes=("vendor", "build/out"))
+VENDOR = WorkspaceSetup(setup="make vendor", makes=("vendor", "build/out"))
 
 
-def _set_up(workspace: Path, outfit: Outfit) -> None:
+def _set_up(workspace: Path, outfit: WorkspaceSetup) -> None:
     """As a setup does that was run to the end."""
     for path in outfit.makes:
         (workspace / path).mkdir(parents=True)
         (workspace / path / "made").write_text("by the setup")
-    outfits.write_stamp(workspace, outfits.Stamp("key", outfit.makes, "fitted", outfit.makes, used=True))
+    outfits.write_setup_metadata(
+        workspace, outfits.SetupMetadata("key", outfit.makes, "fitted", outfit.makes, used=True)
+    )
 
 
 def test_a_clean_workspace_goes_to_the_pool_and_its_branch_stays(ground: Ground) -> None:
@@ -128,7 +130,7 @@ def test_declared_outputs_of_a_setup_are_kept_for_the_next_task(ground: Ground) 
     assert kept == ["build/out/made", "vendor/made"]
     assert not (second / "build/other").exists()
     assert not (second / ".env.log").exists()
-    told = outfitting.read_stamp(second)
+    told = outfitting.read_setup_metadata(second)
     assert (told.key, told.fitted, told.used) == ("key", "", False)  # the setup counts, copies are due again
 
 
@@ -138,7 +140,7 @@ def test_outputs_are_kept_only_whole_and_for_those_who_declare_them(ground: Grou
     other = ground.prepare("two")
     assert ground.status(other) == ""
     assert not (other / "vendor").exists()
-    assert outfitting.read_stamp(other).key == ""
+    assert outfitting.read_setup_metadata(other).key == ""
     ground.release("two")
     third = ground.prepare("three", outfit=VENDOR)
     _set_up(third, VENDOR)
@@ -146,7 +148,7 @@ def test_outputs_are_kept_only_whole_and_for_those_who_declare_them(ground: Grou
     ground.release("three")
     fourth = ground.prepare("four", outfit=VENDOR)
     assert not (fourth / "build").exists()
-    assert outfitting.read_stamp(fourth).key == ""
+    assert outfitting.read_setup_metadata(fourth).key == ""
 
 
 def test_a_task_gets_the_worktree_whose_outputs_it_declares(ground: Ground) -> None:
@@ -159,7 +161,7 @@ def test_a_task_gets_the_worktree_whose_outputs_it_declares(ground: Ground) -> N
 
 
 def test_patterns_in_the_names_of_outputs_are_only_names(ground: Ground) -> None:
-    odd = Outfit(setup="x", makes=("*",))
+    odd = WorkspaceSetup(setup="x", makes=("*",))
     workspace = ground.prepare("one", outfit=odd)
     ground.write({"*": "output", "other": "o"}, at=workspace)
     ground.release("one")
@@ -198,7 +200,7 @@ def test_the_end_of_a_batch_leaves_nothing_but_refs(ground: Ground) -> None:
     shutil.rmtree(two)
     ground.open().release_batch(BATCH)
     ground.open().release_batch(BATCH)
-    ground.open().shrink()
+    ground.open().trim_pool()
     assert ground.worktrees() == []
     assert [each for each in ground.root.rglob("*") if each.is_file()] == []
     assert not (ground.root / f"batch-{BATCH}").exists()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plait.core.errors import UserError
-from plait.kit import Outfit
+from plait.kit import WorkspaceSetup
 from plait.site.workspaces import GitWorkspaces
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def test_a_bare_repository(ground: Ground, tmp_path: Path) -> None:
     config = (bare / "config").read_bytes()
     workspaces = GitWorkspaces(bare, ground.root)
     for task in ("one", "two"):
-        workspace = Path(workspaces.prepare("7f3a", task, ground.head, Outfit(), top=str(bare)))
+        workspace = Path(workspaces.prepare("7f3a", task, ground.head, WorkspaceSetup(), top=str(bare)))
         assert ground.status(workspace) == ""
         ground.write({"new": "n\n"}, at=workspace)
         workspaces.release("7f3a", task)
@@ -79,7 +79,7 @@ def test_a_work_tree_that_the_configuration_names_and_that_is_gone(ground: Groun
     ground.git("config", "core.worktree", "../gone")
     workspaces = GitWorkspaces(common, ground.root)
     for task in ("one", "two"):
-        workspace = Path(workspaces.prepare("7f3a", task, base, Outfit(), top=str(ground.top)))
+        workspace = Path(workspaces.prepare("7f3a", task, base, WorkspaceSetup(), top=str(ground.top)))
         assert ground.status(workspace) == ""
         assert (workspace / "README").read_text() == "read me\n"
         workspaces.release("7f3a", task)
@@ -230,7 +230,7 @@ def test_hooks_are_not_run(ground: Ground, tmp_path: Path) -> None:
         (ground.common / "hooks" / hook).chmod(0o755)
     workspaces = ground.open()
     base = "HEAD"
-    workspaces.prepare("7f3a", "one", base, Outfit(), top=str(ground.top))
+    workspaces.prepare("7f3a", "one", base, WorkspaceSetup(), top=str(ground.top))
     workspaces.release("7f3a", "one")
     assert not (tmp_path / "ran").exists()
 

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from plait.site.workspaces.sizes import Sizes
+from plait.site.workspaces.sizes import DiskUsageCache
 
 if TYPE_CHECKING:
     from tests.workspaces.conftest import Ground
@@ -16,18 +16,18 @@ MEGABYTE = 1 << 20
 
 def test_usage_counts_what_works_waits_and_is_thrown_away(ground: Ground) -> None:
     workspaces = ground.open()
-    assert workspaces.usage() < MEGABYTE
+    assert workspaces.measure_disk_usage() < MEGABYTE
     one, two = ground.prepare("one"), ground.prepare("two")
     for workspace in (one, two):
         (workspace / "big.log").write_bytes(os.urandom(MEGABYTE))
     os.link(one / "big.log", one / "again.log")
-    both = ground.open().usage()
+    both = ground.open().measure_disk_usage()
     assert 2 * MEGABYTE <= both < 3 * MEGABYTE
     ground.release("one")
-    assert MEGABYTE <= ground.open().usage() <= both
+    assert MEGABYTE <= ground.open().measure_disk_usage() <= both
     ground.release("two")
-    ground.open().shrink()
-    assert ground.open().usage() < MEGABYTE
+    ground.open().trim_pool()
+    assert ground.open().measure_disk_usage() < MEGABYTE
 
 
 def test_a_folder_is_measured_again_only_when_that_was_worth_it(tmp_path: Path) -> None:
@@ -37,7 +37,7 @@ def test_a_folder_is_measured_again_only_when_that_was_worth_it(tmp_path: Path) 
         now[0] += 1.0  # looking takes a second
         return now[0]
 
-    sizes = Sizes(rarely=50, clock=clock)
+    sizes = DiskUsageCache(remeasure_factor=50, clock=clock)
     folder = tmp_path / "folder"
     folder.mkdir()
     before = sizes.total([folder])

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plait.core.errors import UserError
-from plait.kit import Outfit
-from plait.site.workspaces.sparse import cone, folders
+from plait.kit import WorkspaceSetup
+from plait.site.workspaces.sparse import format_cone_patterns, normalize_sparse_folders
 
 if TYPE_CHECKING:
     from tests.workspaces.conftest import Ground
 
-APP = Outfit(sparse=("src/app/", "docs"))
+APP = WorkspaceSetup(sparse=("src/app/", "docs"))
 
 
 @pytest.fixture
@@ -92,16 +92,16 @@ def test_the_pool_gives_the_same_folders_or_a_new_worktree(wide: Ground) -> None
 
 
 def test_names_with_patterns_in_them_are_only_names(wide: Ground) -> None:
-    workspace = wide.prepare(outfit=Outfit(sparse=("data/[x]",)))
+    workspace = wide.prepare(outfit=WorkspaceSetup(sparse=("data/[x]",)))
     assert _files(workspace) == [".gitignore", "README", "data/[x]/f", "data/e", "top"]
 
 
 def test_what_is_inside_of_another_is_named_once() -> None:
-    assert folders(("src/app/", "src/app/deep", "/docs", "docs")) == ("docs", "src/app")
-    assert cone(("src/app",)).splitlines() == ["/*", "!/*/", "/src/", "!/src/*/", "/src/app/"]
+    assert normalize_sparse_folders(("src/app/", "src/app/deep", "/docs", "docs")) == ("docs", "src/app")
+    assert format_cone_patterns(("src/app",)).splitlines() == ["/*", "!/*/", "/src/", "!/src/*/", "/src/app/"]
 
 
 @pytest.mark.parametrize("bad", ["", "/", "../out", "a/../../b", "new\nline"])
 def test_a_folder_outside_of_the_repository_is_refused(bad: str) -> None:
     with pytest.raises(UserError, match="is no folder of the repository"):
-        folders((bad,))
+        normalize_sparse_folders((bad,))

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plait.kit import Outfit
+from plait.kit import WorkspaceSetup
 
 if TYPE_CHECKING:
     from tests.workspaces.conftest import Ground
 
 
-_PLAIN = Outfit()
+_PLAIN = WorkspaceSetup()
 
 
 @pytest.fixture

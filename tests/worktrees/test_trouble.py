@@ -8,7 +8,7 @@ import signal
 import pytest
 
 from plait.testing.estate import Estate
-from plait.wiring import engine_of, find_place
+from plait.wiring import find_engine, find_repo
 
 RUN = ("run", "tasks", "--yes", "--retries", "0")
 
@@ -48,7 +48,7 @@ def test_the_next_engine_finds_the_workspaces_whoever_starts_it(estate: Estate) 
     front = estate.start(*RUN)
     estate.until((estate.top.parent / "wt" / "begun").exists)
     estate.git("worktree", "add", "--quiet", "../deep/er/linked", "HEAD")
-    engine = engine_of(find_place(estate.top))
+    engine = find_engine(find_repo(estate.top))
     assert engine is not None
     front.kill()
     os.kill(engine.pid, signal.SIGKILL)

@@ -15,9 +15,9 @@ from itertools import count
 from pathlib import Path
 from random import Random
 
-from plait.adapters.sourcefiles import exchange, write_back
-from plait.sources.formats import load
-from plait.sources.model import Change, Mark
+from plait.adapters.sourcefiles import exchange, write_statuses
+from plait.sources.formats import load_format
+from plait.sources.model import StatusChange, SourceStatus
 from plait.testing.writeback import Site, every_step
 
 START = "# Tasks\none: pending\ntwo: pending\nthree: pending\n"
@@ -87,7 +87,7 @@ def killed_at(number: int, site: Site) -> list[str]:
 
 FIRST, LAST = "# TODO", "<!-- the end -->"
 TASKS = 30
-MARKS = (Mark.DOING, Mark.DONE, Mark.BLOCKED, Mark.TODO)
+MARKS = (SourceStatus.DOING, SourceStatus.DONE, SourceStatus.BLOCKED, SourceStatus.TODO)
 LINE = re.compile(
     r"(?:|# TODO|<!-- the end -->|### \d+\. Do part \d+(?: \u2705)?|- by editor \d: (?:note|count) \d+"
     r"|- \*\*(?:Status|Started|Completed|Blocked|Blocking Reason)\*\*: .+)"
@@ -107,14 +107,14 @@ def plait(folder: Path, seed: str, saves: str) -> None:
 
     The computer is slow: there is time for others in the last instant before an exchange, and right after it.
     """
-    chance, real = Random(int(seed)), exchange.exchange
+    chance, real = Random(int(seed)), exchange.exchange_files
 
-    def slow(one: Path, path: Path) -> None:
+    def slow(temp: Path, path: Path) -> None:
         time.sleep(chance.choice((0, 0.005, 0.02)))
-        real(one, path)
+        real(temp, path)
         time.sleep(chance.choice((0, 0.005, 0.02)))
 
-    exchange.exchange = slow
+    exchange.exchange_files = slow
     say("ready")
     while sum(log.read_text().count("+") for log in folder.glob("editor.*")) < int(saves):
         number, mark = chance.randint(1, TASKS), chance.choice(MARKS)
@@ -124,11 +124,11 @@ def plait(folder: Path, seed: str, saves: str) -> None:
             progress.write(".")
 
 
-def settle(folder: Path, marks: dict[int, Mark]) -> None:
+def settle(folder: Path, marks: dict[int, SourceStatus]) -> None:
     now = datetime.now(UTC)
-    changes = [Change(str(n), mark, now, "TODO.md", f"Do part {n}") for n, mark in marks.items()]
-    (writer,) = load("todo").writers("TODO.md", changes)
-    written = write_back(folder / "checkout", writer, changes, locks=folder / "locks")
+    changes = [StatusChange(str(n), mark, now, "TODO.md", f"Do part {n}") for n, mark in marks.items()]
+    (writer,) = load_format("todo").writers("TODO.md", changes)
+    written = write_statuses(folder / "checkout", writer, changes, locks=folder / "locks")
     for problem in written.problems:
         say(f"problem: {problem.message}")
 
@@ -136,7 +136,7 @@ def settle(folder: Path, marks: dict[int, Mark]) -> None:
 def half(folder: Path, first: str) -> None:
     """Set every second task to done, one by one."""
     for number in range(int(first), TASKS + 1, 2):
-        settle(folder, {number: Mark.DONE})
+        settle(folder, {number: SourceStatus.DONE})
 
 
 def editor(folder: Path, who: str, seed: str) -> None:

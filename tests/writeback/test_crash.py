@@ -12,8 +12,8 @@ from time import time
 
 import pytest
 
-from plait.adapters.sourcefiles import write_back
-from plait.sources.model import Writer
+from plait.adapters.sourcefiles import write_statuses
+from plait.sources.model import StatusFileWriter
 from plait.testing.writeback import Site, change, nothing, rewrite
 
 CHILD = Path(__file__).with_name("child.py")
@@ -95,8 +95,8 @@ def test_what_others_with_other_locks_left_is_not_ours_to_judge(site: Site) -> N
     with pytest.raises(KeyboardInterrupt):
         site.write("one", exchanging=[saves(site, "edit"), dies])
     left = site.beside
-    writer, changes = Writer("TODO.md", rewrite), [change("two")]
-    write_back(site.checkout, writer, changes, locks=site.folder / "other locks")
+    writer, changes = StatusFileWriter("TODO.md", rewrite), [change("two")]
+    write_statuses(site.checkout, writer, changes, locks=site.folder / "other locks")
     assert site.beside == left
 
 

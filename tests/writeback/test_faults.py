@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from plait.adapters.sourcefiles import Written, files
+from plait.adapters.sourcefiles import WriteResult, files
 from plait.ports import SourceWriteError
 from plait.testing.writeback import Site, every_step
 
@@ -53,7 +53,7 @@ def test_one_step_that_fails_is_made_good(error: int) -> None:
         with failing(number, 1, error) as made:
             written = site.write_among_others(saved)
         told = f"step {number} of {made}"
-        assert written == Written(changed=True), told
+        assert written == WriteResult(changed=True), told
         assert site.text.startswith(DONE), told
         assert sorted(site.text[len(DONE) :].splitlines()) == ["early", "late"], told
         assert site.beside == [], told
@@ -176,15 +176,17 @@ def test_what_reads_back_differently_is_not_put_in_place(site: Site, monkeypatch
 
 def test_a_place_that_reads_back_differently_is_noticed(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """A disk that gives back something else, once: the next try finds all well."""
-    real, lies = files.read, ["three: p3nding"]
+    real, lies = files.read_snapshot, ["three: p3nding"]
 
-    def read(path: Path) -> files.Seen:
+    def read(path: Path) -> files.FileSnapshot:
         seen = real(path)
         if path == site.path and "one: completed" in seen.text and lies:
-            return files.Seen(seen.text.replace("three: pending", lies.pop()), seen.stat, whole=True)
+            return files.FileSnapshot(
+                seen.text.replace("three: pending", lies.pop()), seen.stat, is_complete=True
+            )
         return seen
 
-    monkeypatch.setattr(files, "read", read)
-    assert site.write("one") == Written(changed=True)
+    monkeypatch.setattr(files, "read_snapshot", read)
+    assert site.write("one") == WriteResult(changed=True)
     assert site.waits == [0.05]
     assert site.text == START.replace("one: pending", "one: completed")

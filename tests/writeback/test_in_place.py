@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from plait.adapters.sourcefiles import Written, files
+from plait.adapters.sourcefiles import WriteResult, files
 from plait.testing.writeback import Site, nothing
 
 pytestmark = pytest.mark.usefixtures("_either_way")
@@ -31,7 +31,7 @@ class Program:
 def test_a_file_that_is_just_being_written_is_read_when_it_is_whole(site: Site, cut: int) -> None:
     program = Program(site)
     program.write(NEW[:cut])
-    assert site.write("two", pausing=[lambda: None, lambda: program.write(NEW[cut:])]) == Written(
+    assert site.write("two", pausing=[lambda: None, lambda: program.write(NEW[cut:])]) == WriteResult(
         changed=True
     )
     assert site.text == DONE
@@ -48,7 +48,7 @@ def test_a_program_that_is_overtaken_by_the_exchange_is_waited_for(site: Site, c
         programs[0].write(NEW[:cut])
 
     written = site.write("two", exchanging=[begins], pausing=[lambda: programs[0].write(NEW[cut:])])
-    assert written == Written(changed=True)
+    assert written == WriteResult(changed=True)
     assert site.text == DONE
     assert site.beside == []
 
@@ -62,7 +62,7 @@ def test_it_is_waited_for_longer_when_a_task_is_missing(site: Site, cut: int) ->
         programs[0].write(NEW[:cut])
 
     ends = [nothing] * 3 + [lambda: programs[0].write(NEW[cut:])]
-    assert site.write("two", exchanging=[begins], pausing=ends) == Written(changed=True)
+    assert site.write("two", exchanging=[begins], pausing=ends) == WriteResult(changed=True)
     assert site.text == DONE
     assert site.beside == []
 
@@ -75,7 +75,7 @@ def test_what_is_written_to_the_displaced_file_at_the_last_moment(
     happens_at(
         monkeypatch, 3, lambda: program.write("late\n")
     )  # the place, the displaced file, then the place again
-    assert site.write("two") == Written(changed=True)
+    assert site.write("two") == WriteResult(changed=True)
     assert site.text == "# Tasks\none: pending\ntwo: completed\nthree: pending\nlate\n"
     assert site.beside == []
 
@@ -90,23 +90,23 @@ def test_what_is_written_to_the_displaced_file_while_it_is_being_merged(
         programs[0].write("early\n")
 
     happens_at(monkeypatch, 5, lambda: programs[0].write("late\n"))  # the displaced file was looked at twice
-    assert site.write("two", exchanging=[begins]) == Written(changed=True)
+    assert site.write("two", exchanging=[begins]) == WriteResult(changed=True)
     assert site.text == "# Tasks\none: pending\ntwo: completed\nthree: pending\nearly\nlate\n"
     assert site.beside == []
 
 
 def happens_at(monkeypatch: pytest.MonkeyPatch, number: int, act: Callable[[], None]) -> None:
     """Just before we read a file for the so-manieth time."""
-    read, count = files.read, 0
+    read, count = files.read_snapshot, 0
 
-    def counting(path: object) -> files.Seen:
+    def counting(path: object) -> files.FileSnapshot:
         nonlocal count
         count += 1
         if count == number:
             act()
         return read(path)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(files, "read", counting)
+    monkeypatch.setattr(files, "read_snapshot", counting)
 
 
 def test_a_file_that_changes_while_it_is_read_is_read_again(
@@ -122,11 +122,11 @@ def test_a_file_that_changes_while_it_is_read_is_read_again(
         return fstat(fd)
 
     monkeypatch.setattr(os, "fstat", later)
-    seen = files.read(site.path)
-    assert not seen.whole
+    seen = files.read_snapshot(site.path)
+    assert not seen.is_complete
     monkeypatch.undo()
-    seen = files.read(site.path)
-    assert (seen.text, seen.whole) == (NEW, True)
+    seen = files.read_snapshot(site.path)
+    assert (seen.text, seen.is_complete) == (NEW, True)
 
 
 def test_a_file_that_somebody_really_emptied_stays_empty(site: Site) -> None:
@@ -137,5 +137,5 @@ def test_a_file_that_somebody_really_emptied_stays_empty(site: Site) -> None:
 
 
 def test_overwritten_in_between(site: Site) -> None:
-    assert site.write("two", exchanging=[lambda: site.overwrite(NEW)]) == Written(changed=True)
+    assert site.write("two", exchanging=[lambda: site.overwrite(NEW)]) == WriteResult(changed=True)
     assert site.text == DONE

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from plait.adapters.sourcefiles.lock import held
+from plait.adapters.sourcefiles.lock import hold_file_lock
 from plait.ports import SourceWriteError
 from plait.testing.writeback import Site
 
@@ -44,7 +44,7 @@ def test_a_lock_whose_file_was_removed_in_that_moment_is_no_lock(
         removals.clear()
 
     monkeypatch.setattr(fcntl, "flock", overtaken)
-    with held(lock, tmp_path, lambda _: None):
+    with hold_file_lock(lock, tmp_path, lambda _: None):
         fd = os.open(lock, os.O_RDWR)
         with pytest.raises(BlockingIOError):
             real(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -7,9 +7,9 @@ from collections import Counter
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from plait.sources.diff import shared
-from plait.sources.merge import ancestor, merge
-from plait.sources.text import Lines
+from plait.sources.diff import match_lines
+from plait.sources.merge import find_ancestor, merge_texts
+from plait.sources.text import TextLines
 
 # Few different lines, so that they repeat; blank ones and rules among them, as in real files.
 LINES = st.lists(st.sampled_from(("a", "b", "c", "d", "", "---", "x y")), max_size=12)
@@ -46,20 +46,20 @@ def text(lines: list[str]) -> str:
 @MANY
 @given(texts(), texts())
 def test_one_side_alone_is_taken_as_it_is(base: str, side: str) -> None:
-    assert merge(base, side, base) == side
-    assert merge(base, base, side) == side
+    assert merge_texts(base, side, base) == side
+    assert merge_texts(base, base, side) == side
 
 
 @MANY
 @given(texts(), texts())
 def test_the_same_change_on_both_sides_is_made_once(base: str, side: str) -> None:
-    assert merge(base, side, side) == side
+    assert merge_texts(base, side, side) == side
 
 
 def added(base: str, side: str) -> Counter[str]:
     """The lines of a side that are not the base's, as the diff sees it."""
-    lines = Lines(side).all
-    kept = {place for _, place in shared(Lines(base).all, lines)}
+    lines = TextLines(side).all
+    kept = {place for _, place in match_lines(TextLines(base).all, lines)}
     return Counter(line for place, line in enumerate(lines) if place not in kept)
 
 
@@ -67,7 +67,7 @@ def added(base: str, side: str) -> Counter[str]:
 @given(versions())
 def test_every_line_that_either_side_added_is_there(three: tuple[str, str, str]) -> None:
     base, ours, theirs = three
-    merged = Counter(Lines(merge(base, ours, theirs)).all)
+    merged = Counter(TextLines(merge_texts(base, ours, theirs)).all)
     assert added(base, ours) <= merged
     assert added(base, theirs) <= merged
 
@@ -75,8 +75,8 @@ def test_every_line_that_either_side_added_is_there(three: tuple[str, str, str])
 @MANY
 @given(texts(), texts(), texts())
 def test_no_line_comes_from_nowhere_and_none_is_glued_to_another(base: str, ours: str, theirs: str) -> None:
-    known = {line.rstrip("\r\n") for side in (base, ours, theirs) for line in Lines(side).all}
-    assert {line.rstrip("\r\n") for line in Lines(merge(base, ours, theirs)).all} <= known
+    known = {line.rstrip("\r\n") for side in (base, ours, theirs) for line in TextLines(side).all}
+    assert {line.rstrip("\r\n") for line in TextLines(merge_texts(base, ours, theirs)).all} <= known
 
 
 @MANY
@@ -84,16 +84,16 @@ def test_no_line_comes_from_nowhere_and_none_is_glued_to_another(base: str, ours
 def test_a_line_that_one_side_took_out_is_gone(three: tuple[str, str, str]) -> None:
     base, ours, _ = three
     theirs = f"{base}last\n"
-    merged = Lines(merge(base, ours, theirs)).all
+    merged = TextLines(merge_texts(base, ours, theirs)).all
     assert merged[-1] == "last\n"
-    assert merged[:-1] == Lines(ours).all
+    assert merged[:-1] == TextLines(ours).all
 
 
 @MANY
 @given(texts(LONG), texts(LONG))
 def test_shared_lines_are_the_same_and_do_not_cross(one: str, other: str) -> None:
-    a, b = Lines(one).all, Lines(other).all
-    pairs = shared(a, b)
+    a, b = TextLines(one).all, TextLines(other).all
+    pairs = match_lines(a, b)
     assert all(a[i] == b[j] for i, j in pairs)
     assert [i for i, _ in pairs] == sorted({i for i, _ in pairs})
     assert [j for _, j in pairs] == sorted({j for _, j in pairs})
@@ -129,31 +129,31 @@ def test_shared_lines_are_the_same_and_do_not_cross(one: str, other: str) -> Non
     ],
 )
 def test_merged(base: str, ours: str, theirs: str, merged: str) -> None:
-    result = merge(*(text(side.split()) for side in (base, ours, theirs)))
+    result = merge_texts(*(text(side.split()) for side in (base, ours, theirs)))
     assert result == text(merged.split())
 
 
 def test_two_blocks_that_look_alike_stay_whole() -> None:
     base, foo, bar = "### 1\nStatus: new\n\n", "### 2\nStatus: new\n\n", "### 3\nStatus: new\n\n"
-    assert merge(base, base + foo, base + bar) == base + foo + bar
+    assert merge_texts(base, base + foo, base + bar) == base + foo + bar
 
 
 def test_nothing_is_glued_to_a_last_line_without_an_end() -> None:
-    assert merge("a\nb", "a\nb\nx", "a\nb\ny") == "a\nb\nx\ny"
-    assert merge("a\nb", "x\na\nb", "a\nb\n") == "x\na\nb\n"
-    assert merge("a\n", "", "a") == ""
+    assert merge_texts("a\nb", "a\nb\nx", "a\nb\ny") == "a\nb\nx\ny"
+    assert merge_texts("a\nb", "x\na\nb", "a\nb\n") == "x\na\nb\n"
+    assert merge_texts("a\n", "", "a") == ""
 
 
 def test_a_long_file_whose_every_part_looks_the_same() -> None:
     base = "".join(f"### {n}\n- **Status**: new\n\n---\n" for n in range(20_000))
     ours = base.replace("new", "done")
-    assert merge(base, ours, f"top\n{base}end\n") == f"top\n{ours}end\n"
+    assert merge_texts(base, ours, f"top\n{base}end\n") == f"top\n{ours}end\n"
     alike = "- [ ] x\n" * 20_000
-    assert merge(alike, f"top\n{alike}", f"{alike}end\n") == f"top\n{alike}end\n"
+    assert merge_texts(alike, f"top\n{alike}", f"{alike}end\n") == f"top\n{alike}end\n"
 
 
 def join(known: tuple[str, ...], ours: str, theirs: str) -> str:
-    return merge(ancestor(known, theirs), ours, theirs)
+    return merge_texts(find_ancestor(known, theirs), ours, theirs)
 
 
 @MANY
@@ -161,8 +161,8 @@ def join(known: tuple[str, ...], ours: str, theirs: str) -> str:
 def test_a_version_that_was_only_added_to_is_known_again(three: tuple[str, str, str], other: str) -> None:
     base = three[0]
     theirs = f"first\n{base}last\n"
-    assert merge(ancestor((base, other), theirs), base, theirs) == theirs
-    assert ancestor((base,), three[1]) == base
+    assert merge_texts(find_ancestor((base, other), theirs), base, theirs) == theirs
+    assert find_ancestor((base,), three[1]) == base
 
 
 @MANY
@@ -171,9 +171,9 @@ def test_what_not_every_version_had_is_never_taken_out(
     three: tuple[str, str, str], others: tuple[str, str, str]
 ) -> None:
     base, newest, older = three
-    ours = merge(base, newest, older)
-    merged = Counter(Lines(join((newest, older), ours, others[0])).all)
-    own = {line for line in Lines(ours).all if line[0] in "pq"}
+    ours = merge_texts(base, newest, older)
+    merged = Counter(TextLines(join((newest, older), ours, others[0])).all)
+    own = {line for line in TextLines(ours).all if line[0] in "pq"}
     assert own <= {*merged}, "only one of the two had it"
 
 

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from plait.adapters.sourcefiles import Written, exchange
+from plait.adapters.sourcefiles import WriteResult, exchange
 from plait.ports import SourceWriteError
 from plait.testing.writeback import Site, nothing
 
@@ -38,7 +38,7 @@ def test_what_somebody_saves_while_we_prepare_is_never_displaced(site: Site) -> 
         applying=[adds(site, "a note", "two")],
         exchanging=[lambda: exchanges.append(site.text)] * 2,
     )
-    assert written == Written(changed=True)
+    assert written == WriteResult(changed=True)
     assert ["a note" in text for text in exchanges] == [True, True]
     assert site.text == "# Tasks\none: pending\na note\ntwo: completed\nthree: pending\n"
     assert site.beside == []
@@ -46,7 +46,7 @@ def test_what_somebody_saves_while_we_prepare_is_never_displaced(site: Site) -> 
 
 @either_way
 def test_somebody_saves_in_the_last_instant(site: Site) -> None:
-    assert site.write("two", exchanging=[adds(site, "a note", "two")]) == Written(changed=True)
+    assert site.write("two", exchanging=[adds(site, "a note", "two")]) == WriteResult(changed=True)
     assert site.text == "# Tasks\none: pending\na note\ntwo: completed\nthree: pending\n"
     assert site.beside == []
 
@@ -54,7 +54,7 @@ def test_somebody_saves_in_the_last_instant(site: Site) -> None:
 @either_way
 def test_somebody_saves_an_edit_of_the_version_that_lacked_the_first_one(site: Site) -> None:
     written = site.write("two", exchanging=[adds(site, "first", "one"), adds(site, "second", "three")])
-    assert written == Written(changed=True)
+    assert written == WriteResult(changed=True)
     assert site.text == "# Tasks\nfirst\none: pending\ntwo: completed\nsecond\nthree: pending\n"
     assert site.beside == []
 
@@ -171,7 +171,7 @@ def test_somebody_moves_the_file_away_and_writes_a_new_one(site: Site) -> None:
         site.path.rename(site.checkout / "TODO.md~")
 
     written = site.write("one", exchanging=[moves], pausing=[lambda: site.save(f"{text}new\n")])
-    assert written == Written(changed=True)
+    assert written == WriteResult(changed=True)
     assert site.text == text.replace("one: pending", "one: completed") + "new\n"
 
 
@@ -193,7 +193,7 @@ def test_a_removed_file_with_an_edit_that_was_not_put_back_is_not_forgotten(site
 def test_a_file_that_somebody_makes_at_the_same_moment_is_not_overwritten(site: Site) -> None:
     site.name = "status.json"
     written = site.write("one", creates=True, applying=[lambda: site.save("theirs\none: pending\n")])
-    assert written == Written(changed=True)
+    assert written == WriteResult(changed=True)
     assert site.text == "theirs\none: completed\n"
     assert site.beside == []
 
@@ -207,7 +207,7 @@ def test_somebody_saves_a_version_that_lacked_an_edit_when_all_seemed_well(site:
         exchanging=[adds(site, "first", "one"), lambda: opened.append(site.text)],
         pausing=[nothing] * 4 + [lambda: site.save(f"{opened[0]}second\n")],
     )
-    assert written == Written(changed=True)
+    assert written == WriteResult(changed=True)
     assert site.text == "# Tasks\nfirst\none: pending\ntwo: completed\nthree: pending\nsecond\n"
     assert site.beside == []
 
@@ -243,12 +243,12 @@ def test_in_one_step_nothing_that_was_put_there_is_lost(tmp_path: Path) -> None:
     one, path = tmp_path / "one", tmp_path / "path"
     one.write_text("ours")
     path.write_text("theirs")
-    if not exchange._in_one_step(one, path):
+    if not exchange._exchange_atomically(one, path):
         pytest.skip("not on this system")
     assert (one.read_text(), path.read_text()) == ("theirs", "ours")
     path.unlink()
     with pytest.raises(FileNotFoundError):
-        exchange.exchange(one, path)
+        exchange.exchange_files(one, path)
     assert one.read_text() == "theirs"
 
 
@@ -263,17 +263,17 @@ def test_in_three_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, link
     one, path = tmp_path / "one", tmp_path / "path"
     one.write_text("ours")
     path.write_text("theirs")
-    exchange.exchange(one, path)
+    exchange.exchange_files(one, path)
     assert (one.read_text(), path.read_text()) == ("theirs", "ours")
     path.unlink()
     with pytest.raises(FileNotFoundError):
-        exchange.exchange(one, path)
-    exchange.put(one, path)
+        exchange.exchange_files(one, path)
+    exchange.link_new_file(one, path)
     assert path.read_text() == "theirs"
     one.unlink(missing_ok=True)
     one.write_text("more")
     with pytest.raises(FileExistsError):
-        exchange.put(one, path)
+        exchange.link_new_file(one, path)
     assert path.read_text() == "theirs"
 
 

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from plait.adapters.sourcefiles import replace
+from plait.adapters.sourcefiles import replace_file_text
 from plait.ports import SourceWriteError
 from plait.testing.writeback import Site, every_step
 
@@ -22,7 +22,7 @@ BOTH = "# High walls\n\nOf brick.\n\nTall.\n\nThick.\n"
 
 
 def put(site: Site) -> bool:
-    return replace(site.path, BEFORE, AFTER, locks=site.locks, pause=site.waits.append)
+    return replace_file_text(site.path, BEFORE, AFTER, locks=site.locks, pause=site.waits.append)
 
 
 def sites() -> Iterator[Site]:

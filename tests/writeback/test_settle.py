@@ -9,21 +9,21 @@ from pathlib import Path
 
 import pytest
 
-from plait.adapters.checkout.load import load
-from plait.adapters.checkout.place import Place, find_place
-from plait.adapters.sqlite import open_writer
+from plait.adapters.checkout.load import read_named_sources
+from plait.adapters.checkout.place import RepoLocation, find_repo
+from plait.adapters.sqlite import open_journal_writer
 from plait.core.events import Record
 from plait.core.plan import Severity
 from plait.core.requests import Submit
 from plait.core.settings import Settings
 from plait.core.status import Category
-from plait.engine.settle import Settled, settle
-from plait.sources.ledger import Ledger
-from plait.sources.pile import gather
-from plait.sources.planning import Wish, plan
+from plait.engine.settle import WriteBackResult, write_back_all
+from plait.sources.ledger import WritebackQueue
+from plait.sources.pile import combine_sources
+from plait.sources.planning import PlanOptions, plan_tasks
 from plait.testing.script import BATCH, Script
-from plait.wiring import JOURNAL
-from plait.wiring.writing import source_writer
+from plait.wiring import JOURNAL_FILE
+from plait.wiring.writing import open_source_writer
 
 TODO = """\
 # TODO
@@ -55,51 +55,53 @@ signal.pause()
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
+def place(tmp_path: Path) -> RepoLocation:
     (tmp_path / "TODO.md").write_text(TODO)
     (tmp_path / ".plait").mkdir()
-    return find_place(tmp_path)
+    return find_repo(tmp_path)
 
 
-def submitted(place: Place) -> Script:
+def submitted(place: RepoLocation) -> Script:
     """A batch of everything in TODO.md, as `plait run` would submit it."""
-    found, _ = load(place, ["TODO.md"], where=place.top)
-    pile = gather([(source.format, source.path, source.reading) for source in found])
-    planned = plan(pile, Wish()).plan
+    found, _ = read_named_sources(place, ["TODO.md"], where=place.top)
+    pile = combine_sources([(source.format, source.path, source.reading) for source in found])
+    planned = plan_tasks(pile, PlanOptions()).plan
     assert planned is not None
     script = Script(start=False)
     sources = tuple(str(source) for source in pile.sources)
-    script.happen(Submit("r0", BATCH, planned.brief(), Settings(retries=0), base="base", sources=sources))
+    script.happen(
+        Submit("r0", BATCH, planned.without_texts(), Settings(retries=0), base="base", sources=sources)
+    )
     return script
 
 
-def start(place: Place) -> Settled:
+def start(place: RepoLocation) -> WriteBackResult:
     """What an engine does first."""
-    with closing(open_writer(place.state / JOURNAL)) as journal:
-        settled = settle(Ledger(journal.read()), source_writer(place))
+    with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
+        settled = write_back_all(WritebackQueue(journal.read()), open_source_writer(place))
         last = journal.last()
         journal.append([Record(last + n, 2000.0, report) for n, report in enumerate(settled.reports, 1)])
     return settled
 
 
-def written(place: Place) -> list[str]:
+def written(place: RepoLocation) -> list[str]:
     lines = (place.top / "TODO.md").read_text().splitlines()
     return [line.removeprefix("**Status**: ") for line in lines if line.startswith("**Status**")]
 
 
-def journalled(place: Place, script: Script) -> None:
-    with closing(open_writer(place.state / JOURNAL)) as journal:
+def journalled(place: RepoLocation, script: Script) -> None:
+    with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
         journal.append(script.records[journal.last() :])
 
 
-def test_an_engine_killed_between_the_journal_and_the_file_is_made_good(place: Place) -> None:
+def test_an_engine_killed_between_the_journal_and_the_file_is_made_good(place: RepoLocation) -> None:
     from plait import codec  # noqa: PLC0415 - only the child's records are text
 
     script = submitted(place)
     script.exits("1")
-    lines = "\n".join(codec.dump(record).decode() for record in script.records)
+    lines = "\n".join(codec.encode_record(record).decode() for record in script.records)
     child = subprocess.Popen(
-        [sys.executable, "-c", CHILD, str(place.state / JOURNAL)],
+        [sys.executable, "-c", CHILD, str(place.state / JOURNAL_FILE)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -119,7 +121,7 @@ def test_an_engine_killed_between_the_journal_and_the_file_is_made_good(place: P
     assert "### 1. First thing ✅\n" in (place.top / "TODO.md").read_text()
 
 
-def test_what_was_told_is_not_told_again(place: Place) -> None:
+def test_what_was_told_is_not_told_again(place: RepoLocation) -> None:
     script = submitted(place)
     script.exits("1")
     journalled(place, script)
@@ -131,11 +133,13 @@ def test_what_was_told_is_not_told_again(place: Place) -> None:
     assert file.read_text() == again, "a person has taken it up again, and that stands"
 
 
-def test_an_engine_killed_before_it_could_say_so_tells_it_twice_and_changes_nothing(place: Place) -> None:
+def test_an_engine_killed_before_it_could_say_so_tells_it_twice_and_changes_nothing(
+    place: RepoLocation,
+) -> None:
     script = submitted(place)
     script.exits("3")
     journalled(place, script)
-    settle(Ledger(script.records), source_writer(place))
+    write_back_all(WritebackQueue(script.records), open_source_writer(place))
     before = (place.top / "TODO.md").stat()
     settled = start(place)
     after = (place.top / "TODO.md").stat()
@@ -143,7 +147,7 @@ def test_an_engine_killed_before_it_could_say_so_tells_it_twice_and_changes_noth
     assert (after.st_mtime_ns, after.st_ino) == (before.st_mtime_ns, before.st_ino)
 
 
-def test_a_failure_and_what_it_blocks_are_told_with_their_reason(place: Place) -> None:
+def test_a_failure_and_what_it_blocks_are_told_with_their_reason(place: RepoLocation) -> None:
     script = submitted(place)
     script.exits("1", Category.TASK, detail="tests fail")
     journalled(place, script)
@@ -152,7 +156,7 @@ def test_a_failure_and_what_it_blocks_are_told_with_their_reason(place: Place) -
     assert "**Blocking Reason**: " in (place.top / "TODO.md").read_text()
 
 
-def test_a_source_that_is_gone_is_said_and_owed_no_more(place: Place) -> None:
+def test_a_source_that_is_gone_is_said_and_owed_no_more(place: RepoLocation) -> None:
     script = submitted(place)
     journalled(place, script)
     (place.top / "TODO.md").unlink()

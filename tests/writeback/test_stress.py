@@ -19,9 +19,9 @@ from typing import Self
 
 import pytest
 
-from plait.adapters.sourcefiles import write_back
-from plait.sources.formats import load
-from plait.sources.model import Change, Document, Mark, Material
+from plait.adapters.sourcefiles import write_statuses
+from plait.sources.formats import load_format
+from plait.sources.model import StatusChange, Document, SourceStatus, SourceFiles
 
 CHILD = Path(__file__).with_name("child.py")
 LONG = bool(os.environ.get("PLAIT_STRESS_LONG"))
@@ -79,22 +79,27 @@ class Commotion:
         files = sorted(self.folder.glob(f"{what}.*"))
         return [line for file in files for line in file.read_text().splitlines()]
 
-    def settle(self, marks: dict[str, Mark]) -> None:
+    def settle(self, marks: dict[str, SourceStatus]) -> None:
         now = datetime.now(UTC)
-        changes = [Change(name, mark, now, "TODO.md", f"Do part {name}") for name, mark in marks.items()]
-        (writer,) = load("todo").writers("TODO.md", changes)
-        written = write_back(self.path.parent, writer, changes, locks=self.folder / "locks")
+        changes = [
+            StatusChange(name, mark, now, "TODO.md", f"Do part {name}") for name, mark in marks.items()
+        ]
+        (writer,) = load_format("todo").writers("TODO.md", changes)
+        written = write_statuses(self.path.parent, writer, changes, locks=self.folder / "locks")
         assert written.problems == ()
 
-    def told(self) -> dict[str, Mark]:
+    def told(self) -> dict[str, SourceStatus]:
         document = Document("TODO.md", self.path.read_text())
-        entries = load("todo").read(Material("TODO.md", (document,))).entries
-        return {entry.task.id: entry.mark for entry in entries}
+        entries = load_format("todo").read(SourceFiles("TODO.md", (document,))).entries
+        return {entry.task.id: entry.status for entry in entries}
 
     def check(self, chance: Random) -> None:
         """When all is quiet: nothing that was saved is lost, nobody saw half a file, every status is right."""
         self.stop()
-        marks = {name: chance.choice([Mark.TODO, Mark.DONE, Mark.BLOCKED]) for name in self.told()}
+        marks = {
+            name: chance.choice([SourceStatus.TODO, SourceStatus.DONE, SourceStatus.BLOCKED])
+            for name in self.told()
+        }
         self.settle(marks)
         lines = Counter(self.path.read_text().splitlines())
         said = self.said("editor")
@@ -141,5 +146,5 @@ def test_two_plaits_write_one_after_the_other(folder: Path) -> None:
     with Commotion(folder) as commotion:
         halves = [commotion.start("half", first) for first in (1, 2)]
         assert [half.wait() for half in halves] == [0, 0]
-        assert {*commotion.told().values()} == {Mark.DONE}
+        assert {*commotion.told().values()} == {SourceStatus.DONE}
         assert commotion.said("half") == []

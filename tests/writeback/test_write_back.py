@@ -11,12 +11,12 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from plait.adapters.sourcefiles import Written, write_back
+from plait.adapters.sourcefiles import WriteResult, write_statuses
 from plait.core.errors import Fault
 from plait.core.plan import Severity
 from plait.core.task import Origin
 from plait.ports import SourceWriteError
-from plait.sources.model import Mark, Writer
+from plait.sources.model import SourceStatus, StatusFileWriter
 from plait.sources.text import decode
 from plait.testing.writeback import Site, change, rewrite
 
@@ -50,7 +50,7 @@ def public() -> Iterator[Site]:
 
 
 def test_statuses_are_put_in_and_nothing_stays_beside_the_file(site: Site) -> None:
-    assert site.write("one", "three") == Written(changed=True)
+    assert site.write("one", "three") == WriteResult(changed=True)
     assert site.text == "# Tasks\none: completed\ntwo: pending\nthree: completed\n"
     assert site.beside == []
     assert {each.suffix for each in site.locks.iterdir()} == {".lock"}
@@ -76,8 +76,8 @@ def test_nothing_is_written_when_nothing_changes(site: Site) -> None:
     site.write("one")
     os.utime(site.path, ns=(1, 1))
     before, folder = site.path.stat(), site.checkout.stat()
-    assert site.write("one") == Written(changed=False)
-    assert site.write() == Written(changed=False)
+    assert site.write("one") == WriteResult(changed=False)
+    assert site.write() == WriteResult(changed=False)
     after = site.path.stat()
     assert (after.st_ino, after.st_mtime_ns, after.st_ctime_ns) == (before.st_ino, 1, before.st_ctime_ns)
     assert site.checkout.stat().st_mtime_ns == folder.st_mtime_ns, "not even a name came and went"
@@ -139,8 +139,8 @@ def test_other_hard_links_keep_the_old_text_and_it_is_said(site: Site) -> None:
 
 
 def test_an_absolute_path_is_taken_as_it_is(site: Site, tmp_path: Path) -> None:
-    writer = Writer(str(site.path), rewrite)
-    assert write_back(tmp_path / "anywhere", writer, [change("one")], locks=site.locks).changed
+    writer = StatusFileWriter(str(site.path), rewrite)
+    assert write_statuses(tmp_path / "anywhere", writer, [change("one")], locks=site.locks).changed
 
 
 def test_a_task_that_is_gone_is_reported_and_the_others_are_written(site: Site) -> None:
@@ -166,26 +166,26 @@ def test_a_file_is_made_where_the_format_wants_it(site: Site) -> None:
     site.name = "status.json"
     umask = os.umask(0o027)
     try:
-        assert site.write("one", creates=True) == Written(changed=True)
+        assert site.write("one", creates=True) == WriteResult(changed=True)
     finally:
         os.umask(umask)
     assert site.text == "one: completed\n"
     assert stat.S_IMODE(site.path.stat().st_mode) == 0o640
     assert site.beside == []
-    assert site.write("one", creates=True) == Written(changed=False)
-    site.write("one", mark=Mark.FAILED, creates=True)
+    assert site.write("one", creates=True) == WriteResult(changed=False)
+    site.write("one", mark=SourceStatus.FAILED, creates=True)
     assert site.text == "one: failed\n"
 
 
 def test_no_folder_is_made(site: Site) -> None:
     site.name = "outputs/status.json"
-    assert site.write("one", creates=True) == Written(changed=False)
+    assert site.write("one", creates=True) == WriteResult(changed=False)
     assert not (site.checkout / "outputs").exists()
 
 
 def test_nothing_is_made_of_nothing(site: Site) -> None:
     site.name = "status.json"
-    assert site.write(creates=True) == Written(changed=False)
+    assert site.write(creates=True) == WriteResult(changed=False)
     assert not site.path.exists()
 
 

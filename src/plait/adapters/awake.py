@@ -23,45 +23,45 @@ _MACOS = ("caffeinate", "-i", "cat")
 _COMMAND = _MACOS if sys.platform == "darwin" else _LINUX
 
 
-class Awake:
+class SystemSleepInhibitor:
     """Where the system can't do it, nothing happens, and `why` says so."""
 
     def __init__(self, *, enabled: bool) -> None:
         self._enabled = enabled
-        self._keeper: subprocess.Popen[bytes] | None = None
+        self._process: subprocess.Popen[bytes] | None = None
         self._failed = ""
 
     @property
-    def why(self) -> str:
+    def problem(self) -> str:
         """Why the machine may fall asleep although it is held; empty when it may not, or nobody holds it."""
-        if self._keeper and self._keeper.returncode is not None:
-            code = self._keeper.returncode
+        if self._process and self._process.returncode is not None:
+            code = self._process.returncode
             return f"{_COMMAND[0]} left with exit status {code}: this system can't be kept awake from here"
         return self._failed
 
-    def hold(self) -> None:
+    def acquire(self) -> None:
         """Held twice is held once; what failed is tried again only after a release."""
-        if not self._enabled or self._keeper or self._failed:
+        if not self._enabled or self._process or self._failed:
             return
         if shutil.which(_COMMAND[0]) is None:
             self._failed = f"there is no {_COMMAND[0]} here"
             return
         try:
-            keeper = _start()
+            keeper = _start_process()
         except OSError as error:
             self._failed = f"{_COMMAND[0]} could not be started: {error}"
             return
-        self._keeper = keeper
+        self._process = keeper
         # It sleeps until the end of the program: no zombie is left, and nobody has to look.
         Thread(target=keeper.wait, name="awake", daemon=True).start()
 
     def release(self) -> None:
-        keeper, self._keeper, self._failed = self._keeper, None, ""
+        keeper, self._process, self._failed = self._process, None, ""
         if keeper and keeper.stdin:
             keeper.stdin.close()
 
 
-def _start() -> subprocess.Popen[bytes]:
+def _start_process() -> subprocess.Popen[bytes]:
     return subprocess.Popen(  # noqa: S603 - words of our own
         _COMMAND,
         stdin=subprocess.PIPE,

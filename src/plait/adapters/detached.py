@@ -10,29 +10,29 @@ from pathlib import Path
 
 from plait.core.errors import WorldError
 from plait.core.frozen import dataclass
-from plait.site.folder import make_private
-from plait.site.marker import VARIABLE
+from plait.site.folder import make_private_folder
+from plait.site.marker import TAG_VARIABLE
 
-GO = b"g"
-_OUTPUT = os.O_WRONLY | os.O_CREAT | os.O_APPEND
-_SIGNALS = (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE)
+GO_SIGNAL = b"g"
+_OUTPUT_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+_DEFAULT_SIGNALS = (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE)
 _started: list[int] = []
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HeldProcess:
     """A process that has not been told to go yet. It has touched nothing, and ends if it is dropped, or we do."""
 
     pid: int
     fd: int
 
-    def go(self) -> int:
+    def start(self) -> int:
         with suppress(OSError):  # it is gone already, and whoever waits for it will see that
-            os.write(self.fd, GO)
+            os.write(self.fd, GO_SIGNAL)
         os.close(self.fd)
         return self.pid
 
-    def drop(self) -> None:
+    def discard(self) -> None:
         """Nobody needs it. It would end by itself; but whoever leaves leaves nothing behind."""
         os.close(self.fd)
         with suppress(ProcessLookupError, ChildProcessError):
@@ -40,12 +40,12 @@ class Held:
             os.waitpid(self.pid, 0)
 
 
-def spawn(words: Sequence[str], log: Path, *, most: int) -> int:
+def spawn_daemon(argv: Sequence[str], log: Path, *, max_log_bytes: int) -> int:
     """Its process id. A log longer than `most` bytes is put aside first."""
     try:
-        make_private(log.parent)
-        put_aside(log, most)
-        return _spawn(words, (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0), str(log))
+        make_private_folder(log.parent)
+        rotate_log(log, max_log_bytes)
+        return _spawn(argv, (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0), str(log))
     except OSError as error:
         raise WorldError(
             f"the engine can't be started: {error}",
@@ -53,11 +53,11 @@ def spawn(words: Sequence[str], log: Path, *, most: int) -> int:
         ) from error
 
 
-def hold(words: Sequence[str]) -> Held | None:
+def spawn_held(argv: Sequence[str]) -> HeldProcess | None:
     """Start it, to make itself ready and wait; None where that can't be done: it is no more than a head start."""
     inner, outer = os.pipe()
     try:
-        return Held(_spawn(words, (os.POSIX_SPAWN_DUP2, inner, 0), os.devnull), outer)
+        return HeldProcess(_spawn(argv, (os.POSIX_SPAWN_DUP2, inner, 0), os.devnull), outer)
     except OSError:
         os.close(outer)
         return None
@@ -65,46 +65,50 @@ def hold(words: Sequence[str]) -> Held | None:
         os.close(inner)
 
 
-def await_word(log: Path, *, most: int) -> bool:
+def wait_for_go_signal(log: Path, *, max_log_bytes: int) -> bool:
     """In the process that is held: whether it may go. Its output is in the log from then on."""
-    if os.read(0, 1) != GO:
+    if os.read(0, 1) != GO_SIGNAL:
         return False
-    make_private(log.parent)
-    put_aside(log, most)
-    for fd, path, mode in ((0, os.devnull, os.O_RDONLY), (1, str(log), _OUTPUT), (2, str(log), _OUTPUT)):
+    make_private_folder(log.parent)
+    rotate_log(log, max_log_bytes)
+    for fd, path, mode in (
+        (0, os.devnull, os.O_RDONLY),
+        (1, str(log), _OUTPUT_FLAGS),
+        (2, str(log), _OUTPUT_FLAGS),
+    ):
         opened = os.open(path, mode | os.O_CLOEXEC, 0o600)
         os.dup2(opened, fd)
         os.close(opened)
     return True
 
 
-def put_aside(log: Path, most: int) -> None:
+def rotate_log(log: Path, max_bytes: int) -> None:
     with suppress(FileNotFoundError):
-        if log.stat().st_size > most:
+        if log.stat().st_size > max_bytes:
             log.replace(log.with_name(f"{log.name}.1"))
 
 
-def _spawn(words: Sequence[str], stdin: tuple[object, ...], output: str) -> int:
-    _reap()
+def _spawn(argv: Sequence[str], stdin: tuple[object, ...], output: str) -> int:
+    _reap_zombies()
     pid = os.posix_spawn(
-        words[0],
-        list(words),
+        argv[0],
+        list(argv),
         # An attempt may have started it, and is not to end it.
-        {name: value for name, value in os.environ.items() if name != VARIABLE},
+        {name: value for name, value in os.environ.items() if name != TAG_VARIABLE},
         file_actions=[
             stdin,
-            (os.POSIX_SPAWN_OPEN, 1, output, _OUTPUT, 0o600),
+            (os.POSIX_SPAWN_OPEN, 1, output, _OUTPUT_FLAGS, 0o600),
             (os.POSIX_SPAWN_DUP2, 1, 2),
         ],
         setsid=True,
         setsigmask=[],
-        setsigdef=_SIGNALS,
+        setsigdef=_DEFAULT_SIGNALS,
     )
     _started.append(pid)
     return pid
 
 
-def _reap() -> None:
+def _reap_zombies() -> None:
     """Those that have ended are not kept as zombies by a front that lives long."""
     for pid in list(_started):
         with suppress(ChildProcessError):

@@ -10,41 +10,43 @@ from pathlib import Path
 
 import msgspec
 
-from plait.kit import Kit, KitError, decode, encode
-from plait.site.folder import StateFolder, make_private
+from plait.kit import BatchInputs, BatchInputsError, decode_inputs, encode_inputs
+from plait.site.folder import StateFolder, make_private_folder
 
-KIT = "kit.json"
-ENVIRONMENT = "environment.json"
+INPUTS_FILE = "kit.json"
+ENVIRONMENT_FILE = "environment.json"
 
 
-def save(folder: StateFolder, batch: str, kit: Kit, environment: Mapping[str, str]) -> None:
+def write_batch_files(
+    folder: StateFolder, batch: str, kit: BatchInputs, environment: Mapping[str, str]
+) -> None:
     """Durable on return: a request for the batch may follow."""
-    _put(folder.batch(batch) / KIT, encode(kit))
-    save_environment(folder, batch, environment)
+    _write_atomically(folder.batch(batch) / INPUTS_FILE, encode_inputs(kit))
+    write_batch_environment(folder, batch, environment)
 
 
-def save_environment(folder: StateFolder, batch: str, environment: Mapping[str, str]) -> None:
+def write_batch_environment(folder: StateFolder, batch: str, environment: Mapping[str, str]) -> None:
     # A variable need not be text: bytes that are none travel as lone surrogates, which JSON can't hold.
     pairs = [[os.fsencode(name), os.fsencode(value)] for name, value in environment.items()]
-    _put(folder.batch(batch) / ENVIRONMENT, msgspec.json.encode(pairs))
+    _write_atomically(folder.batch(batch) / ENVIRONMENT_FILE, msgspec.json.encode(pairs))
 
 
-def load_kit(folder: StateFolder, batch: str) -> Kit:
+def read_batch_inputs(folder: StateFolder, batch: str) -> BatchInputs:
     try:
-        return decode((folder.batch(batch) / KIT).read_bytes())
-    except (OSError, KitError) as error:
-        raise KitError(
+        return decode_inputs((folder.batch(batch) / INPUTS_FILE).read_bytes())
+    except (OSError, BatchInputsError) as error:
+        raise BatchInputsError(
             f"what batch {batch} was submitted with can't be read: {error}",
             hint="submit its tasks again with plait run",
         ) from error
 
 
-def load_environment(folder: StateFolder, batch: str) -> dict[str, str]:
+def read_batch_environment(folder: StateFolder, batch: str) -> dict[str, str]:
     try:
-        data = (folder.batch(batch) / ENVIRONMENT).read_bytes()
+        data = (folder.batch(batch) / ENVIRONMENT_FILE).read_bytes()
         pairs = msgspec.json.decode(data, type=list[tuple[bytes, bytes]])
     except (OSError, msgspec.DecodeError) as error:
-        raise KitError(
+        raise BatchInputsError(
             f"the environment of batch {batch} can't be read: {error}",
             hint=f"hand over yours with plait resume {batch}",
         ) from error
@@ -52,27 +54,27 @@ def load_environment(folder: StateFolder, batch: str) -> dict[str, str]:
 
 
 def has_environment(folder: StateFolder, batch: str) -> bool:
-    return (folder.batch(batch) / ENVIRONMENT).exists()
+    return (folder.batch(batch) / ENVIRONMENT_FILE).exists()
 
 
-def forget_environment(folder: StateFolder, batch: str) -> None:
+def delete_environment(folder: StateFolder, batch: str) -> None:
     """It holds secrets: when the batch has ended, nobody needs them."""
-    (folder.batch(batch) / ENVIRONMENT).unlink(missing_ok=True)
+    (folder.batch(batch) / ENVIRONMENT_FILE).unlink(missing_ok=True)
 
 
-def forget_stale(folder: StateFolder, keep: Collection[str], older: float) -> None:
+def delete_stale_environments(folder: StateFolder, keep: Collection[str], older: float) -> None:
     """The environments of batches that nobody waits for, handed over so many seconds ago or more: a front may have died
     before it asked, or have asked in vain. What was handed over just now may be about to be asked for.
     """
     kept = {folder.batch(batch) for batch in keep}
-    for path in folder.batches.glob(f"*/{ENVIRONMENT}"):
+    for path in folder.batches.glob(f"*/{ENVIRONMENT_FILE}"):
         with suppress(OSError):
             if path.parent not in kept and time.time() - path.stat().st_mtime >= older:
                 path.unlink()
 
 
-def _put(path: Path, data: bytes) -> None:
-    make_private(path.parent)
+def _write_atomically(path: Path, data: bytes) -> None:
+    make_private_folder(path.parent)
     fresh = path.with_name(f".{path.name}.{os.getpid()}")
     fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     try:
@@ -85,10 +87,10 @@ def _put(path: Path, data: bytes) -> None:
         with suppress(OSError):
             fresh.unlink()
         raise
-    _sync(path.parent)
+    _fsync_folder(path.parent)
 
 
-def _sync(folder: Path) -> None:
+def _fsync_folder(folder: Path) -> None:
     fd = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(fd)

@@ -53,7 +53,7 @@ class MemoryJournal:
         with self._grown:
             return dict(self._settings)
 
-    def save_settings(self, changes: Mapping[str, str | None], records: Sequence[Record] = ()) -> None:
+    def commit(self, changes: Mapping[str, str | None], records: Sequence[Record] = ()) -> None:
         with self._grown:
             self.append(records)
             merged = {**self._settings, **changes}
@@ -81,10 +81,10 @@ class MemoryInbox:
         with self._arrived:
             return tuple(self._waiting.values())
 
-    def aside(self) -> Mapping[str, str]:
+    def unreadable(self) -> Mapping[str, str]:
         return {}
 
-    def taken(self, ids: Sequence[str]) -> None:
+    def mark_taken(self, ids: Sequence[str]) -> None:
         with self._arrived:
             self._taken.update(ids)
             for each in ids:

@@ -14,22 +14,24 @@ from contextlib import suppress
 from pathlib import Path
 
 from plait.core.errors import WorldError
-from plait.site.folder import make_private
+from plait.site.folder import make_private_folder
 
-_KEPT = 86_400  # seconds beyond its end: a clock that is set back must not make a code good again
+_RETENTION_SECONDS = (
+    86_400  # seconds beyond its end: a clock that is set back must not make a code good again
+)
 
 
-class SpentCodes:
+class UsedCodes:
     def __init__(self, folder: Path, now: Callable[[], float] = time.time) -> None:
         self._folder = folder
         self._now = now
 
-    def spend(self, code: str, until: float) -> bool:
+    def redeem(self, code: str, until: float) -> bool:
         """Whether it was unused. Durable on return; raises WorldError if it can't be remembered: then it is not to be used."""
         name = f"{int(until)}-{hashlib.sha256(code.encode('utf-8', 'surrogatepass')).hexdigest()}"
         try:
-            make_private(self._folder)
-            self._sweep()
+            make_private_folder(self._folder)
+            self._delete_expired()
             return self._claim(self._folder / name)
         except OSError as error:
             raise WorldError(
@@ -49,8 +51,8 @@ class SpentCodes:
             os.close(fd)
         return True
 
-    def _sweep(self) -> None:
-        over = self._now() - _KEPT
+    def _delete_expired(self) -> None:
+        over = self._now() - _RETENTION_SECONDS
         for name in os.listdir(self._folder):  # noqa: PTH208 - names are wanted
             until = name.partition("-")[0]
             if until.isascii() and until.isdigit() and int(until) < over:

@@ -14,13 +14,13 @@ from secrets import token_hex
 from plait.core.errors import WorldError
 from plait.core.frozen import dataclass
 
-_BYTES = 32
-_SOUND = re.compile(r"[0-9a-f]{64}")
-_ANYBODY = stat.S_IRWXG | stat.S_IRWXO
+_TOKEN_BYTES = 32
+_VALID_TOKEN = re.compile(r"[0-9a-f]{64}")
+_OTHERS_MODE = stat.S_IRWXG | stat.S_IRWXO
 
 
 @dataclass(frozen=True, slots=True)
-class Tokens:
+class ServerTokens:
     """What opens the server, as of now. `read_only` is None where nobody ever wanted one."""
 
     full: str
@@ -34,37 +34,37 @@ class TokenFiles:
         self.full = folder / "token"
         self.read_only = folder / "token-read-only"
 
-    def now(self) -> Tokens:
+    def read(self) -> ServerTokens:
         """Read anew each time: what was rotated is dead at once, also for a server that runs."""
-        return Tokens(token(self.full), _found(self.read_only))
+        return ServerTokens(read_or_create_token(self.full), _read_valid(self.read_only))
 
     def rotate(self) -> str:
         """A new token; both old ones are dead. Whoever dies in between leaves one dead, and may rotate again."""
         try:
             self.read_only.unlink(missing_ok=True)
         except OSError as error:
-            raise _unkept(self.read_only, error) from error
-        return rotate(self.full)
+            raise _build_storage_error(self.read_only, error) from error
+        return replace_token(self.full)
 
 
-def token(path: Path) -> str:
+def read_or_create_token(path: Path) -> str:
     """The token in this file, which is made where there is none. Of two who make it at once, both get the same one."""
-    found = _found(path)
+    found = _read_valid(path)
     if found is not None:
         return found
     try:
-        _make(path)
+        _create(path)
     except OSError as error:
-        raise _unkept(path, error) from error
-    found = _found(path)
+        raise _build_storage_error(path, error) from error
+    found = _read_valid(path)
     if found is None:
         raise WorldError(f"{path} is gone as soon as it is made", hint="See who removes it.")
     return found
 
 
-def rotate(path: Path) -> str:
+def replace_token(path: Path) -> str:
     """Another token takes this one's place, whatever is there now; whole, or not at all."""
-    fresh, made = _beside(path), token_hex(_BYTES)
+    fresh, made = _build_temp_path(path), token_hex(_TOKEN_BYTES)
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
@@ -72,24 +72,24 @@ def rotate(path: Path) -> str:
             fresh.replace(path)
         finally:
             fresh.unlink(missing_ok=True)
-        _sync(path.parent)
+        _fsync_folder(path.parent)
     except OSError as error:
-        raise _unkept(path, error) from error
+        raise _build_storage_error(path, error) from error
     return made
 
 
-def _found(path: Path) -> str | None:
+def _read_valid(path: Path) -> str | None:
     """None where there is no file; one that holds no token, or is not the owner's alone, is refused."""
     try:
-        found = _read(path)
+        found = _read_private(path)
     except OSError as error:
-        raise _unkept(path, error) from error
-    if found is not None and not _SOUND.fullmatch(found):
+        raise _build_storage_error(path, error) from error
+    if found is not None and not _VALID_TOKEN.fullmatch(found):
         raise WorldError(f"{path} holds no token", hint="Remove it: a new one is made the next time.")
     return found
 
 
-def _read(path: Path) -> str | None:
+def _read_private(path: Path) -> str | None:
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except FileNotFoundError:
@@ -98,7 +98,7 @@ def _read(path: Path) -> str | None:
         mode = os.fstat(fd).st_mode
         if not stat.S_ISREG(mode):
             return ""
-        if mode & _ANYBODY:
+        if mode & _OTHERS_MODE:
             raise WorldError(
                 f"the token {path} could be read by others",
                 hint="Remove it: a new one is made the next time. Or, if nobody else is on this machine: chmod 600.",
@@ -106,19 +106,19 @@ def _read(path: Path) -> str | None:
         return file.read(1024).decode("ascii", "replace").strip()
 
 
-def _make(path: Path) -> None:
+def _create(path: Path) -> None:
     """Whole under another name first: whoever reads it meanwhile finds all of it, or nothing."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    fresh, text = _beside(path), f"{token_hex(_BYTES)}\n"
+    fresh, text = _build_temp_path(path), f"{token_hex(_TOKEN_BYTES)}\n"
     _write(fresh, text)
     try:
         with suppress(FileExistsError):  # somebody was quicker: then theirs holds
-            _claim(fresh, path, text)
+            _link_or_write(fresh, path, text)
     finally:
         fresh.unlink(missing_ok=True)
 
 
-def _claim(fresh: Path, path: Path, text: str) -> None:
+def _link_or_write(fresh: Path, path: Path, text: str) -> None:
     try:
         path.hardlink_to(fresh)
     except FileExistsError:
@@ -127,7 +127,7 @@ def _claim(fresh: Path, path: Path, text: str) -> None:
         _write(path, text)
 
 
-def _beside(path: Path) -> Path:
+def _build_temp_path(path: Path) -> Path:
     return path.with_name(f".{path.name}.{token_hex(4)}")
 
 
@@ -143,7 +143,7 @@ def _write(path: Path, text: str) -> None:
         raise
 
 
-def _sync(folder: Path) -> None:
+def _fsync_folder(folder: Path) -> None:
     """A power cut must not bring the old one back."""
     fd = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     try:
@@ -152,7 +152,7 @@ def _sync(folder: Path) -> None:
         os.close(fd)
 
 
-def _unkept(path: Path, error: OSError) -> WorldError:
+def _build_storage_error(path: Path, error: OSError) -> WorldError:
     return WorldError(
         f"the token {path} can't be kept: {error.strerror}", hint="See who may write there: ls -ld."
     )

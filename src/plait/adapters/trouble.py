@@ -10,27 +10,27 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from plait.site.folder import make_private
+from plait.site.folder import make_private_folder
 
-ROOM = 1024  # bytes; a page or less is never written in part
+HEALTH_FILE_BYTES = 1024  # bytes; a page or less is never written in part
 
 
-class FileTrouble:
+class EngineHealthFile:
     """A Trouble. Where it can't be told, nothing else suffers from it."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self.clear()
 
-    def tell(self, what: str) -> None:
-        self._write(what.encode("utf-8", "replace")[:ROOM].ljust(ROOM))
+    def write(self, what: str) -> None:
+        self._write(what.encode("utf-8", "replace")[:HEALTH_FILE_BYTES].ljust(HEALTH_FILE_BYTES))
 
     def clear(self) -> None:
-        self._write(b" " * ROOM)
+        self._write(b" " * HEALTH_FILE_BYTES)
 
     def _write(self, data: bytes) -> None:
         with suppress(OSError):
-            make_private(self._path.parent)
+            make_private_folder(self._path.parent)
             fd = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
             try:
                 os.pwrite(fd, data, 0)
@@ -38,14 +38,14 @@ class FileTrouble:
                 os.close(fd)
 
 
-def read(path: Path) -> str:
+def read_health(path: Path) -> str:
     """Empty if there is none. It is an engine's only while that engine lives: one that was killed could not clear it."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
         return ""
     try:
-        return os.read(fd, ROOM).decode("utf-8", "ignore").strip()
+        return os.read(fd, HEALTH_FILE_BYTES).decode("utf-8", "ignore").strip()
     except OSError:
         return ""
     finally:

@@ -19,16 +19,16 @@ from secrets import token_hex
 
 from plait.core.errors import WorldError
 from plait.core.frozen import dataclass
-from plait.site.folder import make_private
+from plait.site.folder import make_private_folder
 
-IDENTITY = "identity"
-_SOUND = re.compile(r"[0-9a-f]{32}")
-_ANYBODY = stat.S_IRWXG | stat.S_IRWXO
-_MOST = 1 << 20  # bytes; a command is no book
+IDENTITY_FILE = "identity"
+_VALID_IDENTITY = re.compile(r"[0-9a-f]{32}")
+_OTHERS_MODE = stat.S_IRWXG | stat.S_IRWXO
+_MAX_BYTES = 1 << 20  # bytes; a command is no book
 
 
 @dataclass(frozen=True, slots=True)
-class Trusted:
+class TrustedCommand:
     """A command that somebody said yes to, `when` in seconds since 1970. `repository` is its git folder, for people."""
 
     key: str
@@ -37,7 +37,7 @@ class Trusted:
     when: float = 0.0
 
 
-class TrustFolder:
+class TrustStore:
     """What is trusted of one repository. `state` is its state folder: `Place.state`.
 
     A repository is its path and a random word that is put into its state folder when something of it is first trusted:
@@ -46,80 +46,80 @@ class TrustFolder:
 
     def __init__(self, root: Path, state: Path) -> None:
         self._root = root
-        self._identity = state / IDENTITY
+        self._identity = state / IDENTITY_FILE
         self.repository = os.path.realpath(state.parent)
 
-    def commands(self) -> list[Trusted]:
+    def list_commands(self) -> list[TrustedCommand]:
         """The newest last."""
-        folder = self._folder(_read(self._identity))
-        return [] if folder is None else _told(folder)
+        folder = self._folder(_read_own_file(self._identity))
+        return [] if folder is None else _read_commands(folder)
 
     def add(self, commands: Iterable[tuple[str, str]]) -> None:
         """Each a key and its exact value. Durable on return; raises WorldError if it can't be kept."""
         now = time.time()
         try:
-            folder = self._folder(_identified(self._identity))
+            folder = self._folder(_read_or_create_identity(self._identity))
             if folder is None:
                 raise WorldError(
                     f"{self._identity} is damaged", hint="Remove it, and say again what you trust."
                 )
-            make_private(folder)
+            make_private_folder(folder)
             for key, value in commands:
-                _put(folder / _digest(key, value), Trusted(key, value, self.repository, now))
+                _write_command(folder / _digest(key, value), TrustedCommand(key, value, self.repository, now))
         except OSError as error:
-            raise _unkept(error, self._root) from error
+            raise _build_storage_error(error, self._root) from error
 
-    def revoke(self) -> list[Trusted]:
+    def revoke(self) -> list[TrustedCommand]:
         """Nothing of this repository is trusted any more; what was."""
-        folder = self._folder(_read(self._identity))
+        folder = self._folder(_read_own_file(self._identity))
         if folder is None or not folder.is_dir():
             return []
-        before = _told(folder)
+        before = _read_commands(folder)
         try:
             for path in list(folder.iterdir()):
                 path.unlink(missing_ok=True)
             with suppress(OSError):  # somebody trusts it again, just now
                 folder.rmdir()
         except OSError as error:
-            raise _unkept(error, self._root) from error
+            raise _build_storage_error(error, self._root) from error
         return before
 
     def _folder(self, identity: str | None) -> Path | None:
-        known = identity is not None and _SOUND.fullmatch(identity)
+        known = identity is not None and _VALID_IDENTITY.fullmatch(identity)
         return self._root / _digest(self.repository, identity) if known and identity else None
 
 
-def everything(root: Path) -> list[Trusted]:
+def read_all_trusted(root: Path) -> list[TrustedCommand]:
     """All that is trusted, of all repositories, each one's together."""
     try:
         folders = sorted(path for path in root.iterdir() if path.is_dir())
     except OSError:
         return []
-    found = [command for folder in folders for command in _told(folder)]
+    found = [command for folder in folders for command in _read_commands(folder)]
     return sorted(found, key=lambda command: command.repository)
 
 
-def _told(folder: Path) -> list[Trusted]:
-    return sorted(_sound(folder), key=lambda command: (command.when, command.key))
+def _read_commands(folder: Path) -> list[TrustedCommand]:
+    return sorted(_read_valid_commands(folder), key=lambda command: (command.when, command.key))
 
 
-def _sound(folder: Path) -> Iterator[Trusted]:
+def _read_valid_commands(folder: Path) -> Iterator[TrustedCommand]:
     try:
         names = os.listdir(folder)  # noqa: PTH208 - names are wanted
     except OSError:
         return
     for name in names:
-        text = None if name.startswith(".") else _read(folder / name)
+        text = None if name.startswith(".") else _read_own_file(folder / name)
         with suppress(ValueError, TypeError, KeyError, RecursionError):
             told = json.loads(text or "")
-            command = Trusted(
+            command = TrustedCommand(
                 str(told["key"]), str(told["value"]), str(told["repository"]), float(told["when"])
             )
             if _digest(command.key, command.value) == name:
                 yield command
 
 
-def _read(path: Path) -> str | None:
+def _read_own_file(path: Path) -> str | None:
     """What a file of the owner's own says; None if there is none, or it could be somebody else's."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
@@ -127,25 +127,27 @@ def _read(path: Path) -> str | None:
         return None
     with open(fd, "rb") as file:  # noqa: PTH123 - a descriptor, so that what is looked at is what is read
         found = os.fstat(fd)
-        own = stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & _ANYBODY
-        return file.read(_MOST).decode("utf-8", "replace").strip() if own else None
+        own = (
+            stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & _OTHERS_MODE
+        )
+        return file.read(_MAX_BYTES).decode("utf-8", "replace").strip() if own else None
 
 
-def _identified(path: Path) -> str | None:
+def _read_or_create_identity(path: Path) -> str | None:
     """The repository's word, which is made where there is none. Of two who make it at once, both get the same one."""
     if not os.path.lexists(path):
-        make_private(path.parent)
+        make_private_folder(path.parent)
         fresh, word = path.with_name(f".{path.name}.{token_hex(4)}"), token_hex(16)
         try:
             _write(fresh, word)
             with suppress(FileExistsError):  # somebody was quicker: then theirs holds
-                _claim(fresh, path, word)
+                _link_or_write(fresh, path, word)
         finally:
             fresh.unlink(missing_ok=True)
-    return _read(path)
+    return _read_own_file(path)
 
 
-def _claim(fresh: Path, path: Path, word: str) -> None:
+def _link_or_write(fresh: Path, path: Path, word: str) -> None:
     try:
         path.hardlink_to(fresh)
     except FileExistsError:
@@ -154,7 +156,7 @@ def _claim(fresh: Path, path: Path, word: str) -> None:
         _write(path, word)
 
 
-def _put(path: Path, command: Trusted) -> None:
+def _write_command(path: Path, command: TrustedCommand) -> None:
     """Whole or not at all: whoever reads it meanwhile finds all of it, or nothing."""
     told = {
         "repository": command.repository,
@@ -182,7 +184,7 @@ def _digest(*words: str) -> str:
     return hashlib.sha256(json.dumps(words).encode("ascii")).hexdigest()
 
 
-def _unkept(error: OSError, root: Path) -> WorldError:
+def _build_storage_error(error: OSError, root: Path) -> WorldError:
     where = error.filename or root
     return WorldError(
         f"what you trust can't be kept: {where}: {error.strerror}",

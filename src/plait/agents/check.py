@@ -4,29 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from plait.agents.failures import outcome
-from plait.agents.model import Command, Listener, Signal
-from plait.agents.script import script
+from plait.agents.failures import classify_exit
+from plait.agents.model import Command, OutputParser, AgentEvent
+from plait.agents.script import build_script_command
 from plait.core.reports import Outcome
 
 
-class Check:
-    def command(self, text: str, folder: str) -> Command:
+class CheckCommand:
+    def build_command(self, text: str, folder: str) -> Command:
         """`folder` is the attempt's own."""
-        return script(text, folder)
+        return build_script_command(text, folder)
 
-    def listen(self) -> Listener:
-        return _Heard()
+    def create_parser(self) -> OutputParser:
+        return _CheckParser()
 
 
-class _Heard:
+class _CheckParser:
     """Nothing that a check prints means anything but its exit status."""
 
-    def hear(self, line: str) -> Sequence[Signal]:  # noqa: ARG002 - the protocol's
+    def feed(self, line: str) -> Sequence[AgentEvent]:  # noqa: ARG002 - the protocol's
         return ()
 
-    def missed(self) -> None:
+    def mark_gap(self) -> None:
         pass
 
-    def end(self, code: int, tail: str, said_at: float) -> Outcome:  # noqa: ARG002
-        return outcome(code, tail)
+    def finish(self, code: int, tail: str, printed_at: float) -> Outcome:  # noqa: ARG002
+        return classify_exit(code, tail)

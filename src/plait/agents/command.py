@@ -6,51 +6,63 @@ import re
 import shlex
 from collections.abc import Mapping
 
-from plait.agents.listening import Listening
-from plait.agents.model import AgentSpec, Brief, Command, Listener, PromptBy, Reports
-from plait.agents.placeholders import check as check_placeholders, filled, replaced, unlike_option, used
-from plait.agents.plain import cut
+from plait.agents.listening import PlainTextParser
+from plait.agents.model import AgentSpec, AttemptContext, Command, OutputParser, PromptDelivery, CostReporting
+from plait.agents.placeholders import (
+    check_command_placeholders as check_placeholders,
+    fill_word,
+    substitute,
+    escape_option,
+    find_placeholders,
+)
+from plait.agents.plain import truncate
 from plait.core.errors import ConfigError
 from plait.core.settings import NO_SPEND, Spend
 
-NAME = "command"
+DEFAULT_NAME = "command"
 
-_TITLE = 500  # characters: no title is a text
+_MAX_TITLE_CHARS = 500  # characters: no title is a text
 _BEFORE_WORD = " \t\n'\""
-_FILES = frozenset({"task_file", "prompt_file"})
+_FILE_PLACEHOLDERS = frozenset({"task_file", "prompt_file"})
 _OPERATORS = frozenset({"|", "||", "&", "&&", ";", ">", ">>", "<", "2>", "2>&1", "&>"})
 # What no argument can hold: a null character, and halves of characters that stand for no byte.
-_UNFIT = re.compile("[\0\ud800-\udc7f\udd00-\udfff]")
+_INVALID_CHARS = re.compile("[\0\ud800-\udc7f\udd00-\udfff]")
 
 
-class AnyCommand:
-    reports = Reports.NOTHING
+class CommandAgent:
+    reports = CostReporting.NOTHING
 
     def __init__(self, spec: AgentSpec) -> None:
-        check(spec.command, shell=spec.shell)
+        check_command(spec.command, shell=spec.shell)
         self.name = spec.name
         self.provider = spec.name
         self._spec = spec
 
-    def command(self, brief: Brief) -> Command:
-        values = values_of(brief)
+    def build_command(self, context: AttemptContext) -> Command:
+        values = build_placeholder_values(context)
         words = self._spec.command
-        argv = _line(words[0], values) if self._spec.shell else tuple(filled(word, values) for word in words)
-        return Command(argv, brief.prompt_file if self._spec.prompt_by is PromptBy.STDIN else None)
+        argv = (
+            _build_shell_argv(words[0], values)
+            if self._spec.shell
+            else tuple(fill_word(word, values) for word in words)
+        )
+        return Command(argv, context.prompt_file if self._spec.prompt_by is PromptDelivery.STDIN else None)
 
-    def listen(self, before: Spend = NO_SPEND) -> Listener:  # noqa: ARG002 - the protocol's
-        return Listening(words=True)
+    def create_parser(self, before: Spend = NO_SPEND) -> OutputParser:  # noqa: ARG002 - the protocol's
+        return PlainTextParser(use_output=True)
 
 
-def spec(text: str, *, name: str = NAME, shell: bool = False, prompt_by: PromptBy | None = None) -> AgentSpec:
+def build_command_spec(
+    text: str, *, name: str = DEFAULT_NAME, shell: bool = False, prompt_by: PromptDelivery | None = None
+) -> AgentSpec:
     """A command as a person writes it; raises ConfigError. The prompt is on standard input, unless it names a file."""
-    words = (text.strip(),) if shell else split(text)
-    check(words, shell=shell)
-    by_itself = PromptBy.FILE if used(words) & _FILES else PromptBy.STDIN
+    words = (text.strip(),) if shell else split_command(text)
+    check_command(words, shell=shell)
+    by_itself = PromptDelivery.FILE if find_placeholders(words) & _FILE_PLACEHOLDERS else PromptDelivery.STDIN
     return AgentSpec(name, words, shell, prompt_by or by_itself)
 
 
-def split(text: str) -> tuple[str, ...]:
+def split_command(text: str) -> tuple[str, ...]:
     """The words of a command, by the quotes that a shell has; nothing else of a shell is there."""
     try:
         words = tuple(shlex.split(text))
@@ -69,7 +81,7 @@ def split(text: str) -> tuple[str, ...]:
     return words
 
 
-def check(words: tuple[str, ...], *, shell: bool = False) -> None:
+def check_command(words: tuple[str, ...], *, shell: bool = False) -> None:
     """Raises ConfigError for what could never run."""
     if not words or not words[0].strip():
         raise ConfigError(
@@ -77,15 +89,15 @@ def check(words: tuple[str, ...], *, shell: bool = False) -> None:
         )
     check_placeholders(words)
     if shell:
-        _check_line(words)
+        _check_shell_line(words)
 
 
-def _check_line(words: tuple[str, ...]) -> None:
+def _check_shell_line(words: tuple[str, ...]) -> None:
     if len(words) > 1:
         raise ConfigError(
             "the agent's command for a shell is more than one line", hint="Give it as one text."
         )
-    quotes = _quotes(words[0])
+    quotes = _quote_states(words[0])
 
     def look(name: str, place: int) -> str:
         if quotes[place] == "'":
@@ -95,39 +107,39 @@ def _check_line(words: tuple[str, ...]) -> None:
             )
         return ""
 
-    replaced(words[0], look)
+    substitute(words[0], look)
 
 
-def values_of(brief: Brief) -> Mapping[str, str]:
+def build_placeholder_values(context: AttemptContext) -> Mapping[str, str]:
     """Nothing of the environment is among them: arguments are seen by everybody on the machine."""
-    attempt = brief.attempt
+    attempt = context.attempt
     values = {
-        "task_file": brief.task_file,
-        "prompt_file": brief.prompt_file,
-        "task_id": brief.task.id,
-        "title": cut(" ".join((brief.task.title or brief.task.id).split()), _TITLE),
-        "workspace": brief.workspace,
+        "task_file": context.task_file,
+        "prompt_file": context.prompt_file,
+        "task_id": context.task.id,
+        "title": truncate(" ".join((context.task.title or context.task.id).split()), _MAX_TITLE_CHARS),
+        "workspace": context.workspace,
         "batch": attempt.batch,
         "attempt": str(attempt.n),
     }
-    return {name: _UNFIT.sub("\N{REPLACEMENT CHARACTER}", value) for name, value in values.items()}
+    return {name: _INVALID_CHARS.sub("\N{REPLACEMENT CHARACTER}", value) for name, value in values.items()}
 
 
-def _line(line: str, values: Mapping[str, str]) -> tuple[str, ...]:
+def _build_shell_argv(line: str, values: Mapping[str, str]) -> tuple[str, ...]:
     """For `sh -c`. Values are parameters beside the line, not text in it: nothing in them is ever read as a command."""
     given: dict[str, int] = {}
-    quotes = _quotes(line)
+    quotes = _quote_states(line)
 
     def parameter(name: str, place: int) -> str:
         begins = not line[:place] or line[place - 1] in _BEFORE_WORD
-        number = given.setdefault(unlike_option(values[name]) if begins else values[name], len(given) + 1)
+        number = given.setdefault(escape_option(values[name]) if begins else values[name], len(given) + 1)
         return f"${{{number}}}" if quotes[place] == '"' else f'"${{{number}}}"'
 
-    script = replaced(line, parameter)
+    script = substitute(line, parameter)
     return ("sh", "-c", script, "sh", *given)
 
 
-def _quotes(line: str) -> str:
+def _quote_states(line: str) -> str:
     """For each character the quote that it stands in, or a space."""
     inside, escaped, found = " ", False, []
     for char in line:

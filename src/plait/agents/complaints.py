@@ -11,18 +11,18 @@ import re
 from collections.abc import Iterator, Mapping
 from json import loads
 
-from plait.agents.plain import plain
-from plait.agents.waits import NO_WAIT, Wait, wait
+from plait.agents.plain import to_plain_text
+from plait.agents.waits import NO_RETRY_AFTER, RetryAfter, parse_retry_after
 from plait.core.frozen import dataclass
 from plait.core.late import pattern
 from plait.core.status import Category
 
-STATEMENTS = 5  # so many of the last ones are looked at
-_MOST = 2000  # characters of one that are looked at
-_DEPTH = 4
+MAX_STATEMENTS = 5  # so many of the last ones are looked at
+_MAX_STATEMENT_CHARS = 2000  # characters of one that are looked at
+_MAX_JSON_DEPTH = 4
 
 # How a complaint begins: with the word, with an exception's name, or with what some tool is known to say.
-_COMPLAINT = pattern(
+_ERROR_START = pattern(
     r"""[^\w\s>#|-]{0,3}\s?(?:
         (?:[\w./-]{1,40}:[ ])?(?:api[ ]|stream[ ])?(?:fatal|error)(?:[:(\]]|[ ]\d|[ ]when[ ]talking[ ]to)
       | (?:[a-z_]\w*[./:]){0,4}(?!assert)_?[a-z]\w*(?:error|exception)\b[:( ]
@@ -39,13 +39,13 @@ _COMPLAINT = pattern(
 )
 
 # What tests say of what they test.
-_EXPECTS = pattern(
+_TEST_WORDING = pattern(
     r"\b(?:expected|asserts?|asserted|assertion|but (?:got|was|received)|tests? fail(?:ed|s|ure))\b",
     re.IGNORECASE,
 )
 
 # The first that is found says what it was.
-_PHRASES: Mapping[Category, re.Pattern[str]] = {
+_CATEGORY_PATTERNS: Mapping[Category, re.Pattern[str]] = {
     category: pattern(phrases, re.IGNORECASE | re.VERBOSE)
     for category, phrases in {
         Category.CONTEXT: r"""
@@ -90,16 +90,16 @@ _PHRASES: Mapping[Category, re.Pattern[str]] = {
 }
 
 # Anybody may say this; with the time to wait for, it is the provider who does.
-_LIMITED = pattern(r"rate limit (?:was |has been )?(?:reached|exceeded|hit)", re.IGNORECASE)
+_RATE_LIMIT_WORDING = pattern(r"rate limit (?:was |has been )?(?:reached|exceeded|hit)", re.IGNORECASE)
 
 # A status of HTTP, where it is called one.
-_STATUS = pattern(
+_HTTP_STATUS = pattern(
     r"(?:status(?:code|_code|[ ]code)?|http(?:/[\d.]+)?|(?:api_)?error(?:_status|[ ]code)?|code|rejected)"
     r"[\"']?[\s:=(\[]{1,3}[\"']?([45]\d\d)\b",
     re.IGNORECASE,
 )
 # What a provider's answer means, where a tool tells its number and not only a text with numbers in it.
-_BY_STATUS: Mapping[int, Category] = {
+_CATEGORY_BY_STATUS: Mapping[int, Category] = {
     401: Category.AUTH,
     402: Category.QUOTA,
     403: Category.AUTH,
@@ -107,87 +107,91 @@ _BY_STATUS: Mapping[int, Category] = {
     429: Category.RATE_LIMIT,
 }
 # Where JSON tells what went wrong.
-_NAMES = ("message", "result", "error", "data", "name", "code", "statusCode", "api_error_status")
+_ERROR_FIELDS = ("message", "result", "error", "data", "name", "code", "statusCode", "api_error_status")
 _NOISE = pattern(r"\s*(?:at .*[(:/].*|[^\w\s]*|[\u2500-\u257f].*)")
 
 
 @dataclass(frozen=True, slots=True)
-class Complaint:
+class ErrorMatch:
     category: Category
-    said: str
-    wait: Wait
+    message: str
+    wait: RetryAfter
 
 
-def complaint(tail: str, said_at: float | None = None) -> Complaint | None:
+def find_error(tail: str, printed_at: float | None = None) -> ErrorMatch | None:
     """The last thing a tool complained of, if it is something that plait has an answer to."""
-    statements = _statements(tail)[-STATEMENTS:]
+    statements = _split_statements(tail)[-MAX_STATEMENTS:]
     for place in range(len(statements) - 1, -1, -1):
-        found = _judged(statements[place], " ".join(statements[place + 1 :]), said_at)
+        found = _match_statement(statements[place], " ".join(statements[place + 1 :]), printed_at)
         if found is not None:
             return found
     return None
 
 
-def judged(said: str, status: int | None = None, said_at: float | None = None) -> Complaint | None:
+def classify_error(
+    said: str, status: int | None = None, printed_at: float | None = None
+) -> ErrorMatch | None:
     """What a tool names as its error, with the status of HTTP where it tells one; None: nothing that plait knows."""
-    return _complaint(plain(said, _MOST), said, status, said_at)
+    return _match_error(to_plain_text(said, _MAX_STATEMENT_CHARS), said, status, printed_at)
 
 
-def last_line(tail: str) -> str:
+def find_last_line(tail: str) -> str:
     """The last line that says something; of a line of JSON that complains, what it complains of."""
-    said = [text for text, _ in _lines(tail)]
-    return plain(_told(said[-1]) or said[-1]) if said else ""
+    said = [text for text, _ in _meaningful_lines(tail)]
+    return to_plain_text(_json_error_text(said[-1]) or said[-1]) if said else ""
 
 
-def _statements(tail: str) -> list[str]:
+def _split_statements(tail: str) -> list[str]:
     """Lines that are not indented, each with what is indented below it."""
     found: list[str] = []
-    for text, indented in _lines(tail):
+    for text, indented in _meaningful_lines(tail):
         if indented and found and not found[-1].startswith("{"):
-            found[-1] = f"{found[-1]} {text}"[:_MOST]
+            found[-1] = f"{found[-1]} {text}"[:_MAX_STATEMENT_CHARS]
         else:
             found.append(text)
     return found
 
 
-def _lines(tail: str) -> Iterator[tuple[str, bool]]:
+def _meaningful_lines(tail: str) -> Iterator[tuple[str, bool]]:
     """Without frames of a stack and the pictures of tables; with whether it is indented."""
     for line in tail.split("\n"):
-        text = line.strip() if line.startswith("{") else plain(line, _MOST)
+        text = line.strip() if line.startswith("{") else to_plain_text(line, _MAX_STATEMENT_CHARS)
         if text and not _NOISE.fullmatch(text):
             yield text, line[:1].isspace()
 
 
-def _judged(statement: str, after: str, said_at: float | None) -> Complaint | None:
-    told = _told(statement)
-    if told is None and (not _COMPLAINT.match(statement) or _EXPECTS.search(statement)):
+def _match_statement(statement: str, after: str, printed_at: float | None) -> ErrorMatch | None:
+    told = _json_error_text(statement)
+    if told is None and (not _ERROR_START.match(statement) or _TEST_WORDING.search(statement)):
         return None
     # Tools say below what to do.
-    return _complaint(plain(told or statement, _MOST), f"{statement} {after}", None, said_at)
+    return _match_error(
+        to_plain_text(told or statement, _MAX_STATEMENT_CHARS), f"{statement} {after}", None, printed_at
+    )
 
 
-def _complaint(said: str, whole: str, status: int | None, said_at: float | None) -> Complaint | None:
-    category = _category(said, status)
-    asked = wait(whole, said_at)
-    if asked and (category is Category.QUOTA or _LIMITED.search(said)):
+def _match_error(said: str, whole: str, status: int | None, printed_at: float | None) -> ErrorMatch | None:
+    category = _find_category(said, status)
+    asked = parse_retry_after(whole, printed_at)
+    if asked and (category is Category.QUOTA or _RATE_LIMIT_WORDING.search(said)):
         category = Category.RATE_LIMIT  # some call it a quota that is filled up again each minute
     if category is None:
         return None
-    return Complaint(category, said, asked if category is Category.RATE_LIMIT else NO_WAIT)
+    return ErrorMatch(category, said, asked if category is Category.RATE_LIMIT else NO_RETRY_AFTER)
 
 
-def _category(said: str, status: int | None) -> Category | None:
-    for category, phrases in _PHRASES.items():
+def _find_category(said: str, status: int | None) -> Category | None:
+    for category, phrases in _CATEGORY_PATTERNS.items():
         if phrases.search(said):
             return category
     if status is None:
-        found = _STATUS.search(said)
+        found = _HTTP_STATUS.search(said)
         status = int(found[1]) if found else 0
         return Category.RATE_LIMIT if status == 429 else Category.OVERLOADED if status >= 500 else None
-    return _BY_STATUS.get(status, Category.OVERLOADED if status >= 500 else None)
+    return _CATEGORY_BY_STATUS.get(status, Category.OVERLOADED if status >= 500 else None)
 
 
-def _told(line: str) -> str | None:
+def _json_error_text(line: str) -> str | None:
     """What a line of JSON complains of, as text; None if it is no JSON, or does not complain."""
     if not line.startswith("{"):
         return None
@@ -201,18 +205,18 @@ def _told(line: str) -> str | None:
         or sort in ("error", "turn.failed")
         or (tree.get("status") == "error" and sort in (None, "result"))  # not of what it used
     )
-    return " ".join(_texts(tree, _DEPTH)) if complains else None
+    return " ".join(_error_texts(tree, _MAX_JSON_DEPTH)) if complains else None
 
 
-def _texts(tree: object, depth: int) -> Iterator[str]:
+def _error_texts(tree: object, depth: int) -> Iterator[str]:
     """What is told under the names that tools use for it."""
     if not isinstance(tree, dict) or not depth:
         return
-    for name in _NAMES:
+    for name in _ERROR_FIELDS:
         said = tree.get(name)
         if isinstance(said, str):
             yield said
         elif isinstance(said, int) and not isinstance(said, bool):
             yield f"(status {said})"
         else:
-            yield from _texts(said, depth - 1)
+            yield from _error_texts(said, depth - 1)

@@ -6,56 +6,60 @@ import re
 from dataclasses import replace
 from signal import Signals
 
-from plait.agents.plain import cut
+from plait.agents.plain import truncate
 from plait.core.reports import Outcome
 from plait.core.status import Category
 
-DETAIL = 200  # characters
+MAX_DETAIL_CHARS = 200  # characters
 
-_NOT_RUN = {126: "it is not executable", 127: "it was not found"}
-_WARDEN = re.compile(r"^plait-warden: (?:line )?\d*:? ?(?:exec: )?")  # it speaks in the command's place
-_BY_SIGNAL = 128
+_NOT_RUN_REASONS = {126: "it is not executable", 127: "it was not found"}
+_SUPERVISOR_PREFIX = re.compile(
+    r"^plait-warden: (?:line )?\d*:? ?(?:exec: )?"
+)  # it speaks in the command's place
+_SIGNAL_EXIT_BASE = 128
 # Ended by somebody else. What a process brings upon itself (a segmentation fault, say) is its own failure.
-_FROM_OUTSIDE = frozenset(
+_EXTERNAL_SIGNALS = frozenset(
     {"SIGHUP", "SIGINT", "SIGQUIT", "SIGKILL", "SIGTERM", "SIGXCPU", "SIGUSR1", "SIGUSR2", "SIGALRM"}
 )
-_OWN = frozenset(
+_CRASH_SIGNALS = frozenset(
     {"SIGILL", "SIGTRAP", "SIGABRT", "SIGBUS", "SIGFPE", "SIGSEGV", "SIGPIPE", "SIGXFSZ", "SIGSYS"}
 )
 
 
-def outcome(code: int, tail: str, *, said_at: float | None = None, words: bool = False) -> Outcome:
+def classify_exit(
+    code: int, tail: str, *, printed_at: float | None = None, use_output: bool = False
+) -> Outcome:
     """`code` is the shell's. With `words`, what was said last may tell why it failed; never whether."""
     if code == 0:
         return Outcome(Category.OK, code)
-    from plait.agents.complaints import complaint, last_line  # noqa: PLC0415 - many patterns, and most attempts succeed
+    from plait.agents.complaints import find_error, find_last_line  # noqa: PLC0415 - many patterns, and most attempts succeed
 
-    last = last_line(tail)
-    if code in _NOT_RUN:
-        last = _WARDEN.sub("", last)
-        return _outcome(Category.USAGE, code, _NOT_RUN[code], last)
-    name = _signal(code)
-    if name in _FROM_OUTSIDE:
-        return _outcome(Category.KILLED, code, f"ended by {name}", last)
-    status = f"ended by {name}" if name in _OWN else f"exit status {code}"
-    found = complaint(tail, said_at) if words else None
+    last = find_last_line(tail)
+    if code in _NOT_RUN_REASONS:
+        last = _SUPERVISOR_PREFIX.sub("", last)
+        return _make_outcome(Category.USAGE, code, _NOT_RUN_REASONS[code], last)
+    name = _signal_name(code)
+    if name in _EXTERNAL_SIGNALS:
+        return _make_outcome(Category.KILLED, code, f"ended by {name}", last)
+    status = f"ended by {name}" if name in _CRASH_SIGNALS else f"exit status {code}"
+    found = find_error(tail, printed_at) if use_output else None
     if found is None:
-        return _outcome(Category.TASK, code, status, last)
-    told = _outcome(found.category, code, status, found.said)
+        return _make_outcome(Category.TASK, code, status, last)
+    told = _make_outcome(found.category, code, status, found.message)
     return replace(told, retry_after=found.wait.after, retry_at=found.wait.at)
 
 
-def killed(code: int) -> bool:
+def was_killed(code: int) -> bool:
     """It did not end by itself, or was never run: whatever it said, that is how it ended."""
-    return code in _NOT_RUN or _signal(code) in _FROM_OUTSIDE
+    return code in _NOT_RUN_REASONS or _signal_name(code) in _EXTERNAL_SIGNALS
 
 
-def _outcome(category: Category, code: int, what: str, said: str) -> Outcome:
-    return Outcome(category, code, cut(f"{what}: {said}" if said else what, DETAIL))
+def _make_outcome(category: Category, code: int, what: str, said: str) -> Outcome:
+    return Outcome(category, code, truncate(f"{what}: {said}" if said else what, MAX_DETAIL_CHARS))
 
 
-def _signal(code: int) -> str | None:
+def _signal_name(code: int) -> str | None:
     try:
-        return Signals(code - _BY_SIGNAL).name
+        return Signals(code - _SIGNAL_EXIT_BASE).name
     except ValueError:
         return None

@@ -6,7 +6,7 @@ from plait.core.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Login:
+class AgentLogin:
     """Where it shows that somebody is logged in: variables with keys, and files below the home folder.
 
     Neither says that what is there still holds; that only the provider knows, and asking it may cost something.
@@ -18,39 +18,49 @@ class Login:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownAgent:
     """`tested`: this plait was tried with the tool itself. Without a `program` there is none to be looked for.
 
     `maker` is whose limits it runs into (none: nobody else's); `routed`: its model's provider's, where it is told.
     """
 
     name: str
-    about: str
+    description: str
     program: str = ""
     install: str = ""
-    login: Login | None = None
+    login: AgentLogin | None = None
     tested: bool = True
-    maker: str = ""
-    routed: bool = False
+    default_provider: str = ""
+    multi_provider: bool = False
 
 
-def _npm(name: str, about: str, package: str, login: Login, maker: str = "") -> Known:
-    return Known(name, about, name, f"npm install -g {package}", login, maker=maker, routed=not maker)
+def _npm(
+    name: str, description: str, package: str, login: AgentLogin, default_provider: str = ""
+) -> KnownAgent:
+    return KnownAgent(
+        name,
+        description,
+        name,
+        f"npm install -g {package}",
+        login,
+        default_provider=default_provider,
+        multi_provider=not default_provider,
+    )
 
 
-def _pip(name: str, about: str, package: str, login: Login) -> Known:
-    return Known(name, about, name, f"pip install {package}", login, routed=True)
+def _pip(name: str, description: str, package: str, login: AgentLogin) -> KnownAgent:
+    return KnownAgent(name, description, name, f"pip install {package}", login, multi_provider=True)
 
 
 _ANY_KEY = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY", "DEEPSEEK_API_KEY")
 
 # The order is the one in which a default is looked for.
-KNOWN = (
+KNOWN_AGENTS = (
     _npm(
         "claude",
         "Claude Code",
         "@anthropic-ai/claude-code",
-        Login(
+        AgentLogin(
             ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"),
             (".claude/.credentials.json",),
             "claude, then /login",
@@ -61,74 +71,77 @@ KNOWN = (
         "codex",
         "Codex",
         "@openai/codex",
-        Login(("CODEX_API_KEY",), (".codex/auth.json",), "codex login"),
+        AgentLogin(("CODEX_API_KEY",), (".codex/auth.json",), "codex login"),
         "openai",
     ),
     _npm(
         "gemini",
         "Gemini CLI",
         "@google/gemini-cli",
-        Login(("GEMINI_API_KEY", "GOOGLE_API_KEY"), (".gemini/oauth_creds.json",), "gemini"),
+        AgentLogin(("GEMINI_API_KEY", "GOOGLE_API_KEY"), (".gemini/oauth_creds.json",), "gemini"),
         "google",
     ),
     _npm(
         "opencode",
         "OpenCode",
         "opencode-ai",
-        Login(_ANY_KEY, (".local/share/opencode/auth.json",), "opencode auth login"),
+        AgentLogin(_ANY_KEY, (".local/share/opencode/auth.json",), "opencode auth login"),
     ),
     _pip(
-        "aider", "Aider", "aider-chat", Login((*_ANY_KEY, "OLLAMA_API_BASE"), (), "a key in the environment")
+        "aider",
+        "Aider",
+        "aider-chat",
+        AgentLogin((*_ANY_KEY, "OLLAMA_API_BASE"), (), "a key in the environment"),
     ),
     _npm(
         "qwen",
         "Qwen Code",
         "@qwen-code/qwen-code",
-        Login(("OPENAI_API_KEY", "DASHSCOPE_API_KEY"), (".qwen/oauth_creds.json",), "qwen"),
+        AgentLogin(("OPENAI_API_KEY", "DASHSCOPE_API_KEY"), (".qwen/oauth_creds.json",), "qwen"),
         "qwen",
     ),
     _npm(
         "copilot",
         "GitHub Copilot CLI",
         "@github/copilot",
-        Login(
+        AgentLogin(
             ("GH_TOKEN", "GITHUB_TOKEN", "COPILOT_PROVIDER_API_KEY"),
             (".copilot/config.json",),
             "copilot, then /login",
         ),
         "github",
     ),
-    _pip("mini", "mini-swe-agent", "mini-swe-agent", Login(_ANY_KEY, (), "a key in the environment")),
+    _pip("mini", "mini-swe-agent", "mini-swe-agent", AgentLogin(_ANY_KEY, (), "a key in the environment")),
     _npm(
         "pi",
         "Pi",
         "@mariozechner/pi-coding-agent",
-        Login(_ANY_KEY, (".pi/agent/auth.json",), "pi, then /login"),
+        AgentLogin(_ANY_KEY, (".pi/agent/auth.json",), "pi, then /login"),
     ),
     _npm(
         "cn",
         "Continue",
         "@continuedev/cli",
-        Login(("CONTINUE_API_KEY",), (".continue/auth.json", ".continue/config.yaml"), "cn login"),
+        AgentLogin(("CONTINUE_API_KEY",), (".continue/auth.json", ".continue/config.yaml"), "cn login"),
     ),
-    _npm("cline", "Cline", "cline", Login((), (".cline/data/secrets.json",), "cline auth")),
-    Known("cube", "Agent Cube", "cube"),
-    Known("amp", "Amp", "amp", login=Login(("AMP_API_KEY",), (), "amp login"), tested=False),
-    Known("goose", "Goose", "goose", login=Login(_ANY_KEY, (), "goose configure"), tested=False),
-    Known(
+    _npm("cline", "Cline", "cline", AgentLogin((), (".cline/data/secrets.json",), "cline auth")),
+    KnownAgent("cube", "Agent Cube", "cube"),
+    KnownAgent("amp", "Amp", "amp", login=AgentLogin(("AMP_API_KEY",), (), "amp login"), tested=False),
+    KnownAgent("goose", "Goose", "goose", login=AgentLogin(_ANY_KEY, (), "goose configure"), tested=False),
+    KnownAgent(
         "cursor-agent",
         "Cursor Agent",
         "cursor-agent",
-        login=Login(("CURSOR_API_KEY",), (), "cursor-agent login"),
+        login=AgentLogin(("CURSOR_API_KEY",), (), "cursor-agent login"),
         tested=False,
-        maker="cursor",
+        default_provider="cursor",
     ),
-    Known(
+    KnownAgent(
         "model",
         "a model itself, through Ollama or any OpenAI-compatible server",
         install="pip install 'plait[model]'",
     ),
-    Known("shell", "the command of the task's own `run:`"),
-    Known("command", "any command: --agent-command 'tool {task_file}'"),
+    KnownAgent("shell", "the command of the task's own `run:`"),
+    KnownAgent("command", "any command: --agent-command 'tool {task_file}'"),
 )
-BY_NAME = {known.name: known for known in KNOWN}
+AGENTS_BY_NAME = {known.name: known for known in KNOWN_AGENTS}

@@ -5,18 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from plait.agents.failures import outcome
-from plait.agents.model import Activity, PhaseBegun, Signal
-from plait.agents.plain import cut, plain
+from plait.agents.failures import classify_exit
+from plait.agents.model import Activity, PhaseStarted, AgentEvent
+from plait.agents.plain import truncate, to_plain_text
 from plait.core.reports import Outcome
 
-ACTIVITY = 160  # characters for people
-PHASE = 80
-PHASES = 200  # each is a record of the journal, and no tool has more stages than this
+MAX_ACTIVITY_CHARS = 160  # characters for people
+MAX_PHASE_CHARS = 80
+MAX_PHASES = 200  # each is a record of the journal, and no tool has more stages than this
 
-_LONGEST = 1000  # a longer line is no headline, whatever escapes are in it
+_MAX_HEADLINE_CHARS = 1000  # a longer line is no headline, whatever escapes are in it
 _BAR = "[=\u2500-\u257f]"  # a box drawing, or what stands for one
-_PHASE = re.compile(
+_PHASE_HEADLINE = re.compile(
     rf"[^\w\s=]{{0,8}} ?{_BAR}{{3,}} ?"
     r"(phase #?\d.*?|phase(?: \w{1,12})? ?[:\u2013\u2014-].*?)"
     rf" ?(?:{_BAR}{{2,}}.*)?",
@@ -24,36 +24,40 @@ _PHASE = re.compile(
 )
 
 
-class Listening:
+class PlainTextParser:
     """`words`: whether what it said last may tell why it failed. Success is its exit status and nothing else."""
 
-    def __init__(self, *, words: bool) -> None:
-        self._words = words
+    def __init__(self, *, use_output: bool) -> None:
+        self._use_output = use_output
         self._line = ""
         self._phase = ""
         self._phases = 0
 
-    def hear(self, line: str) -> Sequence[Signal]:
+    def feed(self, line: str) -> Sequence[AgentEvent]:
         if line == self._line:
             return ()
         self._line = line
-        shown = plain(line, ACTIVITY)
+        shown = to_plain_text(line, MAX_ACTIVITY_CHARS)
         if not shown:
             return ()
-        if ("hase" in line or "HASE" in line) and len(line) < _LONGEST and (begun := self._begun(shown)):
-            return (PhaseBegun(begun), Activity(shown))
+        if (
+            ("hase" in line or "HASE" in line)
+            and len(line) < _MAX_HEADLINE_CHARS
+            and (begun := self._find_phase(shown))
+        ):
+            return (PhaseStarted(begun), Activity(shown))
         return (Activity(shown),)
 
-    def missed(self) -> None:
+    def mark_gap(self) -> None:
         pass
 
-    def end(self, code: int, tail: str, said_at: float) -> Outcome:
-        return outcome(code, tail, said_at=said_at, words=self._words)
+    def finish(self, code: int, tail: str, printed_at: float) -> Outcome:
+        return classify_exit(code, tail, printed_at=printed_at, use_output=self._use_output)
 
-    def _begun(self, shown: str) -> str | None:
-        found = _PHASE.fullmatch(" ".join(shown.split()))
-        name = cut(found[1].rstrip(" :"), PHASE) if found else ""
-        if not name or name == self._phase or self._phases >= PHASES:
+    def _find_phase(self, shown: str) -> str | None:
+        found = _PHASE_HEADLINE.fullmatch(" ".join(shown.split()))
+        name = truncate(found[1].rstrip(" :"), MAX_PHASE_CHARS) if found else ""
+        if not name or name == self._phase or self._phases >= MAX_PHASES:
             return None
         self._phase = name
         self._phases += 1

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Protocol
 
-from plait.agents.waits import Wait
+from plait.agents.waits import RetryAfter
 from plait.core.decisions import Candidate
 from plait.core.frozen import dataclass
 from plait.core.reports import Outcome
@@ -17,7 +17,7 @@ from plait.core.settings import NO_SPEND, Spend
 from plait.core.task import Attempt, Task
 
 
-class PromptBy(StrEnum):
+class PromptDelivery(StrEnum):
     """How a command gets the prompt: on its standard input, or from the file that {prompt_file} names."""
 
     STDIN = "stdin"
@@ -32,7 +32,7 @@ class Permission(StrEnum):
     OWN = "own"
 
 
-class Reports(StrEnum):
+class CostReporting(StrEnum):
     """What an agent tells of its spending: the money, only the tokens, nothing; or it never costs anything."""
 
     COST = "cost"
@@ -64,7 +64,7 @@ class AgentSpec:
     name: str
     command: tuple[str, ...] = ()
     shell: bool = False
-    prompt_by: PromptBy = PromptBy.STDIN
+    prompt_by: PromptDelivery = PromptDelivery.STDIN
     model: str = ""
     args: tuple[str, ...] = ()
     permission: Permission = Permission.FULL
@@ -76,7 +76,7 @@ class AgentSpec:
 
 
 @dataclass(frozen=True, slots=True)
-class Brief:
+class AttemptContext:
     """All that an agent is told of one attempt. `task` is whole; the files lie there already.
 
     `folder` is the attempt's own, outside the workspace: what a command names in `files` is put there. `session` is the
@@ -109,7 +109,7 @@ class Command:
     files: tuple[tuple[str, str], ...] = ()
 
 
-class Doing(StrEnum):
+class ActivityKind(StrEnum):
     """What kind of thing an agent does: the same few for all tools."""
 
     SAYS = "says"
@@ -128,54 +128,54 @@ class Activity:
     """A line for people: what the agent does now."""
 
     text: str
-    doing: Doing = Doing.SAYS
+    kind: ActivityKind = ActivityKind.SAYS
 
 
 @dataclass(frozen=True, slots=True)
-class PhaseBegun:
+class PhaseStarted:
     """The tool says which of its own stages it is in."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class SessionKnown:
+class SessionStarted:
     session: str
 
 
 @dataclass(frozen=True, slots=True)
-class Used:
+class SpendUpdated:
     """What this attempt has spent so far, in all."""
 
     spend: Spend
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QuestionAsked:
     """It waits for a person."""
 
     question: str
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class ProviderRefused:
     """Its provider refuses for now, while the tool itself waits and goes on. `wait`: as far as it says until when."""
 
-    wait: Wait
+    wait: RetryAfter
 
 
-Signal = Activity | PhaseBegun | SessionKnown | Used | Asked | Refused
+AgentEvent = Activity | PhaseStarted | SessionStarted | SpendUpdated | QuestionAsked | ProviderRefused
 
 
-class Listener(Protocol):
+class OutputParser(Protocol):
     """Hears one attempt's transcript from its beginning, line by line; a line that says nothing costs next to nothing."""
 
-    def hear(self, line: str) -> Sequence[Signal]: ...
+    def feed(self, line: str) -> Sequence[AgentEvent]: ...
 
-    def missed(self) -> None:
+    def mark_gap(self) -> None:
         """Much was printed, and some of it is not heard."""
 
-    def end(self, code: int, tail: str, said_at: float) -> Outcome:
+    def finish(self, code: int, tail: str, printed_at: float) -> Outcome:
         """What the exit means; `code` is the shell's (128 + n for a signal), `tail` the last few kilobytes of output,
         `said_at` when that was written: "until 3 pm" means nothing without it.
 
@@ -193,9 +193,9 @@ class Agent(Protocol):
     def provider(self) -> str: ...
 
     @property
-    def reports(self) -> Reports: ...
+    def reports(self) -> CostReporting: ...
 
-    def command(self, brief: Brief) -> Command: ...
+    def build_command(self, context: AttemptContext) -> Command: ...
 
-    def listen(self, before: Spend = NO_SPEND) -> Listener:
+    def create_parser(self, before: Spend = NO_SPEND) -> OutputParser:
         """`before` is what the session that goes on had spent: some tools count a session as a whole."""

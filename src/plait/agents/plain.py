@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-MOST = 4096  # characters of a line that are looked at
+MAX_LINE_CHARS = 4096  # characters of a line that are looked at
 ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 
 _ESCAPES = re.compile(
@@ -15,28 +15,28 @@ _ESCAPES = re.compile(
 )
 
 
-def plain(line: str, most: int = MOST) -> str:
+def to_plain_text(line: str, max_chars: int = MAX_LINE_CHARS) -> str:
     """What a terminal would show of this line in the end, on one line and at most so long."""
     if line.isprintable():
-        return cut(line.strip(), most)
-    line = _last_drawn(line.rstrip("\r\n"))
-    line = _ESCAPES.sub("", line[:MOST])
+        return truncate(line.strip(), max_chars)
+    line = _drop_overwritten(line.rstrip("\r\n"))
+    line = _ESCAPES.sub("", line[:MAX_LINE_CHARS])
     if not line.isprintable():
-        line = " ".join("".join(map(_shown, line)).split())
-    return cut(line.strip(), most)
+        line = " ".join("".join(map(_printable_char, line)).split())
+    return truncate(line.strip(), max_chars)
 
 
-def cut(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1].rstrip()}{ELLIPSIS}"
+def truncate(text: str, max_chars: int) -> str:
+    return text if len(text) <= max_chars else f"{text[: max_chars - 1].rstrip()}{ELLIPSIS}"
 
 
-def _last_drawn(line: str) -> str:
+def _drop_overwritten(line: str) -> str:
     """A progress bar draws itself over and over; each time from the line's beginning."""
     drawn = line.rfind("\r")
     return line if drawn < 0 else line[drawn + 1 :]
 
 
-def _shown(char: str) -> str:
+def _printable_char(char: str) -> str:
     if char.isprintable():
         return char
     if char.isspace():

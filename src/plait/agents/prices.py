@@ -25,21 +25,21 @@ class Tokens:
         return Tokens(self.input - other.input, self.output - other.output, self.cached - other.cached)
 
     @property
-    def all(self) -> int:
+    def total(self) -> int:
         return self.input + self.output
 
 
 NO_TOKENS = Tokens()
 
 
-class Tally:
+class TokenCounter:
     """What several answers of a model took in all. One that is told again, by the same name, counts once, as told last."""
 
     def __init__(self) -> None:
         self._each: dict[object, Tokens] = {}
         self._whole = NO_TOKENS
 
-    def take(self, name: object, tokens: Tokens) -> Tokens:
+    def add(self, name: object, tokens: Tokens) -> Tokens:
         """The whole so far. Without a name, it is another one."""
         known = name if isinstance(name, str) else len(self._each)
         self._whole += tokens - self._each.get(known, NO_TOKENS)
@@ -47,16 +47,16 @@ class Tally:
         return self._whole
 
 
-def price(prices: Sequence[Price], model: str) -> Price | None:
+def find_price(prices: Sequence[Price], model: str) -> Price | None:
     """The first that fits."""
     return next((one for one in prices if fnmatchcase(model.lower(), one.model.lower())), None)
 
 
-def spend(tokens: Tokens, one: Price | None) -> Spend:
+def compute_spend(tokens: Tokens, price: Price | None) -> Spend:
     """Without a price, only the tokens are known."""
-    if one is None:
-        return Spend(tokens=tokens.all)
+    if price is None:
+        return Spend(tokens=tokens.total)
     cached = min(tokens.cached, tokens.input)
-    dollars = (tokens.input - cached) * one.input + tokens.output * one.output
-    dollars += cached * (one.input if one.cached is None else one.cached)
-    return Spend(round(dollars), tokens.all)  # dollars per million are millionths of a dollar per token
+    dollars = (tokens.input - cached) * price.input + tokens.output * price.output
+    dollars += cached * (price.input if price.cached is None else price.cached)
+    return Spend(round(dollars), tokens.total)  # dollars per million are millionths of a dollar per token

@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import re
 
-from plait.agents.plain import plain
-from plait.agents.template import filled
+from plait.agents.plain import to_plain_text
+from plait.agents.template import fill_template
 from plait.core.frozen import dataclass
 from plait.core.task import Task
 
 # Names that are kept: one word of plain characters, and of a file that holds text.
-_FILE = re.compile(r"[\w][\w.+ -]{0,190}\.(?:md|markdown|mdx|txt|rst)", re.IGNORECASE)
-_OTHER = re.compile(r"[^A-Za-z0-9._-]+")
-_LONGEST = 60
-_LONGEST_NAME = 200  # bytes: no file system takes more than 255
+_TEXT_FILE_NAME = re.compile(r"[\w][\w.+ -]{0,190}\.(?:md|markdown|mdx|txt|rst)", re.IGNORECASE)
+_UNSAFE_NAME_CHARS = re.compile(r"[^A-Za-z0-9._-]+")
+_MAX_ID_CHARS = 60
+_MAX_NAME_BYTES = 200  # bytes: no file system takes more than 255
 
-_IN_WORKTREE = (
+_WORKTREE_RULES = (
     (
         "Work only in the folder that you were started in: a git worktree of your own. Leave everything outside of it alone, "
         "other worktrees too."
@@ -28,22 +28,22 @@ _IN_WORKTREE = (
         "whatever is left in the folder as your result."
     ),
 )
-_IN_PLACE = (
+_IN_PLACE_RULES = (
     (
         "Work only in the folder that you were started in. It is a person's own checkout, and others may be at work in it at "
         "the same time: change what this task needs, and leave all else as you found it."
     ),
     "Do not commit, push, stash, reset, clean or switch branches, and leave other worktrees alone.",
 )
-_ALONE = "Nobody is there to answer questions. Where something is open, decide, and say at the end what you assumed."
-_CONFLICT = (
+_UNATTENDED_RULE = "Nobody is there to answer questions. Where something is open, decide, and say at the end what you assumed."
+_CONFLICT_NOTE = (
     "Other tasks were merged meanwhile, and the change that was made for this one does not fit onto them. The folder holds "
     "what was merged, without that change: make it again, so that both hold."
 )
 
 
 @dataclass(frozen=True, slots=True)
-class House:
+class PromptRules:
     """What holds for every attempt of a batch: where it works, and what will be run on what it leaves."""
 
     isolated: bool = True
@@ -51,7 +51,7 @@ class House:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class PriorFeedback:
     """What was said of the attempts before: in words, the end of what a failed check printed, both sides of a conflict."""
 
     feedback: str = ""
@@ -59,70 +59,79 @@ class Said:
     conflict: str = ""
 
 
-NOTHING = Said()
+NO_FEEDBACK = PriorFeedback()
 
 
-def prompt(task: Task, house: House, said: Said = NOTHING, *, workspace: str = "", template: str = "") -> str:
+def build_prompt(
+    task: Task,
+    prompt_rules: PromptRules,
+    prior: PriorFeedback = NO_FEEDBACK,
+    *,
+    workspace: str = "",
+    template: str = "",
+) -> str:
     """For an agent that begins anew: the task, the rules, and all that was said."""
     values = {
-        "task": _task(task),
+        "task": _render_task(task),
         "title": _headline(task),
         "id": task.id,
-        "rules": _rules(task, house),
-        "files": ", ".join(map(code, task.touches)),
-        "verify": house.verify or "",
+        "rules": _render_rules(task, prompt_rules),
+        "files": ", ".join(map(format_code_span, task.touches)),
+        "verify": prompt_rules.verify or "",
         "workspace": workspace,
-        **_sections(said),
+        **_feedback_sections(prior),
     }
-    return filled(template, values)
+    return fill_template(template, values)
 
 
-def continued(task: Task, said: Said, task_file: str = "") -> str:
+def build_continuation(task: Task, prior: PriorFeedback, task_file: str = "") -> str:
     """For an agent whose session goes on: it has read the task. A session may have been cut off early, so where it stands
     is told.
     """
-    sections = [section for section in _sections(said).values() if section]
+    sections = [section for section in _feedback_sections(prior).values() if section]
     again = "it is not done yet" if sections else "you were interrupted; go on where you left off"
-    where = f" Should you need to read it again, it is in {code(task_file)}." if task_file else ""
+    where = f" Should you need to read it again, it is in {format_code_span(task_file)}." if task_file else ""
     first = f"This is still about the task {_headline(task)} ({task.id}): {again}.{where}"
     return "\n\n".join([first, *sections]) + "\n"
 
 
-def _sections(said: Said) -> dict[str, str]:
-    feedback, check, conflict = said.feedback.strip(), said.check.strip(), said.conflict.strip()
+def _feedback_sections(prior: PriorFeedback) -> dict[str, str]:
+    feedback, check, conflict = prior.feedback.strip(), prior.check.strip(), prior.conflict.strip()
     return {
         "feedback": f"## Feedback on the attempt before this one\n\n{feedback}" if feedback else "",
-        "check": f"## The end of what the check printed\n\n{_shown(check)}" if check else "",
-        "conflict": f"## The conflict\n\n{_CONFLICT}\n\n{_shown(conflict)}" if conflict else "",
+        "check": f"## The end of what the check printed\n\n{_format_output(check)}" if check else "",
+        "conflict": f"## The conflict\n\n{_CONFLICT_NOTE}\n\n{_format_output(conflict)}" if conflict else "",
     }
 
 
-def _rules(task: Task, house: House) -> str:
-    rules = [*(_IN_WORKTREE if house.isolated else _IN_PLACE)]
+def _render_rules(task: Task, prompt_rules: PromptRules) -> str:
+    rules = [*(_WORKTREE_RULES if prompt_rules.isolated else _IN_PLACE_RULES)]
     if task.origin is not None:
         rules.append(
-            f"This task is written in {code(task.origin.file)}. Boxes and lines there that tell a status are plait's: leave them."
+            f"This task is written in {format_code_span(task.origin.file)}. Boxes and lines there that tell a status are plait's: leave them."
         )
     if task.touches:
-        files = ", ".join(map(code, task.touches))
+        files = ", ".join(map(format_code_span, task.touches))
         rules.append(
             f"The task is expected to change {files}. Other tasks are at work on other files: you must not modify those "
             "unless this task can't be done otherwise."
         )
-    if house.verify:
-        rules.append(f"When you have ended, this is run here, and must pass: {code(house.verify)}")
-    return "## Rules of the house\n\n" + "\n".join(f"- {rule}" for rule in (*rules, _ALONE))
+    if prompt_rules.verify:
+        rules.append(
+            f"When you have ended, this is run here, and must pass: {format_code_span(prompt_rules.verify)}"
+        )
+    return "## Rules of the house\n\n" + "\n".join(f"- {rule}" for rule in (*rules, _UNATTENDED_RULE))
 
 
-def snapshot(task: Task) -> tuple[str, str]:
+def render_task_file(task: Task) -> tuple[str, str]:
     """The task as a file: under its own name if it is one, else under its id."""
     name = task.origin.file.rpartition("/")[2] if task.origin and task.origin.line <= 1 else ""
-    if not _FILE.fullmatch(name) or len(name.encode()) > _LONGEST_NAME:
-        name = f"{_OTHER.sub('-', task.id).strip('-.')[:_LONGEST] or 'task'}.md"
-    return name, f"{_task(task)}\n"
+    if not _TEXT_FILE_NAME.fullmatch(name) or len(name.encode()) > _MAX_NAME_BYTES:
+        name = f"{_UNSAFE_NAME_CHARS.sub('-', task.id).strip('-.')[:_MAX_ID_CHARS] or 'task'}.md"
+    return name, f"{_render_task(task)}\n"
 
 
-def _task(task: Task) -> str:
+def _render_task(task: Task) -> str:
     """A text that has a headline of its own keeps it."""
     body = task.body.strip("\n").rstrip()
     if body.lstrip().startswith("# "):
@@ -135,7 +144,7 @@ def _headline(task: Task) -> str:
     return " ".join((task.title or task.id).split())
 
 
-def code(text: str) -> str:
+def format_code_span(text: str) -> str:
     """On one line, as code; between as many backticks as nothing in it closes."""
     line = " ".join(text.split())
     longest = max((len(run) for run in re.findall("`+", line)), default=0)
@@ -143,19 +152,19 @@ def code(text: str) -> str:
     return f"{marks}{gap}{line}{gap}{marks}"
 
 
-def _shown(text: str) -> str:
-    return _fenced("\n".join(map(_line, text.split("\n"))))
+def _format_output(text: str) -> str:
+    return _fence("\n".join(map(_plain_indented_line, text.split("\n"))))
 
 
-def _fenced(text: str) -> str:
+def _fence(text: str) -> str:
     """In a fence that nothing in the text closes."""
     longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
     fence = "`" * (longest + 1)
     return f"{fence}\n{text}\n{fence}"
 
 
-def _line(line: str) -> str:
+def _plain_indented_line(line: str) -> str:
     """As it was seen, with its indentation."""
-    shown = plain(line)
+    shown = to_plain_text(line)
     indent = line[: len(line) - len(line.lstrip(" \t"))] if shown else ""
     return f"{indent}{shown}"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 
-_FENCES = re.compile(r"`{3,}")
+_FENCE_RUNS = re.compile(r"`{3,}")
 
-HOW = """\
+REPLY_INSTRUCTIONS = """\
 ## How to answer
 
 Change no file yourself: answer with the files, and they are written for you. A new file, or one that changes much, as a
@@ -31,21 +31,21 @@ END
 Everything that you name is written, or nothing. Text outside of these blocks is for people to read."""
 
 
-def how(allowed: Collection[str] = ()) -> str:
+def build_reply_instructions(allowed: Collection[str] = ()) -> str:
     """For the end of a prompt. `allowed` are the only files that are taken; none: any of the repository."""
     if not allowed:
-        return HOW
+        return REPLY_INSTRUCTIONS
     listed = "\n".join(f"- {path}" for path in allowed)
-    return f"{HOW}\n\nOnly these files are taken:\n{listed}"
+    return f"{REPLY_INSTRUCTIONS}\n\nOnly these files are taken:\n{listed}"
 
 
-def shown(files: Iterable[tuple[str, str]]) -> str:
+def format_files(files: Iterable[tuple[str, str]]) -> str:
     """Files as they are, each in a fence that nothing in it closes."""
-    return "\n\n".join(_fenced(path, text) for path, text in files)
+    return "\n\n".join(_format_file(path, text) for path, text in files)
 
 
-def _fenced(path: str, text: str) -> str:
-    longest = max((len(run) for run in _FENCES.findall(text)), default=2)
+def _format_file(path: str, text: str) -> str:
+    longest = max((len(run) for run in _FENCE_RUNS.findall(text)), default=2)
     fence = "`" * (longest + 1)
     end = "" if text.endswith("\n") or not text else "\n"
     return f"FILE: {path}\n{fence}\n{text}{end}{fence}"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from plait.agents.model import Command
 
-NAME = "script.sh"
+SCRIPT_NAME = "script.sh"
 
 
-def script(text: str, folder: str) -> Command:
+def build_script_command(text: str, folder: str) -> Command:
     """`folder` is where the attempt's files are put."""
     end = "" if text.endswith("\n") else "\n"
-    return Command(("sh", f"{folder}/{NAME}"), files=((NAME, f"{text}{end}"),))
+    return Command(("sh", f"{folder}/{SCRIPT_NAME}"), files=((SCRIPT_NAME, f"{text}{end}"),))

@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-from plait.agents.listening import Listening
-from plait.agents.model import AgentSpec, Brief, Command, Listener, Reports
-from plait.agents.script import script
+from plait.agents.listening import PlainTextParser
+from plait.agents.model import AgentSpec, AttemptContext, Command, OutputParser, CostReporting
+from plait.agents.script import build_script_command
 from plait.core.errors import UserError
 from plait.core.settings import NO_SPEND, Spend
 from plait.core.task import Task
 
 
-class Shell:
-    reports = Reports.FREE
+class ShellAgent:
+    reports = CostReporting.FREE
 
     def __init__(self, spec: AgentSpec) -> None:
         self.name = spec.name
         self.provider = spec.name
 
-    def command(self, brief: Brief) -> Command:
+    def build_command(self, context: AttemptContext) -> Command:
         """Raises UserError for a task that has nothing to run."""
-        problem = why_not(brief.task)
-        if problem is not None or brief.task.run is None:
-            raise UserError(f"{brief.task.id} {problem}")
-        return script(brief.task.run, brief.folder)
+        problem = explain_missing_run(context.task)
+        if problem is not None or context.task.run is None:
+            raise UserError(f"{context.task.id} {problem}")
+        return build_script_command(context.task.run, context.folder)
 
-    def listen(self, before: Spend = NO_SPEND) -> Listener:  # noqa: ARG002 - the protocol's
-        return Listening(words=False)
+    def create_parser(self, before: Spend = NO_SPEND) -> OutputParser:  # noqa: ARG002 - the protocol's
+        return PlainTextParser(use_output=False)
 
 
-def why_not(task: Task) -> str | None:
+def explain_missing_run(task: Task) -> str | None:
     """Why this task can't be run by a shell, to be put after its name."""
     if not (task.run or "").strip():
         return "has no `run:` in its front matter: there is no command for a shell"

@@ -7,15 +7,15 @@ from difflib import get_close_matches
 from importlib import import_module
 from typing import cast
 
-from plait.agents.known import BY_NAME
+from plait.agents.known import AGENTS_BY_NAME
 from plait.agents.model import Agent, AgentSpec
 from plait.core.contest import REFEREE
 from plait.core.errors import ConfigError
 from plait.core.task import Task
 
 AGENTS = {
-    "shell": "plait.agents.shell:Shell",
-    "command": "plait.agents.command:AnyCommand",
+    "shell": "plait.agents.shell:ShellAgent",
+    "command": "plait.agents.command:CommandAgent",
     "claude": "plait.agents.tools.claude:Claude",
     "codex": "plait.agents.tools.codex:Codex",
     "gemini": "plait.agents.tools.gemini:Gemini",
@@ -28,48 +28,48 @@ AGENTS = {
     "cn": "plait.agents.tools.cn:Continue",
     "cline": "plait.agents.tools.cline:Cline",
     "cube": "plait.agents.tools.cube:Cube",
-    "model": "plait.agents.tools.model:Model",
+    "model": "plait.agents.tools.model:ModelAgent",
     "amp": "plait.agents.tools.presets:Amp",
     "goose": "plait.agents.tools.presets:Goose",
     "cursor-agent": "plait.agents.tools.presets:CursorAgent",
 }
-OWN = {REFEREE: "plait.agents.tools.referee:Referee"}  # plait gives them tasks; nobody else does
-GROUP = "plait.agents"  # of entry points: how other packages add agents
+INTERNAL_AGENTS = {REFEREE: "plait.agents.tools.referee:Referee"}  # plait gives them tasks; nobody else does
+ENTRY_POINT_GROUP = "plait.agents"  # of entry points: how other packages add agents
 
-Factory = Callable[[AgentSpec], Agent]
+AgentFactory = Callable[[AgentSpec], Agent]
 
 
-def load(spec: AgentSpec) -> Agent:
+def load_agent(spec: AgentSpec) -> Agent:
     """Raises ConfigError. Whoever comes with a command is run by it, whatever it is called."""
-    path = AGENTS["command"] if spec.command else (AGENTS | OWN).get(spec.name)
-    if path is None and not dotted(spec.name):
-        path = _plugin(spec.name)
+    path = AGENTS["command"] if spec.command else (AGENTS | INTERNAL_AGENTS).get(spec.name)
+    if path is None and not is_dotted_path(spec.name):
+        path = _find_plugin(spec.name)
         if path is None:
-            raise _unknown(spec.name)
-    return _factory(path or spec.name)(spec)
+            raise _unknown_agent_error(spec.name)
+    return _import_factory(path or spec.name)(spec)
 
 
-def provider(spec: AgentSpec) -> str:
+def find_provider(spec: AgentSpec) -> str:
     """Whose limits it runs into; raises ConfigError. Of the agents that plait knows, none is loaded to find out."""
-    known = BY_NAME.get(spec.name)
+    known = AGENTS_BY_NAME.get(spec.name)
     if spec.account:
         return spec.account
     if known is None or spec.command:
-        return load(spec).provider
+        return load_agent(spec).provider
     if known.name == "model":
-        from plait.agents.tools.model_spec import server  # noqa: PLC0415 - each agent is imported when it is used
+        from plait.agents.tools.model_spec import find_server  # noqa: PLC0415 - each agent is imported when it is used
 
-        return server(spec.options) or known.name
-    maker, slash, _ = spec.model.partition("/") if known.routed else (known.maker, "/", "")
+        return find_server(spec.options) or known.name
+    maker, slash, _ = spec.model.partition("/") if known.multi_provider else (known.default_provider, "/", "")
     return maker if maker and slash else known.name
 
 
-def why_not(agent: str, task: Task) -> str | None:
+def explain_unsupported(agent: str, task: Task) -> str | None:
     """Why this agent can't take this task, as far as that is known before it starts; to be put after the task's name.
 
     It is asked before the agent is loaded: a task file must not choose which module is imported.
     """
-    if task.agent == agent and dotted(agent):
+    if task.agent == agent and is_dotted_path(agent):
         return f"has a module as its agent ({agent}), which only settings and flags may name"
     if agent == REFEREE:
         return f"has {REFEREE} as its agent, which only a contest gives (--contest)"
@@ -77,25 +77,25 @@ def why_not(agent: str, task: Task) -> str | None:
         return "has a model that no command can name: it holds a character that can't be seen"
     if agent != "shell":
         return None
-    from plait.agents.shell import why_not as shell_why_not  # noqa: PLC0415 - each agent is imported when it is used
+    from plait.agents.shell import explain_missing_run as shell_why_not  # noqa: PLC0415 - each agent is imported when it is used
 
     return shell_why_not(task)
 
 
-def dotted(name: str) -> bool:
+def is_dotted_path(name: str) -> bool:
     """A module is meant: loading it runs its code."""
     return "." in name or ":" in name
 
 
-def _plugin(name: str) -> str | None:
+def _find_plugin(name: str) -> str | None:
     """What another package calls by this name; packages are installed by a person."""
     from importlib.metadata import entry_points  # noqa: PLC0415 - it looks at every package, and few names are unknown
 
-    found = entry_points(group=GROUP, name=name)
+    found = entry_points(group=ENTRY_POINT_GROUP, name=name)
     return next((point.value for point in found), None)
 
 
-def _factory(path: str) -> Factory:
+def _import_factory(path: str) -> AgentFactory:
     module, _, name = path.rpartition(":" if ":" in path else ".")
     try:
         found = getattr(import_module(module), name)
@@ -103,11 +103,11 @@ def _factory(path: str) -> Factory:
         raise ConfigError(
             f"the agent {path} can't be loaded: {error}", hint="Write it as package.module:Factory."
         ) from error
-    return cast("Factory", found)
+    return cast("AgentFactory", found)
 
 
-def _unknown(name: str) -> ConfigError:
-    near = get_close_matches(name, BY_NAME, n=1)
+def _unknown_agent_error(name: str) -> ConfigError:
+    near = get_close_matches(name, AGENTS_BY_NAME, n=1)
     meant = f"Did you mean {near[0]}? " if near else ""
     return ConfigError(
         f"there is no agent called {name}",

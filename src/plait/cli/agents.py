@@ -6,65 +6,67 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from plait.agents.model import Permission
-from plait.cli.say import OK, Page, write_json
+from plait.cli.say import OK, Page, print_json
 from plait.front.agents_shape import agent_json
-from plait.wiring.agency import Here, LoggedIn, agency
-from plait.wiring.sources import settings
+from plait.wiring.agency import InstalledAgent, LoggedIn, list_agents
+from plait.wiring.sources import load_settings
 
 _STYLES = {LoggedIn.YES: "green", LoggedIn.NO: "yellow", LoggedIn.UNKNOWN: "dim"}
 
 
 def agents_command(where: Path, *, as_json: bool) -> int:
-    found = agency(settings(where))
+    found = list_agents(load_settings(where))
     if as_json:
-        write_json(list(map(agent_json, found)))
+        print_json(list(map(agent_json, found)))
     else:
-        _show(found)
+        _print_agents(found)
     return OK
 
 
-def _show(found: Sequence[Here]) -> None:
+def _print_agents(found: Sequence[InstalledAgent]) -> None:
     page = Page()
-    here = [each for each in found if each.available]
+    here = [each for each in found if each.is_available]
     width = max(len(each.known.name) for each in found)
-    versions = max((len(_version(each)) for each in here), default=0)
+    versions = max((len(_get_version(each)) for each in here), default=0)
     for each in here:
-        _row(page, each, width, versions)
-    missing = [each for each in found if not each.available]
+        _add_agent(page, each, width, versions)
+    missing = [each for each in found if not each.is_available]
     if missing:
-        page.line()
-        page.line(("not here", "bold"))
+        page.add_line()
+        page.add_line(("not here", "bold"))
     for each in missing:
-        _missing(page, each, width, max(len(_about(each)) for each in missing))
-    page.line()
-    page.line(("Any other tool: plait run --agent-command 'tool {task_file}'.", "dim"))
+        _add_missing_agent(page, each, width, max(len(_describe_agent(each)) for each in missing))
+    page.add_line()
+    page.add_line(("Any other tool: plait run --agent-command 'tool {task_file}'.", "dim"))
     page.show()
 
 
-def _row(page: Page, each: Here, width: int, versions: int) -> None:
+def _add_agent(page: Page, each: InstalledAgent, width: int, versions: int) -> None:
     known, state = each.known, each.login.logged_in
     mark = ("*", "bold") if each.default else " "
-    about = " · ".join([_about(each), *_notes(each)])
-    page.line(
-        mark, f" {known.name:{width}}  {_version(each):{versions}}  {about}", (_login(each), _STYLES[state])
+    about = " · ".join([_describe_agent(each), *_collect_notes(each)])
+    page.add_line(
+        mark,
+        f" {known.name:{width}}  {_get_version(each):{versions}}  {about}",
+        (_describe_login(each), _STYLES[state]),
     )
 
 
-def _missing(page: Page, each: Here, width: int, abouts: int) -> None:
+def _add_missing_agent(page: Page, each: InstalledAgent, width: int, abouts: int) -> None:
     install = each.known.install
-    about = f"{_about(each):{abouts}}" if install else _about(each)
-    page.line(f"  {each.known.name:{width}}  {about}", (f"  {install}" if install else "", "dim"))
+    about = f"{_describe_agent(each):{abouts}}" if install else _describe_agent(each)
+    page.add_line(f"  {each.known.name:{width}}  {about}", (f"  {install}" if install else "", "dim"))
 
 
-def _about(each: Here) -> str:
-    return f"{each.known.about}{'' if each.known.tested else ' (untested)'}"
+def _describe_agent(each: InstalledAgent) -> str:
+    return f"{each.known.description}{'' if each.known.tested else ' (untested)'}"
 
 
-def _version(each: Here) -> str:
+def _get_version(each: InstalledAgent) -> str:
     return (each.program.version or "?") if each.program else ""
 
 
-def _login(each: Here) -> str:
+def _describe_login(each: InstalledAgent) -> str:
     if each.program is None:
         return ""
     seen = each.login
@@ -77,7 +79,7 @@ def _login(each: Here) -> str:
             return f" · can't tell whether it is logged in{f': {seen.how}' if seen.how else ''}"
 
 
-def _notes(each: Here) -> Iterator[str]:
+def _collect_notes(each: InstalledAgent) -> Iterator[str]:
     if each.default:
         yield "the default here"
     if each.program is not None and each.program.trouble:

@@ -8,29 +8,36 @@ from contextlib import suppress
 
 from plait.core.events import Record
 from plait.core.state import State
-from plait.core.tiding import TidingKind
-from plait.core.tidings import Tidings
+from plait.core.tiding import NotificationKind
+from plait.core.tidings import NotificationBuilder
 
-BELL = "\a"
-_RINGS = frozenset({TidingKind.FINISHED, TidingKind.FAILED, TidingKind.CANCELLED, TidingKind.NEEDS_PERSON})
+BELL_CHAR = "\a"
+_RINGING_KINDS = frozenset(
+    {
+        NotificationKind.FINISHED,
+        NotificationKind.FAILED,
+        NotificationKind.CANCELLED,
+        NotificationKind.NEEDS_PERSON,
+    }
+)
 
 
 class Bell:
     """It rings when a batch has ended or begins to need a person: `batch`, or any (None). Only on a terminal."""
 
-    def __init__(self, batch: str | None, *, wanted: bool) -> None:
+    def __init__(self, batch: str | None, *, enabled: bool) -> None:
         self._batch = batch
-        self._tidings = Tidings()
-        self._works = wanted and sys.stdout.isatty()
+        self._notifications = NotificationBuilder()
+        self._enabled = enabled and sys.stdout.isatty()
 
-    def hear(self, state: State, records: Iterable[Record]) -> None:
+    def ring_for(self, state: State, records: Iterable[Record]) -> None:
         """`records` are in the state already. Many at once are rung for once."""
-        if not self._works:
+        if not self._enabled:
             return
-        found = self._tidings.take(state, records)
-        if any(tiding.kind in _RINGS and self._concerns(tiding.batch) for tiding in found):
+        found = self._notifications.add(state, records)
+        if any(tiding.kind in _RINGING_KINDS and self._concerns(tiding.batch) for tiding in found):
             with suppress(OSError, ValueError):  # a terminal that is gone hears nothing
-                sys.stdout.write(BELL)
+                sys.stdout.write(BELL_CHAR)
                 sys.stdout.flush()
 
     def _concerns(self, batch: str | None) -> bool:

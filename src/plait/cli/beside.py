@@ -8,28 +8,28 @@ import sys
 from pathlib import Path
 from threading import Thread
 
-from plait.cli.guard import guarded, leave, prepare
-from plait.cli.serve import ServeWish, serve_command
+from plait.cli.guard import run_guarded, exit_now, prepare_streams
+from plait.cli.serve import ServeArguments, serve_command
 from plait.core.errors import UserError
 
-USUAL = 3001
+DEFAULT_PORT = 3001
 HOST = "127.0.0.1"
 
 
 def main(folder: str) -> int:
     """On the usual port if that is free, else on any. Raises PlaitError."""
-    Thread(target=_end_with_front, daemon=True).start()
+    Thread(target=_exit_with_parent, daemon=True).start()
     try:
-        return _serve(folder, USUAL)
+        return _serve(folder, DEFAULT_PORT)
     except UserError:  # nothing was started; if it is not about the port, it is said again
         return _serve(folder, 0)
 
 
 def _serve(folder: str, port: int) -> int:
-    return serve_command(Path(folder), ServeWish(HOST, port, as_json=True))
+    return serve_command(Path(folder), ServeArguments(HOST, port, as_json=True))
 
 
-def _end_with_front() -> None:
+def _exit_with_parent() -> None:
     """However the front ends, its end of the pipe is closed then."""
     while os.read(sys.stdin.fileno(), 4096):
         pass
@@ -37,5 +37,5 @@ def _end_with_front() -> None:
 
 
 if __name__ == "__main__":
-    prepare()
-    leave(guarded(lambda: main(sys.argv[1]), as_json=False))
+    prepare_streams()
+    exit_now(run_guarded(lambda: main(sys.argv[1]), as_json=False))

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 from plait.cli import say
 from plait.config.key import AnyKey
 from plait.config.model import Config
-from plait.config.schema import BY_FIELD, BY_NAME, KEYS, TABLES, meant, of_table
-from plait.config.toml import bare, write
+from plait.config.schema import KEYS_BY_FIELD, KEYS_BY_NAME, KEYS, TABLES, suggest_key, list_table_keys
+from plait.config.toml import format_toml_key, format_toml
 from plait.core.errors import UserError
 
 if TYPE_CHECKING:  # rich is slow to import, and `plait --help` reads this file
     from rich.console import Console, RenderableType
 
-CHANGED = "*"
+CHANGED_MARK = "*"
 _VALUE_WIDTH = 22
 _FIELD_WIDTH = max(len(key.field) for key in KEYS)
 _INDENT = 2
-_NARROW = 60
+_NARROW_WIDTH = 60
 
 
 def config_command(
@@ -29,103 +29,103 @@ def config_command(
     console: Console,
 ) -> int:
     """The exit code. What is wrong with the key or the settings is raised; warnings go to the standard error."""
-    wanted = None if key is None else find(key)
-    from plait.wiring.sources import settings  # noqa: PLC0415 - `plait --help` goes without
+    wanted = None if key is None else find_key(key)
+    from plait.wiring.sources import load_settings  # noqa: PLC0415 - `plait --help` goes without
 
-    config = settings(where)
+    config = load_settings(where)
     if config.warnings:
-        say.tell_problems(config.warnings)
+        say.print_problems(config.warnings)
     if as_json:
-        say.write_json(rows(config) if wanted is None else row(config, wanted))
+        say.print_json(config_json(config) if wanted is None else config_entry_json(config, wanted))
     elif wanted is not None:
-        console.file.write("".join(f"{line}\n" for line in lines(config, wanted)))
+        console.file.write("".join(f"{line}\n" for line in format_value(config, wanted)))
     else:
-        console.print(listing(config, console.width))
+        console.print(render_settings(config, console.width))
     return say.OK
 
 
-def find(name: str) -> AnyKey:
+def find_key(name: str) -> AnyKey:
     """A key by its name, with or without its table."""
-    key = BY_NAME.get(name) or BY_FIELD.get(name)
+    key = KEYS_BY_NAME.get(name) or KEYS_BY_FIELD.get(name)
     if key is None:
         table, _, field = name.rpartition(".")
         raise UserError(
-            f"there is no setting called {'.'.join(map(bare, name.split('.')))}",
-            hint=meant(table, field) or "`plait config` lists them all.",
+            f"there is no setting called {'.'.join(map(format_toml_key, name.split('.')))}",
+            hint=suggest_key(table, field) or "`plait config` lists them all.",
         )
     return key
 
 
-def rows(config: Config) -> list[dict[str, object]]:
-    return [row(config, key) for key in KEYS]
+def config_json(config: Config) -> list[dict[str, object]]:
+    return [config_entry_json(config, key) for key in KEYS]
 
 
-def row(config: Config, key: AnyKey) -> dict[str, object]:
+def config_entry_json(config: Config, key: AnyKey) -> dict[str, object]:
     """`file` and `line` are for files; `name` is the variable, the flag or the saved setting."""
-    given = config.given[key.name]
+    given = config.origins[key.name]
     at = given.at
     return {
         "key": key.name,
-        "value": key.shown(config.value(key)),
-        "default": key.kind.plain(key.default),
+        "value": key.to_public(config.value(key)),
+        "default": key.value_type.plain(key.default),
         "source": given.layer.value,
-        "file": at.file if at and given.in_file else None,
-        "line": at.line if at and given.in_file else None,
-        "name": at.file if at and not given.in_file else None,
+        "file": at.file if at and given.is_in_file else None,
+        "line": at.line if at and given.is_in_file else None,
+        "name": at.file if at and not given.is_in_file else None,
     }
 
 
-def lines(config: Config, key: AnyKey) -> list[str]:
+def format_value(config: Config, key: AnyKey) -> list[str]:
     """One value for scripts: without quotes, an item a line, nothing where nothing is set."""
-    value = key.kind.spelt(key.veiled(config.value(key)))
+    value = key.value_type.format_for_file(key.mask_value(config.value(key)))
     match value:
         case list():
-            return [_visible(item) for item in value]
+            return [_escape_unprintable(item) for item in value]
         case dict():
-            return [f"{_visible(name)}={count}" for name, count in value.items()]
+            return [f"{_escape_unprintable(name)}={count}" for name, count in value.items()]
         case str():
-            return [_visible(value)] if value else []
+            return [_escape_unprintable(value)] if value else []
         case _:
-            return [write(value)]
+            return [format_toml(value)]
 
 
-def listing(config: Config, width: int = 80) -> RenderableType:
+def render_settings(config: Config, width: int = 80) -> RenderableType:
     from rich.console import Group  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
     parts: list[RenderableType] = []
     for table in TABLES:
         parts.append(Text(f"[{table}]", style="bold"))
-        for key in of_table(table):
-            parts += [_entry(config, key), _about(key, width)]
+        for key in list_table_keys(table):
+            parts += [_render_setting(config, key), _render_help(key, width)]
         parts.append(Text())
     changed = any(config.value(key) != key.default for key in KEYS)
-    note = f"{CHANGED} differs from the default" if changed else "Everything is as it comes."
+    note = f"{CHANGED_MARK} differs from the default" if changed else "Everything is as it comes."
     return Group(*parts, Text(note, style="dim"))
 
 
-def _entry(config: Config, key: AnyKey) -> RenderableType:
+def _render_setting(config: Config, key: AnyKey) -> RenderableType:
     from rich.text import Text  # noqa: PLC0415
 
-    value = key.kind.spelt(key.veiled(config.value(key)))
+    value = key.value_type.format_for_file(key.mask_value(config.value(key)))
     changed = config.value(key) != key.default
-    said = "none" if value in ("", [], {}) else write(value)
-    line = Text(f"{CHANGED if changed else '':<{_INDENT}}{key.field:<{_FIELD_WIDTH}}  ")
+    said = "none" if value in ("", [], {}) else format_toml(value)
+    line = Text(f"{CHANGED_MARK if changed else '':<{_INDENT}}{key.field:<{_FIELD_WIDTH}}  ")
     line.append(f"{said:<{_VALUE_WIDTH}}", style="bold" if changed else "")
-    line.append(f"  {_visible(str(config.given[key.name]))}", style="cyan" if changed else "dim")
+    line.append(f"  {_escape_unprintable(str(config.origins[key.name]))}", style="cyan" if changed else "dim")
     return line
 
 
-def _about(key: AnyKey, width: int) -> RenderableType:
+def _render_help(key: AnyKey, width: int) -> RenderableType:
     from textwrap import fill  # noqa: PLC0415
 
     from rich.text import Text  # noqa: PLC0415
 
-    indent = " " * (_INDENT + _FIELD_WIDTH + 2 if width >= _NARROW else 2 * _INDENT)
-    said = fill(key.about, max(width, _NARROW // 2), initial_indent=indent, subsequent_indent=indent)
+    indent = " " * (_INDENT + _FIELD_WIDTH + 2 if width >= _NARROW_WIDTH else 2 * _INDENT)
+    said = fill(key.about, max(width, _NARROW_WIDTH // 2), initial_indent=indent, subsequent_indent=indent)
     return Text(said, style="dim")
 
 
-def _visible(said: str) -> str:
+def _escape_unprintable(text: str) -> str:
     """Nothing in a repository's file may steer a terminal."""
-    return "".join(char if char.isprintable() or char in "\n\t" else write(char)[1:-1] for char in said)
+    return "".join(char if char.isprintable() or char in "\n\t" else format_toml(char)[1:-1] for char in text)

@@ -4,74 +4,85 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from plait.cli.say import Page, harmless
-from plait.cli.screen.row import cost
-from plait.cli.screen.spans import took
-from plait.cli.show import changes, cut, minus, room
+from plait.cli.say import Page, replace_control_chars
+from plait.cli.screen.row import format_cost
+from plait.cli.screen.spans import format_elapsed
+from plait.cli.show import format_diffstat, truncate_line, get_minus_sign, get_line_width
 from plait.core.status import TaskStatus
 from plait.front.contests import ContestView, EntrantView
 
-_MOST = 10  # contests that are told one by one
-_VERDICT = 200  # characters
-_WHY = 100
+_MAX_CONTESTS = 10  # contests that are told one by one
+_MAX_VERDICT_CHARS = 200  # characters
+_MAX_REASON_CHARS = 100
 _MARGIN = "    "
-_HEADS = ("entrant", "agent", "time", "cost", "change", "score", "verdict")
+_HEADERS = ("entrant", "agent", "time", "cost", "change", "score", "verdict")
 
 
-def show_contests(page: Page, contests: Sequence[ContestView], name: str) -> None:
+def add_contests(page: Page, contests: Sequence[ContestView], name: str) -> None:
     """Nothing, for batches without any."""
-    for contest in contests[:_MOST]:
-        page.line()
-        page.line(("  contest for ", "bold"), (contest.task, "bold"))
-        show_table(page, contest)
-    if len(contests) > _MOST:
-        page.line((f"  and {len(contests) - _MOST} more contests: plait explain {name} TASK", "dim"))
+    for contest in contests[:_MAX_CONTESTS]:
+        page.add_line()
+        page.add_line(("  contest for ", "bold"), (contest.task, "bold"))
+        add_contest_table(page, contest)
+    if len(contests) > _MAX_CONTESTS:
+        page.add_line(
+            (f"  and {len(contests) - _MAX_CONTESTS} more contests: plait explain {name} TASK", "dim")
+        )
 
 
-def show_table(page: Page, contest: ContestView) -> None:
+def add_contest_table(page: Page, contest: ContestView) -> None:
     """Columns that say nothing are left out; where the terminal is too narrow, a verdict has a line of its own."""
-    rows = [_row(entrant) for entrant in contest.entrants]
-    shown = [n for n in range(len(_HEADS)) if any(row[n] for row in rows)]
-    widths = [max(len(row[n]) for row in (_HEADS, *rows)) for n in shown]
-    width = room()
+    rows = [_make_cells(entrant) for entrant in contest.entrants]
+    shown = [n for n in range(len(_HEADERS)) if any(row[n] for row in rows)]
+    widths = [max(len(row[n]) for row in (_HEADERS, *rows)) for n in shown]
+    width = get_line_width()
     beneath = width is not None and len(_MARGIN) + sum(widths) + 2 * (len(widths) - 1) > width
     if beneath:
         shown, widths = shown[:-1], widths[:-1]
-    page.line((f"{_MARGIN}{_line((_HEADS[n] for n in shown), widths)}", "dim"))
+    page.add_line((f"{_MARGIN}{_join_cells((_HEADERS[n] for n in shown), widths)}", "dim"))
     for entrant, row in zip(contest.entrants, rows, strict=True):
-        page.line((f"{_MARGIN}{_line((row[n] for n in shown), widths)}", _style(entrant)))
+        page.add_line(
+            (f"{_MARGIN}{_join_cells((row[n] for n in shown), widths)}", _get_entrant_style(entrant))
+        )
         if beneath:
-            page.line((f"{_MARGIN}  {row[-1]}", _style(entrant)))
-    won = any(entrant.won for entrant in contest.entrants)
+            page.add_line((f"{_MARGIN}  {row[-1]}", _get_entrant_style(entrant)))
+    won = any(entrant.is_winner for entrant in contest.entrants)
     if contest.why:  # whom it did not take, their verdicts tell
-        page.line((f"{_MARGIN}{harmless(contest.why if won else cut(contest.why, _WHY))}", "dim"))
-    kept = [entrant.branch for entrant in contest.entrants if entrant.branch and not entrant.won]
+        page.add_line(
+            (
+                f"{_MARGIN}{replace_control_chars(contest.why if won else truncate_line(contest.why, _MAX_REASON_CHARS))}",
+                "dim",
+            )
+        )
+    kept = [entrant.branch for entrant in contest.entrants if entrant.branch and not entrant.is_winner]
     if kept:
-        page.line((f"{_MARGIN}{'branches of the others' if won else 'their branches'}:", "dim"))
+        page.add_line((f"{_MARGIN}{'branches of the others' if won else 'their branches'}:", "dim"))
     for branch in kept:
-        page.line((f"{_MARGIN}  {branch}", "dim"))
+        page.add_line((f"{_MARGIN}  {branch}", "dim"))
 
 
-def _row(entrant: EntrantView) -> tuple[str, ...]:
+def _make_cells(entrant: EntrantView) -> tuple[str, ...]:
     verdict = " ".join(entrant.verdict.split())
     files = entrant.diffstat[0] if entrant.diffstat is not None else 0
     where = f" in {files} file{'' if files == 1 else 's'}" if files else ""
     return (
         entrant.id,
         entrant.agent,
-        "" if entrant.seconds is None else took(entrant.seconds),
-        cost(entrant.cost),
-        f"{changes(entrant.diffstat, minus())}{where}",
+        "" if entrant.seconds is None else format_elapsed(entrant.seconds),
+        format_cost(entrant.cost),
+        f"{format_diffstat(entrant.diffstat, get_minus_sign())}{where}",
         "" if entrant.score is None else f"{entrant.score:g}",
-        harmless(verdict if len(verdict) <= _VERDICT else f"{verdict[:_VERDICT]}…"),
+        replace_control_chars(
+            verdict if len(verdict) <= _MAX_VERDICT_CHARS else f"{verdict[:_MAX_VERDICT_CHARS]}…"
+        ),
     )
 
 
-def _line(cells: Iterable[str], widths: Sequence[int]) -> str:
+def _join_cells(cells: Iterable[str], widths: Sequence[int]) -> str:
     return "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
 
 
-def _style(entrant: EntrantView) -> str:
-    if entrant.won:
+def _get_entrant_style(entrant: EntrantView) -> str:
+    if entrant.is_winner:
         return "green"
     return "" if entrant.status in {None, TaskStatus.DONE} else "red"

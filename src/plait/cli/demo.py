@@ -18,11 +18,11 @@ from plait.cli.say import FAILED, INTERNAL, OK, Page
 from plait.core.errors import WorldError
 from plait.core.settings import Backoff
 from plait.core.state import BatchState
-from plait.wiring import find_place
-from plait.wiring.sources import history
+from plait.wiring import find_repo
+from plait.wiring.sources import read_past_batches
 
 # A failure is part of the show.
-DESIGNED = {
+EXPECTED_STATUSES = {
     "01-pages": "done",
     "02-colours": "done",
     "03-dark-colours": "done",
@@ -35,7 +35,7 @@ DESIGNED = {
     "10-promise": "done",
 }
 # A demonstration goes its own way, whatever the settings of the house are.
-FLAGS = {
+DEMO_FLAGS = {
     "run.agent": "shell",
     "run.agent_command": "",
     "run.auto_approve": "false",
@@ -63,28 +63,30 @@ FLAGS = {
 def demo_command() -> int:
     """0 when it went as designed."""
     top = Path(tempfile.mkdtemp(prefix="plait-demo-")).resolve() / "site"
-    make(top)
+    make_site(top)
     page = Page()
-    page.line(("A small web site, built by ten tasks, for real: no keys, no network.", "bold"))
-    page.line("Each works in a worktree of its own; what is good is merged into one branch, which is pushed.")
-    page.line(
+    page.add_line(("A small web site, built by ten tasks, for real: no keys, no network.", "bold"))
+    page.add_line(
+        "Each works in a worktree of its own; what is good is merged into one branch, which is pushed."
+    )
+    page.add_line(
         "One fails at first and is tried again, one fails for good and blocks another, two share a file, and two change "
         "the same line."
     )
-    page.line()
+    page.add_line()
     page.show()
     code = run_command(
-        RunOptions(top, ("tasks",), flags=FLAGS, yes=True, backoff=Backoff(base=1.5, jitter=0.0))
+        RunOptions(top, ("tasks",), flags=DEMO_FLAGS, yes=True, backoff=Backoff(base=1.5, jitter=0.0))
     )
-    batch = _batch(top)
+    batch = _find_batch(top)
     if batch is None or code not in {OK, FAILED}:
         return code
     sys.stdout.flush()
-    _try_next(top, batch)
-    return OK if _statuses(batch) == DESIGNED else INTERNAL
+    _print_next_steps(top, batch)
+    return OK if _read_statuses(batch) == EXPECTED_STATUSES else INTERNAL
 
 
-def make(top: Path) -> None:
+def make_site(top: Path) -> None:
     _copy(resources.files("plait.demo") / "site", top)
     names = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
     who = ["-c", "user.name=plait", "-c", "user.email=plait@localhost"]
@@ -126,20 +128,20 @@ def _git(top: Path, words: list[str], names: dict[str, str]) -> None:
         raise WorldError(f"git {words[0]} failed in {top}: {made.stderr.strip()}")
 
 
-def _batch(top: Path) -> BatchState | None:
-    state = history(find_place(top)).state
+def _find_batch(top: Path) -> BatchState | None:
+    state = read_past_batches(find_repo(top)).state
     return next(iter(state.batches.values()), None) if state else None
 
 
-def _statuses(batch: BatchState) -> dict[str, str]:
+def _read_statuses(batch: BatchState) -> dict[str, str]:
     return {task.task.id: task.status.value for task in batch.tasks if task.status}
 
 
-def _try_next(top: Path, batch: BatchState) -> None:
-    plait = _called(top)
+def _print_next_steps(top: Path, batch: BatchState) -> None:
+    plait = _format_plait_command(top)
     page = Page()
-    page.line()
-    page.line(("What to try next", "bold"))
+    page.add_line()
+    page.add_line(("What to try next", "bold"))
     for command, why in (
         (f"git -C {shlex.quote(str(top))} log --oneline --graph {batch.branch}", "what was merged"),
         (f"{plait} diff {batch.id} 02-colours", "what one task changed"),
@@ -149,15 +151,15 @@ def _try_next(top: Path, batch: BatchState) -> None:
         (f"echo hello > {shlex.quote(str(top / 'dictionary.txt'))}", "give it what it lacks …"),
         (f"{plait} retry {batch.id} 06-translation", "… and both are taken up again, and merged"),
     ):
-        page.line((f"  # {why}", "dim"))
-        page.line(f"  {command}")
-    page.line()
-    page.line(f"The checkout in {top} is as it was: all of it is on {batch.branch}.")
-    page.line(f"Delete {top.parent} when you have seen enough.")
+        page.add_line((f"  # {why}", "dim"))
+        page.add_line(f"  {command}")
+    page.add_line()
+    page.add_line(f"The checkout in {top} is as it was: all of it is on {batch.branch}.")
+    page.add_line(f"Delete {top.parent} when you have seen enough.")
     page.show()
 
 
-def _called(top: Path) -> str:
+def _format_plait_command(top: Path) -> str:
     """As this was called: it need not be on PATH."""
     program = "plait" if shutil.which("plait") else sys.argv[0]
     return f"{shlex.quote(program)} -C {shlex.quote(str(top))}"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from plait.cli.say import FAILED, OK, Page, write_json
-from plait.wiring.checkup import checkup
+from plait.cli.say import FAILED, OK, Page, print_json
+from plait.wiring.checkup import run_checks
 
 if TYPE_CHECKING:
-    from plait.wiring.checkup import Check
+    from plait.wiring.checkup import DoctorCheck
 
 _STYLES = {"ok": "green", "warning": "yellow", "problem": "bold red"}
 _WIDTH = len("problem")
@@ -17,15 +17,15 @@ _WIDTH = len("problem")
 
 def doctor_command(where: Path, *, as_json: bool) -> int:
     """1 if there is a problem; warnings are no reason not to go on."""
-    checks = checkup(where)
+    checks = run_checks(where)
     if as_json:
-        write_json({"checks": [_json(check) for check in checks]})
+        print_json({"checks": [_check_json(check) for check in checks]})
     else:
-        _show(checks)
+        _print_checks(checks)
     return FAILED if any(check.verdict.value == "problem" for check in checks) else OK
 
 
-def _json(check: Check) -> dict[str, object]:
+def _check_json(check: DoctorCheck) -> dict[str, object]:
     return {
         "topic": check.topic,
         "verdict": check.verdict.value,
@@ -34,12 +34,12 @@ def _json(check: Check) -> dict[str, object]:
     }
 
 
-def _show(checks: list[Check]) -> None:
+def _print_checks(checks: list[DoctorCheck]) -> None:
     page = Page()
     topics = max(len(check.topic) for check in checks)
     for check in checks:
         verdict = check.verdict.value
-        page.line((f"{verdict:{_WIDTH}}", _STYLES[verdict]), f"  {check.topic:{topics}}  {check.said}")
+        page.add_line((f"{verdict:{_WIDTH}}", _STYLES[verdict]), f"  {check.topic:{topics}}  {check.said}")
         if check.hint:
-            page.line((f"{'':{_WIDTH + topics + 4}}{check.hint}", "dim"))
+            page.add_line((f"{'':{_WIDTH + topics + 4}}{check.hint}", "dim"))
     page.show()

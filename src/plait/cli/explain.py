@@ -6,96 +6,102 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from plait.cli.contest_table import show_table
-from plait.cli.explain_result import result_lines
-from plait.cli.say import OK, Page, write_json
-from plait.cli.screen.spans import took
-from plait.cli.show import cut, room, style, word
-from plait.core.explain import explain, standing
+from plait.cli.contest_table import add_contest_table
+from plait.cli.explain_result import describe_result
+from plait.cli.say import OK, Page, print_json
+from plait.cli.screen.spans import format_elapsed
+from plait.cli.show import truncate_line, get_line_width, get_status_style, format_status
+from plait.core.explain import explain_in_words, explain_status
 from plait.core.reports import Outcome
 from plait.core.state import BatchState, State
 from plait.core.status import Category, TaskStatus
 from plait.core.task import Need, NeedKind
-from plait.front.desk import open_desk
-from plait.front.explaining import Explained, explained, explained_json, of_need
-from plait.front.names import find_one
-from plait.front.past import Try, label
-from plait.front.way import way
-from plait.wiring import find_place
+from plait.front.desk import open_session
+from plait.front.explaining import FullExplanation, explain_fully, explanation_json, explain_need
+from plait.front.names import find_one_task
+from plait.front.past import PastAttempt, format_attempt_label
+from plait.front.way import suggest_next_step
+from plait.wiring import find_repo
 
 
 def explain_command(where: Path, words: Sequence[str], *, as_json: bool) -> int:
-    place = find_place(where)
-    with open_desk(place) as desk:
-        state = desk.ahead()
-        batch, task = find_one(state, words)
-    known = explained(place, state, batch, task)
+    place = find_repo(where)
+    with open_session(place) as desk:
+        state = desk.preview_state()
+        batch, task = find_one_task(state, words)
+    known = explain_fully(place, state, batch, task)
     if as_json:
-        write_json(explained_json(known))
+        print_json(explanation_json(known))
     else:
-        _show(known)
+        _print_explanation(known)
     return OK
 
 
-def _show(known: Explained) -> None:
+def _print_explanation(known: FullExplanation) -> None:
     state, batch, task = known.state, known.batch, known.task
-    page, stands = Page(), standing(state, batch, task)
-    page.line((explain(state, batch, task), style(stands.status)))
+    page, explanation = Page(), explain_status(state, batch, task)
+    page.add_line((explain_in_words(state, batch, task), get_status_style(explanation.status)))
     about = " · ".join(filter(None, (task.task.title, str(task.task.origin or ""), f"batch {batch.id}")))
-    page.line((about, "dim"))
+    page.add_line((about, "dim"))
     if known.contest is not None:
-        page.line()
-        page.line(("contest", "bold"))
-        show_table(page, known.contest)
+        page.add_line()
+        page.add_line(("contest", "bold"))
+        add_contest_table(page, known.contest)
     needs = [need for need in task.task.needs if need.kind is not NeedKind.ENTRANT]
     if needs:
-        page.line()
-        page.line(("needs", "bold"))
+        page.add_line()
+        page.add_line(("needs", "bold"))
         for need in needs:
-            _show_need(page, state, batch, need)
-    if known.past:
-        page.line()
-        page.line(("attempts", "bold"))
-        for each in known.past:
-            _show_try(page, each)
-    lines = list(result_lines(batch, known.result)) if known.result is not None else []
+            _add_need(page, state, batch, need)
+    if known.attempts:
+        page.add_line()
+        page.add_line(("attempts", "bold"))
+        for each in known.attempts:
+            _add_attempt(page, each)
+    lines = list(describe_result(batch, known.result)) if known.result is not None else []
     if lines:
-        page.line()
-        page.line(("result", "bold"))
+        page.add_line()
+        page.add_line(("result", "bold"))
         for what, said in lines:
-            page.line(f"  {what:<9} {' '.join(said.split())}")
-    page.line()
-    page.line(way(state, batch, task))
+            page.add_line(f"  {what:<9} {' '.join(said.split())}")
+    page.add_line()
+    page.add_line(suggest_next_step(state, batch, task))
     page.show()
 
 
-def _show_need(page: Page, state: State, batch: BatchState, need: Need) -> None:
-    stands = of_need(state, batch, need)
+def _add_need(page: Page, state: State, batch: BatchState, need: Need) -> None:
+    explanation = explain_need(state, batch, need)
     why = ", ".join(filter(None, ("chain" if need.kind is NeedKind.CHAIN else "", need.reason)))
     origin = f" ({need.at})" if need.at else ""
-    status = ("not in this batch", "dim") if stands is None else (word(stands.status), style(stands.status))
-    reason = stands.reason if stands is not None and stands.status is not TaskStatus.DONE else ""
+    status = (
+        ("not in this batch", "dim")
+        if explanation is None
+        else (format_status(explanation.status), get_status_style(explanation.status))
+    )
+    reason = (
+        explanation.reason if explanation is not None and explanation.status is not TaskStatus.DONE else ""
+    )
     said = f"  {why}" if why else ""
-    page.line(f"  {need.on}  ", status, f"{said}{origin}", (f"  {reason}" if reason else "", "dim"))
+    page.add_line(f"  {need.on}  ", status, f"{said}{origin}", (f"  {reason}" if reason else "", "dim"))
 
 
-def _show_try(page: Page, each: Try) -> None:
-    length = took((time.time() if each.ended_at is None else each.ended_at) - each.started_at)
-    head = f"  {label(each.attempt):<9} {each.agent:<8} {length:>7}  "
-    width = room()
-    said = cut(_outcome(each), None if width is None else width - len(head))
-    page.line(head, (said, _tone(each.outcome)))
+def _add_attempt(page: Page, each: PastAttempt) -> None:
+    length = format_elapsed((time.time() if each.ended_at is None else each.ended_at) - each.started_at)
+    head = f"  {format_attempt_label(each.attempt):<9} {each.agent:<8} {length:>7}  "
+    width = get_line_width()
+    said = truncate_line(_describe_outcome(each), None if width is None else width - len(head))
+    page.add_line(head, (said, _get_outcome_style(each.outcome)))
     if each.then:
-        page.line((f"  {'':<9} then again: {cut(each.then, width)}", "dim"))
+        page.add_line((f"  {'':<9} then again: {truncate_line(each.then, width)}", "dim"))
 
 
-def _tone(outcome: Outcome | None) -> str:
+def _get_outcome_style(outcome: Outcome | None) -> str:
     if outcome is None:
         return "cyan"
     return "green" if outcome.category is Category.OK else "red"
 
 
-def _outcome(each: Try) -> str:
+def _describe_outcome(each: PastAttempt) -> str:
     if each.outcome is None:
         return f"being ended ({each.ending.value})" if each.ending else "at work"
     if each.outcome.category is Category.OK:

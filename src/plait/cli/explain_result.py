@@ -4,38 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from plait.cli.show import changes, commit, listed, minus
+from plait.cli.show import format_diffstat, shorten_commit, list_names, get_minus_sign
 from plait.core.state import BatchState
 from plait.front.gates import GateRun
-from plait.front.results import Result
+from plait.front.results import TaskResultDetails
 
-Line = tuple[str, str]  # what, and the words about it
+_ResultLine = tuple[str, str]  # what, and the words about it
 
 
-def result_lines(batch: BatchState, found: Result) -> Iterator[Line]:
+def describe_result(batch: BatchState, found: TaskResultDetails) -> Iterator[_ResultLine]:
     if found.workspace:
         yield "workspace", found.workspace
     if found.diffstat is not None:
-        files = f" in {listed(found.files)}" if found.files else ""
-        yield "changed", f"{changes(found.diffstat, minus())}{files}"
+        files = f" in {list_names(found.files)}" if found.files else ""
+        yield "changed", f"{format_diffstat(found.diffstat, get_minus_sign())}{files}"
     if found.tip:
-        yield "branch", f"{found.branch} at {commit(found.tip)}"
+        yield "branch", f"{found.branch} at {shorten_commit(found.tip)}"
     elif found.kept:
         yield "branch", f"{found.branch} is gone; {found.kept} has its work"
     if found.merged:
-        yield "merged", f"as {commit(found.merged)}, {found.place} of {len(batch.line)} in {batch.branch}"
+        yield (
+            "merged",
+            f"as {shorten_commit(found.merged)}, {found.place} of {len(batch.merges)} in {batch.branch}",
+        )
     running = batch.gate
     if running is not None and not running.stale and 0 < found.place <= running.size:
         yield "gate", f"gate {running.n} runs on it now: plait logs {batch.id} --gate -f"
     elif found.gate is not None:
-        yield "gate", _gate(found.gate)
+        yield "gate", _describe_gate(found.gate)
     if found.published:
         url = batch.published.url if batch.published is not None else ""
-        yield "published", url or f"pushed, with the batch branch at {commit(found.published)}"
+        yield "published", url or f"pushed, with the batch branch at {shorten_commit(found.published)}"
 
 
-def _gate(gate: GateRun) -> str:
-    order = gate.order
+def _describe_gate(gate: GateRun) -> str:
+    order = gate.decision
     why = f": {gate.detail}" if gate.detail else ""
     said = "passed" if gate.passed else f"failed{why}"
-    return f"gate {order.n} ({order.command}), on {commit(order.commit)}, {said}"
+    return f"gate {order.n} ({order.command}), on {shorten_commit(order.commit)}, {said}"

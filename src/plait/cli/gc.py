@@ -6,34 +6,34 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from plait.cli.gc_tell import gone_json, plan_json, show_gone, show_plan, show_saved
-from plait.cli.say import FAILED, OK, harmless, write_json
-from plait.config.amounts import duration
+from plait.cli.gc_tell import removed_json, cleanup_json, print_removed, print_cleanup, print_saved
+from plait.cli.say import FAILED, OK, replace_control_chars, print_json
+from plait.config.amounts import parse_duration_setting
 from plait.core.errors import UserError
 from plait.core.frozen import dataclass
-from plait.front.desk import Desk, open_desk
-from plait.front.tidying import names, open_attic, to_forget
-from plait.wiring import Place, find_place
+from plait.front.desk import Session, open_session
+from plait.front.tidying import collect_names, open_session_collector, find_batch_to_forget
+from plait.wiring import RepoLocation, find_repo
 from plait.wiring.attic import (
-    Attic,
-    Cleanup,
-    Facts,
-    Item,
-    Kept,
-    Ref,
-    Wish,
-    plan_cleanup,
-    repository_git,
-    restore,
-    saved,
+    GarbageCollector,
+    GcPlan,
+    GcFacts,
+    Removal,
+    KeptItem,
+    RefItem,
+    GcOptions,
+    plan_gc,
+    open_repository_git,
+    restore_branch,
+    list_saved_commits,
 )
-from plait.wiring.sources import settings
+from plait.wiring.sources import load_settings
 
 RESTORE = "restore"
 
 
 @dataclass(frozen=True, slots=True)
-class GcWish:
+class GcArguments:
     dry_run: bool = False
     older: str | None = None
     forget: tuple[str, ...] = ()
@@ -45,62 +45,66 @@ class GcWish:
     as_json: bool = False
 
 
-def gc_command(where: Path, words: Sequence[str], wish: GcWish) -> int:
-    place = find_place(where)
+def gc_command(where: Path, words: Sequence[str], arguments: GcArguments) -> int:
+    place = find_repo(where)
     if words:
-        return _restore(place, words, wish)
-    if wish.branch is not None:
+        return _restore(place, words, arguments)
+    if arguments.branch is not None:
         raise UserError("--as is about restoring", hint="plait gc restore NAME --as BRANCH")
-    if wish.listing:
-        return _list(place, wish)
-    with open_desk(place) as desk:
-        attic = open_attic(desk, settings(where))
-        facts = attic.facts()
-        asked = _asked(desk, facts, wish)
-        return _clean(place, attic, plan_cleanup(facts, asked), asked, wish)
+    if arguments.listing:
+        return _print_saved(place, arguments)
+    with open_session(place) as desk:
+        attic = open_session_collector(desk, load_settings(where))
+        facts = attic.collect_facts()
+        request = _parse_request(desk, facts, arguments)
+        return _clean(place, attic, plan_gc(facts, request), request, arguments)
 
 
-def _asked(desk: Desk, facts: Facts, wish: GcWish) -> Wish:
-    older = None if wish.older is None else duration(wish.older)
-    if wish.older is not None and older is None:
-        raise UserError(f"{wish.older} is no length of time", hint="--older 14d, --older 12h")
-    if wish.unmerged and not wish.forget:
+def _parse_request(desk: Session, facts: GcFacts, arguments: GcArguments) -> GcOptions:
+    older = None if arguments.older is None else parse_duration_setting(arguments.older)
+    if arguments.older is not None and older is None:
+        raise UserError(f"{arguments.older} is no length of time", hint="--older 14d, --older 12h")
+    if arguments.unmerged and not arguments.forget:
         raise UserError(
             "--with-unmerged is about batches that are to be forgotten", hint="plait gc --forget BATCH"
         )
-    state = desk.ahead()
-    forget = frozenset(to_forget(state, facts, word) for word in wish.forget)
-    return Wish(older, forget, wish.unmerged, wish.lost)
+    state = desk.preview_state()
+    forget = frozenset(find_batch_to_forget(state, facts, word) for word in arguments.forget)
+    return GcOptions(older, forget, arguments.unmerged, arguments.lost)
 
 
-def _clean(place: Place, attic: Attic, plan: Cleanup, asked: Wish, wish: GcWish) -> int:
-    if wish.as_json and wish.dry_run:
-        write_json(plan_json(plan))
-    elif not wish.as_json:
-        show_plan(plan)
-    if wish.dry_run or not (plan.items or wish.as_json):
+def _clean(
+    place: RepoLocation, attic: GarbageCollector, plan: GcPlan, request: GcOptions, arguments: GcArguments
+) -> int:
+    if arguments.as_json and arguments.dry_run:
+        print_json(cleanup_json(plan))
+    elif not arguments.as_json:
+        print_cleanup(plan)
+    if arguments.dry_run or not (plan.removals or arguments.as_json):
         return OK
-    if not (wish.yes or wish.as_json or _confirmed(plan, asked)):
+    if not (arguments.yes or arguments.as_json or _confirm(plan, request)):
         print("Nothing was removed.", file=sys.stderr)  # noqa: T201 - a person answers a person
         return FAILED
-    before = _saved(place)
-    told = list(attic.clean(plan.items, asked))
-    fresh = sorted(_saved(place) - before)
-    if wish.as_json:
-        write_json(gone_json(plan, told, fresh))
+    before = _list_saved_names(place)
+    outcomes = list(attic.clean(plan.removals, request))
+    newly_saved = sorted(_list_saved_names(place) - before)
+    if arguments.as_json:
+        print_json(removed_json(plan, outcomes, newly_saved))
     else:
-        show_gone(told, fresh, forgotten=sorted(asked.forget))
-    return FAILED if any(isinstance(each, Kept) for each in told) else OK
+        print_removed(outcomes, newly_saved, forgotten=sorted(request.forget))
+    return FAILED if any(isinstance(each, KeptItem) for each in outcomes) else OK
 
 
-def _saved(place: Place) -> set[str]:
-    return {each.name for each in saved(repository_git(place))} if place.repository else set()
+def _list_saved_names(place: RepoLocation) -> set[str]:
+    return (
+        {each.name for each in list_saved_commits(open_repository_git(place))} if place.repository else set()
+    )
 
 
-def _list(place: Place, wish: GcWish) -> int:
-    found = saved(repository_git(place)) if place.repository else []
-    if wish.as_json:
-        write_json(
+def _print_saved(place: RepoLocation, arguments: GcArguments) -> int:
+    found = list_saved_commits(open_repository_git(place)) if place.repository else []
+    if arguments.as_json:
+        print_json(
             {
                 "saved": [
                     {"name": e.name, "ref": e.ref, "commit": e.commit, "subject": e.subject} for e in found
@@ -108,44 +112,50 @@ def _list(place: Place, wish: GcWish) -> int:
             }
         )
     else:
-        show_saved(found)
+        print_saved(found)
     return OK
 
 
-def _restore(place: Place, words: Sequence[str], wish: GcWish) -> int:
+def _restore(place: RepoLocation, words: Sequence[str], arguments: GcArguments) -> int:
     if len(words) != 2 or words[0] != RESTORE:  # the word and a name
         raise UserError("gc takes no names, but for what is to be restored", hint="plait gc restore NAME")
     if not place.repository:
         raise UserError(f"{place.top} is no repository: nothing is saved in it")
-    with open_desk(place) as desk:
-        known = names(desk.ahead())
-    made = restore(repository_git(place), known, words[1], wish.branch)
-    if wish.as_json:
-        write_json({"branch": made.branch, "commit": made.commit, "made": made.made})
+    with open_session(place) as desk:
+        known = collect_names(desk.preview_state())
+    made = restore_branch(open_repository_git(place), known, words[1], arguments.branch)
+    if arguments.as_json:
+        print_json({"branch": made.branch, "commit": made.commit, "made": made.made})
     else:
         how = "was made" if made.made else "is there already"
-        print(harmless(f"The branch {made.branch} {how}, at {made.commit[:12]}: git switch {made.branch}"))  # noqa: T201 - the answer
+        print(
+            replace_control_chars(
+                f"The branch {made.branch} {how}, at {made.commit[:12]}: git switch {made.branch}"
+            )
+        )  # noqa: T201 - the answer
     return OK
 
 
-def _confirmed(plan: Cleanup, asked: Wish) -> bool:
+def _confirm(plan: GcPlan, request: GcOptions) -> bool:
     """Whoever is not at a terminal has said it already. What would be lost for good is confirmed by name."""
     if not (sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()):
         return True
-    doomed = [item for item in plan.items if isinstance(item.thing, Ref) and not item.thing.elsewhere]
-    if not doomed:
-        return _said("Remove this? [y/N] ").lower() in {"y", "yes"}
-    return all(_by_name(batch, doomed) for batch in sorted(asked.forget))
+    unrecoverable = [
+        item for item in plan.removals if isinstance(item.item, RefItem) and not item.item.elsewhere
+    ]
+    if not unrecoverable:
+        return prompt_line("Remove this? [y/N] ").lower() in {"y", "yes"}
+    return all(_confirm_by_name(batch, unrecoverable) for batch in sorted(request.forget))
 
 
-def _by_name(batch: str, doomed: Sequence[Item]) -> bool:
-    many = sum(isinstance(item.thing, Ref) and item.thing.batch == batch for item in doomed)
+def _confirm_by_name(batch: str, unrecoverable: Sequence[Removal]) -> bool:
+    many = sum(isinstance(item.item, RefItem) and item.item.batch == batch for item in unrecoverable)
     question = f"{many} results of batch {batch} were never merged, and can't be brought back by plait. Type {batch} to forget it: "
-    return not many or _said(question) == batch
+    return not many or prompt_line(question) == batch
 
 
-def _said(question: str) -> str:
+def prompt_line(question: str) -> str:
     try:
-        return input(harmless(question)).strip()
+        return input(replace_control_chars(question)).strip()
     except EOFError:  # Ctrl+D leaves as Ctrl+C does
         raise KeyboardInterrupt from None

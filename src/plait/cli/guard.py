@@ -13,7 +13,7 @@ from plait.cli import headstart, say
 from plait.core.errors import PlaitError, WorldError
 
 
-def prepare() -> None:
+def prepare_streams() -> None:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # it was closed by whoever started this
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - to the end of the process
@@ -24,36 +24,36 @@ def prepare() -> None:
             stream.reconfigure(errors="replace")
 
 
-def guarded(call: Callable[[], int], *, as_json: bool) -> int:
+def run_guarded(call: Callable[[], int], *, as_json: bool) -> int:
     """The exit code."""
     try:
         code = call()
         sys.stdout.flush()
     except PlaitError as error:
-        return say.tell_error(error, as_json=as_json)
+        return say.report_error(error, as_json=as_json)
     except KeyboardInterrupt:
         return say.INTERRUPTED
     except BrokenPipeError:  # whoever read the output has seen enough
-        _close_output()
+        _discard_output()
         return say.OK
     except OSError as error:
-        _close_output()
-        return say.tell_error(WorldError(say.of_system(error)), cause=error)
+        _discard_output()
+        return say.report_error(WorldError(say.describe_os_error(error)), cause=error)
     except Exception as error:  # noqa: BLE001 - the last one who can tell of it
-        return say.tell_error(say.bug(error), as_json=as_json, cause=error)
+        return say.report_error(say.wrap_as_bug(error), as_json=as_json, cause=error)
     return code
 
 
-def leave(code: int) -> NoReturn:
+def exit_now(code: int) -> NoReturn:
     """At once: what Python tidies up at its end is the system's to take back anyway, and takes a while."""
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
             stream.flush()
-    headstart.drop()
+    headstart.drop_engine()
     os._exit(code)
 
 
-def _close_output() -> None:
+def _discard_output() -> None:
     """What can't be written is dropped, so that Python does not complain about it once more at its end."""
     try:
         sys.stdout.flush()

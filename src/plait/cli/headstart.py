@@ -13,54 +13,54 @@ from typing import TYPE_CHECKING
 from plait.core.errors import PlaitError
 
 if TYPE_CHECKING:
-    from plait.wiring import Held, Place
+    from plait.wiring import HeldProcess, RepoLocation
 
 # What nothing is run by, or something elsewhere.
-_OTHERWISE = ("--dry-run", "--help", "-h", "--repo")
+_NO_RUN_FLAGS = ("--dry-run", "--help", "-h", "--repo")
 
-_begun: tuple[Place, Held] | None = None
+_prestarted: tuple[RepoLocation, HeldProcess] | None = None
 
 
-def place_of(words: Sequence[str]) -> Path | None:
+def find_run_directory(argv: Sequence[str]) -> Path | None:
     """Where `[-C DIR]... run …` will run something; None for all other words, and where it may not."""
-    where, left = Path(), list(words)
-    while left[:1] == ["-C"] and len(left) > 1:
-        where, left = where / left[1], left[2:]
-    runs = left[:1] == ["run"] and not any(word.partition("=")[0] in _OTHERWISE for word in left)
+    where, rest = Path(), list(argv)
+    while rest[:1] == ["-C"] and len(rest) > 1:
+        where, rest = where / rest[1], rest[2:]
+    runs = rest[:1] == ["run"] and not any(word.partition("=")[0] in _NO_RUN_FLAGS for word in rest)
     return where if runs else None
 
 
-def begin(words: Sequence[str]) -> None:
-    global _begun  # noqa: PLW0603 - one front has one
-    where = place_of(words)
+def prestart_for_run(argv: Sequence[str]) -> None:
+    global _prestarted  # noqa: PLW0603 - one front has one
+    where = find_run_directory(argv)
     if where is None or None in {
         sys.stdin,
         sys.stdout,
         sys.stderr,
     }:  # one was closed: the pipe would take its place
         return
-    from plait.wiring import engine_of, find_place, warm_engine  # noqa: PLC0415 - only for those who run something
+    from plait.wiring import find_engine, find_repo, spawn_held_engine  # noqa: PLC0415 - only for those who run something
 
     try:
-        place = find_place(where)
-        held = warm_engine(place) if engine_of(place) is None else None
+        place = find_repo(where)
+        held = spawn_held_engine(place) if find_engine(place) is None else None
     except (PlaitError, OSError):  # whoever really looks will say so
         return
-    _begun = (place, held) if held is not None else None
+    _prestarted = (place, held) if held is not None else None
 
 
-def taken(place: Place) -> Held | None:
+def take_engine(place: RepoLocation) -> HeldProcess | None:
     """The engine that was begun for this place, if one was: the caller's from now on."""
-    global _begun
-    if _begun is None or _begun[0] != place:
+    global _prestarted
+    if _prestarted is None or _prestarted[0] != place:
         return None
-    held, _begun = _begun[1], None
+    held, _prestarted = _prestarted[1], None
     return held
 
 
-def drop() -> None:
+def drop_engine() -> None:
     """Nobody took it."""
-    global _begun  # noqa: PLW0603
-    if _begun is not None:
-        _begun[1].drop()
-        _begun = None
+    global _prestarted  # noqa: PLW0603
+    if _prestarted is not None:
+        _prestarted[1].discard()
+        _prestarted = None

@@ -9,26 +9,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plait.cli import say
-from plait.cli.init_ask import Ask, Choice, asked, prompt, suggested
-from plait.cli.init_text import show_findings, show_next
-from plait.config.files import OWN, PYPROJECT
-from plait.config.template import template
+from plait.cli.init_ask import Prompt, InitChoice, ask_choice, make_prompt, suggest_choice
+from plait.cli.init_text import print_findings, print_next_steps
+from plait.config.files import PLAIT_TOML, PYPROJECT
+from plait.config.template import render_config_template
 from plait.core.errors import UserError, WorldError
-from plait.wiring import Place, find_place
-from plait.wiring.sources import findings, make_file, settings_in_pyproject
+from plait.wiring import RepoLocation, find_repo
+from plait.wiring.sources import scan_project, create_text_file, has_settings_in_pyproject
 
 if TYPE_CHECKING:  # rich is slow to import, and `plait --help` reads this file
     from rich.console import Console
 
-    from plait.wiring.sources import Findings
+    from plait.wiring.sources import RepoScan
 
-_HINTS = {
+_HINT_BY_ERRNO = {
     errno.ENOSPC: "Make room on the disk, then run `plait init` again.",
     errno.EDQUOT: "Make room in your quota, then run `plait init` again.",
     errno.EROFS: "The file system can be read only.",
     errno.EISDIR: "Move the folder of that name away.",
 }
-_WHO = "See who may write there: ls -ld ."
+_PERMISSION_HINT = "See who may write there: ls -ld ."
 
 
 def init_command(  # noqa: PLR0913 - the command line's own flags, and what tests put in place of the terminal
@@ -38,63 +38,63 @@ def init_command(  # noqa: PLR0913 - the command line's own flags, and what test
     force: bool,
     as_json: bool,
     console: Console | None = None,
-    ask: Ask | None = None,
+    ask: Prompt | None = None,
     path: str | None = None,
 ) -> int:
     """The exit code; what stands in the way is raised. Nothing is run, and nothing is written before all is answered.
 
     `ask` takes the place of the terminal's own prompt, `path` that of PATH.
     """
-    out = console or say.console()
-    place = find_place(where)
-    _refuse_settled(place.top, force=force)
-    found = findings(place, os.environ.get("PATH", os.defpath) if path is None else path)
+    out = console or say.make_console()
+    place = find_repo(where)
+    _check_not_configured(place.top, force=force)
+    found = scan_project(place, os.environ.get("PATH", os.defpath) if path is None else path)
     if not as_json:
-        show_findings(out, place, found)
+        print_findings(out, place, found)
     quiet = yes or as_json or not out.is_terminal or (ask is None and not sys.stdin.isatty())
-    choice = suggested(found) if quiet else asked(ask or prompt(out), out, place, found)
-    _write(place.top, template(choice.settings()), force=force)
+    choice = suggest_choice(found) if quiet else ask_choice(ask or make_prompt(out), out, place, found)
+    _write_config(place.top, render_config_template(choice.settings()), force=force)
     if as_json:
-        _write_json(out, place, found, choice)
+        _print_json(out, place, found, choice)
     else:
-        show_next(out, place, sources=bool(choice.sources), agent=choice.agent is not None)
+        print_next_steps(out, place, sources=bool(choice.sources), agent=choice.agent is not None)
     return say.OK
 
 
-def _refuse_settled(top: Path, *, force: bool) -> None:
+def _check_not_configured(top: Path, *, force: bool) -> None:
     """A second set of settings beside those of pyproject would contradict them, so --force can't have that either."""
-    if settings_in_pyproject(top):
+    if has_settings_in_pyproject(top):
         raise UserError(
             f"{PYPROJECT} has settings already, under [tool.plait]",
-            hint=f"`plait config` shows them. For a {OWN} instead, delete that table first.",
+            hint=f"`plait config` shows them. For a {PLAIT_TOML} instead, delete that table first.",
         )
-    if not force and os.path.lexists(top / OWN):
-        raise _taken(f"there is a {OWN} already")
+    if not force and os.path.lexists(top / PLAIT_TOML):
+        raise _make_exists_error(f"there is a {PLAIT_TOML} already")
 
 
-def _taken(message: str) -> UserError:
+def _make_exists_error(message: str) -> UserError:
     return UserError(
         message,
         hint="`plait config` shows what is in force; `plait init --force` writes a new file in its place.",
     )
 
 
-def _write(top: Path, text: str, *, force: bool) -> None:
+def _write_config(top: Path, text: str, *, force: bool) -> None:
     try:
-        make_file(top / OWN, text, replace=force)
+        create_text_file(top / PLAIT_TOML, text, replace=force)
     except FileExistsError:
-        raise _taken(f"somebody else has just made a {OWN}: it stays as it is") from None
+        raise _make_exists_error(f"somebody else has just made a {PLAIT_TOML}: it stays as it is") from None
     except OSError as error:
         said = error.strerror or str(error)
-        hint = _HINTS.get(error.errno or 0, _WHO)
-        raise WorldError(f"{top / OWN} can't be written: {said}", hint=hint) from error
+        hint = _HINT_BY_ERRNO.get(error.errno or 0, _PERMISSION_HINT)
+        raise WorldError(f"{top / PLAIT_TOML} can't be written: {said}", hint=hint) from error
 
 
-def _write_json(out: Console, place: Place, found: Findings, choice: Choice) -> None:
+def _print_json(out: Console, place: RepoLocation, found: RepoScan, choice: InitChoice) -> None:
     import json  # noqa: PLC0415
 
-    told = {
-        "written": str(place.top / OWN),
+    answer = {
+        "written": str(place.top / PLAIT_TOML),
         "repository": place.repository,
         "sources": [
             {
@@ -111,4 +111,4 @@ def _write_json(out: Console, place: Place, found: Findings, choice: Choice) -> 
         "verify": choice.verify,
         "verifyReason": found.verify.why if found.verify else None,
     }
-    out.file.write(json.dumps(told, indent=2) + "\n")
+    out.file.write(json.dumps(answer, indent=2) + "\n")

@@ -5,39 +5,41 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from plait.config.files import OWN
-from plait.config.toml import write
-from plait.wiring import Place
+from plait.config.files import PLAIT_TOML
+from plait.config.toml import format_toml
+from plait.wiring import RepoLocation
 
 if TYPE_CHECKING:  # rich is slow to import, and `plait --help` reads this file
     from rich.console import Console
 
-    from plait.wiring.sources import Findings, Seen
+    from plait.wiring.sources import RepoScan, FoundSource
 
-_WIDEST = 40
-
-
-def line(out: Console, said: str = "", style: str | None = None) -> None:
-    out.print(said, style=style, markup=False, highlight=False, emoji=False, soft_wrap=True)
+_MAX_COLUMN_WIDTH = 40
 
 
-def visible(said: str) -> str:
+def print_line(out: Console, text: str = "", style: str | None = None) -> None:
+    out.print(text, style=style, markup=False, highlight=False, emoji=False, soft_wrap=True)
+
+
+def quote_unprintable(text: str) -> str:
     """Nothing in a repository may steer a terminal: a text that could stands in quotes, escaped."""
-    return said if said.isprintable() else write(said)
+    return text if text.isprintable() else format_toml(text)
 
 
-def show_findings(out: Console, place: Place, found: Findings) -> None:
+def print_findings(out: Console, place: RepoLocation, found: RepoScan) -> None:
     if not place.repository:
-        line(
-            out, f"{visible(str(place.top))} is in no git repository: {OWN} goes into this folder.", "yellow"
+        print_line(
+            out,
+            f"{quote_unprintable(str(place.top))} is in no git repository: {PLAIT_TOML} goes into this folder.",
+            "yellow",
         )
-    rows = [*_sources(found), _agent(found), _verify(found)]
-    width = min(_WIDEST, max(len(what) for _, what, _ in rows))
+    rows = [*_source_rows(found), _agent_row(found), _verify_row(found)]
+    width = min(_MAX_COLUMN_WIDTH, max(len(what) for _, what, _ in rows))
     for label, what, note in rows:
-        line(out, f"{label:8} {what:{width}}  {note}".rstrip())
+        print_line(out, f"{label:8} {what:{width}}  {note}".rstrip())
 
 
-def _sources(found: Findings) -> Iterator[tuple[str, str, str]]:
+def _source_rows(found: RepoScan) -> Iterator[tuple[str, str, str]]:
     if not found.sources:
         yield (
             "sources",
@@ -45,17 +47,17 @@ def _sources(found: Findings) -> Iterator[tuple[str, str, str]]:
             "a folder tasks/ with a markdown file for each task will do, or a TODO.md",
         )
     for place, seen in enumerate(found.sources):
-        yield "" if place else "sources", visible(seen.path), _told(seen)
+        yield "" if place else "sources", quote_unprintable(seen.path), _describe_source(seen)
 
 
-def _told(seen: Seen) -> str:
+def _describe_source(seen: FoundSource) -> str:
     if seen.problem:
-        return f"left out: {visible(seen.problem)}"
+        return f"left out: {quote_unprintable(seen.problem)}"
     tasks = "task" if seen.total == 1 else "tasks"
     return f"{seen.format} · {seen.open} of {seen.total} {tasks} open"
 
 
-def _agent(found: Findings) -> tuple[str, str, str]:
+def _agent_row(found: RepoScan) -> tuple[str, str, str]:
     agent = found.agent
     others = ", ".join(name for name in found.agents if name != agent)
     if agent:
@@ -67,16 +69,16 @@ def _agent(found: Findings) -> tuple[str, str, str]:
     return "agent", "none found", f"none of {', '.join(found.preferred)}{others and f'; but {others}'}"
 
 
-def _verify(found: Findings) -> tuple[str, str, str]:
+def _verify_row(found: RepoScan) -> tuple[str, str, str]:
     if found.verify is None:
         return "verify", "none found", "no file here tells how the tests are run"
     return "verify", found.verify.command, found.verify.why
 
 
-def show_next(out: Console, place: Place, *, sources: bool, agent: bool) -> None:
-    line(out)
-    line(out, f"Wrote {visible(str(place.top / OWN))}.")
+def print_next_steps(out: Console, place: RepoLocation, *, sources: bool, agent: bool) -> None:
+    print_line(out)
+    print_line(out, f"Wrote {quote_unprintable(str(place.top / PLAIT_TOML))}.")
     if not agent:
-        line(out, "No agent is set: install one of them, or name another under [run].")
+        print_line(out, "No agent is set: install one of them, or name another under [run].")
     first = "" if sources else "write down some tasks, or name their source under [sources]; then "
-    line(out, f"Next: {first}`plait plan` shows what would run, in which order, and why.")
+    print_line(out, f"Next: {first}`plait plan` shows what would run, in which order, and why.")

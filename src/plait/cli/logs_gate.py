@@ -7,28 +7,29 @@ from contextlib import closing
 
 from plait import wiring
 from plait.core.errors import WorldError
-from plait.core.explain import explain
+from plait.core.explain import explain_in_words
 from plait.core.state import BatchState, TaskState
-from plait.front.desk import Desk
-from plait.front.gates import choose_gate, deciding
-from plait.front.names import find
+from plait.front.desk import Session
+from plait.front.gates import choose_gate, find_deciding_gate
+from plait.front.names import find_batch_and_tasks
 
 
-def find_gate(desk: Desk, words: Sequence[str], number: int | None) -> tuple[BatchState, int]:
+def find_gate(desk: Session, words: Sequence[str], number: int | None) -> tuple[BatchState, int]:
     """The newest gate of a batch, the one of this number, or the one that decided about a task."""
-    meant = find(desk.ahead(), words)
-    batch = meant.batch
+    target = find_batch_and_tasks(desk.preview_state(), words)
+    batch = target.batch
     chosen = choose_gate(batch, number)
-    if meant.tasks and number is None:
-        return batch, _of_task(desk, batch, meant.tasks[0])
+    if target.tasks and number is None:
+        return batch, _find_deciding_gate(desk, batch, target.tasks[0])
     return batch, chosen
 
 
-def _of_task(desk: Desk, batch: BatchState, task: TaskState) -> int:
-    with closing(wiring.journal_reader(desk.place)) as reader:
-        found = deciding(reader.read(), batch.id, task.task.id)
+def _find_deciding_gate(desk: Session, batch: BatchState, task: TaskState) -> int:
+    with closing(wiring.open_project_journal(desk.place)) as reader:
+        found = find_deciding_gate(reader.read(), batch.id, task.task.id)
     if found is None:
         raise WorldError(
-            f"no gate has decided about {task.task.id}", hint=f"{explain(desk.ahead(), batch, task)}."
+            f"no gate has decided about {task.task.id}",
+            hint=f"{explain_in_words(desk.preview_state(), batch, task)}.",
         )
-    return found.order.n
+    return found.decision.n

@@ -7,71 +7,73 @@ import time
 from collections.abc import Iterable
 from typing import Protocol
 
-from plait.agents.discretion import Discretion, Lines, Stream
+from plait.agents.discretion import Redactor, LineRedactor, StreamRedactor
 from plait.core.task import Attempt
-from plait.front.output import LeftOut, Printed
-from plait.front.past import label
-from plait.front.reading.heard import Heard, Listen, reading
+from plait.front.output import OutputGap, OutputChunk
+from plait.front.past import format_attempt_label
+from plait.front.reading.heard import ActivityRenderer, AttemptParserFactory, make_renderer
 
 
-class Teller(Protocol):
+class TranscriptWriter(Protocol):
     def begin(self, attempt: Attempt) -> None: ...
 
-    def take(self, pieces: Iterable[Printed | LeftOut]) -> None:
+    def write(self, pieces: Iterable[OutputChunk | OutputGap]) -> None:
         """Shown at once."""
 
     def end(self) -> bool:
         """The attempt is over; whether anything was printed."""
 
     @property
-    def shortened(self) -> bool:
+    def is_condensed(self) -> bool:
         """Whether it is told in other words than the tool's own."""
 
 
-def teller(hide: Discretion, listen: Listen, *, raw: bool, as_json: bool) -> Teller:
+def make_transcript_writer(
+    redaction: Redactor, listen: AttemptParserFactory, *, raw: bool, as_json: bool
+) -> TranscriptWriter:
     if as_json:
-        return _Json(hide)
-    return _Raw(hide) if raw else _Plain(hide, listen)
+        return _JsonWriter(redaction)
+    return _RawWriter(redaction) if raw else _ReadableWriter(redaction, listen)
 
 
-class _Plain:
+class _ReadableWriter:
     """From the second attempt on, each has its name above it."""
 
-    def __init__(self, hide: Discretion, listen: Listen) -> None:
-        self._hide = hide
+    def __init__(self, redaction: Redactor, listen: AttemptParserFactory) -> None:
+        self._redaction = redaction
         self._listen = listen
-        self._reading = reading(None, hide)
+        self._parser = make_renderer(None, redaction)
         self._attempts = 0
-        self._printed = False
+        self._has_output = False
         self._open_line = False
 
     def begin(self, attempt: Attempt) -> None:
         self._attempts += 1
-        self._printed = False
-        self._reading = reading(self._listen(attempt), self._hide)
+        self._has_output = False
+        self._parser = make_renderer(self._listen(attempt), self._redaction)
         if self._attempts > 1:
-            self._write(f"\n── {called(attempt)} ──\n")
+            self._write(f"\n── {format_attempt_name(attempt)} ──\n")
 
-    def take(self, pieces: Iterable[Printed | LeftOut]) -> None:
+    def write(self, pieces: Iterable[OutputChunk | OutputGap]) -> None:
         for piece in pieces:
-            self._printed = True
-            if isinstance(piece, Printed):
-                self._write(self._reading.feed(piece.data))
+            self._has_output = True
+            if isinstance(piece, OutputChunk):
+                self._write(self._parser.feed(piece.data))
             else:
-                self._write(self._reading.end())
+                self._write(self._parser.end())
                 self._end_line()
-                self._write(f"[… {amount(piece.size)} left out here …]\n")
+                self._write(f"[… {format_size(piece.size)} left out here …]\n")
         sys.stdout.flush()
 
     def end(self) -> bool:
-        self._write(self._reading.end())
+        self._write(self._parser.end())
         self._end_line()
         sys.stdout.flush()
-        return self._printed
+        return self._has_output
 
     @property
-    def shortened(self) -> bool:
-        return isinstance(self._reading, Heard)
+    def is_condensed(self) -> bool:
+        return isinstance(self._parser, ActivityRenderer)
 
     def _end_line(self) -> None:
         if self._open_line:
@@ -83,107 +85,111 @@ class _Plain:
             sys.stdout.write(text)
 
 
-class _Raw:
+class _RawWriter:
     """Byte for byte, but for secrets; what is left out is told elsewhere."""
 
-    shortened = False
+    is_condensed = False
 
-    def __init__(self, hide: Discretion) -> None:
-        self._hidden = Stream(hide)
-        self._printed = False
+    def __init__(self, redaction: Redactor) -> None:
+        self._redactor = StreamRedactor(redaction)
+        self._has_output = False
 
     def begin(self, attempt: Attempt) -> None:  # noqa: ARG002 - nothing is added
         sys.stdout.flush()
-        self._printed = False
+        self._has_output = False
 
-    def take(self, pieces: Iterable[Printed | LeftOut]) -> None:
+    def write(self, pieces: Iterable[OutputChunk | OutputGap]) -> None:
         for piece in pieces:
-            self._printed = True
-            if isinstance(piece, Printed):
+            self._has_output = True
+            if isinstance(piece, OutputChunk):
                 # Bytes that are no text come out as they went in.
-                self._write(self._hidden.feed(piece.data.decode("utf-8", "surrogateescape")))
+                self._write(self._redactor.feed(piece.data.decode("utf-8", "surrogateescape")))
             else:
-                self._write(self._hidden.end())
+                self._write(self._redactor.finish())
                 sys.stdout.buffer.flush()
-                print(f"plait: {amount(piece.size)} left out here", file=sys.stderr)  # noqa: T201 - beside the output
+                print(f"plait: {format_size(piece.size)} left out here", file=sys.stderr)  # noqa: T201 - beside the output
         sys.stdout.buffer.flush()
 
     def end(self) -> bool:
-        self._write(self._hidden.end())
+        self._write(self._redactor.finish())
         sys.stdout.buffer.flush()
-        return self._printed
+        return self._has_output
 
     def _write(self, text: str) -> None:
         sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
 
 
-class _Json:
+class _JsonWriter:
     """An `execution:log` event per line; a line that is longer than a piece comes in several."""
 
-    shortened = False
+    is_condensed = False
 
-    def __init__(self, hide: Discretion) -> None:
-        self._hide = Lines(hide)
+    def __init__(self, redaction: Redactor) -> None:
+        self._redact_line = LineRedactor(redaction)
         self._attempt: Attempt | None = None
-        self._begun, self._offset = b"", 0
-        self._printed = False
+        self._partial, self._offset = b"", 0
+        self._has_output = False
 
     def begin(self, attempt: Attempt) -> None:
-        self._attempt, self._begun, self._offset, self._printed = attempt, b"", 0, False
+        self._attempt, self._partial, self._offset, self._has_output = attempt, b"", 0, False
 
-    def take(self, pieces: Iterable[Printed | LeftOut]) -> None:
+    def write(self, pieces: Iterable[OutputChunk | OutputGap]) -> None:
         for piece in pieces:
-            self._printed = True
-            if isinstance(piece, Printed):
-                self._lines(piece)
+            self._has_output = True
+            if isinstance(piece, OutputChunk):
+                self._write_lines(piece)
             else:
                 self._flush()
-                self._tell(piece.offset, {"kind": "skipped", "bytes": piece.size})
+                self._write_event(piece.offset, {"kind": "skipped", "bytes": piece.size})
         sys.stdout.flush()
 
     def end(self) -> bool:
         self._flush()
         sys.stdout.flush()
-        return self._printed
+        return self._has_output
 
-    def _lines(self, piece: Printed) -> None:
-        if not self._begun:
+    def _write_lines(self, piece: OutputChunk) -> None:
+        if not self._partial:
             self._offset = piece.offset
         *whole, rest = piece.data.split(b"\n")
         for line in whole:
-            said = self._begun + line
-            self._text(said)
+            said = self._partial + line
+            self._write_text(said)
             self._offset += len(said) + 1
-            self._begun = b""
-        self._begun += rest
-        if len(self._begun) > len(piece.data):  # it began before this piece, and does not end in it
+            self._partial = b""
+        self._partial += rest
+        if len(self._partial) > len(piece.data):  # it began before this piece, and does not end in it
             self._flush()
 
     def _flush(self) -> None:
-        if self._begun:
-            self._text(self._begun)
-            self._offset += len(self._begun)
-            self._begun = b""
+        if self._partial:
+            self._write_text(self._partial)
+            self._offset += len(self._partial)
+            self._partial = b""
 
-    def _text(self, said: bytes) -> None:
-        self._tell(self._offset, {"kind": "output", "text": self._hide(said.decode("utf-8", "replace"))})
+    def _write_text(self, data: bytes) -> None:
+        self._write_event(
+            self._offset, {"kind": "output", "text": self._redact_line(data.decode("utf-8", "replace"))}
+        )
 
-    def _tell(self, offset: int, entry: dict[str, object]) -> None:
-        from plait.front.event import Event, EventType, line  # noqa: PLC0415 - people are told in words
+    def _write_event(self, offset: int, entry: dict[str, object]) -> None:
+        from plait.front.event import StreamEvent, EventType, format_json_line  # noqa: PLC0415 - people are told in words
 
         assert self._attempt is not None
         name = self._attempt
         more = {"step": name.step.value if name.task else "gate", "offset": offset, "entry": entry}
-        event = Event(None, time.time(), EventType.EXECUTION_LOG, name.batch, name.task or None, name.n, more)
-        sys.stdout.write(f"{line(event)}\n")
+        event = StreamEvent(
+            None, time.time(), EventType.EXECUTION_LOG, name.batch, name.task or None, name.n, more
+        )
+        sys.stdout.write(f"{format_json_line(event)}\n")
 
 
-def called(attempt: Attempt) -> str:
+def format_attempt_name(attempt: Attempt) -> str:
     """`03-split write-2`; a gate is no task's."""
-    return f"{attempt.task} {label(attempt)}" if attempt.task else f"gate {attempt.n}"
+    return f"{attempt.task} {format_attempt_label(attempt)}" if attempt.task else f"gate {attempt.n}"
 
 
-def amount(size: int) -> str:
+def format_size(size: int) -> str:
     """Bytes in words for people."""
     if size < 1000:
         return f"{size} bytes"

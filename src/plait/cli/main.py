@@ -12,25 +12,25 @@ from typer.models import CommandInfo
 
 from plait import __version__
 from plait.cli import say, verbs, verbs_place, verbs_results, verbs_tasks
-from plait.cli.guard import guarded, leave, prepare
+from plait.cli.guard import run_guarded, exit_now, prepare_streams
 
 # In the order in which a person meets them.
-_GROUPS = (verbs_tasks, verbs, verbs_results, verbs_place)
+_COMMAND_GROUPS = (verbs_tasks, verbs, verbs_results, verbs_place)
 
 
 def main() -> None:
-    prepare()
-    leave(run(sys.argv[1:]))
+    prepare_streams()
+    exit_now(run_cli(sys.argv[1:]))
 
 
-def run(words: Sequence[str]) -> int:
+def run_cli(argv: Sequence[str]) -> int:
     """Run a verb; the exit code."""
-    return guarded(lambda: _run(words), as_json="--json" in words)
+    return run_guarded(lambda: _run_app(argv), as_json="--json" in argv)
 
 
-def _run(words: Sequence[str]) -> int:
+def _run_app(argv: Sequence[str]) -> int:
     try:
-        app(words)(words, prog_name="plait")
+        make_app(argv)(argv, prog_name="plait")
     except SystemExit as ended:
         if isinstance(ended.__context__, BrokenPipeError):  # typer's way to end then
             raise ended.__context__ from None
@@ -38,9 +38,9 @@ def _run(words: Sequence[str]) -> int:
     return say.OK
 
 
-def app(words: Sequence[str]) -> typer.Typer:
+def make_app(argv: Sequence[str]) -> typer.Typer:
     """With the one verb that is named, or else with all: typer reads every option of every verb that it is given."""
-    made = typer.Typer(
+    root = typer.Typer(
         name="plait",
         help="Many agents, one pull request.",
         no_args_is_help=True,
@@ -48,37 +48,40 @@ def app(words: Sequence[str]) -> typer.Typer:
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    made.callback()(plait)
-    known = [verb for group in _GROUPS for verb in group.verbs.registered_commands]
-    made.registered_commands = [verb for verb in known if _name(verb) == _named(words)] or known
-    return made
+    root.callback()(apply_global_options)
+    commands = [verb for group in _COMMAND_GROUPS for verb in group.verbs.registered_commands]
+    root.registered_commands = [
+        verb for verb in commands if _get_command_name(verb) == _find_command_name(argv)
+    ] or commands
+    return root
 
 
-def _named(words: Sequence[str]) -> str | None:
-    left = list(words)
-    while left[:1] == ["-C"]:
-        left = left[2:]
-    return left[0] if left else None
+def _find_command_name(argv: Sequence[str]) -> str | None:
+    rest = list(argv)
+    while rest[:1] == ["-C"]:
+        rest = rest[2:]
+    return rest[0] if rest else None
 
 
-def _name(verb: CommandInfo) -> str:
-    return verb.name or str(getattr(verb.callback, "__name__", ""))
+def _get_command_name(command: CommandInfo) -> str:
+    return command.name or str(getattr(command.callback, "__name__", ""))
 
 
-def _version(value: bool) -> None:  # noqa: FBT001 - typer's own way
+def _print_version(value: bool) -> None:  # noqa: FBT001 - typer's own way
     if value:
         print(f"plait {__version__}")  # noqa: T201 - the answer
         raise typer.Exit
 
 
-def plait(
+def apply_global_options(
     context: typer.Context,
     where: Annotated[
         list[Path] | None,
         typer.Option("-C", metavar="DIR", help="Work as if plait had been started in DIR."),
     ] = None,
     version: Annotated[  # noqa: ARG001 - its callback answers
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which plait this is.")
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Say which plait this is."),
     ] = False,
 ) -> None:
     context.obj = Path(*where or ())

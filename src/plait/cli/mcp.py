@@ -8,7 +8,7 @@ from pathlib import Path
 
 from plait.cli.say import OK
 from plait.core.errors import UserError
-from plait.wiring import find_place
+from plait.wiring import find_repo
 
 
 def mcp_command(where: Path, *, read_only: bool) -> int:
@@ -17,11 +17,11 @@ def mcp_command(where: Path, *, read_only: bool) -> int:
             "plait mcp needs the Model Context Protocol's SDK, and it is not installed",
             hint="pip install 'plait[mcp]'",
         )
-    from plait.server.mcp.reach import reach_of  # noqa: PLC0415 - an extra, and it takes its time
+    from plait.server.mcp.reach import detect_scope  # noqa: PLC0415 - an extra, and it takes its time
     from plait.server.mcp.stdio import serve_stdio  # noqa: PLC0415
 
     # At once: nothing that matters is in memory, and a thread that reads the input can't be told to stop.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    place = find_place(where)
-    serve_stdio(place, reach_of(place, read_only=read_only))
+    place = find_repo(where)
+    serve_stdio(place, detect_scope(place, read_only=read_only))
     return OK

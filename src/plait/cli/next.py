@@ -8,56 +8,58 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from plait.cli.say import OK, USAGE, Page, tell_problems, write_json
-from plait.cli.trust import Trust, on_terminal
+from plait.cli.say import OK, USAGE, Page, print_problems, print_json
+from plait.cli.trust import TrustCheck, is_interactive
 from plait.core.plan import Plan, Severity
-from plait.sources.planning import Wish, plan
-from plait.sources.select import select
-from plait.sources.upcoming import Upcoming, upcoming
-from plait.wiring.sources import survey
+from plait.sources.planning import PlanOptions, plan_tasks
+from plait.sources.select import select_tasks
+from plait.sources.upcoming import NextTask, list_next_tasks
+from plait.wiring.sources import load_sources
 
-_MOST = 4  # tasks that are named together
+_MAX_NAMES = 4  # tasks that are named together
 
 
 def next_command(  # noqa: PLR0913 - what was said on the command line
     where: Path,
-    named: Sequence[str],
-    wish: Wish,
+    source_names: Sequence[str],
+    plan_options: PlanOptions,
     flags: Mapping[str, object],
-    most: int | None,
+    limit: int | None,
     *,
     as_json: bool,
 ) -> int:
-    trust = Trust(someone=on_terminal() and not as_json, where=where)
-    seen = survey(where, named, flags=flags, vet=trust.before_reading)
-    settings = seen.config.settings(tasks=len(seen.pile.entries), cores=os.cpu_count() or 1)
-    planned = plan(seen.pile, replace(wish, unknown=seen.config.sources.unknown_needs))
-    found = upcoming(planned.plan, seen.pile.by_id, settings, datetime.now(UTC)) if planned.plan else []
-    wanted = set(select(seen.pile, wish.select).ids)
+    trust = TrustCheck(interactive=is_interactive() and not as_json, where=where)
+    seen = load_sources(where, source_names, flags=flags, vet=trust.check_before_reading)
+    settings = seen.config.batch_settings(tasks=len(seen.pile.entries), cores=os.cpu_count() or 1)
+    planned = plan_tasks(seen.pile, replace(plan_options, unknown=seen.config.sources.unknown_needs))
+    found = (
+        list_next_tasks(planned.plan, seen.pile.by_id, settings, datetime.now(UTC)) if planned.plan else []
+    )
+    wanted = set(select_tasks(seen.pile, plan_options.select).ids)
     found = [each for each in found if each.entry.task.id in wanted]
-    found = found[: most if most is not None else settings.max_parallel or len(found)]
+    found = found[: limit if limit is not None else settings.max_parallel or len(found)]
     if as_json:
-        write_json({"count": len(found), "tasks": [_task(each) for each in found]})
+        print_json({"count": len(found), "tasks": [_task_json(each) for each in found]})
     problems = (*seen.problems, *planned.problems)
     if planned.plan is not None:  # the notes are the plan's business
         problems = tuple(problem for problem in problems if problem.severity is not Severity.INFO)
-    tell_problems(problems)
+    print_problems(problems)
     if planned.plan is None and not planned.complete:
         return USAGE
     if not as_json:
-        _show(found, complete=planned.complete)
+        _print_tasks(found, complete=planned.complete)
         if planned.plan and not found:
-            _show_waiting(planned.plan, wanted)
+            _print_waiting(planned.plan, wanted)
     return OK
 
 
-def _task(each: Upcoming) -> dict[str, object]:
+def _task_json(each: NextTask) -> dict[str, object]:
     task, chain = each.entry.task, each.entry.chain
     return {
         "id": task.id,
         "description": task.title,
         "phase": task.phase,
-        "status": each.entry.mark.value,
+        "status": each.entry.status.value,
         "reason": each.reason,
         "sequential": chain is not None,
         "sequentialGroup": chain.name if chain else None,
@@ -67,28 +69,32 @@ def _task(each: Upcoming) -> dict[str, object]:
     }
 
 
-def _show(found: Sequence[Upcoming], *, complete: bool) -> None:
+def _print_tasks(found: Sequence[NextTask], *, complete: bool) -> None:
     page = Page()
     if not found:
-        page.line("Everything is complete: there is nothing to do." if complete else "Nothing can start now.")
+        page.add_line(
+            "Everything is complete: there is nothing to do." if complete else "Nothing can start now."
+        )
     width = max((len(each.entry.task.id) for each in found), default=0)
     for each in found:
-        page.line(f"{each.entry.task.id:{width}}  {each.entry.task.title}")
-        page.line((f"{'':{width}}  {_why(each)}", "dim"))
+        page.add_line(f"{each.entry.task.id:{width}}  {each.entry.task.title}")
+        page.add_line((f"{'':{width}}  {_describe_reason(each)}", "dim"))
     page.show()
 
 
-def _show_waiting(plan: Plan, wanted: Collection[str]) -> None:
+def _print_waiting(plan: Plan, wanted: Collection[str]) -> None:
     page = Page()
     inside = {task.id for task in plan.tasks}
-    for task in [task for task in plan.tasks if task.id in wanted][:_MOST]:
+    for task in [task for task in plan.tasks if task.id in wanted][:_MAX_NAMES]:
         needs = dict.fromkeys(need.on for need in task.needs if need.on in inside)
         phase = f"phase {task.phase} to open" if task.phase else "a file that another task holds"
-        page.line(f"{task.id} waits for {', '.join(needs) or phase}.")
+        page.add_line(f"{task.id} waits for {', '.join(needs) or phase}.")
     page.show()
 
 
-def _why(each: Upcoming) -> str:
+def _describe_reason(each: NextTask) -> str:
     others = each.conflicts_with
-    shown = ", ".join(others[:_MOST]) + (f" and {len(others) - _MOST} more" if len(others) > _MOST else "")
+    shown = ", ".join(others[:_MAX_NAMES]) + (
+        f" and {len(others) - _MAX_NAMES} more" if len(others) > _MAX_NAMES else ""
+    )
     return f"{each.reason}; shares files with {shown}" if others else each.reason

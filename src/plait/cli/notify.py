@@ -4,34 +4,38 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from plait.cli.say import FAILED, OK, Page, tell_problems, write_json
-from plait.config.files import user_file
+from plait.cli.say import FAILED, OK, Page, print_problems, print_json
+from plait.config.files import find_user_file
 from plait.config.model import Config
 from plait.core.errors import UserError
-from plait.wiring import find_place
-from plait.wiring.messages import Tried, addressees, somebody, try_out
-from plait.wiring.sources import settings
+from plait.wiring import find_repo
+from plait.wiring.messages import DeliveryResult, open_channels, has_receivers, send_test_message
+from plait.wiring.sources import load_settings
 
 
 def notify_command(where: Path, *, test: bool, as_json: bool) -> int:
     """With `test` everybody gets a message, and 1 means that somebody did not."""
-    config = settings(where)
+    config = load_settings(where)
     if config.warnings and not as_json:
-        tell_problems(config.warnings)
-    if test and not somebody(config):
+        print_problems(config.warnings)
+    if test and not has_receivers(config):
         raise UserError(
             "nobody is told anything: neither notify.urls nor notify.webhook is set",
-            hint=f"They belong under [notify] in {user_file()}.",
+            hint=f"They belong under [notify] in {find_user_file()}.",
         )
-    tried = try_out(find_place(where), config) if test else [Tried(each.name) for each in addressees(config)]
+    tried = (
+        send_test_message(find_repo(where), config)
+        if test
+        else [DeliveryResult(each.name) for each in open_channels(config)]
+    )
     if as_json:
-        write_json(_json(config, tried, test=test))
+        print_json(_notify_json(config, tried, test=test))
     else:
-        _show(config, tried, test=test)
+        _print_addressees(config, tried, test=test)
     return FAILED if any(each.error for each in tried) else OK
 
 
-def _json(config: Config, tried: list[Tried], *, test: bool) -> dict[str, object]:
+def _notify_json(config: Config, tried: list[DeliveryResult], *, test: bool) -> dict[str, object]:
     return {
         "on": [kind.value for kind in config.notify.on],
         "bell": config.notify.bell,
@@ -47,16 +51,16 @@ def _json(config: Config, tried: list[Tried], *, test: bool) -> dict[str, object
     }
 
 
-def _show(config: Config, tried: list[Tried], *, test: bool) -> None:
+def _print_addressees(config: Config, tried: list[DeliveryResult], *, test: bool) -> None:
     page = Page()
     for each in tried:
         word, style = ("not told", "bold red") if each.error else ("told", "green")
-        page.line((f"{word:<10}" if test else "", style), each.address)
+        page.add_line((f"{word:<10}" if test else "", style), each.address)
         for line in filter(None, (each.error, each.hint)):
-            page.line((f"          {line}", "dim"))
+            page.add_line((f"          {line}", "dim"))
     if not tried:
-        page.line(f"Nobody is told anything: set notify.urls or notify.webhook in {user_file()}.")
+        page.add_line(f"Nobody is told anything: set notify.urls or notify.webhook in {find_user_file()}.")
     elif not test:
-        page.line((f"told of {', '.join(kind.value for kind in config.notify.on) or 'nothing'}", "dim"))
-        page.line(("`plait notify --test` sends a message to see whether it arrives", "dim"))
+        page.add_line((f"told of {', '.join(kind.value for kind in config.notify.on) or 'nothing'}", "dim"))
+        page.add_line(("`plait notify --test` sends a message to see whether it arrives", "dim"))
     page.show()

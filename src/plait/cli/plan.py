@@ -8,17 +8,25 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 
-from plait.cli.say import OK, USAGE, console, exit_code, tell_problems, trace, write_json
-from plait.cli.trust import Trust, on_terminal
+from plait.cli.say import (
+    OK,
+    USAGE,
+    make_console,
+    get_error_exit_code,
+    print_problems,
+    print_traceback,
+    print_json,
+)
+from plait.cli.trust import TrustCheck, is_interactive
 from plait.core.errors import PlaitError
 from plait.core.plan import Plan
 from plait.core.settings import Settings
-from plait.front.planning.outlook import Outlook, look
-from plait.front.problems import problems_of
-from plait.sources.planning import Planned, Wish
+from plait.front.planning.outlook import PlanPreview, load_plan_preview
+from plait.front.problems import list_error_problems
+from plait.sources.planning import PlanResult, PlanOptions
 
 
-class Shape(StrEnum):
+class PlanFormat(StrEnum):
     TEXT = "text"
     JSON = "json"
     MERMAID = "mermaid"
@@ -27,95 +35,99 @@ class Shape(StrEnum):
 
 def plan_command(  # noqa: PLR0913, PLR0917 - what was said on the command line
     where: Path,
-    named: Sequence[str],
-    wish: Wish,
+    source_names: Sequence[str],
+    plan_options: PlanOptions,
     flags: Mapping[str, object],
-    shape: Shape,
+    output_format: PlanFormat,
     prompt: str | None = None,
 ) -> int:
     """`prompt` names a task whose prompt is shown, in the place of the plan."""
     gc.disable()  # a process that ends when it has answered: looking for garbage costs more than it frees
     try:
-        return _plan(where, named, wish, flags, shape, prompt)
+        return _make_plan(where, source_names, plan_options, flags, output_format, prompt)
     except PlaitError as error:
-        if shape is not Shape.JSON:
+        if output_format is not PlanFormat.JSON:
             raise
-        return _refuse(error)
+        return _print_error_json(error)
 
 
-def _plan(  # noqa: PLR0913, PLR0917
+def _make_plan(  # noqa: PLR0913, PLR0917
     where: Path,
-    named: Sequence[str],
-    wish: Wish,
+    source_names: Sequence[str],
+    plan_options: PlanOptions,
     flags: Mapping[str, object],
-    shape: Shape,
+    output_format: PlanFormat,
     prompt: str | None,
 ) -> int:
-    trust = Trust(someone=on_terminal() and shape is Shape.TEXT, where=where)
-    found = look(where, named, wish, flags, trust.before_reading)
+    trust = TrustCheck(interactive=is_interactive() and output_format is PlanFormat.TEXT, where=where)
+    found = load_plan_preview(where, source_names, plan_options, flags, trust.check_before_reading)
     if prompt is not None:
-        from plait.cli.plan_prompt import show_prompt  # noqa: PLC0415 - agents are many, and a plan needs none
+        from plait.cli.plan_prompt import print_prompt  # noqa: PLC0415 - agents are many, and a plan needs none
 
-        return show_prompt(found, prompt, as_json=shape is Shape.JSON)
+        return print_prompt(found, prompt, as_json=output_format is PlanFormat.JSON)
     planned = found.planned
-    if shape is Shape.JSON:
-        show_json(found)
+    if output_format is PlanFormat.JSON:
+        print_plan_json(found)
     else:
-        _show(found, shape)
+        _print_as(found, output_format)
     return OK if planned.plan or planned.complete else USAGE
 
 
-def show_json(found: Outlook) -> None:
+def print_plan_json(found: PlanPreview) -> None:
     from plait.front.planning.shape import plan_json  # noqa: PLC0415 - each shape brings its own
 
     planned = found.planned
-    write_json(plan_json(planned.plan, found.seen.pile.by_id, planned.problems, found.eta, found.cost))
+    print_json(plan_json(planned.plan, found.survey.pile.by_id, planned.problems, found.eta, found.cost))
 
 
-def _refuse(error: PlaitError) -> int:
+def _print_error_json(error: PlaitError) -> int:
     """A program that asked for JSON gets JSON."""
     from plait.front.planning.shape import plan_json  # noqa: PLC0415
 
-    trace(error)
-    write_json(plan_json(None, {}, problems_of(error)))
-    return exit_code(error)
+    print_traceback(error)
+    print_json(plan_json(None, {}, list_error_problems(error)))
+    return get_error_exit_code(error)
 
 
-def _show(found: Outlook, shape: Shape) -> None:
+def _print_as(found: PlanPreview, output_format: PlanFormat) -> None:
     plan = found.planned.plan
     if plan is None:
-        tell_no_plan(found.planned)
-    elif shape is Shape.TEXT:
-        show_text(found, plan)
+        print_no_plan(found.planned)
+    elif output_format is PlanFormat.TEXT:
+        print_plan(found, plan)
     else:
-        from plait.cli.plan_graph import dot, mermaid  # noqa: PLC0415
+        from plait.cli.plan_graph import render_dot, render_mermaid  # noqa: PLC0415
 
-        tell_problems(found.planned.problems)
-        sys.stdout.write(mermaid(plan) if shape is Shape.MERMAID else dot(plan))
+        print_problems(found.planned.problems)
+        sys.stdout.write(render_mermaid(plan) if output_format is PlanFormat.MERMAID else render_dot(plan))
 
 
-def tell_no_plan(planned: Planned) -> None:
-    tell_problems(planned.problems)
+def print_no_plan(planned: PlanResult) -> None:
+    print_problems(planned.problems)
     if planned.complete:
-        console().print("Everything selected is complete: there is nothing to do.")
+        make_console().print("Everything selected is complete: there is nothing to do.")
 
 
-def show_text(found: Outlook, plan: Plan) -> None:
-    from plait.cli.plan_text import plan_page, span  # noqa: PLC0415
+def print_plan(found: PlanPreview, plan: Plan) -> None:
+    from plait.cli.plan_text import make_plan_page, format_rough_duration  # noqa: PLC0415
 
-    out = console()
-    told = None if found.eta is None else f"{span(found.eta)} with {at_once(found.settings)}"
-    page = plan_page(
+    out = make_console()
+    eta = (
+        None
+        if found.eta is None
+        else f"{format_rough_duration(found.eta)} with {describe_parallel_limit(found.settings)}"
+    )
+    page = make_plan_page(
         plan,
-        found.seen.pile,
+        found.survey.pile,
         found.planned.problems,
         width=out.width,
         gate=found.settings.phase_gate,
         longest=max(plan.ranks),
-        eta=told,
+        eta=eta,
     )
     page.show(out)
 
 
-def at_once(settings: Settings) -> str:
+def describe_parallel_limit(settings: Settings) -> str:
     return f"{settings.max_parallel} at once" if settings.max_parallel else "no limit"

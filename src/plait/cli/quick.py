@@ -13,38 +13,38 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 # Objects between two looks for garbage: what a start makes stays, and Python would look among it every few hundred.
-_MANY = 50_000
-_FLAGS = {"--json": "as_json", "--watch": "watch", "-w": "watch"}
+_GC_THRESHOLD = 50_000
+_STATUS_FLAGS = {"--json": "as_json", "--watch": "watch", "-w": "watch"}
 
 
 @dataclass(slots=True)
-class Quick:
-    where: str = "."
+class StatusArguments:
+    directory: str = "."
     batch: str | None = None
     watch: bool = False
     as_json: bool = False
 
 
-def recognised(words: Sequence[str]) -> Quick | None:
+def parse_status_arguments(argv: Sequence[str]) -> StatusArguments | None:
     """`[-C DIR] status [BATCH] [--json] [--watch]`; None for everything else."""
-    said, left = Quick(), list(words)
-    if left[:1] == ["-C"] and len(left) > 1:
-        said.where = left[1]
-        left = left[2:]
-    if left[:1] != ["status"]:
+    parsed, rest = StatusArguments(), list(argv)
+    if rest[:1] == ["-C"] and len(rest) > 1:
+        parsed.directory = rest[1]
+        rest = rest[2:]
+    if rest[:1] != ["status"]:
         return None
-    for word in left[1:]:
-        if word in _FLAGS:
-            setattr(said, _FLAGS[word], True)
-        elif word.startswith("-") or said.batch is not None:
+    for word in rest[1:]:
+        if word in _STATUS_FLAGS:
+            setattr(parsed, _STATUS_FLAGS[word], True)
+        elif word.startswith("-") or parsed.batch is not None:
             return None
         else:
-            said.batch = word
-    return said
+            parsed.batch = word
+    return parsed
 
 
 def main() -> None:
-    gc.set_threshold(_MANY)
+    gc.set_threshold(_GC_THRESHOLD)
     try:
         _main()
     except KeyboardInterrupt:  # before anything was there to hear it
@@ -52,24 +52,26 @@ def main() -> None:
 
 
 def _main() -> None:
-    said = recognised(sys.argv[1:])
-    if said is None:
-        from plait.cli.headstart import begin  # noqa: PLC0415
+    parsed = parse_status_arguments(sys.argv[1:])
+    if parsed is None:
+        from plait.cli.headstart import prestart_for_run  # noqa: PLC0415
 
-        begin(sys.argv[1:])
+        prestart_for_run(sys.argv[1:])
         from plait.cli.main import main as long_way  # noqa: PLC0415 - the point of it all
 
         long_way()
         return
-    from plait.cli.guard import guarded, leave, prepare  # noqa: PLC0415
+    from plait.cli.guard import run_guarded, exit_now, prepare_streams  # noqa: PLC0415
 
-    prepare()
-    leave(guarded(lambda: _status(said), as_json=said.as_json))
+    prepare_streams()
+    exit_now(run_guarded(lambda: _run_status(parsed), as_json=parsed.as_json))
 
 
-def _status(said: Quick) -> int:
+def _run_status(arguments: StatusArguments) -> int:
     from pathlib import Path  # noqa: PLC0415
 
     from plait.cli.status import status_command  # noqa: PLC0415
 
-    return status_command(Path(said.where), said.batch, watch=said.watch, as_json=said.as_json)
+    return status_command(
+        Path(arguments.directory), arguments.batch, watch=arguments.watch, as_json=arguments.as_json
+    )

@@ -2,72 +2,74 @@
 
 from __future__ import annotations
 
-from plait.cli.plan import at_once, show_text
+from plait.cli.plan import describe_parallel_limit, print_plan
 from plait.cli.say import Page
-from plait.cli.trust import asked, on_terminal
+from plait.cli.trust import ask_yes_no, is_interactive
 from plait.config.model import Layer
 from plait.core.contest import REFEREE
 from plait.core.plan import Plan
 from plait.core.settings import Isolation, Mode
-from plait.front.planning.outlook import Outlook
+from plait.front.planning.outlook import PlanPreview
 
-SHELL = "shell"
-__all__ = ["confirm", "on_terminal", "terms"]
+SHELL_AGENT = "shell"
+__all__ = ["confirm_run", "is_interactive", "describe_run"]
 
 
-def confirm(found: Outlook, plan: Plan) -> bool:
-    show_text(found, plan)
+def confirm_run(found: PlanPreview, plan: Plan) -> bool:
+    print_plan(found, plan)
     page = Page()
-    page.line()
-    page.line(terms(found, plan))
+    page.add_line()
+    page.add_line(describe_run(found, plan))
     page.show()
     count = sum(task.entrant is None for task in plan.tasks)
     which = "this task" if count == 1 else f"these {count} tasks"
-    return asked(f"Run {which}? [Y/n] ", default=True)
+    return ask_yes_no(f"Run {which}? [Y/n] ", default=True)
 
 
-def terms(found: Outlook, plan: Plan) -> str:
+def describe_run(found: PlanPreview, plan: Plan) -> str:
     """How many, how many at once, who works, and where: nobody should find out afterwards."""
     settings = found.settings
     tasks = [task for task in plan.tasks if task.entrant is None]
     agents = {task.agent for task in tasks if task.agent and task.agent != REFEREE}
     agents.update(settings.agents if any(task.agent is None for task in tasks) else ())
     count = "1 task" if len(tasks) == 1 else f"{len(tasks)} tasks"
-    named = ", ".join([*_contest(found, plan), *(_agent(found, name) for name in sorted(agents))])
+    named = ", ".join(
+        [*_describe_contest(found, plan), *(_describe_agent(found, name) for name in sorted(agents))]
+    )
     if settings.fallback and len(tasks) == len(plan.tasks):  # nobody stands in for who is in a contest
         named = f"{named} (while refused: {', '.join(settings.fallback)})"
-    return f"{count} · {_at_once(found)} · {named} · {_where(found)}"
+    return f"{count} · {_describe_parallelism(found)} · {named} · {_describe_isolation(found)}"
 
 
-def _contest(found: Outlook, plan: Plan) -> list[str]:
+def _describe_contest(found: PlanPreview, plan: Plan) -> list[str]:
     if len(plan.tasks) == sum(task.entrant is None for task in plan.tasks):
         return []
-    from plait.front.planning.contest import terms_of  # noqa: PLC0415 - few batches have one
+    from plait.front.planning.contest import describe_contest  # noqa: PLC0415 - few batches have one
 
-    return [terms_of(found.seen.config, plan)]
+    return [describe_contest(found.survey.config, plan)]
 
 
-def _agent(found: Outlook, name: str) -> str:
+def _describe_agent(found: PlanPreview, name: str) -> str:
     """Whom nobody named was found; where nobody was, a shell has what it can do."""
-    chosen = not found.seen.config.serving and name in found.settings.agents and name != SHELL
+    chosen = not found.survey.config.default_agents and name in found.settings.agents and name != SHELL_AGENT
     return f"{name} (the first agent found here)" if chosen else name
 
 
-def _where(found: Outlook) -> str:
+def _describe_isolation(found: PlanPreview) -> str:
     if found.settings.isolation is Isolation.WORKTREE:
-        base = found.seen.config.run.base
+        base = found.survey.config.run.base
         return f"each in a worktree of its own, from {base}" if base else "each in a worktree of its own"
-    return f"in place: all tasks work in {found.seen.place.top} itself, without worktrees"
+    return f"in place: all tasks work in {found.survey.place.top} itself, without worktrees"
 
 
-def _at_once(found: Outlook) -> str:
+def _describe_parallelism(found: PlanPreview) -> str:
     """A batch may be allowed more than the engine is, where somebody has set that."""
-    settings, config = found.settings, found.seen.config
+    settings, config = found.settings, found.survey.config
     if settings.mode is Mode.QUEUE:
         return "one at a time" if settings.auto_approve else "one at a time, each after approval"
     own = settings.max_parallel
     limit = config.engine.parallel_limit
-    set_ = config.given["engine.parallel_limit"].layer is not Layer.DEFAULT
+    set_ = config.origins["engine.parallel_limit"].layer is not Layer.DEFAULT
     if set_ and limit and (not own or own > limit):
         return f"{limit} at once (engine.parallel_limit)"
-    return at_once(settings)
+    return describe_parallel_limit(settings)

@@ -6,35 +6,35 @@ import signal
 from types import FrameType, TracebackType
 from typing import Self
 
-_PATIENCE = 2  # so often Ctrl+C asks; after that it leaves, whatever hangs
-_LEAVING = (signal.SIGTERM, signal.SIGHUP)
+_MAX_INTERRUPTS = 2  # so often Ctrl+C asks; after that it leaves, whatever hangs
+_EXIT_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 
 
-class Calls:
+class SignalCounter:
     """`stops`: how often Ctrl+C was pressed; `leave`: the signal after which this front goes, and the batch goes on."""
 
     def __init__(self) -> None:
-        self.stops = 0
-        self.leave: signal.Signals | None = None
-        self._before: dict[signal.Signals, signal._HANDLER] = {}
+        self.interrupts = 0
+        self.exit_signal: signal.Signals | None = None
+        self._previous_handlers: dict[signal.Signals, signal._HANDLER] = {}
 
     def __enter__(self) -> Self:
-        for number in (signal.SIGINT, *_LEAVING):
+        for number in (signal.SIGINT, *_EXIT_SIGNALS):
             # Whoever started this with a signal ignored (nohup, a background job) wants it so.
             if signal.getsignal(number) is not signal.SIG_IGN:
-                self._before[number] = signal.signal(number, self._hear)
+                self._previous_handlers[number] = signal.signal(number, self._handle)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for number, handler in self._before.items():
+        for number, handler in self._previous_handlers.items():
             signal.signal(number, handler)
 
-    def _hear(self, number: int, _: FrameType | None) -> None:
-        if number in _LEAVING:
-            self.leave = signal.Signals(number)
+    def _handle(self, number: int, _: FrameType | None) -> None:
+        if number in _EXIT_SIGNALS:
+            self.exit_signal = signal.Signals(number)
             return
-        self.stops += 1
-        if self.stops > _PATIENCE:
+        self.interrupts += 1
+        if self.interrupts > _MAX_INTERRUPTS:
             raise KeyboardInterrupt

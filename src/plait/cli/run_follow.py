@@ -12,38 +12,38 @@ from signal import SIGPIPE
 from typing import assert_never
 
 from plait.agents.model import AgentSpec
-from plait.cli.run_ask import on_terminal, terms
-from plait.cli.run_calls import Calls
+from plait.cli.run_ask import is_interactive, describe_run
+from plait.cli.run_calls import SignalCounter
 from plait.cli.run_options import RunOptions
-from plait.cli.run_show import AsJson, AsLines, Show, tell
-from plait.cli.run_watch import Parting, Watch
+from plait.cli.run_show import JsonRenderer, LineRenderer, Renderer, print_notice
+from plait.cli.run_watch import FollowResult, BatchFollower
 from plait.cli.say import (
-    ASKS,
+    NEEDS_PERSON,
     FAILED,
     INTERRUPTED,
     OK,
     Page,
-    of_system,
-    tell_problems,
-    terminal,
-    write_json,
+    describe_os_error,
+    print_problems,
+    find_terminal,
+    print_json,
 )
-from plait.cli.summary import exit_code, summary
+from plait.cli.summary import get_batch_exit_code, make_summary
 from plait.core.frozen import dataclass
 from plait.core.plan import Plan
-from plait.core.views import BatchView, batch_view
-from plait.front.contests import contests_of, event as contest_event
-from plait.front.desk import Desk
-from plait.front.event import line
-from plait.front.feed import Feed
-from plait.front.jobs import event, jobs_of
-from plait.front.planning.outlook import Outlook
-from plait.front.planning.submitting import submit
-from plait.wiring import state_folder
+from plait.core.views import BatchView, make_batch_view
+from plait.front.contests import list_contests, make_contest_event as contest_event
+from plait.front.desk import Session
+from plait.front.event import format_json_line
+from plait.front.feed import EventStream
+from plait.front.jobs import make_jobs_event, list_model_jobs
+from plait.front.planning.outlook import PlanPreview
+from plait.front.planning.submitting import submit_plan
+from plait.wiring import open_state_paths
 
 
 @dataclass(frozen=True, slots=True)
-class Followed:
+class FollowedBatch:
     """A batch. `agents` are those whose words have to be known to be understood; `bell` is as the settings say."""
 
     batch: str
@@ -52,122 +52,137 @@ class Followed:
     bell: bool = True
 
 
-def run_and_follow(
-    options: RunOptions, desk: Desk, found: Outlook, plan: Plan, agents: tuple[AgentSpec, ...]
+def submit_and_follow(
+    options: RunOptions, desk: Session, found: PlanPreview, plan: Plan, agents: tuple[AgentSpec, ...]
 ) -> int:
     # From here on Ctrl+C is a request about a batch, even before there is one.
-    with Calls() as calls:
-        batch = submit(desk, found, plan, agents, tell_problems)
+    with SignalCounter() as signals:
+        batch = submit_plan(desk, found, plan, agents, print_problems)
         if options.detach:
-            return detached(options, batch)
-        headline = f"batch {batch} · {terms(found, plan)}"
-        bell = found.seen.config.notify.bell
-        return follow(options, desk, Followed(batch, headline, agents, bell), calls)
+            return report_detached(options, batch)
+        headline = f"batch {batch} · {describe_run(found, plan)}"
+        bell = found.survey.config.notify.bell
+        return follow_batch(options, desk, FollowedBatch(batch, headline, agents, bell), signals)
 
 
-def detached(options: RunOptions, batch: str) -> int:
+def report_detached(options: RunOptions, batch: str) -> int:
     if options.as_json:
-        write_json({"batchId": batch})
+        print_json({"batchId": batch})
         return OK
     page = Page()
-    page.line(f"Batch {batch} runs in the background.")
-    page.line((f"  plait status {batch}   how far it is", "dim"))
-    page.line((f"  {_resume(options)}   watch it", "dim"))
+    page.add_line(f"Batch {batch} runs in the background.")
+    page.add_line((f"  plait status {batch}   how far it is", "dim"))
+    page.add_line((f"  {_format_resume_command(options)}   watch it", "dim"))
     page.show()
     return OK
 
 
-def follow(options: RunOptions, desk: Desk, followed: Followed, calls: Calls) -> int:
+def follow_batch(options: RunOptions, desk: Session, followed: FollowedBatch, signals: SignalCounter) -> int:
     """Show what happens until this front is not needed any more; the exit code."""
     if not options.web:
-        return _follow(options, desk, followed, calls)
-    from plait.cli.run_web import page_beside  # noqa: PLC0415 - only for those who want the page
+        return _follow_to_end(options, desk, followed, signals)
+    from plait.cli.run_web import run_sidecar  # noqa: PLC0415 - only for those who want the page
 
-    with page_beside(desk.place.top, as_json=options.as_json):
-        return _follow(options, desk, followed, calls)
+    with run_sidecar(desk.place.top, as_json=options.as_json):
+        return _follow_to_end(options, desk, followed, signals)
 
 
-def _follow(options: RunOptions, desk: Desk, followed: Followed, calls: Calls) -> int:
-    feed, batch = desk.feed, followed.batch
+def _follow_to_end(
+    options: RunOptions, desk: Session, followed: FollowedBatch, signals: SignalCounter
+) -> int:
+    feed, batch = desk.event_stream, followed.batch
     try:
         if not options.as_json:
-            _say(followed.headline)
-        with _show(options, desk, followed, feed) as show:
-            someone = on_terminal() and not options.as_json
+            _print_line(followed.headline)
+        with _make_renderer(options, desk, followed, feed) as renderer:
+            interactive = is_interactive() and not options.as_json
             bell = followed.bell and not options.as_json
-            parting = Watch(desk, batch, show, calls, someone=someone, bell=bell).follow()
-            view = batch_view(desk.state, desk.state.batches[batch])
+            result = BatchFollower(
+                desk, batch, renderer, signals, interactive=interactive, bell=bell
+            ).follow()
+            view = make_batch_view(desk.state, desk.state.batches[batch])
             now = time.time()
-            jobs = jobs_of(state_folder(desk.place), view)
-            contests = contests_of(state_folder(desk.place), desk.state.batches[batch])
-            page = summary(
-                view, now=now, worked=feed.worked(batch, now), name=batch, jobs=jobs, contests=contests
+            jobs = list_model_jobs(open_state_paths(desk.place), view)
+            contests = list_contests(open_state_paths(desk.place), desk.state.batches[batch])
+            page = make_summary(
+                view,
+                now=now,
+                agent_seconds=feed.sum_agent_seconds(batch, now),
+                name=batch,
+                jobs=jobs,
+                contests=contests,
             )
             if options.where != Path():
-                page.line((f"  from elsewhere, plait is: plait -C {shlex.quote(str(options.where))}", "dim"))
-            show.leave(None if parting is Parting.DETACHED else page)
-            if options.as_json and parting is not Parting.DETACHED:
-                told = [event(jobs, batch, now)] if jobs else []
-                told += [contest_event(contest, batch, now) for contest in contests]
-                sys.stdout.writelines(f"{line(each)}\n" for each in told)
+                page.add_line(
+                    (f"  from elsewhere, plait is: plait -C {shlex.quote(str(options.where))}", "dim")
+                )
+            renderer.finish(None if result is FollowResult.DETACHED else page)
+            if options.as_json and result is not FollowResult.DETACHED:
+                events = [make_jobs_event(jobs, batch, now)] if jobs else []
+                events += [contest_event(contest, batch, now) for contest in contests]
+                sys.stdout.writelines(f"{format_json_line(each)}\n" for each in events)
     except OSError as error:
-        return _unheard(options, batch, error)
-    if parting is Parting.WAITS and options.as_json:
+        return _report_lost_output(options, batch, error)
+    if result is FollowResult.NEEDS_PERSON and options.as_json:
         page.show(stderr=True)
-    return _leave(options, parting, view, calls)
+    return _report_result(options, result, view, signals)
 
 
-def _show(options: RunOptions, desk: Desk, followed: Followed, feed: Feed) -> Show:
+def _make_renderer(
+    options: RunOptions, desk: Session, followed: FollowedBatch, feed: EventStream
+) -> Renderer:
     batch = followed.batch
-    out = None if options.as_json else terminal()
+    out = None if options.as_json else find_terminal()
     if not options.as_json and (out is None or out.is_dumb_terminal):
-        return AsLines(batch, [task.task.id for task in desk.state.batches[batch].tasks])
-    from plait.front.activity import Activities, Logs, listening  # noqa: PLC0415 - lines tell only of records
-    from plait.kit import Kit  # noqa: PLC0415
+        return LineRenderer(batch, [task.task.id for task in desk.state.batches[batch].tasks])
+    from plait.front.activity import ActivityTracker, LogStream, make_parser_factory  # noqa: PLC0415 - lines tell only of records
+    from plait.kit import BatchInputs  # noqa: PLC0415
 
-    folder = state_folder(desk.place)
-    listen = listening(Kit(str(desk.place.top), (), followed.agents))
+    folder = open_state_paths(desk.place)
+    listen = make_parser_factory(BatchInputs(str(desk.place.top), (), followed.agents))
     if options.as_json:
-        return AsJson(feed, batch, Logs(folder, listen))
-    from plait.cli.run_screen import OnScreen  # noqa: PLC0415 - only for terminals
+        return JsonRenderer(feed, batch, LogStream(folder, listen))
+    from plait.cli.run_screen import ScreenRenderer  # noqa: PLC0415 - only for terminals
 
-    return OnScreen(feed, batch, Activities(folder, listen))
+    return ScreenRenderer(feed, batch, ActivityTracker(folder, listen))
 
 
-def _leave(options: RunOptions, parting: Parting, view: BatchView, calls: Calls) -> int:
+def _report_result(options: RunOptions, result: FollowResult, view: BatchView, signals: SignalCounter) -> int:
     """What the summary does not say, and the exit code."""
-    match parting:
-        case Parting.ENDED:
-            return exit_code(view)
-        case Parting.STOPPED:
-            tell(f"Stopped. Go on with it: {_resume(options)}")
+    match result:
+        case FollowResult.ENDED:
+            return get_batch_exit_code(view)
+        case FollowResult.STOPPED:
+            print_notice(f"Stopped. Go on with it: {_format_resume_command(options)}")
             return INTERRUPTED
-        case Parting.WAITS:
-            return ASKS
-        case Parting.DETACHED:
-            tell(f"Batch {view.id} goes on in the background. Watch it again: {_resume(options)}")
-            return OK if calls.leave is None else 128 + calls.leave
+        case FollowResult.NEEDS_PERSON:
+            return NEEDS_PERSON
+        case FollowResult.DETACHED:
+            print_notice(
+                f"Batch {view.id} goes on in the background. Watch it again: {_format_resume_command(options)}"
+            )
+            return OK if signals.exit_signal is None else 128 + signals.exit_signal
         case _:
-            assert_never(parting)
+            assert_never(result)
 
 
-def _resume(options: RunOptions) -> str:
+def _format_resume_command(options: RunOptions) -> str:
     where = [] if options.where == Path() else ["-C", str(options.where)]
     return shlex.join(["plait", *where, "run", *options.named, "--resume"])
 
 
-def _unheard(options: RunOptions, batch: str, error: OSError) -> int:
+def _report_lost_output(options: RunOptions, batch: str, error: OSError) -> int:
     """The output can't be written, or whoever read it is gone: the batch is not, and this is no success."""
     with suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if not isinstance(error, BrokenPipeError):
-        tell(f"plait: {of_system(error)}")
-    tell(f"Batch {batch} goes on in the background. Watch it: {_resume(options)}")
+        print_notice(f"plait: {describe_os_error(error)}")
+    print_notice(f"Batch {batch} goes on in the background. Watch it: {_format_resume_command(options)}")
     return 128 + SIGPIPE if isinstance(error, BrokenPipeError) else FAILED
 
 
-def _say(text: str) -> None:
+def _print_line(text: str) -> None:
     page = Page()
-    page.line(text)
+    page.add_line(text)
     page.show()
     sys.stdout.flush()

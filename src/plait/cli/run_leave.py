@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import signal
 
-from plait.cli.run_show import tell
+from plait.cli.run_show import print_notice
 from plait.cli.say import INTERRUPTED
 from plait.core.requests import Stop
 from plait.core.state import BatchState
-from plait.front.asking import request_id
-from plait.front.desk import Desk
+from plait.front.asking import new_request_id
+from plait.front.desk import Session
 
 
-def left_at_once(desk: Desk, batch: BatchState | None) -> int:
+def force_quit(desk: Session, batch: BatchState | None) -> int:
     """The exit code. That the batch is to stop may not have been asked for yet: now it is, and nobody waits for it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it has been heard
     if batch is None:
-        tell("Nothing was started.")
+        print_notice("Nothing was started.")
     elif batch.ended is None:
-        desk.ask_all([Stop(request_id(), batch.id, now=True)], patience=0)
-        tell(f"Batch {batch.id} is asked to stop at once; plait status {batch.id} shows whether it has.")
+        desk.send_all([Stop(new_request_id(), batch.id, now=True)], timeout=0)
+        print_notice(
+            f"Batch {batch.id} is asked to stop at once; plait status {batch.id} shows whether it has."
+        )
     return INTERRUPTED

@@ -9,9 +9,9 @@ from pathlib import Path
 from plait.core.errors import UserError
 from plait.core.frozen import dataclass
 from plait.core.settings import Backoff
-from plait.sources.planning import Wish
+from plait.sources.planning import PlanOptions
 
-LOCAL = "local"
+LOCAL_EXECUTOR = "local"
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,10 +20,10 @@ class RunOptions:
 
     where: Path
     named: tuple[str, ...] = ()
-    wish: Wish = field(default_factory=Wish)
+    wish: PlanOptions = field(default_factory=PlanOptions)
     flags: Mapping[str, object] = field(default_factory=dict)
     repo: str | None = None
-    executor: str = LOCAL
+    executor: str = LOCAL_EXECUTOR
     resume: bool = False
     dry_run: bool = False
     detach: bool = False
@@ -42,13 +42,13 @@ class RunOptions:
                 "--web serves the page for as long as the batch is watched, and --detach leaves it to itself",
                 hint="Leave one of them out; plait serve serves the page for good.",
             )
-        if self.executor != LOCAL:
+        if self.executor != LOCAL_EXECUTOR:
             raise UserError(
                 f"there is no executor called {self.executor} yet",
                 hint="Attempts run here: --executor local.",
             )
 
-    def check_resumed(self) -> None:
+    def check_resume(self) -> None:
         """Raises UserError for what can't be said of a batch that is there already."""
         agent = not self.flags.keys().isdisjoint(
             {"run.agent", "run.agent_command", "run.model", "run.fallback"}
@@ -62,10 +62,10 @@ class RunOptions:
     def _check_contest(self) -> None:
         if self.times < 1:
             raise UserError(f"-n {self.times}: a task is tried once at least", hint="Say -n 2, or more.")
-        decided = [flag for flag in ("run.judge", "run.score") if flag in self.flags]
-        if decided and not self.contest:
+        judging_flags = [flag for flag in ("run.judge", "run.score") if flag in self.flags]
+        if judging_flags and not self.contest:
             raise UserError(
-                f"--{decided[0].removeprefix('run.')} decides a contest, and none is asked for",
+                f"--{judging_flags[0].removeprefix('run.')} decides a contest, and none is asked for",
                 hint="Say who is in it: --contest claude,codex, or -n 2.",
             )
         if self.resume and self.contest:
@@ -75,7 +75,7 @@ class RunOptions:
             )
 
 
-def contesting(contest: str | None, agent: str | None) -> str | None:
+def choose_agents(contest: str | None, agent: str | None) -> str | None:
     """The agents, from the two flags that name some."""
     if contest is not None and agent is not None:
         raise UserError(
@@ -85,7 +85,7 @@ def contesting(contest: str | None, agent: str | None) -> str | None:
     return contest if contest is not None else agent
 
 
-def when_done(*, pr: bool | None, draft: bool, push: bool) -> str | None:
+def choose_publish_mode(*, pr: bool | None, draft: bool, push: bool) -> str | None:
     """What is done with the batch branch at the end, from the flags that say so; None: they say nothing."""
     if pr is False and (draft or push):
         raise UserError("--no-pr goes with neither --draft nor --push", hint="Leave one of them out.")

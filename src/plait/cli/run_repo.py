@@ -6,31 +6,33 @@ from dataclasses import replace
 from pathlib import Path
 
 from plait.cli.run_options import RunOptions
-from plait.cli.run_show import tell
+from plait.cli.run_show import print_notice
 from plait.core.errors import UserError
-from plait.front.mirroring import mirrored as mirror, terms
+from plait.front.mirroring import open_mirrored_repo as mirror, get_mirror_settings
 
-_ISOLATION, _BASE = "run.isolation", "run.base"
+_ISOLATION_KEY, _BASE_KEY = "run.isolation", "run.base"
 
 
-def mirrored(options: RunOptions) -> RunOptions:
+def use_mirror(options: RunOptions) -> RunOptions:
     """Fetched just now, so that its base is never old. Raises UserError or WorldError."""
     assert options.repo is not None
-    if options.flags.get(_ISOLATION) == "in-place":
+    if options.flags.get(_ISOLATION_KEY) == "in-place":
         raise UserError(
             "--repo works in worktrees: nobody would see what is done in the mirror's own checkout",
             hint="Leave --isolation in-place out.",
         )
-    found = mirror(options.repo, base=str(options.flags.get(_BASE) or ""), tell=tell)
+    found = mirror(options.repo, base=str(options.flags.get(_BASE_KEY) or ""), on_progress=print_notice)
     where = found.place.top
-    tell(f"{found.name} is mirrored; look at its batches with: plait -C {where} status")
+    print_notice(f"{found.name} is mirrored; look at its batches with: plait -C {where} status")
     # The checkout is the base.
-    flags = {name: value for name, value in options.flags.items() if name != _BASE}
-    named = tuple(_named(word, where) for word in options.named)
-    return replace(options, where=where, named=named, flags={**terms(found.place), **flags}, repo=None)
+    flags = {name: value for name, value in options.flags.items() if name != _BASE_KEY}
+    named = tuple(_resolve_source(word, where) for word in options.named)
+    return replace(
+        options, where=where, named=named, flags={**get_mirror_settings(found.place), **flags}, repo=None
+    )
 
 
-def _named(word: str, where: Path) -> str:
+def _resolve_source(name: str, mirror: Path) -> str:
     """A source of that repository, or else one that lies here."""
-    here = Path(word)
-    return str(here.resolve()) if not (where / word).exists() and here.exists() else word
+    local = Path(name)
+    return str(local.resolve()) if not (mirror / name).exists() and local.exists() else name

@@ -8,131 +8,133 @@ from dataclasses import fields
 
 from plait import wiring
 from plait.agents.model import AgentSpec
-from plait.cli.run_calls import Calls
-from plait.cli.run_follow import Followed, detached, follow
-from plait.cli.run_leave import left_at_once
+from plait.cli.run_calls import SignalCounter
+from plait.cli.run_follow import FollowedBatch, report_detached, follow_batch
+from plait.cli.run_leave import force_quit
 from plait.cli.run_options import RunOptions
-from plait.cli.run_show import tell
-from plait.cli.say import ASKS, OK, Page, write_json
+from plait.cli.run_show import print_notice
+from plait.cli.say import NEEDS_PERSON, OK, Page, print_json
 from plait.config.model import Config, Layer
-from plait.config.schema import of_table
+from plait.config.schema import list_table_keys
 from plait.core.errors import UserError, WorldError
 from plait.core.requests import ChangeSettings, Request, Resume
 from plait.core.settings import Settings
 from plait.core.state import BatchState, State
-from plait.core.views import batch_standing
-from plait.front.asking import request_id
-from plait.front.desk import Desk
-from plait.front.planning.checks import newest
-from plait.front.planning.fitting import fitting
-from plait.front.planning.outlook import machine_size
-from plait.front.planning.purse import unkept
-from plait.kit import KitError
-from plait.sources.model import Mark
-from plait.wiring.sources import Survey
+from plait.core.views import find_batch_status
+from plait.front.asking import new_request_id
+from plait.front.desk import Session
+from plait.front.planning.checks import find_open_batch
+from plait.front.planning.fitting import make_limit_request
+from plait.front.planning.outlook import measure_agent_capacity
+from plait.front.planning.purse import check_budgets
+from plait.kit import BatchInputsError
+from plait.sources.model import SourceStatus
+from plait.wiring.sources import LoadedSources
 
-_PATIENCE = 60.0  # seconds until somebody has taken up a batch that was only handed in
-_GLANCE = 0.25
-_BUDGETS = frozenset({"budget", "task_budget"})
+_TAKE_TIMEOUT_SECONDS = 60.0  # seconds until somebody has taken up a batch that was only handed in
+_POLL_SECONDS = 0.25
+_BUDGET_FIELDS = frozenset({"budget", "task_budget"})
 
 
-def stuck(seen: Survey, desk: Desk) -> bool:
+def has_orphaned_tasks(seen: LoadedSources, desk: Session) -> bool:
     """No batch of these sources is unfinished, and yet some of their tasks were begun: by a run that nobody knows of."""
-    begun = any(entry.mark is Mark.STUCK for entry in seen.pile.entries)
-    return begun and newest(desk.ahead(), seen.pile) is None
+    begun = any(entry.status is SourceStatus.STUCK for entry in seen.pile.entries)
+    return begun and find_open_batch(desk.preview_state(), seen.pile) is None
 
 
-def resume(options: RunOptions, seen: Survey, desk: Desk) -> int:
-    found = newest(desk.ahead(), seen.pile)
+def resume_batch(options: RunOptions, seen: LoadedSources, desk: Session) -> int:
+    found = find_open_batch(desk.preview_state(), seen.pile)
     if found is None:
-        return _nothing(options)
+        return _report_nothing_to_resume(options)
     if options.dry_run:
-        return _would(options, found)
+        return _print_dry_run(options, found)
     try:
-        with Calls() as calls:
-            return _go_on(options, seen, desk, found.id, calls)
+        with SignalCounter() as signals:
+            return _resume_and_follow(options, seen, desk, found.id, signals)
     except KeyboardInterrupt:
-        return left_at_once(desk, desk.state.batches.get(found.id))
+        return force_quit(desk, desk.state.batches.get(found.id))
 
 
-def _go_on(options: RunOptions, seen: Survey, desk: Desk, name: str, calls: Calls) -> int:
-    batch = _taken(desk, name)
-    desk.listen()
-    requests = list(_requests(seen.config, desk.state, batch))
-    _check_budgets(batch, requests, _agents(desk, batch.id))
-    refused = [answer.why for answer in desk.ask_all(requests) if answer.why]
+def _resume_and_follow(
+    options: RunOptions, seen: LoadedSources, desk: Session, name: str, signals: SignalCounter
+) -> int:
+    batch = _wait_until_taken(desk, name)
+    desk.subscribe()
+    requests = list(_make_requests(seen.config, desk.state, batch))
+    _check_budgets(batch, requests, _load_agents(desk, batch.id))
+    refused = [answer.why for answer in desk.send_all(requests) if answer.why]
     if refused:
-        tell(f"Batch {batch.id} can't go on: {'; '.join(refused)}.")
-        return ASKS
+        print_notice(f"Batch {batch.id} can't go on: {'; '.join(refused)}.")
+        return NEEDS_PERSON
     if options.detach:
-        return detached(options, batch.id)
-    headline = f"batch {batch.id} · {batch.unsettled} of {len(batch.tasks)} tasks to go"
-    followed = Followed(batch.id, headline, _agents(desk, batch.id), seen.config.notify.bell)
-    return follow(options, desk, followed, calls)
+        return report_detached(options, batch.id)
+    headline = f"batch {batch.id} · {batch.unfinished_count} of {len(batch.tasks)} tasks to go"
+    followed = FollowedBatch(batch.id, headline, _load_agents(desk, batch.id), seen.config.notify.bell)
+    return follow_batch(options, desk, followed, signals)
 
 
-def _agents(desk: Desk, batch: str) -> tuple[AgentSpec, ...]:
+def _load_agents(desk: Session, batch: str) -> tuple[AgentSpec, ...]:
     """As they were submitted; without them their words are shown as they are."""
     try:
-        return wiring.load_kit(desk.place, batch).agents
-    except KitError:
+        return wiring.load_batch_inputs(desk.place, batch).agents
+    except BatchInputsError:
         return ()
 
 
-def _nothing(options: RunOptions) -> int:
+def _report_nothing_to_resume(options: RunOptions) -> int:
     if options.as_json:
-        write_json({"batchId": None})
+        print_json({"batchId": None})
     else:
-        _say("No batch of these sources is unfinished: there is nothing to resume.")
+        _print_line("No batch of these sources is unfinished: there is nothing to resume.")
     return OK
 
 
-def _would(options: RunOptions, batch: BatchState) -> int:
+def _print_dry_run(options: RunOptions, batch: BatchState) -> int:
     if options.as_json:
-        write_json({"batchId": batch.id})
+        print_json({"batchId": batch.id})
     else:
-        _say(f"Would go on with batch {batch.id}: {batch_standing(batch)[1]}.")
+        _print_line(f"Would go on with batch {batch.id}: {find_batch_status(batch)[1]}.")
     return OK
 
 
-def _taken(desk: Desk, name: str) -> BatchState:
+def _wait_until_taken(desk: Session, name: str) -> BatchState:
     """A batch may have been handed in by a front that died before any engine took it."""
-    deadline = time.monotonic() + _PATIENCE
+    deadline = time.monotonic() + _TAKE_TIMEOUT_SECONDS
     while name not in desk.state.batches:
         if time.monotonic() > deadline:
             raise WorldError(f"batch {name} is accepted, but no engine has taken it")
-        desk.tend()
-        desk.wait(_GLANCE)
+        desk.ensure_engine()
+        desk.wait(_POLL_SECONDS)
         desk.refresh()
     return desk.state.batches[name]
 
 
-def _requests(config: Config, state: State, batch: BatchState) -> Iterator[Request]:
+def _make_requests(config: Config, state: State, batch: BatchState) -> Iterator[Request]:
     """What the flags say now holds from now on; what nobody said stays as it was submitted."""
     known = {one.name for one in fields(Settings)}
-    given = [key.field for key in of_table("run") if config.given[key.name].layer is Layer.FLAG]
+    given = [key.field for key in list_table_keys("run") if config.origins[key.name].layer is Layer.FLAG]
     changed = tuple(name for name in given if name in known)
     if changed:
-        settings = config.settings(tasks=len(batch.tasks), cores=machine_size())
+        settings = config.batch_settings(tasks=len(batch.tasks), cores=measure_agent_capacity())
         if "max_parallel" in changed:
-            wider = fitting(config, state, settings.max_parallel, batch=batch.id)
+            wider = make_limit_request(config, state, settings.max_parallel, batch=batch.id)
             if wider is not None:
                 yield wider
-        yield ChangeSettings(request_id(), batch.id, settings, changed)
+        yield ChangeSettings(new_request_id(), batch.id, settings, changed)
     if batch.paused is not None:
-        yield Resume(request_id(), batch.id)
+        yield Resume(new_request_id(), batch.id)
 
 
 def _check_budgets(batch: BatchState, requests: Iterable[Request], agents: Sequence[AgentSpec]) -> None:
     """A budget that was not there when the batch was submitted must be one that can be kept."""
     for request in requests:
-        if isinstance(request, ChangeSettings) and not _BUDGETS.isdisjoint(request.fields):
-            settings = batch.settings.patched(request.settings, request.fields)
-            for problem in unkept(settings, [task.task for task in batch.tasks], agents):
+        if isinstance(request, ChangeSettings) and not _BUDGET_FIELDS.isdisjoint(request.fields):
+            settings = batch.settings.with_fields(request.settings, request.fields)
+            for problem in check_budgets(settings, [task.task for task in batch.tasks], agents):
                 raise UserError(problem.message, hint=problem.hint)
 
 
-def _say(text: str) -> None:
+def _print_line(text: str) -> None:
     page = Page()
-    page.line(text)
+    page.add_line(text)
     page.show()

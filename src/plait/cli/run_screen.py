@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
-from plait.cli.say import Page, console
+from plait.cli.say import Page, make_console
 from plait.cli.screen.display import Display
-from plait.front.activity import Activities
-from plait.front.desk import Told
-from plait.front.feed import Feed
+from plait.front.activity import ActivityTracker
+from plait.front.desk import RecordEvents
+from plait.front.feed import EventStream
 
 
-class OnScreen:
-    def __init__(self, feed: Feed, batch: str, activities: Activities) -> None:
-        self._display = Display(console(), feed, batch, name=batch, activities=activities)
+class ScreenRenderer:
+    def __init__(self, feed: EventStream, batch: str, activities: ActivityTracker) -> None:
+        self._display = Display(make_console(), feed, batch, name=batch, activities=activities)
 
     def __enter__(self) -> Self:
         self._display.__enter__()
@@ -27,14 +27,14 @@ class OnScreen:
     ) -> None:
         self._display.__exit__(kind, error, trace)
 
-    def take(self, told: Sequence[Told]) -> None:
+    def add_news(self, news: Sequence[RecordEvents]) -> None:
         """It shows the state, which has folded them."""
 
     def refresh(self, notice: str) -> None:
         self._display.refresh(time.time(), notice=notice)
 
-    def pressed(self) -> list[str]:
-        return self._display.keys()
+    def read_keys(self) -> list[str]:
+        return self._display.read_keys()
 
-    def leave(self, page: Page | None) -> None:
-        self._display.leave(page)
+    def finish(self, page: Page | None) -> None:
+        self._display.set_final_page(page)

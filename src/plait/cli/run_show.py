@@ -9,40 +9,40 @@ from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
-from plait.cli.lines import Lines
+from plait.cli.lines import EventLines
 from plait.cli.say import Page
 from plait.core.reports import AttemptExited, AttemptLost
 from plait.core.state import AttemptState
-from plait.front.desk import Told
-from plait.front.event import line
-from plait.front.feed import Feed
+from plait.front.desk import RecordEvents
+from plait.front.event import format_json_line
+from plait.front.feed import EventStream
 
 if TYPE_CHECKING:
-    from plait.front.activity import Logs
+    from plait.front.activity import LogStream
 
 
-class Show(Protocol):
+class Renderer(Protocol):
     def __enter__(self) -> Self: ...
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
 
-    def take(self, told: Sequence[Told]) -> None: ...
+    def add_news(self, news: Sequence[RecordEvents]) -> None: ...
 
     def refresh(self, notice: str) -> None: ...
 
-    def pressed(self) -> list[str]: ...
+    def read_keys(self) -> list[str]: ...
 
-    def leave(self, page: Page | None) -> None:
+    def finish(self, page: Page | None) -> None:
         """The last that is seen."""
 
 
-class _Plain:
+class _PlainRenderer:
     """What needs no terminal. A notice is told once, on the standard error: it is no part of what is followed."""
 
     def __init__(self) -> None:
-        self._told = ""
+        self._last_notice = ""
 
     def __enter__(self) -> Self:
         return self
@@ -52,50 +52,52 @@ class _Plain:
     ) -> None:
         pass
 
-    def pressed(self) -> list[str]:
+    def read_keys(self) -> list[str]:
         return []
 
     def refresh(self, notice: str) -> None:
-        if notice != self._told:
-            self._told = notice
+        if notice != self._last_notice:
+            self._last_notice = notice
             if notice:
-                tell(notice)
+                print_notice(notice)
 
 
-class AsLines(_Plain):
+class LineRenderer(_PlainRenderer):
     def __init__(self, batch: str, ids: Sequence[str]) -> None:
         super().__init__()
         self._batch = batch
-        self._lines = Lines(ids, name=batch)
+        self._lines = EventLines(ids, name=batch)
 
-    def take(self, told: Sequence[Told]) -> None:
-        events = [event for each in told for event in each.events if event.concerns(self._batch)]
-        lines = map(self._lines.tell, events)
-        _write([text for text in lines if text is not None])
+    def add_news(self, news: Sequence[RecordEvents]) -> None:
+        events = [event for each in news for event in each.events if event.concerns(self._batch)]
+        lines = map(self._lines.format_event, events)
+        _write_lines([text for text in lines if text is not None])
 
-    def leave(self, page: Page | None) -> None:
+    def finish(self, page: Page | None) -> None:
         if page is not None:
             page.show()
             sys.stdout.flush()
 
 
-class AsJson(_Plain):
-    def __init__(self, feed: Feed, batch: str, logs: Logs) -> None:
+class JsonRenderer(_PlainRenderer):
+    def __init__(self, feed: EventStream, batch: str, logs: LogStream) -> None:
         super().__init__()
         self._feed, self._batch, self._logs = feed, batch, logs
 
-    def take(self, told: Sequence[Told]) -> None:
-        for each in told:
-            over = self._over(each.record.event)
+    def add_news(self, news: Sequence[RecordEvents]) -> None:
+        for each in news:
+            over = self._find_ended_attempt(each.record.event)
             said = self._logs.finish(over, each.record.at) if over is not None else []
-            _write([line(event) for event in (*said, *each.events) if event.concerns(self._batch)])
+            _write_lines(
+                [format_json_line(event) for event in (*said, *each.events) if event.concerns(self._batch)]
+            )
 
-    def _over(self, event: object) -> AttemptState | None:
+    def _find_ended_attempt(self, event: object) -> AttemptState | None:
         """The attempt that ended with this; its task remembers its last one."""
         if not isinstance(event, AttemptExited | AttemptLost):
             return None
         batch = self._feed.state.batches.get(event.attempt.batch)
-        task = batch.task(event.attempt.task) if batch is not None else None
+        task = batch.find_task(event.attempt.task) if batch is not None else None
         known = (task.last, task.last_write) if task is not None else ()
         return next((each for each in known if each is not None and each.name == event.attempt), None)
 
@@ -103,21 +105,23 @@ class AsJson(_Plain):
         super().refresh(notice)
         known = self._feed.state.batches.get(self._batch)
         if known is not None:
-            _write([line(event) for event in self._logs.read(known.alive.values(), time.time())])
+            _write_lines(
+                [format_json_line(event) for event in self._logs.read(known.alive.values(), time.time())]
+            )
 
-    def leave(self, page: Page | None) -> None:
+    def finish(self, page: Page | None) -> None:
         pass
 
 
-def tell(text: str) -> None:
+def print_notice(text: str) -> None:
     """On the standard error: beside JSON too; and a terminal that is gone does not mind."""
     with suppress(OSError):
         page = Page()
-        page.line(text)
+        page.add_line(text)
         page.show(stderr=True)
 
 
-def _write(lines: Sequence[str]) -> None:
+def _write_lines(lines: Sequence[str]) -> None:
     """Each at once: whoever reads them may be waiting for one."""
     if lines:
         sys.stdout.write("".join(f"{text}\n" for text in lines))

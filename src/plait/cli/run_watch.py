@@ -6,8 +6,8 @@ import time
 from enum import Enum, auto
 
 from plait.cli.bell import Bell
-from plait.cli.run_calls import Calls
-from plait.cli.run_show import Show
+from plait.cli.run_calls import SignalCounter
+from plait.cli.run_show import Renderer
 from plait.core.decisions import TaskEnded
 from plait.core.errors import WorldError
 from plait.core.reports import SourcesWritten
@@ -15,46 +15,55 @@ from plait.core.requests import Approve, Pause, Request, Resume, Stop, Unpause
 from plait.core.settings import WriteBack
 from plait.core.state import BatchState
 from plait.core.status import PauseCause
-from plait.core.views import batch_view
-from plait.front.asking import request_id
-from plait.front.desk import Desk
+from plait.core.views import make_batch_view
+from plait.front.asking import new_request_id
+from plait.front.desk import Session
 from plait.ports import InboxError
 
-GLANCE = 0.25  # seconds without news until keys and signals are looked at
-GATHER = 0.05  # at least, between two readings of the journal
-SETTLED = 3.0  # for the sources to be told how it ended
-TEND = 1.0  # between two looks at the engine
+KEY_POLL_SECONDS = 0.25  # seconds without news until keys and signals are looked at
+MIN_READ_INTERVAL_SECONDS = 0.05  # at least, between two readings of the journal
+WRITE_BACK_TIMEOUT_SECONDS = 3.0  # for the sources to be told how it ended
+HEALTH_CHECK_SECONDS = 1.0  # between two looks at the engine
 
-_STOPPING = "stopping: agents are asked to end; Ctrl+C again to end them at once"
-_STOPPING_NOW = "stopping at once"
+_STOPPING_NOTICE = "stopping: agents are asked to end; Ctrl+C again to end them at once"
+_STOPPING_NOW_NOTICE = "stopping at once"
 
 
-class Parting(Enum):
+class FollowResult(Enum):
     """Why following came to its end."""
 
     ENDED = auto()  # the batch has
     STOPPED = auto()  # by Ctrl+C, and can be resumed
-    WAITS = auto()  # for a person, and none is here
+    NEEDS_PERSON = auto()  # for a person, and none is here
     DETACHED = auto()  # a person went, and the batch goes on
 
 
-class Watch:
+class BatchFollower:
     """`someone`: a person is here to answer what a batch may wait for; `bell`: and may have looked away."""
 
     def __init__(  # noqa: PLR0913 - each is a thing of its own, and named where it is given
-        self, desk: Desk, batch: str, show: Show, calls: Calls, *, someone: bool, bell: bool = False
+        self,
+        desk: Session,
+        batch: str,
+        renderer: Renderer,
+        signals: SignalCounter,
+        *,
+        interactive: bool,
+        bell: bool = False,
     ) -> None:
-        self._desk, self._id, self._show, self._calls = desk, batch, show, calls
-        self._bell = Bell(batch, wanted=bell)
-        self._someone = someone
-        self._stopped = 0  # how often a stop was asked for
+        self._desk, self._id, self._renderer, self._signals = desk, batch, renderer, signals
+        self._bell = Bell(batch, enabled=bell)
+        self._interactive = interactive
+        self._stops_requested = 0  # how often a stop was asked for
         self._detached = False
         self._notice = ""
-        self._trouble = ""
-        self._refused: tuple[object, int] | None = None
-        self._tended = time.monotonic()
-        self._read = 0.0
-        self._owed = self._settled = 0  # the last end of a task, and how far the sources were told
+        self._engine_trouble = ""
+        self._refused_at: tuple[object, int] | None = None
+        self._engine_checked_at = time.monotonic()
+        self._last_read_at = 0.0
+        self._last_task_end = self._written_back = (
+            0  # the last end of a task, and how far the sources were told
+        )
 
     @property
     def _batch(self) -> BatchState:
@@ -63,117 +72,119 @@ class Watch:
             raise WorldError(f"batch {self._id} is gone: somebody has removed or replaced the journal")
         return batch
 
-    def follow(self) -> Parting:
-        self._take()
-        while (parting := self._parting()) is None:
-            if self._refused is not None and self._refused != self._standing():
-                self._notice, self._refused = "", None  # what it was about is over
-            self._show.refresh(self._trouble or self._notice)
-            self._answer_calls()
-            for key in self._show.pressed():
-                self._press(key)
-            if self._desk.wait(GLANCE):
-                self._gather()
-                self._take()
-            if time.monotonic() - self._tended >= TEND:
-                self._desk.tend()
-                self._look_after()
-                self._tended = time.monotonic()
-        if parting is Parting.ENDED:
-            self._await_sources()
-        return parting
+    def follow(self) -> FollowResult:
+        self._read_records()
+        while (result := self._find_result()) is None:
+            if self._refused_at is not None and self._refused_at != self._get_refusal_context():
+                self._notice, self._refused_at = "", None  # what it was about is over
+            self._renderer.refresh(self._engine_trouble or self._notice)
+            self._handle_signals()
+            for key in self._renderer.read_keys():
+                self._handle_key(key)
+            if self._desk.wait(KEY_POLL_SECONDS):
+                self._throttle()
+                self._read_records()
+            if time.monotonic() - self._engine_checked_at >= HEALTH_CHECK_SECONDS:
+                self._desk.ensure_engine()
+                self._check_engine()
+                self._engine_checked_at = time.monotonic()
+        if result is FollowResult.ENDED:
+            self._wait_for_write_back()
+        return result
 
-    def _look_after(self) -> None:
+    def _check_engine(self) -> None:
         """An engine that can't write its journal can't say so in it."""
-        engine = self._desk.engine()
+        engine = self._desk.find_engine()
         trouble = engine.trouble if engine is not None else ""
-        self._trouble = f"the engine can't go on: {trouble}" if trouble else ""
+        self._engine_trouble = f"the engine can't go on: {trouble}" if trouble else ""
 
-    def _take(self) -> None:
-        told = self._desk.heard()
-        for each in told:
+    def _read_records(self) -> None:
+        news = self._desk.read_events()
+        for each in news:
             event = each.record.event
             if isinstance(event, TaskEnded) and event.batch == self._id:
-                self._owed = each.record.seq
+                self._last_task_end = each.record.seq
             elif isinstance(event, SourcesWritten) and event.batch == self._id:
-                self._settled = max(self._settled, event.upto)
-        self._show.take(told)
-        self._bell.hear(self._desk.state, [each.record for each in told])
+                self._written_back = max(self._written_back, event.upto)
+        self._renderer.add_news(news)
+        self._bell.ring_for(self._desk.state, [each.record for each in news])
 
-    def _await_sources(self) -> None:
+    def _wait_for_write_back(self) -> None:
         """Whoever reads a source after this has returned finds in it what was done; a source that can't be written is
         not waited for long.
         """
         batch = self._batch
-        tells = batch.settings.write_back in {WriteBack.CHECKOUT, WriteBack.BOTH} and batch.sources
-        deadline = time.monotonic() + SETTLED
-        while tells and self._settled < self._owed and time.monotonic() < deadline:
-            self._desk.wait(GLANCE)
-            self._take()
+        expected = batch.settings.write_back in {WriteBack.CHECKOUT, WriteBack.BOTH} and batch.sources
+        deadline = time.monotonic() + WRITE_BACK_TIMEOUT_SECONDS
+        while expected and self._written_back < self._last_task_end and time.monotonic() < deadline:
+            self._desk.wait(KEY_POLL_SECONDS)
+            self._read_records()
 
-    def _gather(self) -> None:
+    def _throttle(self) -> None:
         """News that come thick and fast are told together."""
-        pause = self._read + GATHER - time.monotonic()
+        pause = self._last_read_at + MIN_READ_INTERVAL_SECONDS - time.monotonic()
         if pause > 0:
             time.sleep(pause)
-        self._read = time.monotonic()
+        self._last_read_at = time.monotonic()
 
-    def _parting(self) -> Parting | None:
+    def _find_result(self) -> FollowResult | None:
         batch = self._batch
         if batch.ended is not None:
-            return Parting.ENDED
-        if self._detached or self._calls.leave is not None:
-            return Parting.DETACHED
+            return FollowResult.ENDED
+        if self._detached or self._signals.exit_signal is not None:
+            return FollowResult.DETACHED
         if batch.alive:
             return None
-        if self._stopped and batch.stopping:
-            return Parting.STOPPED
-        return Parting.WAITS if not self._someone and self._waits() else None
+        if self._stops_requested and batch.stopping:
+            return FollowResult.STOPPED
+        return FollowResult.NEEDS_PERSON if not self._interactive and self._needs_person() else None
 
-    def _waits(self) -> bool:
+    def _needs_person(self) -> bool:
         """What somebody asked for a moment ago may change it."""
-        return batch_view(self._desk.state, self._batch).waits_for_person and not self._desk.pending()
+        return (
+            make_batch_view(self._desk.state, self._batch).waits_for_person and not self._desk.list_pending()
+        )
 
-    def _answer_calls(self) -> None:
-        if self._calls.stops > self._stopped:
-            self._stopped = self._calls.stops
-            now = self._stopped > 1
-            self._notice, self._refused = _STOPPING_NOW if now else _STOPPING, None
-            self._show.refresh(self._notice)
-            self._ask(Stop(request_id(), self._id, now=now))
+    def _handle_signals(self) -> None:
+        if self._signals.interrupts > self._stops_requested:
+            self._stops_requested = self._signals.interrupts
+            now = self._stops_requested > 1
+            self._notice, self._refused_at = _STOPPING_NOW_NOTICE if now else _STOPPING_NOTICE, None
+            self._renderer.refresh(self._notice)
+            self._send(Stop(new_request_id(), self._id, now=now))
 
-    def _press(self, key: str) -> None:
+    def _handle_key(self, key: str) -> None:
         match key:
             case "a" | "\n" | "\r":
-                self._ask(Approve(request_id(), self._id))
+                self._send(Approve(new_request_id(), self._id))
             case "p":
-                self._ask(self._pause_or_go_on())
+                self._send(self._make_pause_toggle())
             case "d" | "q":
                 self._detached = True
             case _:
                 pass
 
-    def _pause_or_go_on(self) -> Request:
+    def _make_pause_toggle(self) -> Request:
         paused = self._batch.paused
         if paused is None:
-            return Pause(request_id(), self._id)
+            return Pause(new_request_id(), self._id)
         if paused.cause is PauseCause.STOP:
-            return Resume(request_id(), self._id)
-        return Unpause(request_id(), self._id)
+            return Resume(new_request_id(), self._id)
+        return Unpause(new_request_id(), self._id)
 
-    def _standing(self) -> tuple[object, int]:
+    def _get_refusal_context(self) -> tuple[object, int]:
         """What a request is refused for: a pause, or that nothing of its kind is left."""
-        return self._batch.paused, self._batch.unsettled
+        return self._batch.paused, self._batch.unfinished_count
 
-    def _ask(self, request: Request) -> None:
+    def _send(self, request: Request) -> None:
         """What can't be asked for now can be asked for again: this front stays."""
         try:
-            answer = self._desk.ask(request)
+            answer = self._desk.send(request)
         except InboxError as error:
             self._notice = error.message
             return
         if answer.granted is False:
-            self._notice, self._refused = answer.why, self._standing()
+            self._notice, self._refused_at = answer.why, self._get_refusal_context()
         elif not isinstance(request, Stop):
             self._notice = ""
-        self._take()
+        self._read_records()

@@ -10,40 +10,40 @@ from typing import TYPE_CHECKING
 
 from plait.core.errors import Bug, Fault, PlaitError
 from plait.core.plan import Problem, Severity
-from plait.front.problems import DEBUG, problem_json, problems_of, reported
+from plait.front.problems import DEBUG_VARIABLE, problem_json, list_error_problems, add_bug_hint
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+_CONTROL_CHARS = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
-OK, FAILED, USAGE, ASKS, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 4, 130
+OK, FAILED, USAGE, NEEDS_PERSON, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
-_FORCED = ("FORCE_COLOR", "TTY_COMPATIBLE")  # what may make rich take anything for a terminal
-_STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO: "dim"}
-_WORDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
+_FORCE_TERMINAL_VARS = ("FORCE_COLOR", "TTY_COMPATIBLE")  # what may make rich take anything for a terminal
+_SEVERITY_STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO: "dim"}
+_SEVERITY_LABELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 
 
-def console(*, stderr: bool = False) -> Console:
+def make_console(*, stderr: bool = False) -> Console:
     """Text is shown as it is: nothing in it is markup, a highlight or an emoji's name."""
     from rich.console import Console  # noqa: PLC0415 - not needed for --json and --help
 
     return Console(stderr=stderr, markup=False, highlight=False, emoji=False, soft_wrap=True)
 
 
-def terminal(*, stderr: bool = False) -> Console | None:
+def find_terminal(*, stderr: bool = False) -> Console | None:
     """The console of a terminal. Where there is none, nothing that only a terminal needs is loaded."""
     file = sys.stderr if stderr else sys.stdout
-    if not file.isatty() and not any(map(os.environ.get, _FORCED)):
+    if not file.isatty() and not any(map(os.environ.get, _FORCE_TERMINAL_VARS)):
         return None
-    out = console(stderr=stderr)
+    out = make_console(stderr=stderr)
     return out if out.is_terminal else None
 
 
-def harmless(text: str) -> str:
+def replace_control_chars(text: str) -> str:
     """A text on one line, without the characters that move cursors, change colours or turn the reading around."""
-    return _CONTROL.sub("\ufffd", text)
+    return _CONTROL_CHARS.sub("\ufffd", text)
 
 
 class Page:
@@ -52,29 +52,31 @@ class Page:
     def __init__(self) -> None:
         self._pieces: list[tuple[str, str]] = []
 
-    def line(self, *pieces: str | tuple[str, str]) -> None:
+    def add_line(self, *pieces: str | tuple[str, str]) -> None:
         """One line of texts, each plain or with its style; what a file says must not steer a terminal."""
         for piece in pieces:
             text, style = (piece, "") if isinstance(piece, str) else piece
-            self._pieces.append((harmless(text), style))
+            self._pieces.append((replace_control_chars(text), style))
         self._pieces.append(("\n", ""))
 
-    def problems(self, problems: Sequence[Problem]) -> None:
+    def add_problems(self, problems: Sequence[Problem]) -> None:
         """The worst first; each on one line with its place, and the way out beneath it."""
         for severity in (Severity.ERROR, Severity.WARNING, Severity.INFO):
             for problem in problems:
                 if problem.severity is severity:
                     first, *rest = problem.message.split("\n")
                     place = f"{problem.at}: " if problem.at else ""
-                    self.line((_WORDS[severity], _STYLES[severity]), f" {place}{first}")
+                    self.add_line(
+                        (_SEVERITY_LABELS[severity], _SEVERITY_STYLES[severity]), f" {place}{first}"
+                    )
                     for line in rest:
-                        self.line(f"  {line.strip()}")
+                        self.add_line(f"  {line.strip()}")
                     if problem.hint:
-                        self.line((f"  {problem.hint}", "dim"))
+                        self.add_line((f"  {problem.hint}", "dim"))
 
     def show(self, out: Console | None = None, *, stderr: bool = False) -> None:
         """On this console, or on a standard stream."""
-        out = out if out is not None else terminal(stderr=stderr)
+        out = out if out is not None else find_terminal(stderr=stderr)
         if out is None or not out.is_terminal:
             file = out.file if out is not None else sys.stderr if stderr else sys.stdout
             file.write("".join(text for text, _ in self._pieces))
@@ -86,46 +88,46 @@ class Page:
         out.print(Segments([Segment(text, styles[name]) for text, name in self._pieces]), end="")
 
 
-def tell_problems(problems: Sequence[Problem]) -> None:
+def print_problems(problems: Sequence[Problem]) -> None:
     """On the standard error: they are no part of what was asked for."""
     page = Page()
-    page.problems(problems)
+    page.add_problems(problems)
     page.show(stderr=True)
 
 
-def tell_error(error: PlaitError, *, as_json: bool = False, cause: BaseException | None = None) -> int:
+def report_error(error: PlaitError, *, as_json: bool = False, cause: BaseException | None = None) -> int:
     """An error on the way, and the exit code it stands for. A program that asked for JSON gets JSON."""
-    trace(cause or error)
-    error = reported(error)
+    print_traceback(cause or error)
+    error = add_bug_hint(error)
     if as_json:
-        write_json({"problems": list(map(problem_json, problems_of(error)))})
+        print_json({"problems": list(map(problem_json, list_error_problems(error)))})
     else:
-        print(f"plait: {_lines(error.message)}", file=sys.stderr)  # noqa: T201 - this is the place that prints
+        print(f"plait: {_clean_lines(error.message)}", file=sys.stderr)  # noqa: T201 - this is the place that prints
         if error.hint:
-            print(f"  {_lines(error.hint)}", file=sys.stderr)  # noqa: T201
-    return exit_code(error)
+            print(f"  {_clean_lines(error.hint)}", file=sys.stderr)  # noqa: T201
+    return get_error_exit_code(error)
 
 
-def trace(error: BaseException) -> None:
+def print_traceback(error: BaseException) -> None:
     """For whoever looks for a bug, and asked for it."""
-    if os.environ.get(DEBUG):
+    if os.environ.get(DEBUG_VARIABLE):
         import traceback  # noqa: PLC0415
 
         traceback.print_exception(error)
 
 
-def bug(error: Exception) -> Bug:
+def wrap_as_bug(error: Exception) -> Bug:
     """What nobody thought of."""
-    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    return Bug(said)
+    message = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return Bug(message)
 
 
-def of_system(error: OSError) -> str:
-    said = error.strerror or str(error)
-    return f"{error.filename}: {said}" if error.filename else said
+def describe_os_error(error: OSError) -> str:
+    message = error.strerror or str(error)
+    return f"{error.filename}: {message}" if error.filename else message
 
 
-def exit_code(error: PlaitError) -> int:
+def get_error_exit_code(error: PlaitError) -> int:
     match error.fault:
         case Fault.USER | Fault.CONFIG:
             return USAGE
@@ -135,12 +137,12 @@ def exit_code(error: PlaitError) -> int:
             return FAILED
 
 
-def _lines(text: str) -> str:
+def _clean_lines(text: str) -> str:
     """A message of several lines stays one."""
-    return "\n".join(harmless(line) for line in text.split("\n"))
+    return "\n".join(replace_control_chars(line) for line in text.split("\n"))
 
 
-def write_json(value: object) -> None:
+def print_json(value: object) -> None:
     import msgspec  # noqa: PLC0415 - only where JSON is asked for
 
     try:

@@ -9,67 +9,69 @@ from collections.abc import Iterable
 
 from plait.core.status import BatchStatus, TaskStatus
 
-MINUS = "\u2212"
-_GOOD, _BAD, _BUSY, _CALM = "green", "red", "cyan", "yellow"
-STYLES: dict[TaskStatus, str] = {
+MINUS_SIGN = "\u2212"
+_GOOD, _BAD, _BUSY, _WAITING = "green", "red", "cyan", "yellow"
+TASK_STATUS_STYLES: dict[TaskStatus, str] = {
     TaskStatus.QUEUED: "dim",
-    TaskStatus.WAITING: _CALM,
+    TaskStatus.WAITING: _WAITING,
     TaskStatus.RUNNING: _BUSY,
     TaskStatus.VERIFYING: _BUSY,
     TaskStatus.MERGING: _BUSY,
     TaskStatus.DONE: _GOOD,
-    TaskStatus.INTERRUPTED: _CALM,
+    TaskStatus.INTERRUPTED: _WAITING,
 }
-BATCH_STYLES: dict[BatchStatus, str] = {
+BATCH_STATUS_STYLES: dict[BatchStatus, str] = {
     BatchStatus.PENDING: "dim",
     BatchStatus.RUNNING: _BUSY,
     BatchStatus.MERGING: _BUSY,
-    BatchStatus.PAUSED: _CALM,
+    BatchStatus.PAUSED: _WAITING,
     BatchStatus.COMPLETED: _GOOD,
 }
 
 
-def style(status: TaskStatus | BatchStatus) -> str:
+def get_status_style(status: TaskStatus | BatchStatus) -> str:
     """Beside the word, never instead of it."""
-    return (STYLES.get(status) if isinstance(status, TaskStatus) else BATCH_STYLES.get(status)) or _BAD
+    return (
+        TASK_STATUS_STYLES.get(status) if isinstance(status, TaskStatus) else BATCH_STATUS_STYLES.get(status)
+    ) or _BAD
 
 
-def word(status: TaskStatus | BatchStatus) -> str:
+def format_status(status: TaskStatus | BatchStatus) -> str:
     return status.value.replace("_", " ")
 
 
-def on_terminal() -> bool:
+def is_terminal_output() -> bool:
     return sys.stdout.isatty() or bool(os.environ.get("FORCE_COLOR"))
 
 
-def room() -> int | None:
+def get_line_width() -> int | None:
     """How wide a line may be; None: nobody minds."""
     from shutil import get_terminal_size  # noqa: PLC0415 - only for terminals
 
     return get_terminal_size().columns if sys.stdout.isatty() else None
 
 
-def cut(text: str, width: int | None) -> str:
+def truncate_line(text: str, width: int | None) -> str:
     """On one line, and no longer than this."""
-    told = " ".join(text.split())
-    return told if width is None or len(told) <= width else f"{told[: max(0, width - 1)]}…"
+    flat = " ".join(text.split())
+    return flat if width is None or len(flat) <= width else f"{flat[: max(0, width - 1)]}…"
 
 
-def date(at: float) -> str:
+def format_date(at: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(at))
 
 
-def clock(at: float) -> str:
+def format_clock(at: float) -> str:
     return time.strftime("%H:%M:%S", time.localtime(at))
 
 
-def listed(names: Iterable[str], most: int = 4) -> str:
+def list_names(names: Iterable[str], limit: int = 4) -> str:
     found = list(names)
-    more = f" and {len(found) - most} more" if len(found) > most else ""
-    return ", ".join(found[:most]) + more
+    more = f" and {len(found) - limit} more" if len(found) > limit else ""
+    return ", ".join(found[:limit]) + more
 
 
-def changes(diffstat: tuple[int, int, int] | None, minus: str = MINUS) -> str:
+def format_diffstat(diffstat: tuple[int, int, int] | None, minus: str = MINUS_SIGN) -> str:
     """`+182 -12`; a change of no lines has files all the same. Empty: nobody counted."""
     if diffstat is None:
         return ""
@@ -79,15 +81,15 @@ def changes(diffstat: tuple[int, int, int] | None, minus: str = MINUS) -> str:
     return f"{files} file{'' if files == 1 else 's'}" if files else "no change"
 
 
-def minus() -> str:
+def get_minus_sign() -> str:
     """The sign for it that the standard output knows."""
     try:
-        MINUS.encode(sys.stdout.encoding or "utf-8")
+        MINUS_SIGN.encode(sys.stdout.encoding or "utf-8")
     except (UnicodeEncodeError, LookupError):
         return "-"
-    return MINUS
+    return MINUS_SIGN
 
 
-def commit(name: str) -> str:
+def shorten_commit(name: str) -> str:
     """As much of it as nobody mistakes for another."""
     return name[:10]

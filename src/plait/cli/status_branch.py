@@ -5,31 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterator
 from shlex import quote
 
-from plait.cli.show import commit
+from plait.cli.show import shorten_commit
 from plait.core.settings import Isolation
 from plait.core.status import TaskStatus
 from plait.core.views import BatchView, TaskView
 
-_AT_WORK = (TaskStatus.RUNNING, TaskStatus.VERIFYING, TaskStatus.MERGING, TaskStatus.INTERRUPTED)
-Line = tuple[str, str]  # a text and its style
+_WORKSPACE_STATUSES = (TaskStatus.RUNNING, TaskStatus.VERIFYING, TaskStatus.MERGING, TaskStatus.INTERRUPTED)
+_StyledLine = tuple[str, str]  # a text and its style
 
 
-def published(view: BatchView) -> str:
+def format_publication(view: BatchView) -> str:
     """In a few words; empty: nothing of it is, and nobody asked."""
     if view.publishing:
         return "publishing"
     if view.unshipped is not None:
         return "not published"
-    if view.differs:
+    if view.is_outdated:
         return f"older than its branch: {view.pr_url}" if view.pr_url else "pushed, older than its branch"
     return view.pr_url or ("pushed" if view.shipped else "")
 
 
-def branch_lines(view: BatchView) -> Iterator[Line]:
+def describe_branch(view: BatchView) -> Iterator[_StyledLine]:
     """Nothing where nothing is merged."""
     if not view.branch or not view.head or (view.head == view.base and not view.shipped):
         return
-    yield f"branch {view.branch} at {commit(view.head)}{_shipped(view)}", ""
+    yield f"branch {view.branch} at {shorten_commit(view.head)}{_describe_publication(view)}", ""
     if view.pr_url:
         yield f"pull request {view.pr_url}", ""
     if view.unshipped is not None:
@@ -37,24 +37,24 @@ def branch_lines(view: BatchView) -> Iterator[Line]:
         yield from ((f"  {line}", "dim") for line in view.way_out.splitlines())
 
 
-def _shipped(view: BatchView) -> str:
+def _describe_publication(view: BatchView) -> str:
     way = f"plait pr {quote(view.id)}"
     if view.publishing:
         return ", being published"
     if view.unshipped is not None:
         return ""
-    if view.differs:
-        return f"; what was published, {commit(view.shipped)}, is older: {way}"
+    if view.is_outdated:
+        return f"; what was published, {shorten_commit(view.shipped)}, is older: {way}"
     if view.shipped:
         return ", pushed"
     return f", not published: {way}" if view.ended_at is not None else ""
 
 
-def whereabouts(view: BatchView, task: TaskView) -> str:
+def locate_work(view: BatchView, task: TaskView) -> str:
     """Where its own work is, as long as the batch branch has none of it."""
     if view.settings.isolation is Isolation.IN_PLACE or not task.attempt or task.status is TaskStatus.DONE:
         return ""
-    if task.status in _AT_WORK and task.workspace:
+    if task.status in _WORKSPACE_STATUSES and task.workspace:
         return f"in {task.workspace}"
     if task.diffstat is None:
         return ""

@@ -6,9 +6,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from plait.cli.say import FAILED, harmless
-from plait.cli.show import listed
-from plait.cli.steer_tell import tell
+from plait.cli.say import FAILED, replace_control_chars
+from plait.cli.show import list_names
+from plait.cli.steer_tell import print_answers
 from plait.core.errors import UserError
 from plait.core.requests import (
     Approve,
@@ -23,122 +23,140 @@ from plait.core.requests import (
 )
 from plait.core.settings import Mode
 from plait.core.state import BatchState
-from plait.front.asking import request_id
-from plait.front.desk import Desk, open_desk
-from plait.front.names import Meant, find, find_one
-from plait.front.steering import OfBatch, OfTask, approve_all, check_agent, check_answer, in_order, lost
-from plait.wiring import find_place
+from plait.front.asking import new_request_id
+from plait.front.desk import Session, open_session
+from plait.front.names import BatchSelection, find_batch_and_tasks, find_one_task
+from plait.front.steering import (
+    BatchRequestFactory,
+    TaskRequestFactory,
+    make_auto_approve_factory,
+    check_agent,
+    check_answer,
+    sort_by_needs,
+    list_retryable,
+)
+from plait.wiring import find_repo
 
-Words = Sequence[str]
+TargetNames = Sequence[str]
 
 
-def cancel_command(where: Path, words: Words, *, yes: bool, as_json: bool) -> int:
-    with open_desk(find_place(where)) as desk:
-        meant = find(desk.ahead(), words)
-        if meant.tasks:
-            return _each(desk, meant, CancelTask, as_json=as_json)
-        if not (yes or as_json or meant.batch.ended or _confirmed(meant.batch)):
+def cancel_command(where: Path, names: TargetNames, *, yes: bool, as_json: bool) -> int:
+    with open_session(find_repo(where)) as desk:
+        target = find_batch_and_tasks(desk.preview_state(), names)
+        if target.tasks:
+            return _send_task_requests(desk, target, CancelTask, as_json=as_json)
+        if not (yes or as_json or target.batch.ended or _confirm_cancel(target.batch)):
             print("Nothing was cancelled.", file=sys.stderr)  # noqa: T201 - a person answers a person
             return FAILED
-        return _whole(desk, meant.batch, CancelBatch, as_json=as_json)
+        return _send_batch_request(desk, target.batch, CancelBatch, as_json=as_json)
 
 
-def pause_command(where: Path, words: Words, *, as_json: bool) -> int:
-    return _of_batch(where, "pause", words, Pause, as_json=as_json)
+def pause_command(where: Path, names: TargetNames, *, as_json: bool) -> int:
+    return _request_for_batch(where, "pause", names, Pause, as_json=as_json)
 
 
-def unpause_command(where: Path, words: Words, *, as_json: bool) -> int:
-    return _of_batch(where, "unpause", words, Unpause, as_json=as_json)
+def unpause_command(where: Path, names: TargetNames, *, as_json: bool) -> int:
+    return _request_for_batch(where, "unpause", names, Unpause, as_json=as_json)
 
 
-def resume_command(where: Path, words: Words, *, as_json: bool) -> int:
-    return _of_batch(where, "resume", words, Resume, as_json=as_json)
+def resume_command(where: Path, names: TargetNames, *, as_json: bool) -> int:
+    return _request_for_batch(where, "resume", names, Resume, as_json=as_json)
 
 
-def approve_command(where: Path, words: Words, *, everything: bool, as_json: bool) -> int:
+def approve_command(where: Path, names: TargetNames, *, everything: bool, as_json: bool) -> int:
     """Without a task, the one whose turn it is; `everything`: nobody is asked any more."""
-    with open_desk(find_place(where)) as desk:
-        meant = find(desk.ahead(), words)
-        if everything and meant.tasks:
+    with open_session(find_repo(where)) as desk:
+        target = find_batch_and_tasks(desk.preview_state(), names)
+        if everything and target.tasks:
             raise UserError("--all approves the whole batch: name no tasks beside it")
-        if everything and meant.batch.settings.mode is Mode.QUEUE:
-            return _whole(desk, meant.batch, approve_all(meant.batch), as_json=as_json)
-        if meant.tasks:
-            return _each(desk, meant, Approve, as_json=as_json)
-        return _whole(desk, meant.batch, Approve, as_json=as_json)
+        if everything and target.batch.settings.mode is Mode.QUEUE:
+            return _send_batch_request(
+                desk, target.batch, make_auto_approve_factory(target.batch), as_json=as_json
+            )
+        if target.tasks:
+            return _send_task_requests(desk, target, Approve, as_json=as_json)
+        return _send_batch_request(desk, target.batch, Approve, as_json=as_json)
 
 
-def retry_command(where: Path, words: Words, *, agent: str | None, as_json: bool) -> int:
+def retry_command(where: Path, names: TargetNames, *, agent: str | None, as_json: bool) -> int:
     """Without tasks, all that failed, timed out, conflicted or was cancelled."""
-    with open_desk(find_place(where)) as desk:
-        meant = find(desk.ahead(), words)
+    with open_session(find_repo(where)) as desk:
+        target = find_batch_and_tasks(desk.preview_state(), names)
         if agent is not None:
-            check_agent(meant.batch, agent)
-        tasks = in_order(meant.batch, meant.tasks or lost(meant.batch))
-        return _each(
+            check_agent(target.batch, agent)
+        tasks = sort_by_needs(target.batch, target.tasks or list_retryable(target.batch))
+        return _send_task_requests(
             desk,
-            Meant(meant.batch, tasks),
+            BatchSelection(target.batch, tasks),
             lambda name, batch, task: Retry(name, batch, task, agent),
             as_json=as_json,
         )
 
 
-def drop_command(where: Path, words: Words, *, as_json: bool) -> int:
-    with open_desk(find_place(where)) as desk:
-        meant = find(desk.ahead(), words)
-        if not meant.tasks:
-            hint = f"A whole batch is given up with `plait cancel {meant.batch.id}`."
-            raise UserError(f"name the tasks of batch {meant.batch.id} to go on without", hint=hint)
-        return _each(desk, meant, Drop, as_json=as_json)
+def drop_command(where: Path, names: TargetNames, *, as_json: bool) -> int:
+    with open_session(find_repo(where)) as desk:
+        target = find_batch_and_tasks(desk.preview_state(), names)
+        if not target.tasks:
+            hint = f"A whole batch is given up with `plait cancel {target.batch.id}`."
+            raise UserError(f"name the tasks of batch {target.batch.id} to go on without", hint=hint)
+        return _send_task_requests(desk, target, Drop, as_json=as_json)
 
 
-def feedback_command(where: Path, words: Words, *, as_json: bool) -> int:
+def feedback_command(where: Path, words: TargetNames, *, as_json: bool) -> int:
     """`[BATCH] TASK TEXT`; `-` reads the text from the standard input."""
     if len(words) < 2:
         raise UserError("feedback is about a task, and has a text", hint="plait feedback BATCH TASK 'text'")
     *names, text = words
-    with open_desk(find_place(where)) as desk:
-        batch, task = find_one(desk.ahead(), names)
-        said = sys.stdin.buffer.read().decode("utf-8", "replace") if text == "-" else text
-        check_answer(batch, task, said)
-        return _each(
+    with open_session(find_repo(where)) as desk:
+        batch, task = find_one_task(desk.preview_state(), names)
+        feedback = sys.stdin.buffer.read().decode("utf-8", "replace") if text == "-" else text
+        check_answer(batch, task, feedback)
+        return _send_task_requests(
             desk,
-            Meant(batch, (task,)),
-            lambda name, batch, task: Feedback(name, batch, task, said),
+            BatchSelection(batch, (task,)),
+            lambda name, batch, task: Feedback(name, batch, task, feedback),
             as_json=as_json,
         )
 
 
-def _of_batch(where: Path, verb: str, words: Words, make: OfBatch, *, as_json: bool) -> int:
-    with open_desk(find_place(where)) as desk:
-        meant = find(desk.ahead(), words)
-        if meant.tasks:
+def _request_for_batch(
+    where: Path, command: str, names: TargetNames, make_request: BatchRequestFactory, *, as_json: bool
+) -> int:
+    with open_session(find_repo(where)) as desk:
+        target = find_batch_and_tasks(desk.preview_state(), names)
+        if target.tasks:
             raise UserError(
-                f"{verb} is about a whole batch",
-                hint=f"plait {verb} {meant.batch.id}; tasks can be cancelled, retried and dropped one by one.",
+                f"{command} is about a whole batch",
+                hint=f"plait {command} {target.batch.id}; tasks can be cancelled, retried and dropped one by one.",
             )
-        return _whole(desk, meant.batch, make, as_json=as_json)
+        return _send_batch_request(desk, target.batch, make_request, as_json=as_json)
 
 
-def _whole(desk: Desk, batch: BatchState, make: OfBatch, *, as_json: bool) -> int:
-    answer = desk.ask(make(request_id(), batch.id))
-    return tell(desk.state, batch.id, [(None, answer)], as_json=as_json)
+def _send_batch_request(
+    desk: Session, batch: BatchState, make_request: BatchRequestFactory, *, as_json: bool
+) -> int:
+    answer = desk.send(make_request(new_request_id(), batch.id))
+    return print_answers(desk.state, batch.id, [(None, answer)], as_json=as_json)
 
 
-def _each(desk: Desk, meant: Meant, make: OfTask, *, as_json: bool) -> int:
-    names = [task.task.id for task in meant.tasks]
-    answers = desk.ask_all([make(request_id(), meant.batch.id, name) for name in names])
-    return tell(desk.state, meant.batch.id, list(zip(names, answers, strict=True)), as_json=as_json)
+def _send_task_requests(
+    desk: Session, target: BatchSelection, make_request: TaskRequestFactory, *, as_json: bool
+) -> int:
+    names = [task.task.id for task in target.tasks]
+    answers = desk.send_all([make_request(new_request_id(), target.batch.id, name) for name in names])
+    return print_answers(desk.state, target.batch.id, list(zip(names, answers, strict=True)), as_json=as_json)
 
 
-def _confirmed(batch: BatchState) -> bool:
+def _confirm_cancel(batch: BatchState) -> bool:
     """Whoever is not at a terminal has said it already."""
     if not (sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()):
         return True
     going = [attempt.task for attempt in batch.alive]
-    work = f"end {listed(going)} and " if going else ""
-    question = f"Cancel batch {batch.id}: {work}give up {batch.unsettled} of {len(batch.tasks)} tasks? [y/N] "
+    work = f"end {list_names(going)} and " if going else ""
+    question = (
+        f"Cancel batch {batch.id}: {work}give up {batch.unfinished_count} of {len(batch.tasks)} tasks? [y/N] "
+    )
     try:
-        return input(harmless(question)).strip().lower() in {"y", "yes"}
+        return input(replace_control_chars(question)).strip().lower() in {"y", "yes"}
     except EOFError:  # Ctrl+D leaves as Ctrl+C does
         raise KeyboardInterrupt from None

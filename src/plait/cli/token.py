@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from plait.cli.say import OK, write_json
+from plait.cli.say import OK, print_json
 from plait.core.errors import UserError
-from plait.wiring.keys import read_only_token, rotate_read_only_token, rotate_token, token
+from plait.wiring.keys import get_read_only_token, rotate_read_only_token, rotate_full_token, get_full_token
 
-SERVER = "http://127.0.0.1:3001"
+DEFAULT_SERVER_URL = "http://127.0.0.1:3001"
 
 
 def token_command(  # noqa: PLR0913 - the options of the verb
@@ -24,38 +24,38 @@ def token_command(  # noqa: PLR0913 - the options of the verb
     if url is not None and not link:
         raise UserError("--url says where a link leads to", hint="Say it with --link.")
     if link:
-        from plait.server.keys import server_address  # noqa: PLC0415 - only for who wants a link
+        from plait.server.keys import parse_server_url  # noqa: PLC0415 - only for who wants a link
 
-        url = server_address(url or SERVER)  # before anything is rotated
-    found, file = _token(read_only=read_only, rotate=rotate)
+        url = parse_server_url(url or DEFAULT_SERVER_URL)  # before anything is rotated
+    found, file = _get_token(read_only=read_only, rotate=rotate)
     if url is not None:
-        made = _link(url, read_only=read_only)
-        _say({"link": made, "readOnly": read_only}, made, as_json=as_json)
+        made = _make_link(url, read_only=read_only)
+        _print_answer({"link": made, "readOnly": read_only}, made, as_json=as_json)
     else:
-        _say({"token": found, "file": str(file)}, found, as_json=as_json)
+        _print_answer({"token": found, "file": str(file)}, found, as_json=as_json)
     return OK
 
 
-def _token(*, read_only: bool, rotate: bool) -> tuple[str, Path]:
+def _get_token(*, read_only: bool, rotate: bool) -> tuple[str, Path]:
     match read_only, rotate:
         case False, False:
-            return token()
+            return get_full_token()
         case False, True:
-            return rotate_token()
+            return rotate_full_token()
         case True, False:
-            return read_only_token()
+            return get_read_only_token()
         case _:
             return rotate_read_only_token()
 
 
-def _link(url: str, *, read_only: bool) -> str:
-    from plait.server.keys import Access, login_link, user_keys  # noqa: PLC0415
+def _make_link(url: str, *, read_only: bool) -> str:
+    from plait.server.keys import Access, make_login_link, create_authenticator  # noqa: PLC0415
 
-    return login_link(user_keys(), url, Access.READ if read_only else Access.FULL)
+    return make_login_link(create_authenticator(), url, Access.READ if read_only else Access.FULL)
 
 
-def _say(told: dict[str, object], line: str, *, as_json: bool) -> None:
+def _print_answer(answer: dict[str, object], line: str, *, as_json: bool) -> None:
     if as_json:
-        write_json(told)
+        print_json(answer)
     else:
         sys.stdout.write(f"{line}\n")

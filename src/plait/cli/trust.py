@@ -6,85 +6,98 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from plait.cli.say import Page, console, harmless
-from plait.config.model import Config, commands
+from plait.cli.say import Page, make_console, replace_control_chars
+from plait.config.model import Config, find_repository_commands
 from plait.core.errors import UserError, WorldError
-from plait.front.trust import FORMAT, UntrustedError, Wanted, remember, visible, wanted, way_out
-from plait.wiring import Place, find_place
+from plait.front.trust import (
+    FORMAT_KEY,
+    UntrustedError,
+    RepoCommand,
+    save_trust,
+    escape_command,
+    list_repo_commands,
+    format_trust_hint,
+)
+from plait.wiring import RepoLocation, find_repo
 
-_YES = frozenset({"y", "yes"})
-_NO = frozenset({"n", "no"})
+_YES_ANSWERS = frozenset({"y", "yes"})
+_NO_ANSWERS = frozenset({"n", "no"})
 
 
-def on_terminal() -> bool:
+def is_interactive() -> bool:
     """Whether somebody is there to ask."""
     return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
 
 
-class Trust:
+class TrustCheck:
     """Asked once for everything, and a yes is remembered for the repository at `where`; without one, for this run only.
 
     `someone`: a person is here to answer; `early`: what this verb loads to make its plan.
     """
 
-    def __init__(self, *, someone: bool, early: Sequence[str] = (FORMAT,), where: Path | None = None) -> None:
-        self.someone = someone
-        self._early = early
+    def __init__(
+        self, *, interactive: bool, early_keys: Sequence[str] = (FORMAT_KEY,), where: Path | None = None
+    ) -> None:
+        self.interactive = interactive
+        self._early_keys = early_keys
         self._where = where
-        self._given = False
+        self._granted = False
 
-    def before_reading(self, config: Config) -> None:
+    def check_before_reading(self, config: Config) -> None:
         """Raises UserError unless what is about to be loaded is trusted."""
-        if any(command.key in self._early for command in commands(config)):
-            self.before_running(config)
+        if any(command.key in self._early_keys for command in find_repository_commands(config)):
+            self.check_before_running(config)
 
-    def before_running(self, config: Config) -> None:
+    def check_before_running(self, config: Config) -> None:
         """Raises UserError unless everything is trusted."""
-        if self._given or not commands(config):
+        if self._granted or not find_repository_commands(config):
             return
-        place = None if self._where is None else find_place(self._where)
-        found = wanted(config, place)
+        place = None if self._where is None else find_repo(self._where)
+        found = list_repo_commands(config, place)
         if not all(each.trusted for each in found):
             self._ask(found, place)
-        self._given = True
+        self._granted = True
 
-    def _ask(self, found: Sequence[Wanted], place: Place | None) -> None:
-        if not self.someone:
+    def _ask(self, found: Sequence[RepoCommand], place: RepoLocation | None) -> None:
+        if not self.interactive:
             raise UntrustedError(found, self._where)
-        show(found)
-        if not asked("Do you trust these commands? [y/N] ", default=False):
-            raise UserError("nothing was started", hint=way_out(found, self._where))
+        print_commands(found)
+        if not ask_yes_no("Do you trust these commands? [y/N] ", default=False):
+            raise UserError("nothing was started", hint=format_trust_hint(found, self._where))
         if place is not None:
             try:
-                remember(place, found)
+                save_trust(place, found)
             except WorldError as error:  # it was said all the same
                 page = Page()
-                page.line(("warning", "yellow"), f" {error.message}: you will be asked again")
+                page.add_line(("warning", "yellow"), f" {error.message}: you will be asked again")
                 page.show(stderr=True)
 
 
-def show(found: Sequence[Wanted]) -> None:
+def print_commands(found: Sequence[RepoCommand]) -> None:
     page = Page()
-    page.line(("This repository's own settings would have plait run:", "bold"))
+    page.add_line(("This repository's own settings would have plait run:", "bold"))
     for each in found:
         first, *rest = each.value.rstrip("\n").split("\n")
         style = "" if each.trusted else "bold"
-        page.line(("  " + visible(first), style), (f"  ({each.name}, {each.given}) {each.standing}", "dim"))
+        page.add_line(
+            ("  " + escape_command(first), style),
+            (f"  ({each.name}, {each.given}) {each.trust_status}", "dim"),
+        )
         for line in rest:
-            page.line(("  │ " + visible(line), style))
+            page.add_line(("  │ " + escape_command(line), style))
         if each.before is not None and not each.trusted:
-            page.line((f"    it was: {visible(each.before)}", "dim"))
+            page.add_line((f"    it was: {escape_command(each.before)}", "dim"))
     page.show()
 
 
-def asked(question: str, *, default: bool) -> bool:
-    out = console()
+def ask_yes_no(question: str, *, default: bool) -> bool:
+    out = make_console()
     while True:
         try:
-            said = out.input(harmless(question), markup=False, emoji=False).strip().lower()
+            answer = out.input(replace_control_chars(question), markup=False, emoji=False).strip().lower()
         except EOFError:  # Ctrl+D leaves as Ctrl+C does
             raise KeyboardInterrupt from None
-        if not said:
+        if not answer:
             return default
-        if said in _YES | _NO:
-            return said in _YES
+        if answer in _YES_ANSWERS | _NO_ANSWERS:
+            return answer in _YES_ANSWERS

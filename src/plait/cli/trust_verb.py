@@ -8,18 +8,24 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from plait.cli.say import ASKS, INTERRUPTED, OK, Page, write_json
-from plait.cli.show import date
-from plait.cli.trust import asked, on_terminal, show
+from plait.cli.say import NEEDS_PERSON, INTERRUPTED, OK, Page, print_json
+from plait.cli.show import format_date
+from plait.cli.trust import ask_yes_no, is_interactive, print_commands
 from plait.core.errors import UserError
-from plait.front.instant import iso
-from plait.front.trust import Wanted, remember, verb, visible, wanted
-from plait.wiring import Place, find_place
-from plait.wiring.sources import settings
-from plait.wiring.trust import all_trusted, trust_of
+from plait.front.instant import to_iso
+from plait.front.trust import (
+    RepoCommand,
+    save_trust,
+    format_trust_command,
+    escape_command,
+    list_repo_commands,
+)
+from plait.wiring import RepoLocation, find_repo
+from plait.wiring.sources import load_settings
+from plait.wiring.trust import list_all_trusted, open_trust_store
 
 if TYPE_CHECKING:
-    from plait.wiring.trust import Trusted
+    from plait.wiring.trust import TrustedCommand
 
 
 def trust_command(where: Path, *, yes: bool, everything: bool, revoke: bool, as_json: bool) -> int:
@@ -27,92 +33,102 @@ def trust_command(where: Path, *, yes: bool, everything: bool, revoke: bool, as_
     if yes + everything + revoke > 1:
         raise UserError("--yes, --list and --revoke are three different things", hint="Say one of them.")
     if everything:
-        return _list(all_trusted(), as_json=as_json)
-    place = find_place(where)
+        return _print_trusted(list_all_trusted(), as_json=as_json)
+    place = find_repo(where)
     if revoke:
         return _revoke(place, as_json=as_json)
-    found = wanted(settings(where), place)
+    found = list_repo_commands(load_settings(where), place)
     if as_json:
-        return _show_json(place, found, yes=yes)
+        return _print_json(place, found, yes=yes)
     if all(each.trusted for each in found):
-        return _say_nothing_to_do(found)
+        return _print_nothing_to_trust(found)
     return _ask(where, place, found, yes=yes)
 
 
-def _show_json(place: Place, found: Sequence[Wanted], *, yes: bool) -> int:
+def _print_json(place: RepoLocation, found: Sequence[RepoCommand], *, yes: bool) -> int:
     """A program is never asked: it says --yes, or is told that a person has to."""
     if yes and found:
-        remember(place, found)
+        save_trust(place, found)
         found = [replace(each, trusted=True) for each in found]
     trusted = all(each.trusted for each in found)
-    write_json(_json(place, found, trusted=trusted))
-    return OK if trusted else ASKS
+    print_json(_commands_json(place, found, trusted=trusted))
+    return OK if trusted else NEEDS_PERSON
 
 
-def _ask(where: Path, place: Place, found: Sequence[Wanted], *, yes: bool) -> int:
-    show(found)
-    if not yes and not on_terminal():
+def _ask(where: Path, place: RepoLocation, found: Sequence[RepoCommand], *, yes: bool) -> int:
+    print_commands(found)
+    if not yes and not is_interactive():
         raise UserError(
             "nobody is here to say whether these commands are trusted",
-            hint=f"If you have read them and do: {verb(where)} --yes",
+            hint=f"If you have read them and do: {format_trust_command(where)} --yes",
         )
-    if not yes and not asked("Do you trust these commands? [y/N] ", default=False):
-        _say("Nothing was changed.")
+    if not yes and not ask_yes_no("Do you trust these commands? [y/N] ", default=False):
+        _print_line("Nothing was changed.")
         return INTERRUPTED
-    remember(place, found)
-    _say("These commands are trusted, as they are now. If one of them changes, you will be asked again.")
+    save_trust(place, found)
+    _print_line(
+        "These commands are trusted, as they are now. If one of them changes, you will be asked again."
+    )
     return OK
 
 
-def _say_nothing_to_do(found: Sequence[Wanted]) -> int:
+def _print_nothing_to_trust(found: Sequence[RepoCommand]) -> int:
     if found:
-        show(found)
-        _say("All of them are trusted.")
+        print_commands(found)
+        _print_line("All of them are trusted.")
     else:
-        _say("This repository's own settings run no commands: there is nothing to trust.")
+        _print_line("This repository's own settings run no commands: there is nothing to trust.")
     return OK
 
 
-def _revoke(place: Place, *, as_json: bool) -> int:
-    gone = trust_of(place).revoke()
+def _revoke(place: RepoLocation, *, as_json: bool) -> int:
+    gone = open_trust_store(place).revoke()
     if as_json:
-        write_json(
-            {"repository": _shown(str(place.state.parent)), "revoked": [_trusted(each) for each in gone]}
+        print_json(
+            {
+                "repository": _format_repository(str(place.state.parent)),
+                "revoked": [_trusted_json(each) for each in gone],
+            }
         )
         return OK
     if not gone:
-        _say("Nothing of this repository was trusted.")
+        _print_line("Nothing of this repository was trusted.")
     for each in gone:
-        _say(f"no longer trusted: {visible(each.value)}  ({each.key})")
+        _print_line(f"no longer trusted: {escape_command(each.value)}  ({each.key})")
     return OK
 
 
-def _list(found: Sequence[Trusted], *, as_json: bool) -> int:
+def _print_trusted(found: Sequence[TrustedCommand], *, as_json: bool) -> int:
     by_repository = [(name, list(each)) for name, each in groupby(found, key=lambda each: each.repository)]
     if as_json:
-        write_json(
+        print_json(
             {
                 "repositories": [
-                    {"repository": _shown(name), "commands": [_trusted(each) for each in each_of_it]}
+                    {
+                        "repository": _format_repository(name),
+                        "commands": [_trusted_json(each) for each in each_of_it],
+                    }
                     for name, each_of_it in by_repository
                 ]
             }
         )
         return OK
     page = Page()
-    for name, each_of_it in by_repository:
-        page.line((_shown(name), "bold"))
-        for each in each_of_it:
-            page.line(f"  {visible(each.value)}", (f"  ({each.key}, since {date(each.when)})", "dim"))
+    for name, commands in by_repository:
+        page.add_line((_format_repository(name), "bold"))
+        for each in commands:
+            page.add_line(
+                f"  {escape_command(each.value)}", (f"  ({each.key}, since {format_date(each.when)})", "dim")
+            )
     if not found:
-        page.line("No repository's own commands are trusted.")
+        page.add_line("No repository's own commands are trusted.")
     page.show()
     return OK
 
 
-def _json(place: Place, found: Sequence[Wanted], *, trusted: bool) -> dict[str, object]:
+def _commands_json(place: RepoLocation, found: Sequence[RepoCommand], *, trusted: bool) -> dict[str, object]:
     return {
-        "repository": _shown(str(place.state.parent)),
+        "repository": _format_repository(str(place.state.parent)),
         "trusted": trusted,
         "commands": [
             {
@@ -120,7 +136,7 @@ def _json(place: Place, found: Sequence[Wanted], *, trusted: bool) -> dict[str, 
                 "value": each.value,
                 "file": each.given.at.file if each.given.at else None,
                 "line": each.given.at.line if each.given.at else None,
-                "standing": each.standing,
+                "standing": each.trust_status,
                 "before": None if each.trusted else each.before,
             }
             for each in found
@@ -128,16 +144,16 @@ def _json(place: Place, found: Sequence[Wanted], *, trusted: bool) -> dict[str, 
     }
 
 
-def _trusted(each: Trusted) -> dict[str, object]:
-    return {"key": each.key, "value": each.value, "since": iso(each.when)}
+def _trusted_json(each: TrustedCommand) -> dict[str, object]:
+    return {"key": each.key, "value": each.value, "since": to_iso(each.when)}
 
 
-def _shown(git_folder: str) -> str:
+def _format_repository(git_folder: str) -> str:
     """A repository by its checkout, as people know it."""
     return git_folder.removesuffix("/.git")
 
 
-def _say(text: str) -> None:
+def _print_line(text: str) -> None:
     page = Page()
-    page.line(text)
+    page.add_line(text)
     page.show()

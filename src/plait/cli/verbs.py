@@ -8,30 +8,32 @@ from typing import Annotated
 import typer
 
 from plait.cli import options as opt
-from plait.cli.completion import batches, batches_and_tasks
+from plait.cli.completion import complete_batches, complete_batches_and_tasks
 
 verbs = typer.Typer()
 
-Batch = Annotated[
+BatchArgument = Annotated[
     str | None,
     typer.Argument(
-        metavar="[BATCH]", help="Its id, or the beginning of it; none: the newest.", autocompletion=batches
+        metavar="[BATCH]",
+        help="Its id, or the beginning of it; none: the newest.",
+        autocompletion=complete_batches,
     ),
 ]
-Words = Annotated[
+TasksArgument = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="[BATCH] [TASK...]",
         help="Their ids, or the beginnings of them; no batch: the newest.",
-        autocompletion=batches_and_tasks,
+        autocompletion=complete_batches_and_tasks,
     ),
 ]
-OneTask = Annotated[
+TaskArgument = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="[BATCH] TASK",
         help="Their ids, or the beginnings of them; no batch: the newest.",
-        autocompletion=batches_and_tasks,
+        autocompletion=complete_batches_and_tasks,
     ),
 ]
 
@@ -39,7 +41,7 @@ OneTask = Annotated[
 @verbs.command()
 def status(
     context: typer.Context,
-    batch: Batch = None,
+    batch: BatchArgument = None,
     watch: Annotated[
         bool, typer.Option("--watch", "-w", help="Show it again whenever something changes.")
     ] = False,
@@ -54,7 +56,7 @@ def status(
 @verbs.command()
 def logs(  # noqa: PLR0913, PLR0917 - a verb's options are its parameters
     context: typer.Context,
-    words: OneTask = None,
+    words: TaskArgument = None,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the task has ended.")] = False,
     raw: Annotated[bool, typer.Option("--raw", help="All that was printed, byte for byte.")] = False,
     attempt: Annotated[
@@ -72,14 +74,14 @@ def logs(  # noqa: PLR0913, PLR0917 - a verb's options are its parameters
     json: opt.Json = False,
 ) -> None:
     """Show what a task's newest attempt prints."""
-    from plait.cli.logs import LogsWish, logs_command  # noqa: PLC0415
+    from plait.cli.logs import LogsArguments, logs_command  # noqa: PLC0415
 
-    wish = LogsWish(follow, raw, attempt, step, json, gate)
+    wish = LogsArguments(follow, raw, attempt, step, json, gate)
     raise typer.Exit(logs_command(context.obj, words or (), wish))
 
 
 @verbs.command()
-def explain(context: typer.Context, words: OneTask = None, json: opt.Json = False) -> None:
+def explain(context: typer.Context, words: TaskArgument = None, json: opt.Json = False) -> None:
     """Show why a task is where it is, what it has been through, and what would make it run."""
     from plait.cli.explain import explain_command  # noqa: PLC0415
 
@@ -97,7 +99,7 @@ def history(context: typer.Context, json: opt.Json = False) -> None:
 @verbs.command()
 def cancel(
     context: typer.Context,
-    words: Words = None,
+    words: TasksArgument = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing.")] = False,
     json: opt.Json = False,
 ) -> None:
@@ -108,7 +110,7 @@ def cancel(
 
 
 @verbs.command()
-def pause(context: typer.Context, words: Words = None, json: opt.Json = False) -> None:
+def pause(context: typer.Context, words: TasksArgument = None, json: opt.Json = False) -> None:
     """Start nothing new in a batch; what runs goes on."""
     from plait.cli.steer import pause_command  # noqa: PLC0415
 
@@ -116,7 +118,7 @@ def pause(context: typer.Context, words: Words = None, json: opt.Json = False) -
 
 
 @verbs.command()
-def unpause(context: typer.Context, words: Words = None, json: opt.Json = False) -> None:
+def unpause(context: typer.Context, words: TasksArgument = None, json: opt.Json = False) -> None:
     """Let a paused batch go on."""
     from plait.cli.steer import unpause_command  # noqa: PLC0415
 
@@ -126,7 +128,7 @@ def unpause(context: typer.Context, words: Words = None, json: opt.Json = False)
 @verbs.command()
 def approve(
     context: typer.Context,
-    words: Words = None,
+    words: TasksArgument = None,
     everything: Annotated[
         bool, typer.Option("--all", help="This one and all that come after it: ask no more.")
     ] = False,
@@ -141,7 +143,7 @@ def approve(
 @verbs.command()
 def retry(
     context: typer.Context,
-    words: Words = None,
+    words: TasksArgument = None,
     agent: Annotated[
         str | None, typer.Option("--agent", "-a", metavar="NAME", help="Let this agent do it.")
     ] = None,
@@ -154,7 +156,7 @@ def retry(
 
 
 @verbs.command()
-def resume(context: typer.Context, words: Words = None, json: opt.Json = False) -> None:
+def resume(context: typer.Context, words: TasksArgument = None, json: opt.Json = False) -> None:
     """Go on with a batch that was stopped: interrupted steps again, done tasks not."""
     from plait.cli.steer import resume_command  # noqa: PLC0415
 
@@ -164,7 +166,7 @@ def resume(context: typer.Context, words: Words = None, json: opt.Json = False) 
 @verbs.command()
 def pr(  # noqa: PLR0913, PLR0917 - its options
     context: typer.Context,
-    words: Words = None,
+    words: TasksArgument = None,
     draft: opt.Draft = False,
     push: opt.Push = False,
     title: opt.Title = None,
@@ -172,17 +174,17 @@ def pr(  # noqa: PLR0913, PLR0917 - its options
     json: opt.Json = False,
 ) -> None:
     """Push a batch's branch and open its pull request, or bring the one that is open up to date."""
-    from plait.cli.run_options import when_done  # noqa: PLC0415
-    from plait.cli.ship import Words as Said, pr_command  # noqa: PLC0415
+    from plait.cli.run_options import choose_publish_mode  # noqa: PLC0415
+    from plait.cli.ship import PrArguments as Said, pr_command  # noqa: PLC0415
     from plait.core.settings import Publish  # noqa: PLC0415
 
-    publish = Publish(when_done(pr=None, draft=draft, push=push) or Publish.PR)
+    publish = Publish(choose_publish_mode(pr=None, draft=draft, push=push) or Publish.PR)
     said = Said(title, body_file)
     raise typer.Exit(pr_command(context.obj, words or (), publish, said, as_json=json))
 
 
 @verbs.command()
-def drop(context: typer.Context, words: Words = None, json: opt.Json = False) -> None:
+def drop(context: typer.Context, words: TasksArgument = None, json: opt.Json = False) -> None:
     """Go on without tasks: what they merged is taken out again."""
     from plait.cli.steer import drop_command  # noqa: PLC0415
 
@@ -197,7 +199,7 @@ def feedback(
         typer.Argument(
             metavar="[BATCH] TASK TEXT",
             help="The text last; - reads it from the standard input.",
-            autocompletion=batches_and_tasks,
+            autocompletion=complete_batches_and_tasks,
         ),
     ],
     json: opt.Json = False,

@@ -37,7 +37,7 @@ def config(
     """Show every setting, its value, and who gave it."""
     from plait.cli.config import config_command  # noqa: PLC0415
 
-    raise typer.Exit(config_command(context.obj, key, json, say.console()))
+    raise typer.Exit(config_command(context.obj, key, json, say.make_console()))
 
 
 @verbs.command()
@@ -126,10 +126,10 @@ def serve(  # noqa: PLR0913, PLR0917
     json: opt.Json = False,
 ) -> None:
     """Serve the projects to programs and the browser, until Ctrl+C; batches go on without it."""
-    from plait.cli.serve import ServeWish, serve_command  # noqa: PLC0415
+    from plait.cli.serve import ServeArguments, serve_command  # noqa: PLC0415
 
     names = tuple(allow_host or ())
-    wish = ServeWish(host, port, certfile, keyfile, names, browser, rotate, json)
+    wish = ServeArguments(host, port, certfile, keyfile, names, browser, rotate, json)
     raise typer.Exit(serve_command(context.obj, wish))
 
 

@@ -8,16 +8,16 @@ from typing import Annotated
 import typer
 
 from plait.cli import options as opt
-from plait.cli.completion import batches_and_tasks
+from plait.cli.completion import complete_batches_and_tasks
 
 verbs = typer.Typer()
 
-Words = Annotated[
+DiffArgument = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="[BATCH] [TASK]",
         help="Their ids, or the beginnings of them; no batch: the newest; no task: all that was merged.",
-        autocompletion=batches_and_tasks,
+        autocompletion=complete_batches_and_tasks,
     ),
 ]
 
@@ -25,7 +25,7 @@ Words = Annotated[
 @verbs.command()
 def diff(
     context: typer.Context,
-    words: Words = None,
+    words: DiffArgument = None,
     attempt: Annotated[
         int | None, typer.Option("--attempt", metavar="N", help="What this attempt made, not the newest.")
     ] = None,
@@ -35,9 +35,9 @@ def diff(
     json: opt.Json = False,
 ) -> None:
     """Show what a task changed, or what its attempt has changed so far; without a task, the whole batch."""
-    from plait.cli.diff import DiffWish, diff_command  # noqa: PLC0415
+    from plait.cli.diff import DiffArguments, diff_command  # noqa: PLC0415
 
-    wish = DiffWish(attempt, stat, name_only, pager=not no_pager, as_json=json)
+    wish = DiffArguments(attempt, stat, name_only, pager=not no_pager, as_json=json)
     raise typer.Exit(diff_command(context.obj, words or (), wish))
 
 
@@ -77,9 +77,9 @@ def gc(
     json: opt.Json = False,
 ) -> None:
     """Show what batches left behind, and remove what is merged, saved or nobody's."""
-    from plait.cli.gc import GcWish, gc_command  # noqa: PLC0415
+    from plait.cli.gc import GcArguments, gc_command  # noqa: PLC0415
 
-    wish = GcWish(
+    wish = GcArguments(
         dry_run, older, tuple(forget or ()), with_unmerged, forget_lost, listing, branch, yes, as_json=json
     )
     raise typer.Exit(gc_command(context.obj, words or (), wish))

@@ -43,11 +43,13 @@ def plan(
     json: opt.Json = False,
 ) -> None:
     """Show the checked graph: waves, needs with reasons, shared files, longest path, problems."""
-    from plait.cli.plan import Shape, plan_command  # noqa: PLC0415
-    from plait.sources.planning import Wish  # noqa: PLC0415
+    from plait.cli.plan import PlanFormat, plan_command  # noqa: PLC0415
+    from plait.sources.planning import PlanOptions  # noqa: PLC0415
 
-    if shape not in set(Shape):
-        raise UserError(f"there is no shape called {shape}", hint=f"--format is one of {', '.join(Shape)}.")
+    if shape not in set(PlanFormat):
+        raise UserError(
+            f"there is no shape called {shape}", hint=f"--format is one of {', '.join(PlanFormat)}."
+        )
     flags = {
         "sources.format": source_format,
         "sources.tag": tag,
@@ -58,9 +60,9 @@ def plan(
         "run.phase_gate": phase_gate,
         "run.agent": agent,
     }
-    wish = Wish(select, with_needs, ignore_needs, resume)
-    chosen = Shape.JSON if json else Shape(shape)
-    raise typer.Exit(plan_command(context.obj, sources or (), wish, _given(flags), chosen, prompt))
+    wish = PlanOptions(select, with_needs, ignore_needs, resume)
+    chosen = PlanFormat.JSON if json else PlanFormat(shape)
+    raise typer.Exit(plan_command(context.obj, sources or (), wish, _drop_unset(flags), chosen, prompt))
 
 
 @verbs.command("next")
@@ -80,10 +82,10 @@ def next_(
 ) -> None:
     """Show the tasks that would start now, and why."""
     from plait.cli.next import next_command  # noqa: PLC0415
-    from plait.sources.planning import Wish  # noqa: PLC0415
+    from plait.sources.planning import PlanOptions  # noqa: PLC0415
 
-    said = list(words or ())
-    most = int(said.pop(0)) if said and re.fullmatch(r"[1-9][0-9]{0,8}", said[0]) else None
+    names = list(words or ())
+    limit = int(names.pop(0)) if names and re.fullmatch(r"[1-9][0-9]{0,8}", names[0]) else None
     flags = {
         "sources.format": source_format,
         "sources.tag": tag,
@@ -91,8 +93,8 @@ def next_(
         "sources.file_conflicts": file_conflicts,
         "run.phase_gate": phase_gate,
     }
-    wish = Wish(select, with_needs=True)
-    raise typer.Exit(next_command(context.obj, said, wish, _given(flags), most, as_json=json))
+    wish = PlanOptions(select, with_needs=True)
+    raise typer.Exit(next_command(context.obj, names, wish, _drop_unset(flags), limit, as_json=json))
 
 
 @verbs.command("run")
@@ -146,8 +148,8 @@ def run_(
 ) -> None:
     """Run tasks, and watch them until all is over."""
     from plait.cli.run import run_command  # noqa: PLC0415
-    from plait.cli.run_options import RunOptions, contesting, when_done  # noqa: PLC0415
-    from plait.sources.planning import Wish  # noqa: PLC0415
+    from plait.cli.run_options import RunOptions, choose_agents, choose_publish_mode  # noqa: PLC0415
+    from plait.sources.planning import PlanOptions  # noqa: PLC0415
 
     flags = {
         "sources.format": source_format,
@@ -160,7 +162,7 @@ def run_(
         "run.auto_approve": auto_approve,
         "run.order": order,
         "run.phase_gate": phase_gate,
-        "run.agent": contesting(contest, agent),
+        "run.agent": choose_agents(contest, agent),
         "run.model": model,
         "run.fallback": fallback,
         "run.judge": judge,
@@ -178,13 +180,13 @@ def run_(
         "run.on_conflict": on_conflict,
         "run.isolation": isolation,
         "run.base": base,
-        "pr.when_done": when_done(pr=pr, draft=draft, push=push),
+        "pr.when_done": choose_publish_mode(pr=pr, draft=draft, push=push),
     }
     options = RunOptions(
         context.obj,
         tuple(sources or ()),
-        Wish(select, with_needs, ignore_needs),
-        _given(flags),
+        PlanOptions(select, with_needs, ignore_needs),
+        _drop_unset(flags),
         repo=repo,
         executor=executor,
         resume=resume,
@@ -207,5 +209,5 @@ def demo() -> None:
     raise typer.Exit(demo_command())
 
 
-def _given(flags: Mapping[str, object]) -> dict[str, object]:
+def _drop_unset(flags: Mapping[str, object]) -> dict[str, object]:
     return {key: value for key, value in flags.items() if value is not None}

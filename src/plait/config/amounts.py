@@ -8,8 +8,8 @@ from decimal import Decimal
 from plait.core.late import pattern
 from plait.core.settings import Budget
 
-LONGEST = 1e9  # seconds; more is a slip of the finger
-_MOST = 10**15
+MAX_SECONDS = 1e9  # seconds; more is a slip of the finger
+_MAX_BUDGET = 10**15
 
 # Bounded on purpose: a text of any length is judged in a time that grows with it, and no number is absurd.
 _NUMBER = r"(\d{1,15}(?:\.\d{1,9})?) ?"
@@ -28,7 +28,7 @@ _TOKENS = {"tok": 1, "tokens": 1, "ktok": 1_000, "mtok": 1_000_000}
 _MICRO = 1_000_000
 
 
-def duration(said: str) -> float | None:
+def parse_duration_setting(said: str) -> float | None:
     """`60m`, `1h30m`, `2 days`, `90s`, in seconds: the greater unit first, each at most once."""
     found = _DURATION.fullmatch(" ".join(said.split()))
     if not found or not any(found.groups()):
@@ -37,7 +37,7 @@ def duration(said: str) -> float | None:
     return float(sum(Decimal(number or 0) * size for number, size in zip(found.groups(), sizes, strict=True)))
 
 
-def spell_duration(seconds: float) -> str | float:
+def format_duration_setting(seconds: float) -> str | float:
     """The shortest text that `duration` reads as the same; a fraction of a second stays a number."""
     left = int(seconds)
     if left != seconds:
@@ -50,7 +50,7 @@ def spell_duration(seconds: float) -> str | float:
     return "".join(parts) or "0s"
 
 
-def size(said: str) -> int | None:
+def parse_size_setting(said: str) -> int | None:
     """`64MB`, `64MiB`, `1.5G`, `4096`, in bytes: a kilobyte is 1024 of them, however it is written."""
     found = _SIZE.fullmatch(" ".join(said.split()))
     if not found:
@@ -59,19 +59,19 @@ def size(said: str) -> int | None:
     return int(exact) if exact == int(exact) else None
 
 
-def spell_size(value: int) -> str:
+def format_size_setting(value: int) -> str:
     unit = next(unit for unit, worth in _UNITS.items() if value % worth == 0 and (value or not unit))
     return f"{value // _UNITS[unit]}{unit.upper()}B"
 
 
-def budget(said: str) -> Budget | None:
+def parse_budget_setting(said: str) -> Budget | None:
     """`20usd`, `$20`, `500ktok`, or one of each."""
     text = " ".join(said.split())
     bounds: dict[str, int] = {}
     place = 0
     while place < len(text):
         found = _AMOUNT.match(text, place)
-        bound = _bound(found) if found else None
+        bound = _parse_amount(found) if found else None
         if not found or bound is None or bound[0] in bounds:
             return None
         bounds[bound[0]] = bound[1]
@@ -79,7 +79,7 @@ def budget(said: str) -> Budget | None:
     return Budget(**bounds) if bounds else None
 
 
-def _bound(found: re.Match[str]) -> tuple[str, int] | None:
+def _parse_amount(found: re.Match[str]) -> tuple[str, int] | None:
     number, unit = Decimal(found[2]), found["unit"].lower()
     if unit in ({"", "usd"} if found["dollar"] else {"usd"}):
         name, exact = "microusd", number * _MICRO
@@ -87,10 +87,10 @@ def _bound(found: re.Match[str]) -> tuple[str, int] | None:
         name, exact = "tokens", number * _TOKENS[unit]
     else:
         return None
-    return (name, int(exact)) if exact == int(exact) and exact <= _MOST else None
+    return (name, int(exact)) if exact == int(exact) and exact <= _MAX_BUDGET else None
 
 
-def spell_budget(value: Budget) -> str:
+def format_budget_setting(value: Budget) -> str:
     parts = []
     if value.microusd is not None:
         parts.append(f"{Decimal(value.microusd).scaleb(-6).normalize():f}usd")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from enum import StrEnum
 
 
-class PromptBy(StrEnum):
+class PromptDeliveryChoice(StrEnum):
     AUTO = "auto"
     STDIN = "stdin"
     FILE = "file"
 
 
-class Permission(StrEnum):
+class PermissionChoice(StrEnum):
     """What a tool may do without asking."""
 
     FULL = "full"
@@ -36,6 +36,6 @@ class ForgeKind(StrEnum):
     GITEA = "gitea"
 
     @property
-    def named(self) -> str:
+    def explicit(self) -> str:
         """What a person says of the host; nothing, if its name is to tell."""
         return "" if self is ForgeKind.AUTO else self.value

@@ -6,61 +6,61 @@ import stat
 from pathlib import Path
 
 from plait.config import toml
-from plait.config.document import Document
+from plait.config.document import ConfigDocument
 from plait.core.errors import ConfigError
 
-OWN = "plait.toml"
+PLAIT_TOML = "plait.toml"
 PYPROJECT = "pyproject.toml"
-_UNDER = ("tool", "plait")
+_PYPROJECT_TABLE = ("tool", "plait")
 _BOM = b"\xef\xbb\xbf"
 
 
-def user_file() -> Path:
+def find_user_file() -> Path:
     from platformdirs import user_config_path  # noqa: PLC0415 - `plait --help` goes without
 
     return user_config_path("plait", appauthor=False) / "config.toml"
 
 
-def read_user(path: Path) -> Document | None:
-    data = _read(path, str(path))
-    return None if data is None else _document(data, str(path))
+def read_user_file(path: Path) -> ConfigDocument | None:
+    data = _read_bytes(path, str(path))
+    return None if data is None else _parse_document(data, str(path))
 
 
-def read_repository(top: Path) -> Document | None:
-    own = _read(top / OWN, OWN)
-    ours = None if own is None else _document(own, OWN)
-    theirs = _in_pyproject(top / PYPROJECT)
+def read_repository_file(top: Path) -> ConfigDocument | None:
+    own = _read_bytes(top / PLAIT_TOML, PLAIT_TOML)
+    ours = None if own is None else _parse_document(own, PLAIT_TOML)
+    theirs = _read_pyproject(top / PYPROJECT)
     if ours and theirs:
         raise ConfigError(
-            f"there are settings in {OWN} and under [tool.plait] at {theirs.at()}",
-            hint=f"Keep one of them: move what is under [tool.plait] to {OWN}, or delete {OWN}.",
+            f"there are settings in {PLAIT_TOML} and under [tool.plait] at {theirs.origin_of()}",
+            hint=f"Keep one of them: move what is under [tool.plait] to {PLAIT_TOML}, or delete {PLAIT_TOML}.",
         )
     return ours or theirs
 
 
-def _in_pyproject(path: Path) -> Document | None:
+def _read_pyproject(path: Path) -> ConfigDocument | None:
     """That file is not ours: what is wrong with it concerns us only if it speaks of plait."""
     try:
-        data = _read(path, PYPROJECT) or b""
+        data = _read_bytes(path, PYPROJECT) or b""
     except ConfigError:
         return None
     if b"plait" not in data:
         return None
-    document = _document(data, PYPROJECT, _UNDER)
+    document = _parse_document(data, PYPROJECT, _PYPROJECT_TABLE)
     return None if document.settings is None else document
 
 
-def _document(data: bytes, file: str, under: tuple[str, ...] = ()) -> Document:
+def _parse_document(data: bytes, file: str, table_path: tuple[str, ...] = ()) -> ConfigDocument:
     data = data.removeprefix(_BOM)
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise ConfigError(f"{file}:{line}: this line is not UTF-8", hint="Save the file as UTF-8.") from error
-    return Document(file, toml.parse(text, file), under)
+    return ConfigDocument(file, toml.parse_toml(text, file), table_path)
 
 
-def _read(path: Path, name: str) -> bytes | None:
+def _read_bytes(path: Path, name: str) -> bytes | None:
     """None if there is nothing of that name."""
     try:
         mode = path.stat().st_mode

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
-from plait.config.kinds import Kind, Plain
+from plait.config.kinds import ValueType, PlainValue
 from plait.core.frozen import dataclass
 
 T = TypeVar("T")
 
-PREFIX = "PLAIT_"
+ENV_PREFIX = "PLAIT_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,14 +22,14 @@ class Key(Generic[T]):
     """
 
     name: str
-    kind: Kind[T]
+    value_type: ValueType[T]
     default: T
     about: str
     flag: str | None = None
     page: str = ""
-    runs: Callable[[T], bool] = lambda _: False
-    private: bool = False
-    hide: Callable[[T], T] | None = None
+    runs_code: Callable[[T], bool] = lambda _: False
+    user_only: bool = False
+    mask: Callable[[T], T] | None = None
 
     @property
     def table(self) -> str:
@@ -40,28 +40,28 @@ class Key(Generic[T]):
         return self.name.partition(".")[2]
 
     @property
-    def variable(self) -> str:
+    def env_variable(self) -> str:
         """`PLAIT_RETRIES` for `run.retries`; the other tables are part of the name: `PLAIT_SOURCES_TAG`."""
-        return PREFIX + self.name.removeprefix("run.").replace(".", "_").upper()
+        return ENV_PREFIX + self.name.removeprefix("run.").replace(".", "_").upper()
 
     @property
-    def saved(self) -> str:
+    def saved_name(self) -> str:
         """The name by which the page and the API save it: camelCase, like all their names."""
         first, *rest = (self.name if self.table == "sources" else self.field).replace(".", "_").split("_")
         return self.page or first + "".join(map(str.capitalize, rest))
 
     @property
-    def secret(self) -> bool:
+    def is_secret(self) -> bool:
         """Its value is for those alone who act upon it: it is shown as `shown` shows it, and nowhere else."""
-        return self.hide is not None
+        return self.mask is not None
 
-    def veiled(self, value: T) -> T:
+    def mask_value(self, value: T) -> T:
         """The value without what is secret in it."""
-        return value if self.hide is None else self.hide(value)
+        return value if self.mask is None else self.mask(value)
 
-    def shown(self, value: T) -> Plain:
+    def to_public(self, value: T) -> PlainValue:
         """For programs, as far as anybody may see it."""
-        return self.kind.plain(self.veiled(value))
+        return self.value_type.plain(self.mask_value(value))
 
 
 # The table of keys has keys of many types: a key's own type holds between its kind and its default.

@@ -3,52 +3,52 @@
 from __future__ import annotations
 
 from plait.config import kinds
-from plait.config.choices import Permission
+from plait.config.choices import PermissionChoice
 from plait.config.key import AnyKey, Key
 
-AGENTS: tuple[AnyKey, ...] = (
+AGENTS_KEYS: tuple[AnyKey, ...] = (
     Key(
         "agents.models",
-        kinds.named_texts("agents", "a model"),
+        kinds.text_table("agents", "a model"),
         (),
         "the model that each agent uses, for tasks that name none",
     ),
     Key(
         "agents.args",
-        kinds.named_words("agents"),
+        kinds.args_table("agents"),
         (),
         "further words for each agent's command line",
-        runs=bool,
+        runs_code=bool,
     ),
     Key(
         "agents.programs",
-        kinds.named_texts("agents", "a program"),
+        kinds.text_table("agents", "a program"),
         (),
         "what is run for each agent, in the place of its usual program",
-        runs=bool,
+        runs_code=bool,
     ),
     Key(
         "agents.permissions",
-        kinds.named_choices("agents", Permission),
+        kinds.choice_table("agents", PermissionChoice),
         (),
         "what each agent may do unasked: everything (full), change files only (edits), what its own settings say (own)",
-        runs=lambda _: True,  # whatever it says, it takes the place of what a person allowed
+        runs_code=lambda _: True,  # whatever it says, it takes the place of what a person allowed
     ),
     Key(
         "agents.accounts",
-        kinds.named_texts("agents", "an account's name"),
+        kinds.text_table("agents", "an account's name"),
         (),
         "whose rate limits each agent runs into; agents with the same account are held back together",
     ),
     Key(
         "agents.prices",
-        kinds.prices(),
+        kinds.price_table(),
         (),
         "what models cost, by pattern of their names, for agents that tell only their tokens",
     ),
     Key(
         "agents.replies",
-        kinds.texts("an agent's name or a list of names", split=True),
+        kinds.text_list("an agent's name or a list of names", split=True),
         (),
         "agents that write no files themselves: plait applies what they answer (FILE: path, and a fence)",
     ),

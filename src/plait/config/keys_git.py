@@ -6,53 +6,53 @@ from plait.config import kinds
 from plait.config.choices import ForgeKind, WhenDone
 from plait.config.key import AnyKey, Key
 
-WORKSPACE: tuple[AnyKey, ...] = (
+WORKSPACE_KEYS: tuple[AnyKey, ...] = (
     Key(
         "workspace.location",
-        kinds.text("a folder"),
+        kinds.optional_text("a folder"),
         None,
         "the folder that worktrees are made in; none: plait/worktrees in the user's cache folder",
     ),
     Key(
         "workspace.copy",
-        kinds.texts("a pattern or a list of patterns"),
+        kinds.text_list("a pattern or a list of patterns"),
         (),
         "ignored files of the checkout that each worktree gets a copy of, beside those that .worktreeinclude names",
     ),
     Key(
         "workspace.link",
-        kinds.texts("a path or a list of paths"),
+        kinds.text_list("a path or a list of paths"),
         (),
         "files and folders of the checkout that each worktree gets a link to",
     ),
     Key(
         "workspace.setup",
-        kinds.text("a command"),
+        kinds.optional_text("a command"),
         None,
         "the command that is run once in a new worktree, before the agent",
-        runs=bool,
+        runs_code=bool,
     ),
     Key(
         "workspace.setup_reads",
-        kinds.texts("a pattern or a list of patterns"),
+        kinds.text_list("a pattern or a list of patterns"),
         (),
         "the files that the result of setup depends on: while they are the same, it is used again",
     ),
     Key(
         "workspace.setup_makes",
-        kinds.texts("a path or a list of paths"),
+        kinds.text_list("a path or a list of paths"),
         (),
         "what setup makes, such as node_modules or .venv: kept for the next worktree",
     ),
     Key(
         "workspace.sparse",
-        kinds.texts("a folder or a list of folders"),
+        kinds.text_list("a folder or a list of folders"),
         (),
         "the folders that are checked out in worktrees; none: all",
     ),
     Key(
         "workspace.keep",
-        kinds.whole(),
+        kinds.whole_number(),
         4,
         "worktrees that are kept for the next tasks once their own have ended",
     ),
@@ -70,30 +70,30 @@ WORKSPACE: tuple[AnyKey, ...] = (
     ),
     Key(
         "workspace.hooks",
-        kinds.switch(),
+        kinds.boolean(),
         default=False,
         about="run the repository's commit hooks when an attempt's result is committed",
-        runs=bool,
+        runs_code=bool,
     ),
 )
 
-MERGE: tuple[AnyKey, ...] = (
+MERGE_KEYS: tuple[AnyKey, ...] = (
     Key(
         "merge.union",
-        kinds.texts("a pattern or a list of patterns"),
+        kinds.text_list("a pattern or a list of patterns"),
         (),
         "files of which a merge keeps the lines of both sides, such as CHANGELOG.md",
     ),
     Key(
         "merge.regenerate",
-        kinds.commands("patterns"),
+        kinds.command_table("patterns"),
         (),
         "files that are made anew by a command where two tasks changed them, such as lock files",
-        runs=bool,
+        runs_code=bool,
     ),
 )
 
-PR: tuple[AnyKey, ...] = (
+PR_KEYS: tuple[AnyKey, ...] = (
     Key(
         "pr.when_done",
         kinds.choice(WhenDone),
@@ -102,14 +102,24 @@ PR: tuple[AnyKey, ...] = (
         "or push it and open a pull request (draft: as a draft)",
         flag="--pr",
     ),
-    Key("pr.remote", kinds.name("a remote's name"), "origin", "the remote that batch branches are pushed to"),
+    Key(
+        "pr.remote",
+        kinds.required_text("a remote's name"),
+        "origin",
+        "the remote that batch branches are pushed to",
+    ),
     Key(
         "pr.target",
-        kinds.text("a branch"),
+        kinds.optional_text("a branch"),
         None,
         "the branch that a pull request is for; none: the remote's default one",
     ),
-    Key("pr.title", kinds.text("a title"), None, "the title of a pull request; none: made from its tasks"),
+    Key(
+        "pr.title",
+        kinds.optional_text("a title"),
+        None,
+        "the title of a pull request; none: made from its tasks",
+    ),
     Key(
         "pr.forge",
         kinds.choice(ForgeKind),

@@ -7,43 +7,43 @@ from urllib.parse import urlsplit
 
 from plait.config import kinds
 from plait.config.key import AnyKey, Key
-from plait.config.kinds import Kind, Unfit
-from plait.core.tiding import USUAL, TidingKind
+from plait.config.kinds import ValueType, InvalidValue
+from plait.core.tiding import DEFAULT_NOTIFICATION_KINDS, NotificationKind
 
-HIDDEN = "…"
+MASKED = "…"
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*(?=://.)")
-_BETWEEN = re.compile(r"[\s,]+(?=[A-Za-z][A-Za-z0-9+.-]*://)")  # a comma may be part of an address
+_URL_SEPARATOR = re.compile(r"[\s,]+(?=[A-Za-z][A-Za-z0-9+.-]*://)")  # a comma may be part of an address
 
 
-def addresses() -> Kind[tuple[str, ...]]:
-    each = kinds.texts("")
+def apprise_urls() -> ValueType[tuple[str, ...]]:
+    each = kinds.text_list("")
 
     def read(said: object) -> tuple[str, ...]:
         found = each.read(said)
         if not all(_SCHEME.match(url) and url.isprintable() for url in found):
-            raise Unfit('Each begins with its service, such as "slack://" or "mailto://".')
+            raise InvalidValue('Each begins with its service, such as "slack://" or "mailto://".')
         return found
 
     def hear(said: str) -> object:
-        return _BETWEEN.split(said.strip()) if said.strip() else []
+        return _URL_SEPARATOR.split(said.strip()) if said.strip() else []
 
-    return Kind("an address that apprise knows, or a list of them", read, list, hear)
+    return ValueType("an address that apprise knows, or a list of them", read, list, hear)
 
 
-def webhook() -> Kind[str | None]:
-    one = kinds.text("an address")
+def http_url() -> ValueType[str | None]:
+    one = kinds.optional_text("an address")
 
     def read(said: object) -> str | None:
         url = one.read(said)
-        if url is not None and not _reachable(url):
-            raise Unfit
+        if url is not None and not _is_http_url(url):
+            raise InvalidValue
         return url
 
     allowed = 'an address that begins with "https://" or "http://", or "" for none'
-    return Kind(allowed, read, one.plain, spell=one.spell)
+    return ValueType(allowed, read, one.plain, format_value=one.format_value)
 
 
-def _reachable(url: str) -> bool:
+def _is_http_url(url: str) -> bool:
     try:
         parts = urlsplit(url)
         named = bool(parts.hostname) and parts.port != 0
@@ -52,95 +52,97 @@ def _reachable(url: str) -> bool:
     return named and parts.scheme in {"http", "https"} and url.isprintable() and " " not in url
 
 
-def whole_path() -> Kind[str | None]:
+def absolute_path() -> ValueType[str | None]:
     """It must not depend on where somebody stands: an engine stands nowhere."""
-    one = kinds.text("a file")
+    one = kinds.optional_text("a file")
 
     def read(said: object) -> str | None:
         path = one.read(said)
         if path is not None and not path.startswith(("/", "~/")):
-            raise Unfit("Write the whole path; ~/ is your own folder.")
+            raise InvalidValue("Write the whole path; ~/ is your own folder.")
         return path
 
-    return Kind('the whole path of a file, or "" for none', read, one.plain, spell=one.spell)
+    return ValueType(
+        'the whole path of a file, or "" for none', read, one.plain, format_value=one.format_value
+    )
 
 
-def several() -> Kind[tuple[TidingKind, ...]]:
-    each, words = kinds.choice(TidingKind), kinds.texts("", split=True)
+def notification_kinds() -> ValueType[tuple[NotificationKind, ...]]:
+    each, words = kinds.choice(NotificationKind), kinds.text_list("", split=True)
 
-    def read(said: object) -> tuple[TidingKind, ...]:
+    def read(said: object) -> tuple[NotificationKind, ...]:
         return tuple(dict.fromkeys(map(each.read, words.read(said))))
 
-    def plain(values: tuple[TidingKind, ...]) -> list[str]:
+    def plain(values: tuple[NotificationKind, ...]) -> list[str]:
         return [value.value for value in values]
 
-    return Kind(f"a list of {each.allowed}", read, plain, words.hear, choices=each.choices)
+    return ValueType(f"a list of {each.allowed}", read, plain, words.parse_text, choices=each.choices)
 
 
-def scheme_of(url: str) -> str:
+def mask_to_scheme(url: str) -> str:
     """The service is named; all else may be a key, also where another address has its host."""
     found = _SCHEME.match(url)
-    return f"{found[0].lower()}://{HIDDEN}" if found else HIDDEN
+    return f"{found[0].lower()}://{MASKED}" if found else MASKED
 
 
-def host_of(url: str) -> str:
+def mask_to_host(url: str) -> str:
     """Whatever follows the host may be a key."""
     parts = urlsplit(url)
     host = parts.hostname or ""
     port = f":{parts.port}" if parts.port else ""
-    return f"{parts.scheme}://{f'[{host}]' if ':' in host else host}{port}/{HIDDEN}"
+    return f"{parts.scheme}://{f'[{host}]' if ':' in host else host}{port}/{MASKED}"
 
 
-NOTIFY: tuple[AnyKey, ...] = (
+NOTIFY_KEYS: tuple[AnyKey, ...] = (
     Key(
         "notify.urls",
-        addresses(),
+        apprise_urls(),
         (),
         "where you are told, as addresses of apprise (slack://…, mailto://…, ntfy://…)",
         page="notifyUrls",
-        private=True,
-        hide=lambda urls: tuple(map(scheme_of, urls)),
+        user_only=True,
+        mask=lambda urls: tuple(map(mask_to_scheme, urls)),
     ),
     Key(
         "notify.webhook",
-        webhook(),
+        http_url(),
         None,
         "the address that gets each message as JSON, with a signature",
         page="notifyWebhook",
-        private=True,
-        hide=lambda url: url and host_of(url),
+        user_only=True,
+        mask=lambda url: url and mask_to_host(url),
     ),
     Key(
         "notify.secret_file",
-        whole_path(),
+        absolute_path(),
         None,
         "the file with the secret that the webhook's signature is made with, which only you may read (mode 600)",
         page="notifySecretFile",
-        private=True,
+        user_only=True,
     ),
     Key(
         "notify.secret",
-        kinds.text("a secret"),
+        kinds.optional_text("a secret"),
         None,
         "the secret itself, in the place of that file: for the variable PLAIT_NOTIFY_SECRET",
         page="notifySecret",
-        private=True,
-        hide=lambda secret: secret and HIDDEN,
+        user_only=True,
+        mask=lambda secret: secret and MASKED,
     ),
     Key(
         "notify.on",
-        several(),
-        USUAL,
+        notification_kinds(),
+        DEFAULT_NOTIFICATION_KINDS,
         "what you are told of",
         page="notifyOn",
-        private=True,
+        user_only=True,
     ),
     Key(
         "notify.bell",
-        kinds.switch(),
+        kinds.boolean(),
         default=True,
         about="ring the terminal's bell when a batch that is watched there has ended or needs you",
         page="notifyBell",
-        private=True,
+        user_only=True,
     ),
 )

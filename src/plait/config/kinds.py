@@ -17,7 +17,7 @@ T = TypeVar("T")
 E = TypeVar("E", bound=StrEnum)
 
 # What TOML and JSON can both say, and what the settings are made of.
-Plain = (
+PlainValue = (
     str
     | int
     | float
@@ -30,19 +30,19 @@ Plain = (
     | dict[str, list[float]]
 )
 
-LARGEST = 1_000_000
-_LEAST_SIZE, _MOST_SIZE = 2**16, 2**50
+MAX_NUMBER = 1_000_000
+_MIN_SIZE_BYTES, _MAX_SIZE_BYTES = 2**16, 2**50
 _INT = re.compile(r"[+-]?[0-9]{1,15}")
-_YES = {"true", "yes", "on", "1"}
-_NO = {"false", "no", "off", "0"}
+_TRUE_WORDS = {"true", "yes", "on", "1"}
+_FALSE_WORDS = {"false", "no", "off", "0"}
 
 
-class Unfit(ValueError):  # noqa: N818 - it judges a value; the error is raised by whoever knows where it was said
+class InvalidValue(ValueError):  # noqa: N818 - it judges a value; the error is raised by whoever knows where it was said
     """The value is not one of this kind; the text is a hint, or empty."""
 
 
 @dataclass(frozen=True, slots=True)
-class Kind(Generic[T]):
+class ValueType(Generic[T]):
     """`hear` turns a text from outside into what a file would say, `read` judges that, and the other two tell it again.
 
     `plain` is for programs; `spell` is how a person would write it in a file. What either tells, `read` reads back.
@@ -50,254 +50,264 @@ class Kind(Generic[T]):
 
     allowed: str
     read: Callable[[object], T]
-    plain: Callable[[T], Plain]
-    hear: Callable[[str], object] = str
-    spell: Callable[[T], Plain] | None = None
+    plain: Callable[[T], PlainValue]
+    parse_text: Callable[[str], object] = str
+    format_value: Callable[[T], PlainValue] | None = None
     choices: tuple[str, ...] = ()
 
-    def spelt(self, value: T) -> Plain:
-        return self.spell(value) if self.spell else self.plain(value)
+    def format_for_file(self, value: T) -> PlainValue:
+        return self.format_value(value) if self.format_value else self.plain(value)
 
 
-def whole() -> Kind[int]:
+def whole_number() -> ValueType[int]:
     def read(said: object) -> int:
-        if isinstance(said, bool) or not isinstance(said, int) or not 0 <= said <= LARGEST:
-            raise Unfit
+        if isinstance(said, bool) or not isinstance(said, int) or not 0 <= said <= MAX_NUMBER:
+            raise InvalidValue
         return said
 
-    return Kind(f"a whole number from 0 to {LARGEST}", read, lambda value: value, _number)
+    return ValueType(f"a whole number from 0 to {MAX_NUMBER}", read, lambda value: value, _parse_number)
 
 
-def whole_or_auto() -> Kind[int | Literal["auto"]]:
-    number = whole()
+def whole_number_or_auto() -> ValueType[int | Literal["auto"]]:
+    number = whole_number()
 
     def read(said: object) -> int | Literal["auto"]:
         return "auto" if said == "auto" else number.read(said)
 
-    return Kind(f'{number.allowed}, or "auto"', read, lambda value: value, _number)
+    return ValueType(f'{number.allowed}, or "auto"', read, lambda value: value, _parse_number)
 
 
-def share() -> Kind[float]:
+def fraction() -> ValueType[float]:
     def read(said: object) -> float:
         if isinstance(said, bool) or not isinstance(said, int | float) or not 0 <= said <= 1:
-            raise Unfit
+            raise InvalidValue
         return float(said)
 
-    return Kind("a number from 0 to 1", read, lambda value: value, _number)
+    return ValueType("a number from 0 to 1", read, lambda value: value, _parse_number)
 
 
-def switch() -> Kind[bool]:
+def boolean() -> ValueType[bool]:
     def read(said: object) -> bool:
         if not isinstance(said, bool):
-            raise Unfit
+            raise InvalidValue
         return said
 
     def hear(said: str) -> object:
         word = said.strip().lower()
-        return True if word in _YES else False if word in _NO else said
+        return True if word in _TRUE_WORDS else False if word in _FALSE_WORDS else said
 
-    return Kind("true or false", read, lambda value: value, hear)
+    return ValueType("true or false", read, lambda value: value, hear)
 
 
-def choice(of: type[E]) -> Kind[E]:
+def choice(of: type[E]) -> ValueType[E]:
     names = [member.value for member in of]
 
     def read(said: object) -> E:
         if not isinstance(said, str) or said not in names:
             near = get_close_matches(said, names, n=1) if isinstance(said, str) else ()
-            raise Unfit(f"Did you mean {near[0]}?" if near else "")
+            raise InvalidValue(f"Did you mean {near[0]}?" if near else "")
         return of(said)
 
-    return Kind(listed(names), read, lambda value: value.value, choices=tuple(names))
+    return ValueType(join_choices(names), read, lambda value: value.value, choices=tuple(names))
 
 
-def text(what: str) -> Kind[str | None]:
+def optional_text(what: str) -> ValueType[str | None]:
     """One text; the empty one means none, so that a layer can take back what a lower one says."""
 
     def read(said: object) -> str | None:
-        return _sound(said).strip() or None if said is not None else None
+        return _require_text(said).strip() or None if said is not None else None
 
-    return Kind(f'{what}, or "" for none', read, lambda value: value, spell=lambda value: value or "")
+    return ValueType(
+        f'{what}, or "" for none', read, lambda value: value, format_value=lambda value: value or ""
+    )
 
 
-def name(what: str) -> Kind[str]:
+def required_text(what: str) -> ValueType[str]:
     def read(said: object) -> str:
-        return _sound(said).strip() or _unfit()
+        return _require_text(said).strip() or _reject()
 
-    return Kind(what, read, lambda value: value)
+    return ValueType(what, read, lambda value: value)
 
 
-def texts(what: str, *, split: bool = False) -> Kind[tuple[str, ...]]:
+def text_list(what: str, *, split: bool = False) -> ValueType[tuple[str, ...]]:
     """Several texts. A single one may stand without brackets; with `split`, commas part it in a file too."""
 
     def read(said: object) -> tuple[str, ...]:
         if isinstance(said, str):
-            said = _parts(said) if split else [said]
+            said = _split_commas(said) if split else [said]
         if not isinstance(said, Sequence) or isinstance(said, bytes):
-            raise Unfit
-        return tuple(_sound(item).strip() or _unfit() for item in said)
+            raise InvalidValue
+        return tuple(_require_text(item).strip() or _reject() for item in said)
 
-    return Kind(what, read, list, _parts)
+    return ValueType(what, read, list, _split_commas)
 
 
-def counts(what: str) -> Kind[tuple[tuple[str, int], ...]]:
-    number = whole()
+def count_table(what: str) -> ValueType[tuple[tuple[str, int], ...]]:
+    number = whole_number()
 
     def read(said: object) -> tuple[tuple[str, int], ...]:
         if not isinstance(said, Mapping):
-            raise Unfit
-        return tuple((_sound(one).strip() or _unfit(), number.read(count)) for one, count in said.items())
+            raise InvalidValue
+        return tuple(
+            (_require_text(one).strip() or _reject(), number.read(count)) for one, count in said.items()
+        )
 
     def hear(said: str) -> object:
-        pairs = [part.rpartition("=") for part in _parts(said)]
-        return {one.strip(): _number(count) for one, _, count in pairs}
+        pairs = [part.rpartition("=") for part in _split_commas(said)]
+        return {one.strip(): _parse_number(count) for one, _, count in pairs}
 
-    return Kind(f"a table of {what}: {number.allowed} for each", read, dict, hear)
+    return ValueType(f"a table of {what}: {number.allowed} for each", read, dict, hear)
 
 
-def named_texts(what: str, each: str) -> Kind[tuple[tuple[str, str], ...]]:
+def text_table(what: str, each: str) -> ValueType[tuple[tuple[str, str], ...]]:
     """A text for each of some names."""
 
     def read(said: object) -> tuple[tuple[str, str], ...]:
         if not isinstance(said, Mapping):
-            raise Unfit
-        pairs = ((_sound(one).strip(), _sound(value).strip()) for one, value in said.items())
-        return tuple((one or _unfit(), value or _unfit()) for one, value in pairs)
+            raise InvalidValue
+        pairs = ((_require_text(one).strip(), _require_text(value).strip()) for one, value in said.items())
+        return tuple((one or _reject(), value or _reject()) for one, value in pairs)
 
     def hear(said: str) -> object:
-        pairs = [part.partition("=") for part in _parts(said)]
+        pairs = [part.partition("=") for part in _split_commas(said)]
         return {one.strip(): value.strip() for one, _, value in pairs}
 
-    return Kind(f"a table of {what}: {each} for each", read, dict, hear)
+    return ValueType(f"a table of {what}: {each} for each", read, dict, hear)
 
 
-def named_choices(what: str, of: type[E]) -> Kind[tuple[tuple[str, E], ...]]:
+def choice_table(what: str, of: type[E]) -> ValueType[tuple[tuple[str, E], ...]]:
     """A choice for each of some names."""
-    one_of, texts_ = choice(of), named_texts(what, choice(of).allowed)
+    one_of, texts_ = choice(of), text_table(what, choice(of).allowed)
 
     def read(said: object) -> tuple[tuple[str, E], ...]:
         return tuple((one, one_of.read(value)) for one, value in texts_.read(said))
 
-    def plain(values: tuple[tuple[str, E], ...]) -> Plain:
+    def plain(values: tuple[tuple[str, E], ...]) -> PlainValue:
         return {one: value.value for one, value in values}
 
-    return Kind(texts_.allowed, read, plain, texts_.hear)
+    return ValueType(texts_.allowed, read, plain, texts_.parse_text)
 
 
-def named_words(what: str) -> Kind[tuple[tuple[str, tuple[str, ...]], ...]]:
+def args_table(what: str) -> ValueType[tuple[tuple[str, tuple[str, ...]], ...]]:
     """Words of a command line for each of some names: a list, or one text that is split as a shell would."""
 
     def words(said: object) -> tuple[str, ...]:
         try:
             found = shlex.split(said) if isinstance(said, str) else said
         except ValueError:
-            raise Unfit("Look at its quotes.") from None
+            raise InvalidValue("Look at its quotes.") from None
         if not isinstance(found, Sequence) or isinstance(found, str | bytes):
-            raise Unfit
-        return tuple(_sound(word) for word in found)
+            raise InvalidValue
+        return tuple(_require_text(word) for word in found)
 
     def read(said: object) -> tuple[tuple[str, tuple[str, ...]], ...]:
         if not isinstance(said, Mapping):
-            raise Unfit
-        return tuple((_sound(one).strip() or _unfit(), words(value)) for one, value in said.items())
+            raise InvalidValue
+        return tuple((_require_text(one).strip() or _reject(), words(value)) for one, value in said.items())
 
-    def plain(values: tuple[tuple[str, tuple[str, ...]], ...]) -> Plain:
+    def plain(values: tuple[tuple[str, tuple[str, ...]], ...]) -> PlainValue:
         return {one: list(value) for one, value in values}
 
     def hear(said: str) -> object:
         one, _, value = said.partition("=")
         return {one.strip(): value} if said.strip() else {}
 
-    return Kind(f"a table of {what}: a list of words for each", read, plain, hear)
+    return ValueType(f"a table of {what}: a list of words for each", read, plain, hear)
 
 
-def prices() -> Kind[tuple[tuple[str, tuple[float, ...]], ...]]:
+def price_table() -> ValueType[tuple[tuple[str, tuple[float, ...]], ...]]:
     def amounts_of(said: object) -> tuple[float, ...]:
         if isinstance(said, str):
-            said = [_number(part) for part in said.split("/")]
+            said = [_parse_number(part) for part in said.split("/")]
         if not isinstance(said, Sequence) or len(said) not in {2, 3}:
-            raise Unfit
+            raise InvalidValue
         if any(isinstance(one, bool) or not isinstance(one, int | float) or one < 0 for one in said):
-            raise Unfit
+            raise InvalidValue
         return tuple(float(one) for one in said)
 
     def read(said: object) -> tuple[tuple[str, tuple[float, ...]], ...]:
         if not isinstance(said, Mapping):
-            raise Unfit
-        return tuple((_sound(one).strip() or _unfit(), amounts_of(value)) for one, value in said.items())
+            raise InvalidValue
+        return tuple(
+            (_require_text(one).strip() or _reject(), amounts_of(value)) for one, value in said.items()
+        )
 
-    def plain(values: tuple[tuple[str, tuple[float, ...]], ...]) -> Plain:
+    def plain(values: tuple[tuple[str, tuple[float, ...]], ...]) -> PlainValue:
         return {one: list(value) for one, value in values}
 
     def hear(said: str) -> object:
-        pairs = [part.partition("=") for part in _parts(said)]
+        pairs = [part.partition("=") for part in _split_commas(said)]
         return {one.strip(): value for one, _, value in pairs}
 
     allowed = "a table of models: dollars per million tokens read, written and (optional) read from the cache"
-    return Kind(f"{allowed}, such as [1.25, 10, 0.125]", read, plain, hear)
+    return ValueType(f"{allowed}, such as [1.25, 10, 0.125]", read, plain, hear)
 
 
-def commands(what: str) -> Kind[tuple[tuple[str, str], ...]]:
+def command_table(what: str) -> ValueType[tuple[tuple[str, str], ...]]:
     def read(said: object) -> tuple[tuple[str, str], ...]:
         if not isinstance(said, Mapping):
-            raise Unfit
-        pairs = ((_sound(one).strip(), _sound(command).strip()) for one, command in said.items())
-        return tuple((one or _unfit(), command or _unfit()) for one, command in pairs)
+            raise InvalidValue
+        pairs = (
+            (_require_text(one).strip(), _require_text(command).strip()) for one, command in said.items()
+        )
+        return tuple((one or _reject(), command or _reject()) for one, command in pairs)
 
     def hear(said: str) -> object:
         """One pair only: a command may hold anything else."""
         one, _, command = said.partition("=")
         return {one.strip(): command.strip()} if said.strip() else {}
 
-    return Kind(f"a table of {what}: a command for each", read, dict, hear)
+    return ValueType(f"a table of {what}: a command for each", read, dict, hear)
 
 
-def duration() -> Kind[float]:
+def duration() -> ValueType[float]:
     def read(said: object) -> float:
-        seconds = amounts.duration(said) if isinstance(said, str) else said
+        seconds = amounts.parse_duration_setting(said) if isinstance(said, str) else said
         if isinstance(seconds, bool) or not isinstance(seconds, int | float):
-            raise Unfit
-        if not 0 < seconds <= amounts.LONGEST:
-            raise Unfit
+            raise InvalidValue
+        if not 0 < seconds <= amounts.MAX_SECONDS:
+            raise InvalidValue
         return float(seconds)
 
     allowed = 'a length of time more than 0, such as "60m", "1h30m" or a number of seconds'
-    return Kind(allowed, read, lambda value: value, _number, amounts.spell_duration)
+    return ValueType(allowed, read, lambda value: value, _parse_number, amounts.format_duration_setting)
 
 
-def size(least: int = _LEAST_SIZE) -> Kind[int]:
+def size(least: int = _MIN_SIZE_BYTES) -> ValueType[int]:
     def read(said: object) -> int:
-        found = amounts.size(said) if isinstance(said, str) else said
-        if isinstance(found, bool) or not isinstance(found, int) or not least <= found <= _MOST_SIZE:
-            raise Unfit
+        found = amounts.parse_size_setting(said) if isinstance(said, str) else said
+        if isinstance(found, bool) or not isinstance(found, int) or not least <= found <= _MAX_SIZE_BYTES:
+            raise InvalidValue
         return found
 
-    allowed = f'a size from {amounts.spell_size(least)} on, such as "64MB", "2GB" or a number of bytes'
-    return Kind(allowed, read, lambda value: value, _number, amounts.spell_size)
+    allowed = (
+        f'a size from {amounts.format_size_setting(least)} on, such as "64MB", "2GB" or a number of bytes'
+    )
+    return ValueType(allowed, read, lambda value: value, _parse_number, amounts.format_size_setting)
 
 
-def budget() -> Kind[Budget | None]:
+def budget() -> ValueType[Budget | None]:
     def read(said: object) -> Budget | None:
         if said is None or said == "":
             return None
-        found = amounts.budget(said) if isinstance(said, str) else None
+        found = amounts.parse_budget_setting(said) if isinstance(said, str) else None
         if found is None:
-            raise Unfit
+            raise InvalidValue
         return found
 
     def plain(value: Budget | None) -> str | None:
-        return None if value is None else amounts.spell_budget(value)
+        return None if value is None else amounts.format_budget_setting(value)
 
     allowed = 'an amount such as "20usd", "500ktok", "2mtok" or "20usd 500ktok", or "" for none'
-    return Kind(allowed, read, plain, spell=lambda value: plain(value) or "")
+    return ValueType(allowed, read, plain, format_value=lambda value: plain(value) or "")
 
 
-def listed(words: Sequence[str]) -> str:
+def join_choices(words: Sequence[str]) -> str:
     """`a, b or c`."""
     return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
-def _number(said: str) -> object:
+def _parse_number(said: str) -> object:
     plain = said.strip()
     if _INT.fullmatch(plain):
         return int(plain)
@@ -307,16 +317,16 @@ def _number(said: str) -> object:
         return plain
 
 
-def _parts(said: str) -> list[str]:
+def _split_commas(said: str) -> list[str]:
     return [part.strip() for part in said.split(",")] if said.strip() else []
 
 
-def _unfit() -> NoReturn:
-    raise Unfit
+def _reject() -> NoReturn:
+    raise InvalidValue
 
 
-def _sound(said: object) -> str:
+def _require_text(said: object) -> str:
     """A text that a file can hold and a command line can carry."""
     if not isinstance(said, str) or "\0" in said or any("\ud800" <= char <= "\udfff" for char in said):
-        raise Unfit
+        raise InvalidValue
     return said

@@ -8,13 +8,13 @@ from types import MappingProxyType
 from typing import Any
 
 from plait.config.key import AnyKey
-from plait.config.kinds import Unfit
+from plait.config.kinds import InvalidValue
 from plait.config.model import (
-    COMMAND,
+    COMMAND_AGENT,
     AgentsConfig,
     Config,
     EngineConfig,
-    Given,
+    ValueOrigin,
     Layer,
     MergeConfig,
     ModelConfig,
@@ -25,13 +25,13 @@ from plait.config.model import (
     WorkspaceConfig,
 )
 from plait.config.schema import KEYS
-from plait.config.toml import shown
+from plait.config.toml import format_short
 from plait.core.errors import ConfigError
 from plait.core.frozen import dataclass
 from plait.core.plan import Problem, Severity
 from plait.core.task import Origin
 
-Table = (
+ConfigTable = (
     RunConfig
     | AgentsConfig
     | ModelConfig
@@ -59,47 +59,51 @@ class SettingsError(ConfigError):
 
 
 @dataclass(slots=True)
-class Heard:
+class LayerValues:
     """What one layer says: the values that fit, by key, and what is wrong with the others."""
 
     layer: Layer
-    values: dict[str, tuple[object, Given]] = field(default_factory=dict)
+    values: dict[str, tuple[object, ValueOrigin]] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
 
-    def take(self, key: AnyKey, said: object, at: Origin, *, aloud: bool = False) -> None:
+    def add(self, key: AnyKey, said: object, at: Origin, *, from_text: bool = False) -> None:
         """`aloud`: a text from outside, which is turned first into what a file would say."""
         try:
-            value = key.kind.read(key.kind.hear(said) if aloud and isinstance(said, str) else said)
-        except Unfit as unfit:
-            found = "what stands there" if key.secret else shown(said)
-            self.refuse(f"{key.name} must be {key.kind.allowed}, not {found}", at, str(unfit))
+            value = key.value_type.read(
+                key.value_type.parse_text(said) if from_text and isinstance(said, str) else said
+            )
+        except InvalidValue as unfit:
+            found = "what stands there" if key.is_secret else format_short(said)
+            self.add_error(f"{key.name} must be {key.value_type.allowed}, not {found}", at, str(unfit))
         else:
-            self.values[key.name] = (value, Given(self.layer, at))
+            self.values[key.name] = (value, ValueOrigin(self.layer, at))
 
-    def refuse(self, message: str, at: Origin, hint: str = "") -> None:
+    def add_error(self, message: str, at: Origin, hint: str = "") -> None:
         self.problems.append(Problem(Severity.ERROR, message, at, hint))
 
-    def warn(self, message: str, at: Origin, hint: str = "") -> None:
+    def add_warning(self, message: str, at: Origin, hint: str = "") -> None:
         self.problems.append(Problem(Severity.WARNING, message, at, hint))
 
 
-def merge(layers: Iterable[Heard]) -> Config:
+def merge_layers(layers: Iterable[LayerValues]) -> Config:
     """The weakest layer first. Raises `SettingsError` with the errors of all layers, if there are any."""
-    values: dict[str, tuple[object, Given]] = {key.name: (key.default, Given(Layer.DEFAULT)) for key in KEYS}
+    values: dict[str, tuple[object, ValueOrigin]] = {
+        key.name: (key.default, ValueOrigin(Layer.DEFAULT)) for key in KEYS
+    }
     problems: list[Problem] = []
     for heard in layers:
         values.update(heard.values)
         problems += heard.problems
-    config = _typed(values)
-    problems += _together(config)
+    config = _build_config(values)
+    problems += _check_combinations(config)
     errors = [problem for problem in problems if problem.severity is Severity.ERROR]
     if errors:
         raise SettingsError(errors)
     return replace(config, warnings=tuple(problems))
 
 
-def _typed(values: dict[str, tuple[object, Given]]) -> Config:
-    def table(name: str, of: type[Table]) -> dict[str, Any]:
+def _build_config(values: dict[str, tuple[object, ValueOrigin]]) -> Config:
+    def table(name: str, of: type[ConfigTable]) -> dict[str, Any]:
         # Any: each key's kind has made its value of the type that the field of the same name has.
         return {one.name: values[f"{name}.{one.name}"][0] for one in fields(of)}
 
@@ -117,29 +121,29 @@ def _typed(values: dict[str, tuple[object, Given]]) -> Config:
     )
 
 
-def _together(config: Config) -> list[Problem]:
+def _check_combinations(config: Config) -> list[Problem]:
     """What is wrong with values that are each right."""
-    return [problem for problem in (_gate(config), _command(config)) if problem is not None]
+    return [problem for problem in (_check_gate(config), _check_command(config)) if problem is not None]
 
 
-def _gate(config: Config) -> Problem | None:
+def _check_gate(config: Config) -> Problem | None:
     """Only a gate where nothing is merged is left to be wrong."""
-    message = config.settings(tasks=1, cores=1).problem()
+    message = config.batch_settings(tasks=1, cores=1).problem()
     if message is None:
         return None
     given = max(
-        (config.given[name] for name in ("run.gate", "run.isolation")), key=lambda given: given.strength
+        (config.origins[name] for name in ("run.gate", "run.isolation")), key=lambda given: given.strength
     )
     return Problem(Severity.ERROR, message, given.at)
 
 
-def _command(config: Config) -> Problem | None:
+def _check_command(config: Config) -> Problem | None:
     """A command and other agents, said in one breath."""
     named = config.run.agent
-    if config.run.agent_command is None or not named or COMMAND in named or config.agents_over_command:
+    if config.run.agent_command is None or not named or COMMAND_AGENT in named or config.agents_over_command:
         return None
     message = (
         f"run.agent_command and run.agent ({', '.join(named)}) both say who works tasks that name no agent"
     )
-    hint = f"Leave one of them out, or share the tasks: {', '.join((*named, COMMAND))}."
-    return Problem(Severity.ERROR, message, config.given["run.agent_command"].at, hint)
+    hint = f"Leave one of them out, or share the tasks: {', '.join((*named, COMMAND_AGENT))}."
+    return Problem(Severity.ERROR, message, config.origins["run.agent_command"].at, hint)

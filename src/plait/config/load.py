@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from plait.config import document, files, outside
-from plait.config.layers import Heard, merge
+from plait.config.layers import LayerValues, merge_layers
 from plait.config.model import Config, Layer
 
 
-def load(
+def load_config(
     top: Path,
     *,
     flags: Mapping[str, object] | None = None,
@@ -24,14 +24,14 @@ def load(
     `saved` is what `JournalReader.settings` gives. The process's own variables and the user's own file are the default.
     """
     layers = (
-        _heard(files.read_user(user or files.user_file()), Layer.USER),
-        _heard(files.read_repository(top), Layer.REPOSITORY),
-        outside.saved(saved or {}),
-        outside.environment(os.environ if environment is None else environment),
-        outside.flags(flags or {}),
+        _read_layer(files.read_user_file(user or files.find_user_file()), Layer.USER),
+        _read_layer(files.read_repository_file(top), Layer.REPOSITORY),
+        outside.read_saved(saved or {}),
+        outside.read_environment(os.environ if environment is None else environment),
+        outside.read_flags(flags or {}),
     )
-    return merge(layers)
+    return merge_layers(layers)
 
 
-def _heard(found: document.Document | None, layer: Layer) -> Heard:
-    return document.hear(found, layer) if found else Heard(layer)
+def _read_layer(found: document.ConfigDocument | None, layer: Layer) -> LayerValues:
+    return document.read_document(found, layer) if found else LayerValues(layer)

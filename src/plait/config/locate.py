@@ -13,7 +13,7 @@ from plait.core.frozen import dataclass
 from plait.core.late import pattern
 
 # Names of tables and keys, and the places of elements in arrays.
-Path = tuple[str | int, ...]
+KeyPath = tuple[str | int, ...]
 
 _STRING = (
     r'"""(?:[^"\\]++|\\.|"{1,2}(?!"))*+"{3,5}'
@@ -24,17 +24,17 @@ _STRING = (
 _GAP = pattern(r"(?:[ \t\r\n]++|#[^\n]*+)*+")
 _KEY = pattern(rf"(?:{_STRING}|[A-Za-z0-9_.\- \t]++)++", re.DOTALL)
 _TOKEN = pattern(rf"{_STRING}|#[^\n]*+|[\[{{]|[\]}}]|\n|[^\"'#\[\]{{}}\n]++", re.DOTALL)
-_DEEPEST = 16  # no setting lies deeper; without a bound, one absurd key would fill the memory
-_DEEPER = {"[": 1, "{": 1, "]": -1, "}": -1}
+_MAX_DEPTH = 16  # no setting lies deeper; without a bound, one absurd key would fill the memory
+_DEPTH_CHANGE = {"[": 1, "{": 1, "]": -1, "}": -1}
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class KeyLines:
     """The lines of all keys and tables, from 1."""
 
-    lines: Mapping[Path, int]
+    lines: Mapping[KeyPath, int]
 
-    def line(self, *path: str | int) -> int:
+    def find_line(self, *path: str | int) -> int:
         """The line of the longest part of this path that has one of its own; 0 if none has."""
         found = (
             self.lines[path[:length]] for length in range(len(path), 0, -1) if path[:length] in self.lines
@@ -42,7 +42,7 @@ class Places:
         return next(found, 0)
 
 
-class _Scanner:
+class _KeyScanner:
     __slots__ = ("counted", "counts", "line", "lines", "place", "table", "text")
 
     def __init__(self, text: str) -> None:
@@ -50,17 +50,17 @@ class _Scanner:
         self.place = 0
         self.counted = 0
         self.line = 1
-        self.lines: dict[Path, int] = {}
-        self.counts: dict[Path, int] = {}  # arrays of tables, and the place of the last table in each
-        self.table: Path = ()
+        self.lines: dict[KeyPath, int] = {}
+        self.counts: dict[KeyPath, int] = {}  # arrays of tables, and the place of the last table in each
+        self.table: KeyPath = ()
 
-    def scan(self) -> Places:
+    def scan(self) -> KeyLines:
         while self._at_statement():
             if self.text.startswith("[", self.place):
                 self._header()
             else:
                 self._pair()
-        return Places(self.lines)
+        return KeyLines(self.lines)
 
     def _at_statement(self) -> bool:
         gap = _GAP.match(self.text, self.place)
@@ -86,19 +86,19 @@ class _Scanner:
         self._note(self.table + self._names())
         self._pass_value()
 
-    def _inside(self, names: tuple[str, ...]) -> Path:
+    def _inside(self, names: tuple[str, ...]) -> KeyPath:
         """A path through arrays of tables leads through the last table of each."""
-        path: Path = ()
+        path: KeyPath = ()
         for name in names:
             path += (name,)
             if path in self.counts:
                 path += (self.counts[path],)
         return path
 
-    def _note(self, path: Path, *, anew: bool = True) -> None:
+    def _note(self, path: KeyPath, *, anew: bool = True) -> None:
         """What is named for itself stands there; the tables on the way to it do only if nobody named them before."""
-        if len(path) > _DEEPEST:
-            path, anew = path[:_DEEPEST], False
+        if len(path) > _MAX_DEPTH:
+            path, anew = path[:_MAX_DEPTH], False
         for length in range(1, len(path)):
             self.lines.setdefault(path[:length], self.line)
         if anew:
@@ -112,7 +112,7 @@ class _Scanner:
             self.place += 1
             return ("",)
         self.place = found.end()
-        return _split(found[0])
+        return _split_key(found[0])
 
     def _pass_value(self) -> None:
         """To the end of the line on which a value, or what is left of a header, ends."""
@@ -121,12 +121,12 @@ class _Scanner:
             token = _TOKEN.match(self.text, self.place)
             self.place = token.end() if token else self.place + 1
             said = token[0] if token else ""
-            depth += _DEEPER.get(said, 0)
+            depth += _DEPTH_CHANGE.get(said, 0)
             if said == "\n" and depth <= 0:
                 return
 
 
-def _split(key: str) -> tuple[str, ...]:
+def _split_key(key: str) -> tuple[str, ...]:
     """The names in a dotted key. Quoted ones are `tomllib`'s to read: it knows the escapes."""
     if '"' not in key and "'" not in key:
         return tuple(part.strip() for part in key.split("."))
@@ -143,5 +143,5 @@ def _split(key: str) -> tuple[str, ...]:
     return tuple(names)
 
 
-def locate(text: str) -> Places:
-    return _Scanner(text).scan()
+def locate_keys(text: str) -> KeyLines:
+    return _KeyScanner(text).scan()

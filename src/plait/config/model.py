@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Literal
 
-from plait.config.choices import ForgeKind, Permission, PromptBy, WhenDone
+from plait.config.choices import ForgeKind, PermissionChoice, PromptDeliveryChoice, WhenDone
 from plait.config.key import AnyKey
 from plait.config.schema import KEYS
 from plait.core.frozen import dataclass
@@ -25,9 +25,9 @@ from plait.core.settings import (
     WriteBack,
 )
 from plait.core.task import Origin
-from plait.core.tiding import TidingKind
+from plait.core.tiding import NotificationKind
 
-COMMAND = "command"  # the agent that is whatever command was given
+COMMAND_AGENT = "command"  # the agent that is whatever command was given
 
 
 class Layer(StrEnum):
@@ -42,7 +42,7 @@ class Layer(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class ValueOrigin:
     """Who gave a value: `at` is a line of a file, or the name of a variable, a flag or a saved setting."""
 
     layer: Layer
@@ -53,7 +53,7 @@ class Given:
         return list(Layer).index(self.layer)
 
     @property
-    def in_file(self) -> bool:
+    def is_in_file(self) -> bool:
         return self.layer in {Layer.USER, Layer.REPOSITORY}
 
     def __str__(self) -> str:
@@ -65,7 +65,7 @@ class RunConfig:
     agent: tuple[str, ...]
     agent_command: str | None
     agent_shell: bool
-    prompt_by: PromptBy
+    prompt_by: PromptDeliveryChoice
     max_parallel: int | Literal["auto"]
     mode: Mode
     auto_approve: bool
@@ -97,13 +97,13 @@ class AgentsConfig:
     models: tuple[tuple[str, str], ...]
     args: tuple[tuple[str, tuple[str, ...]], ...]
     programs: tuple[tuple[str, str], ...]
-    permissions: tuple[tuple[str, Permission], ...]
+    permissions: tuple[tuple[str, PermissionChoice], ...]
     accounts: tuple[tuple[str, str], ...]
     prices: tuple[tuple[str, tuple[float, ...]], ...]
     replies: tuple[str, ...]
 
     @property
-    def named(self) -> tuple[str, ...]:
+    def configured_agents(self) -> tuple[str, ...]:
         """The agents that something is set for."""
         tables = (self.models, self.args, self.programs, self.permissions, self.accounts)
         return tuple(dict.fromkeys([name for table in tables for name, _ in table] + list(self.replies)))
@@ -183,7 +183,7 @@ class NotifyConfig:
     webhook: str | None
     secret_file: str | None
     secret: str | None
-    on: tuple[TidingKind, ...]
+    on: tuple[NotificationKind, ...]
     bell: bool
 
 
@@ -200,7 +200,7 @@ class Config:
     pr: PrConfig
     engine: EngineConfig
     notify: NotifyConfig
-    given: Mapping[str, Given]
+    origins: Mapping[str, ValueOrigin]
     warnings: tuple[Problem, ...] = ()
 
     def value(self, key: AnyKey) -> object:
@@ -208,27 +208,27 @@ class Config:
         return value
 
     @property
-    def serving(self) -> tuple[str, ...]:
+    def default_agents(self) -> tuple[str, ...]:
         """Who serves the tasks that name no agent; none: whoever is at hand.
 
         A command is one, unless agents were named by a stronger layer.
         """
         named = self.run.agent
-        if self.run.agent_command is None or COMMAND in named:
+        if self.run.agent_command is None or COMMAND_AGENT in named:
             return named
-        return named if named and self.agents_over_command > 0 else (COMMAND,)
+        return named if named and self.agents_over_command > 0 else (COMMAND_AGENT,)
 
     @property
     def agents_over_command(self) -> int:
         """Which of the two was given by the stronger layer: more than 0 for the agents, less for the command."""
-        return self.given["run.agent"].strength - self.given["run.agent_command"].strength
+        return self.origins["run.agent"].strength - self.origins["run.agent_command"].strength
 
-    def settings(self, *, tasks: int, cores: int, agents: Sequence[str] = ()) -> Settings:
+    def batch_settings(self, *, tasks: int, cores: int, agents: Sequence[str] = ()) -> Settings:
         """A batch's settings for a plan and a machine of this size; `agents` serve where no setting names any."""
         run = self.run
         return Settings(
-            agents=self.serving or tuple(agents) or Settings().agents,
-            max_parallel=auto_parallel(tasks, cores) if run.max_parallel == "auto" else run.max_parallel,
+            agents=self.default_agents or tuple(agents) or Settings().agents,
+            max_parallel=choose_parallelism(tasks, cores) if run.max_parallel == "auto" else run.max_parallel,
             mode=run.mode,
             auto_approve=run.auto_approve,
             order=run.order,
@@ -256,7 +256,7 @@ class Config:
         return EngineSettings(self.engine.parallel_limit, self.engine.agent_limits)
 
 
-def auto_parallel(tasks: int, cores: int) -> int:
+def choose_parallelism(tasks: int, cores: int) -> int:
     """Two to five: one more from 5, 10 and 20 tasks on, and never more than the machine has cores, save for two.
 
     Agents mostly wait for a model, but what verifies their work does not: hence the cores.
@@ -266,30 +266,30 @@ def auto_parallel(tasks: int, cores: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class RepositoryCommand:
     """Something that a repository's own file would have plait run."""
 
     key: str
     value: str
-    given: Given
+    given: ValueOrigin
 
 
-def commands(config: Config) -> list[Command]:
+def find_repository_commands(config: Config) -> list[RepositoryCommand]:
     """What asks for trust: the repository's own values that run code, as far as no stronger layer replaces them."""
     found = []
     for key in KEYS:
-        given = config.given[key.name]
+        given = config.origins[key.name]
         value = config.value(key)
-        if given.layer is Layer.REPOSITORY and key.runs(value):
-            found.append(Command(key.name, _line(value), given))
+        if given.layer is Layer.REPOSITORY and key.runs_code(value):
+            found.append(RepositoryCommand(key.name, _format_value(value), given))
     return found
 
 
-def _line(value: object) -> str:
+def _format_value(value: object) -> str:
     if not isinstance(value, tuple):
         return str(value)
-    return ", ".join(one if isinstance(one, str) else " = ".join(map(_words, one)) for one in value)
+    return ", ".join(one if isinstance(one, str) else " = ".join(map(_format_words, one)) for one in value)
 
 
-def _words(value: object) -> str:
+def _format_words(value: object) -> str:
     return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from plait.config.key import AnyKey
 from plait.config.schema import KEYS, TABLES
-from plait.config.toml import write
+from plait.config.toml import format_toml
 
 
-def tables() -> str:
+def render_reference() -> str:
     """One table for each table of plait.toml."""
-    return "\n".join(_table(name, about) for name, about in TABLES.items())
+    return "\n".join(_reference_table(name, about) for name, about in TABLES.items())
 
 
-def _table(name: str, about: str) -> str:
-    rows = [_row(key) for key in KEYS if key.table == name]
+def _reference_table(name: str, about: str) -> str:
+    rows = [_reference_row(key) for key in KEYS if key.table == name]
     head = ["| key | default | what it means |", "|---|---|---|"]
     return "\n".join([f"## `[{name}]`", "", about, "", *head, *rows, ""])
 
 
-def _row(key: AnyKey) -> str:
-    spelt = key.kind.spelt(key.default)
-    default = f"`{write(spelt)}`" if spelt not in (None, "", [], {}) else "none"
+def _reference_row(key: AnyKey) -> str:
+    spelt = key.value_type.format_for_file(key.default)
+    default = f"`{format_toml(spelt)}`" if spelt not in (None, "", [], {}) else "none"
     return f"| `{key.field}` | {default} | {key.about} |"
 
 
 if __name__ == "__main__":
-    print(tables(), end="")  # noqa: T201 - what was asked for
+    print(render_reference(), end="")  # noqa: T201 - what was asked for

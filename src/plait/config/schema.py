@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from types import MappingProxyType
 
 from plait.config import keys_agents, keys_git, keys_model, keys_notify, kinds
-from plait.config.choices import PromptBy
+from plait.config.choices import PromptDeliveryChoice
 from plait.config.key import AnyKey, Key
 from plait.core.needs import UnknownNeeds
 from plait.core.settings import (
@@ -21,7 +21,7 @@ from plait.core.settings import (
     WriteBack,
 )
 
-_ALIKE = 0.65  # how like a word must be to a name it is not next to
+_MIN_SIMILARITY = 0.65  # how like a word must be to a name it is not next to
 TABLES: Mapping[str, str] = MappingProxyType(
     {
         "run": "How a batch is run.",
@@ -37,48 +37,48 @@ TABLES: Mapping[str, str] = MappingProxyType(
 )
 
 
-def _module(name: str) -> bool:
+def _is_dotted_path(name: str) -> bool:
     """A dotted path names a module to import, and importing runs it."""
     return "." in name or ":" in name
 
 
-_BATCH = Settings()
-_ENGINE = EngineSettings()
+_BATCH_DEFAULTS = Settings()
+_ENGINE_DEFAULTS = EngineSettings()
 
 KEYS: tuple[AnyKey, ...] = (
     Key(
         "run.agent",
-        kinds.texts("an agent's name or a list of names", split=True),
+        kinds.text_list("an agent's name or a list of names", split=True),
         (),
         "the agents for tasks that name none, who share the work; none: the first one available",
         flag="--agent",
-        runs=lambda names: any(map(_module, names)),
+        runs_code=lambda names: any(map(_is_dotted_path, names)),
     ),
     Key(
         "run.agent_command",
-        kinds.text("a command"),
+        kinds.optional_text("a command"),
         None,
         "the command that is run as the agent; {task_file}, {prompt_file}, {task_id}, {title} … are filled in",
         flag="--agent-command",
-        runs=bool,
+        runs_code=bool,
     ),
     Key(
         "run.agent_shell",
-        kinds.switch(),
+        kinds.boolean(),
         default=False,
         about="give that command to a shell as one line, instead of splitting it into words",
         flag="--agent-shell",
     ),
     Key(
         "run.prompt_by",
-        kinds.choice(PromptBy),
-        PromptBy.AUTO,
+        kinds.choice(PromptDeliveryChoice),
+        PromptDeliveryChoice.AUTO,
         "how that command gets the prompt: on its standard input, or from a file; auto: by a file if it names one",
     ),
     Key(
         "run.max_parallel",
-        kinds.whole_or_auto(),
-        _BATCH.max_parallel,
+        kinds.whole_number_or_auto(),
+        _BATCH_DEFAULTS.max_parallel,
         "attempts at once in one batch; 0: no limit but the engine's; auto: 2 to 5, by plan and machine",
         flag="--max-parallel",
         page="maxBatchSize",
@@ -86,14 +86,14 @@ KEYS: tuple[AnyKey, ...] = (
     Key(
         "run.mode",
         kinds.choice(Mode),
-        _BATCH.mode,
+        _BATCH_DEFAULTS.mode,
         "many tasks at a time, or in a queue: one at a time, each after approval",
         flag="--mode",
     ),
     Key(
         "run.auto_approve",
-        kinds.switch(),
-        _BATCH.auto_approve,
+        kinds.boolean(),
+        _BATCH_DEFAULTS.auto_approve,
         "in a queue, start the next task without approval",
         flag="--auto-approve",
         page="queueAutoApprove",
@@ -101,73 +101,78 @@ KEYS: tuple[AnyKey, ...] = (
     Key(
         "run.order",
         kinds.choice(Order),
-        _BATCH.order,
+        _BATCH_DEFAULTS.order,
         "which of the tasks that could start goes first",
         flag="--order",
     ),
     Key(
         "run.isolation",
         kinds.choice(Isolation),
-        _BATCH.isolation,
+        _BATCH_DEFAULTS.isolation,
         "a worktree for each task, or all in the checkout (in-place)",
         flag="--isolation",
     ),
     Key(
         "run.base",
-        kinds.text("a commit, branch or tag"),
+        kinds.optional_text("a commit, branch or tag"),
         None,
         "the commit that a batch with worktrees starts from; none: the one that is checked out",
         flag="--base",
     ),
     Key(
         "run.verify",
-        kinds.text("a command"),
-        _BATCH.verify,
+        kinds.optional_text("a command"),
+        _BATCH_DEFAULTS.verify,
         "the command that must pass in a task's workspace before the task counts",
         flag="--verify",
-        runs=bool,
+        runs_code=bool,
     ),
     Key(
         "run.gate",
-        kinds.text("a command"),
-        _BATCH.gate,
+        kinds.optional_text("a command"),
+        _BATCH_DEFAULTS.gate,
         "the command that must pass on the merged result",
         flag="--gate",
-        runs=bool,
+        runs_code=bool,
     ),
     Key(
         "run.timeout",
         kinds.duration(),
-        _BATCH.timeout,
+        _BATCH_DEFAULTS.timeout,
         "how long an attempt may take",
         flag="--timeout",
     ),
     Key(
         "run.idle_timeout",
         kinds.duration(),
-        _BATCH.idle_timeout,
+        _BATCH_DEFAULTS.idle_timeout,
         "how long an attempt may go without a sign of life",
         flag="--idle-timeout",
     ),
-    Key("run.verify_timeout", kinds.duration(), _BATCH.verify_timeout, "how long verification may take"),
-    Key("run.gate_timeout", kinds.duration(), _BATCH.gate_timeout, "how long the gate may take"),
+    Key(
+        "run.verify_timeout",
+        kinds.duration(),
+        _BATCH_DEFAULTS.verify_timeout,
+        "how long verification may take",
+    ),
+    Key("run.gate_timeout", kinds.duration(), _BATCH_DEFAULTS.gate_timeout, "how long the gate may take"),
     Key(
         "run.retries",
-        kinds.whole(),
-        _BATCH.retries,
+        kinds.whole_number(),
+        _BATCH_DEFAULTS.retries,
         "how often a failed task is tried again",
         flag="--retries",
     ),
     Key(
         "run.repairs",
-        kinds.whole(),
-        _BATCH.repairs,
+        kinds.whole_number(),
+        _BATCH_DEFAULTS.repairs,
         "how often an agent may repair one task's conflicts, where on_conflict is repair",
     ),
     Key(
         "run.stop_on_fail",
-        kinds.switch(),
-        _BATCH.stop_on_fail,
+        kinds.boolean(),
+        _BATCH_DEFAULTS.stop_on_fail,
         "start nothing more once a task has failed",
         flag="--stop-on-fail",
         page="stopOnFailure",
@@ -175,96 +180,96 @@ KEYS: tuple[AnyKey, ...] = (
     Key(
         "run.on_conflict",
         kinds.choice(OnConflict),
-        _BATCH.on_conflict,
+        _BATCH_DEFAULTS.on_conflict,
         "what a merge conflict means: leave the task out, stop the batch, or have an agent repair it",
         flag="--on-conflict",
         page="conflictBehavior",
     ),
     Key(
         "run.phase_gate",
-        kinds.share(),
-        _BATCH.phase_gate,
+        kinds.fraction(),
+        _BATCH_DEFAULTS.phase_gate,
         "the share of the earlier phases that must be done before a phase opens",
         flag="--phase-gate",
     ),
     Key(
         "run.budget",
         kinds.budget(),
-        _BATCH.budget,
+        _BATCH_DEFAULTS.budget,
         "never start what could take the batch over it: 20usd, 500ktok, or one of each",
         flag="--budget",
     ),
     Key(
         "run.task_budget",
         kinds.budget(),
-        _BATCH.task_budget,
+        _BATCH_DEFAULTS.task_budget,
         "never start what could take one task over it: 2usd, 100ktok, or one of each",
         flag="--task-budget",
     ),
     Key(
         "run.model",
-        kinds.text("a model's name"),
+        kinds.optional_text("a model's name"),
         None,
         "the model of all agents; one of their own under [agents.models] counts before it, unless this was said by a stronger layer",
         flag="--model",
     ),
     Key(
         "run.fallback",
-        kinds.texts("an agent's name or a list of names", split=True),
+        kinds.text_list("an agent's name or a list of names", split=True),
         (),
         "the agents that take over while the provider of a task's own refuses; none: its tasks wait",
         flag="--fallback",
-        runs=lambda names: any(map(_module, names)),
+        runs_code=lambda names: any(map(_is_dotted_path, names)),
     ),
     Key(
         "run.prompt",
-        kinds.text("a file"),
+        kinds.optional_text("a file"),
         None,
         "the file with the template of prompts, in the place of plait's own; {task}, {rules}, {feedback} … are filled in",
     ),
     Key(
         "run.judge",
-        kinds.text("an agent's name"),
+        kinds.optional_text("an agent's name"),
         None,
         "the agent that puts the results of a contest in order",
         flag="--judge",
-        runs=lambda name: name is not None and _module(name),
+        runs_code=lambda name: name is not None and _is_dotted_path(name),
     ),
     Key(
         "run.score",
-        kinds.text("a command"),
+        kinds.optional_text("a command"),
         None,
         "the command that prints a number for each result of a contest: the highest wins",
         flag="--score",
-        runs=bool,
+        runs_code=bool,
     ),
-    *keys_agents.AGENTS,
-    *keys_model.MODEL,
+    *keys_agents.AGENTS_KEYS,
+    *keys_model.MODEL_KEYS,
     Key(
         "sources.paths",
-        kinds.texts("a path or a list of paths"),
+        kinds.text_list("a path or a list of paths"),
         (),
         "files, folders and globs that tasks are read from; none: the ones found",
     ),
     Key(
         "sources.format",
-        kinds.text("a format's name"),
+        kinds.optional_text("a format's name"),
         None,
         "the format of these sources; none: each is recognised by its name and content",
         flag="--source-format",
         # A dotted path names a module to import, and importing runs it.
-        runs=lambda name: name is not None and "." in name,
+        runs_code=lambda name: name is not None and "." in name,
     ),
     Key(
         "sources.exclude",
-        kinds.texts("a glob or a list of globs"),
+        kinds.text_list("a glob or a list of globs"),
         (),
         "files that no task is read from",
         flag="--exclude",
     ),
     Key(
         "sources.tag",
-        kinds.name("a tag's name"),
+        kinds.required_text("a tag's name"),
         "master",
         "the tag whose tasks are read, in formats that have tags",
         flag="--tag",
@@ -272,7 +277,7 @@ KEYS: tuple[AnyKey, ...] = (
     Key(
         "sources.write_back",
         kinds.choice(WriteBack),
-        _BATCH.write_back,
+        _BATCH_DEFAULTS.write_back,
         "where statuses are written to: the checkout, the batch branch, both or neither",
     ),
     Key(
@@ -289,24 +294,24 @@ KEYS: tuple[AnyKey, ...] = (
         "which files keep two tasks from running at once: also those their texts name, declared ones, or none",
         flag="--file-conflicts",
     ),
-    *keys_git.WORKSPACE,
-    *keys_git.MERGE,
-    *keys_git.PR,
+    *keys_git.WORKSPACE_KEYS,
+    *keys_git.MERGE_KEYS,
+    *keys_git.PR_KEYS,
     Key(
         "engine.parallel_limit",
-        kinds.whole(),
-        _ENGINE.parallel_limit,
+        kinds.whole_number(),
+        _ENGINE_DEFAULTS.parallel_limit,
         "attempts at once over all batches; 0: no limit; set by nobody: 4, or what an open batch asks for",
     ),
     Key(
         "engine.agent_limits",
-        kinds.counts("agents"),
-        _ENGINE.agent_limits,
+        kinds.count_table("agents"),
+        _ENGINE_DEFAULTS.agent_limits,
         "attempts at once of one agent, for each agent named; 0: no limit",
     ),
     Key(
         "engine.keep_awake",
-        kinds.switch(),
+        kinds.boolean(),
         default=True,
         about="keep the machine from sleeping while a batch runs, where the system allows it",
     ),
@@ -318,37 +323,37 @@ KEYS: tuple[AnyKey, ...] = (
     ),
     Key(
         "engine.traces",
-        keys_notify.webhook(),
+        keys_notify.http_url(),
         None,
         "the OTLP/HTTP address that gets traces of what the engine does; none: that of OTEL_EXPORTER_OTLP_ENDPOINT",
-        private=True,
-        hide=lambda url: url and keys_notify.host_of(url),
+        user_only=True,
+        mask=lambda url: url and keys_notify.mask_to_host(url),
     ),
-    *keys_notify.NOTIFY,
+    *keys_notify.NOTIFY_KEYS,
 )
 
-BY_NAME: Mapping[str, AnyKey] = MappingProxyType({key.name: key for key in KEYS})
-BY_VARIABLE: Mapping[str, AnyKey] = MappingProxyType({key.variable: key for key in KEYS})
-BY_SAVED: Mapping[str, AnyKey] = MappingProxyType({key.saved: key for key in KEYS})
-BY_FIELD: Mapping[str, AnyKey] = MappingProxyType({key.field: key for key in KEYS})
+KEYS_BY_NAME: Mapping[str, AnyKey] = MappingProxyType({key.name: key for key in KEYS})
+KEYS_BY_VARIABLE: Mapping[str, AnyKey] = MappingProxyType({key.env_variable: key for key in KEYS})
+KEYS_BY_SAVED_NAME: Mapping[str, AnyKey] = MappingProxyType({key.saved_name: key for key in KEYS})
+KEYS_BY_FIELD: Mapping[str, AnyKey] = MappingProxyType({key.field: key for key in KEYS})
 
 
-def of_table(table: str) -> tuple[AnyKey, ...]:
+def list_table_keys(table: str) -> tuple[AnyKey, ...]:
     return tuple(key for key in KEYS if key.table == table)
 
 
-def near(word: str, names: Iterable[str], cutoff: float = 0.6) -> str | None:
+def find_similar(word: str, names: Iterable[str], cutoff: float = 0.6) -> str | None:
     return next(iter(get_close_matches(word, list(names), n=1, cutoff=cutoff)), None)
 
 
-def meant(table: str, field: str) -> str:
+def suggest_key(table: str, field: str) -> str:
     """A hint for a key that is not there: the same name in another table, a near one in this, a near one in another."""
     tidy = field.lower().replace("-", "_")
-    if tidy in BY_FIELD:
-        there = BY_FIELD[tidy]
+    if tidy in KEYS_BY_FIELD:
+        there = KEYS_BY_FIELD[tidy]
         return f"Did you mean {there.field if there.table == table else there.name}?"
-    here = near(tidy, (key.field for key in of_table(table)))
-    anywhere = here or near(tidy, BY_FIELD, _ALIKE)
+    here = find_similar(tidy, (key.field for key in list_table_keys(table)))
+    anywhere = here or find_similar(tidy, KEYS_BY_FIELD, _MIN_SIMILARITY)
     if anywhere is None:
         return ""
-    return f"Did you mean {anywhere if here else BY_FIELD[anywhere].name}?"
+    return f"Did you mean {anywhere if here else KEYS_BY_FIELD[anywhere].name}?"

@@ -5,46 +5,48 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from plait.config.key import AnyKey
-from plait.config.kinds import Unfit, listed
-from plait.config.schema import BY_NAME, TABLES, of_table
-from plait.config.toml import shown, write
+from plait.config.kinds import InvalidValue, join_choices
+from plait.config.schema import KEYS_BY_NAME, TABLES, list_table_keys
+from plait.config.toml import format_short, format_toml
 from plait.core.errors import UserError
 
-_HEAD = "# Settings of plait for this repository. `plait config` shows what is in force, and why."
+_TEMPLATE_HEADER = "# Settings of plait for this repository. `plait config` shows what is in force, and why."
 
 
-def template(values: Mapping[str, object]) -> str:
+def render_config_template(values: Mapping[str, object]) -> str:
     """`values` by key, as a file would say them. What is commented out is the default, and says so without a space."""
     for name in values:
-        if name not in BY_NAME:
+        if name not in KEYS_BY_NAME:
             raise UserError(f"there is no setting called {name}")
-    tables = (_table(table, about, values) for table, about in TABLES.items() if _keys(table))
-    return "\n".join([_HEAD, *tables, ""])
+    tables = (
+        _template_table(table, about, values) for table, about in TABLES.items() if _repository_keys(table)
+    )
+    return "\n".join([_TEMPLATE_HEADER, *tables, ""])
 
 
-def _table(table: str, about: str, values: Mapping[str, object]) -> str:
+def _template_table(table: str, about: str, values: Mapping[str, object]) -> str:
     lines = ["", f"# {about}", f"[{table}]"]
-    for key in _keys(table):
+    for key in _repository_keys(table):
         mark = "" if key.name in values else "#"
-        lines += [f"# {_meaning(key)}", f"{mark}{key.field} = {_spelt(key, values)}"]
+        lines += [f"# {_describe(key)}", f"{mark}{key.field} = {_format_setting(key, values)}"]
     return "\n".join(lines)
 
 
-def _keys(table: str) -> list[AnyKey]:
+def _repository_keys(table: str) -> list[AnyKey]:
     """Those that a repository may set."""
-    return [key for key in of_table(table) if not key.private]
+    return [key for key in list_table_keys(table) if not key.user_only]
 
 
-def _spelt(key: AnyKey, values: Mapping[str, object]) -> str:
+def _format_setting(key: AnyKey, values: Mapping[str, object]) -> str:
     if key.name not in values:
-        return write(key.kind.spelt(key.default))
+        return format_toml(key.value_type.format_for_file(key.default))
     try:
-        return write(key.kind.spelt(key.kind.read(values[key.name])))
-    except Unfit:
-        message = f"{key.name} must be {key.kind.allowed}, not {shown(values[key.name])}"
+        return format_toml(key.value_type.format_for_file(key.value_type.read(values[key.name])))
+    except InvalidValue:
+        message = f"{key.name} must be {key.value_type.allowed}, not {format_short(values[key.name])}"
         raise UserError(message) from None
 
 
-def _meaning(key: AnyKey) -> str:
-    choices = f" One of {listed(key.kind.choices)}." if key.kind.choices else ""
+def _describe(key: AnyKey) -> str:
+    choices = f" One of {join_choices(key.value_type.choices)}." if key.value_type.choices else ""
     return f"{key.about[:1].upper()}{key.about[1:]}.{choices}"

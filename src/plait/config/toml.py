@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from plait.config.locate import Places, locate
+from plait.config.locate import KeyLines, locate_keys
 from plait.core.errors import ConfigError
 from plait.core.frozen import dataclass
 
 # TOML as tomllib gives it: what is in it is judged key by key.
-Tree = Mapping[str, object]
+TomlTree = Mapping[str, object]
 
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
-_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+_ERROR_POSITION = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 _HINTS = {
     "Invalid value": "A text stands in quotes.",
     "Cannot overwrite": "Say each key once.",
@@ -21,18 +21,18 @@ _HINTS = {
     "Expected '=' after": "A line is `key = value`, or a table's name in brackets.",
 }
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
-_LONGEST = 60
+_MAX_SHOWN_CHARS = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Toml:
+class ParsedToml:
     """A file's content, and where each part of it stands."""
 
-    tree: Tree
-    places: Places
+    tree: TomlTree
+    key_lines: KeyLines
 
 
-def parse(text: str, file: str) -> Toml:
+def parse_toml(text: str, file: str) -> ParsedToml:
     import tomllib  # noqa: PLC0415 - only those who have a file need it
 
     try:
@@ -40,13 +40,13 @@ def parse(text: str, file: str) -> Toml:
     except RecursionError as error:
         raise ConfigError(f"{file}: this is nested too deep to be read") from error
     except ValueError as error:
-        raise _broken(text, file, str(error)) from error
-    return Toml(tree, locate(text))
+        raise _syntax_error(text, file, str(error)) from error
+    return ParsedToml(tree, locate_keys(text))
 
 
-def _broken(text: str, file: str, message: str) -> ConfigError:
+def _syntax_error(text: str, file: str, message: str) -> ConfigError:
     """`tomllib` says where only in its message."""
-    place = _PLACE.search(message)
+    place = _ERROR_POSITION.search(message)
     why = message[: place.start()] if place else message
     line = int(place[1]) if place and place[1] else text.rstrip("\n").count("\n") + 1
     column = f", at column {place[2]}" if place and place[2] else ""
@@ -55,7 +55,7 @@ def _broken(text: str, file: str, message: str) -> ConfigError:
     return ConfigError(f"{file}:{line}: this is not valid TOML: {said}", hint=hint)
 
 
-def write(value: object) -> str:
+def format_toml(value: object) -> str:
     """A value as TOML, on one line. A text that a terminal or an editor could take for more is escaped."""
     match value:
         case bool():
@@ -63,35 +63,37 @@ def write(value: object) -> str:
         case int() | float():
             return str(value)
         case str():
-            return _quoted(value)
+            return _quote(value)
         case Mapping():
-            pairs = ", ".join(f"{bare(str(name))} = {write(one)}" for name, one in value.items())
+            pairs = ", ".join(
+                f"{format_toml_key(str(name))} = {format_toml(one)}" for name, one in value.items()
+            )
             return f"{{ {pairs} }}" if pairs else "{}"
         case Sequence():
-            return f"[{', '.join(map(write, value))}]"
+            return f"[{', '.join(map(format_toml, value))}]"
         case _:
             return str(value)
 
 
-def shown(value: object) -> str:
+def format_short(value: object) -> str:
     """A value for a message: short, however long it is."""
     try:
-        said = write(value)
+        said = format_toml(value)
     except RecursionError:
         return "something nested too deep"
-    return said if len(said) <= _LONGEST else f"{said[: _LONGEST - 1]}\N{HORIZONTAL ELLIPSIS}"
+    return said if len(said) <= _MAX_SHOWN_CHARS else f"{said[: _MAX_SHOWN_CHARS - 1]}\N{HORIZONTAL ELLIPSIS}"
 
 
-def bare(name: str) -> str:
+def format_toml_key(name: str) -> str:
     """A key as a file would have it: in quotes only if it needs them."""
-    return name if _BARE.fullmatch(name) else _quoted(name)
+    return name if _BARE_KEY.fullmatch(name) else _quote(name)
 
 
-def _quoted(said: str) -> str:
-    return f'"{"".join(map(_escaped, said))}"'
+def _quote(said: str) -> str:
+    return f'"{"".join(map(_escape_char, said))}"'
 
 
-def _escaped(char: str) -> str:
+def _escape_char(char: str) -> str:
     if char in _ESCAPES:
         return _ESCAPES[char]
     if char.isprintable():

@@ -11,14 +11,14 @@ from dataclasses import replace
 
 from plait.core.decisions import Candidate
 from plait.core.frozen import dataclass
-from plait.core.holds import GROUP
+from plait.core.holds import GROUP_PREFIX
 from plait.core.plan import Plan
 from plait.core.state import AttemptState, BatchState, TaskState
 from plait.core.status import TaskStatus
 from plait.core.task import Need, NeedKind, Task
 
 REFEREE = "referee"
-MOST = 26  # entrants of a task: a judge is told of them by a letter each
+MAX_ENTRANTS = 26  # entrants of a task: a judge is told of them by a letter each
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Contest:
     def size(self) -> int:
         return len(self.agents) * self.times
 
-    def entrants(self) -> Iterator[tuple[str, str]]:
+    def list_entrants(self) -> Iterator[tuple[str, str]]:
         """What each one is called after its task, and its agent; no two are called the same."""
         short = [agent.rpartition(":" if ":" in agent else ".")[2] or agent for agent in self.agents]
         for place, agent in enumerate(self.agents):
@@ -41,21 +41,21 @@ class Contest:
                 yield (f"{label}-{number}" if self.times > 1 else label), agent
 
 
-def contested(task: Task) -> bool:
+def can_be_contested(task: Task) -> bool:
     """A script or a model's job comes out the same whoever does it, so there is nothing to choose from."""
     return task.run is None and task.job is None
 
 
-def expand(plan: Plan, contest: Contest) -> Plan:
+def expand_contest(plan: Plan, contest: Contest) -> Plan:
     """The plan with the entrants of every task that can be contested, each before its task.
 
     The referee takes next to no time: an entrant is ranked as its task was, and the task without its own length.
     """
-    tasks, places = _grown(plan, contest)
+    tasks, places = _insert_entrants(plan, contest)
     needs: list[tuple[int, ...]] = [()] * len(tasks)
     holds: list[tuple[str, ...]] = [()] * len(tasks)
     ranks = [0.0] * len(tasks)
-    after = _after(plan)
+    after = _longest_path_after(plan)
     for old, place in enumerate(places):
         mine = tuple(sorted(places[need] for need in plan.needs[old]))
         entrants = range(places[old - 1] + 1 if old else 0, place)
@@ -65,26 +65,28 @@ def expand(plan: Plan, contest: Contest) -> Plan:
         for entrant in entrants:
             needs[entrant] = mine
             # It is never merged, so its files keep nobody away; a group may be about more than files.
-            holds[entrant] = tuple(token for token in plan.holds[old] if token.startswith(GROUP))
+            holds[entrant] = tuple(token for token in plan.holds[old] if token.startswith(GROUP_PREFIX))
             ranks[entrant] = plan.ranks[old]
     return Plan(tuple(tasks), tuple(needs), tuple(holds), tuple(ranks), plan.phases)
 
 
-def _grown(plan: Plan, contest: Contest) -> tuple[list[Task], list[int]]:
+def _insert_entrants(plan: Plan, contest: Contest) -> tuple[list[Task], list[int]]:
     """All tasks, and where each one of the plan is among them."""
     tasks: list[Task] = []
     places: list[int] = []
     for task in plan.tasks:
         entrants = (
-            [_entrant(task, *named, contest) for named in contest.entrants()] if contested(task) else []
+            [_make_entrant(task, *named, contest) for named in contest.list_entrants()]
+            if can_be_contested(task)
+            else []
         )
         tasks += entrants
         places.append(len(tasks))
-        tasks.append(_refereed(task, entrants) if entrants else task)
+        tasks.append(_make_refereed(task, entrants) if entrants else task)
     return tasks, places
 
 
-def _entrant(task: Task, label: str, agent: str, contest: Contest) -> Task:
+def _make_entrant(task: Task, label: str, agent: str, contest: Contest) -> Task:
     """It is told which files to touch, as its task would be."""
     own = task.agent == agent or (task.agent is None and len(contest.agents) == 1)
     return replace(
@@ -98,12 +100,12 @@ def _entrant(task: Task, label: str, agent: str, contest: Contest) -> Task:
     )
 
 
-def _refereed(task: Task, entrants: Sequence[Task]) -> Task:
+def _make_refereed(task: Task, entrants: Sequence[Task]) -> Task:
     waits = tuple(Need(entrant.id, NeedKind.ENTRANT) for entrant in entrants)
     return replace(task, needs=task.needs + waits, agent=REFEREE, model=None)
 
 
-def _after(plan: Plan) -> list[float]:
+def _longest_path_after(plan: Plan) -> list[float]:
     """The longest path from each task's end to the end of the plan."""
     after = [0.0] * len(plan.tasks)
     for place, needs in enumerate(plan.needs):
@@ -112,13 +114,13 @@ def _after(plan: Plan) -> list[float]:
     return after
 
 
-def clashing(plan: Plan) -> str | None:
+def find_duplicate_id(plan: Plan) -> str | None:
     """An id that a task has already and an entrant got as well."""
     seen: set[str] = set()
     return next((task.id for task in plan.tasks if task.id in seen or seen.add(task.id)), None)  # type: ignore[func-returns-value]  # it marks it as seen
 
 
-def unsound(plan: Plan) -> str | None:
+def why_invalid(plan: Plan) -> str | None:
     """Why this can be no contest: an entrant is one task's, and nobody else waits for it."""
     ids = {task.id: place for place, task in enumerate(plan.tasks)}
     waiting: dict[int, list[int]] = {place: [] for place, task in enumerate(plan.tasks) if task.entrant}
@@ -133,45 +135,49 @@ def unsound(plan: Plan) -> str | None:
     return None
 
 
-def refereed(task: TaskState, agent: str | None = None) -> bool:
+def is_refereed(task: TaskState, agent: str | None = None) -> bool:
     """Its change is chosen from its entrants', unless a person has given it to another agent, or gives it to one now."""
-    return bool(task.entrants) and (agent or task.chosen) in {None, REFEREE}
+    return bool(task.entrants) and (agent or task.chosen_agent) in {None, REFEREE}
 
 
-def candidates(batch: BatchState, task: TaskState) -> tuple[Candidate, ...]:
+def list_candidates(batch: BatchState, task: TaskState) -> tuple[Candidate, ...]:
     """What there is to choose from."""
     return (
-        tuple(_candidate(each) for each in passed(batch, task) if each.tip is not None)
-        if refereed(task)
+        tuple(_make_candidate(each) for each in find_passed_entrants(batch, task) if each.tip is not None)
+        if is_refereed(task)
         else ()
     )
 
 
-def passed(batch: BatchState, task: TaskState) -> list[TaskState]:
+def find_passed_entrants(batch: BatchState, task: TaskState) -> list[TaskState]:
     """The entrants that are done, but for those that were chosen before and did not stand."""
     entrants = (batch.tasks[place] for place in task.entrants)
-    return [each for each in entrants if each.status is TaskStatus.DONE and each.task.id not in task.outdone]
+    return [
+        each
+        for each in entrants
+        if each.status is TaskStatus.DONE and each.task.id not in task.rejected_entrants
+    ]
 
 
-def withdrawn(batch: BatchState, task: TaskState, attempt: AttemptState, winner: str) -> bool:
+def is_winner_withdrawn(batch: BatchState, task: TaskState, attempt: AttemptState, winner: str) -> bool:
     """The winner was there to choose, and was dropped while the choice was made."""
     offered = any(each.task == winner for each in attempt.decision.candidates)
-    return offered and all(each.task.id != winner for each in passed(batch, task))
+    return offered and all(each.task.id != winner for each in find_passed_entrants(batch, task))
 
 
-def unwinnable(batch: BatchState, task: TaskState) -> bool:
-    return refereed(task) and not passed(batch, task)
+def is_unwinnable(batch: BatchState, task: TaskState) -> bool:
+    return is_refereed(task) and not find_passed_entrants(batch, task)
 
 
-def begun(batch: BatchState, task: TaskState) -> bool:
+def is_begun(batch: BatchState, task: TaskState) -> bool:
     """Something was written for it in this life: of a contest, by any entrant."""
-    contest = batch.task(task.task.entrant) if task.task.entrant is not None else task
+    contest = batch.find_task(task.task.entrant) if task.task.entrant is not None else task
     if contest is None or not contest.entrants:
         return not task.fresh
     return not (contest.fresh and all(batch.tasks[place].fresh for place in contest.entrants))
 
 
-def _candidate(entrant: TaskState) -> Candidate:
+def _make_candidate(entrant: TaskState) -> Candidate:
     took = (entrant.ended_at or 0.0) - (entrant.started_at or 0.0)
     agent = entrant.last_write.agent if entrant.last_write is not None else ""
     return Candidate(

@@ -9,11 +9,11 @@ from itertools import pairwise
 from plait.core.plan import Problem, Severity
 from plait.core.task import Origin
 
-Rows = Sequence[Sequence[int]]  # for each place, the places that come before it
-Said = tuple[str, Origin | None]  # a line that states an edge, and where it was said
+DependencyRows = Sequence[Sequence[int]]  # for each place, the places that come before it
+EdgeText = tuple[str, Origin | None]  # a line that states an edge, and where it was said
 
 
-def components(rows: Rows) -> list[list[int]]:
+def find_cyclic_components(rows: DependencyRows) -> list[list[int]]:
     """The strongly connected components that hold a cycle, each in order, by their first place.
 
     Tarjan's algorithm with its own stack: a chain of any length is fine.
@@ -39,13 +39,13 @@ def components(rows: Rows) -> list[list[int]]:
             else:
                 walk.pop()
                 if low[place] == number[place]:
-                    found.append(_unstack(stack, place, number))
+                    found.append(_pop_component(stack, place, number))
                 elif walk:
                     low[walk[-1][0]] = min(low[walk[-1][0]], low[place])
     return sorted(sorted(places) for places in found if len(places) > 1 or places[0] in rows[places[0]])
 
 
-def _unstack(stack: list[int], root: int, number: list[int]) -> list[int]:
+def _pop_component(stack: list[int], root: int, number: list[int]) -> list[int]:
     """Take the root's component off the stack; a number beyond all others keeps it out of later ones."""
     places: list[int] = []
     while not places or places[-1] != root:
@@ -54,7 +54,7 @@ def _unstack(stack: list[int], root: int, number: list[int]) -> list[int]:
     return places
 
 
-def loop(rows: Rows, component: Sequence[int]) -> list[int]:
+def find_shortest_cycle(rows: DependencyRows, component: Sequence[int]) -> list[int]:
     """A shortest cycle through the component's first place, in the order of work, that place at both ends."""
     first, members = component[0], set(component)
     seen_from = {first: first}
@@ -73,20 +73,26 @@ def loop(rows: Rows, component: Sequence[int]) -> list[int]:
     raise ValueError("no cycle runs through the first place of this component")
 
 
-def report(
-    rows: Rows, name: Callable[[int], str], edge: Callable[[int, int], Said], *, what: str, hint: str = ""
+def report_cycles(
+    rows: DependencyRows,
+    name: Callable[[int], str],
+    edge: Callable[[int, int], EdgeText],
+    *,
+    what: str,
+    hint: str = "",
 ) -> list[Problem]:
     """One error for each cyclic component. `edge(place, before)` states the edge between the two."""
     return [
-        _problem(component, loop(rows, component), name, edge, what, hint) for component in components(rows)
+        _cycle_problem(component, find_shortest_cycle(rows, component), name, edge, what, hint)
+        for component in find_cyclic_components(rows)
     ]
 
 
-def _problem(  # noqa: PLR0913, PLR0917 - the parts of one sentence
+def _cycle_problem(  # noqa: PLR0913, PLR0917 - the parts of one sentence
     component: list[int],
     path: list[int],
     name: Callable[[int], str],
-    edge: Callable[[int, int], Said],
+    edge: Callable[[int, int], EdgeText],
     what: str,
     hint: str,
 ) -> Problem:
@@ -98,11 +104,11 @@ def _problem(  # noqa: PLR0913, PLR0917 - the parts of one sentence
     if tangled >= len(path):
         lines.append(f"  {tangled} {what} are tied up with one another in all")
     return Problem(
-        Severity.ERROR, "\n".join(lines), edges[-1][1], hint or _way_out(edges[-1][1], alone=alone)
+        Severity.ERROR, "\n".join(lines), edges[-1][1], hint or _cycle_hint(edges[-1][1], alone=alone)
     )
 
 
-def _way_out(at: Origin | None, *, alone: bool) -> str:
+def _cycle_hint(at: Origin | None, *, alone: bool) -> str:
     """The path begins with the earliest task, so its last edge is the one that goes against the written order."""
     where = f", at {at}," if at else ""
     return (

@@ -270,10 +270,10 @@ class DeadlinesMoved:
     by: float
 
 
-AboutRequest = RequestGranted | RequestRefused
-AboutAttempt = AttemptStarted | AttemptEnding | StepPassed
-AboutTask = RetryGranted | BackoffEnded | AnswerAwaited | TaskEnded | TaskInterrupted
-AboutLine = MergeStarted | RebuildStarted | GateStarted | GateEnding | PublishStarted
-AboutLimit = BreakerOpened | BreakerClosed | LimitRaised | DeadlinesMoved
-AboutBatch = PhaseOpened | BatchPaused | BatchUnpaused | BatchHalted | BatchEnded
-Decision = AboutRequest | AboutAttempt | AboutTask | AboutLine | AboutLimit | AboutBatch
+RequestDecision = RequestGranted | RequestRefused
+AttemptDecision = AttemptStarted | AttemptEnding | StepPassed
+TaskDecision = RetryGranted | BackoffEnded | AnswerAwaited | TaskEnded | TaskInterrupted
+BranchDecision = MergeStarted | RebuildStarted | GateStarted | GateEnding | PublishStarted
+LimitDecision = BreakerOpened | BreakerClosed | LimitRaised | DeadlinesMoved
+BatchDecision = PhaseOpened | BatchPaused | BatchUnpaused | BatchHalted | BatchEnded
+Decision = RequestDecision | AttemptDecision | TaskDecision | BranchDecision | LimitDecision | BatchDecision

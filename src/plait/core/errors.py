@@ -49,6 +49,6 @@ class Bug(PlaitError):  # noqa: N818 - it is a bug, not an error in the world
     fault = Fault.BUG
 
 
-def in_words(error: Exception) -> str:
+def describe_error(error: Exception) -> str:
     """For a sentence: what plait's own errors say, and the name of any other one before what it says."""
     return error.message if isinstance(error, PlaitError) else f"{type(error).__name__}: {error}"

@@ -6,12 +6,12 @@ import re
 
 from plait.core.frozen import dataclass
 
-_WILD = re.compile(r"[*?\[]")
+_WILDCARD = re.compile(r"[*?\[]")
 _PIECE = re.compile(r"(?P<star>\*+)|(?P<one>\?)|\[(?P<no>!?)(?P<of>[^/\]]+)\]|(?P<plain>[^*?\[]+|\[)")
 
 
 def is_glob(path: str) -> bool:
-    return _WILD.search(path) is not None
+    return _WILDCARD.search(path) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,65 +21,67 @@ class Glob:
     text: str
     prefix: str
     folder: str
-    whole: re.Pattern[str]
-    above: re.Pattern[str]
+    pattern: re.Pattern[str]
+    folder_pattern: re.Pattern[str]
 
     def matches(self, path: str) -> bool:
-        return self.whole.fullmatch(path) is not None
+        return self.pattern.fullmatch(path) is not None
 
     def reaches(self, folder: str) -> bool:
         """Could it match anything inside this folder?"""
-        return self.above.fullmatch(f"/{folder}") is not None
+        return self.folder_pattern.fullmatch(f"/{folder}") is not None
 
 
-def parse(text: str) -> Glob:
-    prefix = _WILD.split(text, maxsplit=1)[0]
+def parse_glob(text: str) -> Glob:
+    prefix = _WILDCARD.split(text, maxsplit=1)[0]
     said = text.split("/")
     names = [name for place, name in enumerate(said) if name != "**" or said[place - 1 : place] != ["**"]]
-    whole, above = (re.compile(pattern, re.DOTALL) for pattern in (_whole(names), _above(names)))
+    whole, above = (
+        re.compile(pattern, re.DOTALL) for pattern in (_full_pattern(names), _folder_pattern(names))
+    )
     return Glob(text, prefix, prefix.rpartition("/")[0], whole, above)
 
 
-def _whole(names: list[str]) -> str:
+def _full_pattern(names: list[str]) -> str:
     *folders, last = names
-    crossed = "".join("(?:[^/]+/)*" if name == "**" else f"{_name(name)}/" for name in folders)
-    return crossed + (".+" if last == "**" else _name(last))
+    crossed = "".join("(?:[^/]+/)*" if name == "**" else f"{_name_pattern(name)}/" for name in folders)
+    return crossed + (".+" if last == "**" else _name_pattern(last))
 
 
-def _above(names: list[str]) -> str:
+def _folder_pattern(names: list[str]) -> str:
     """Matches each folder, with a slash before every name, in which the rest of the names could still be found."""
     pattern = ""
     for place, name in reversed(list(enumerate(names))):
         if name == "**":
             pattern = "(?:/.*)?"
         elif place < len(names) - 1:
-            pattern = f"(?:/{_name(name)}{pattern})?"
+            pattern = f"(?:/{_name_pattern(name)}{pattern})?"
     return pattern
 
 
-def _name(name: str) -> str:
+def _name_pattern(name: str) -> str:
     """The pattern of one name. What lies between two stars is found once and for all, so that no name takes long."""
     runs = [""]
     for piece in _PIECE.finditer(name):
         if piece["star"]:
             runs.append("")
         else:
-            runs[-1] += _piece(piece)
+            runs[-1] += _piece_pattern(piece)
     first, *between = runs
     last = f"[^/]*{between.pop()}" if between else ""
     return first + "".join(f"(?>[^/]*?{run})" for run in between) + last
 
 
-def _piece(found: re.Match[str]) -> str:
+def _piece_pattern(found: re.Match[str]) -> str:
     if found["one"]:
         return "[^/]"
     if found["plain"]:
         return re.escape(found["plain"])
-    ranges = re.sub(r"(.)-(.)|(.)", _range, found["of"], flags=re.DOTALL)
+    ranges = re.sub(r"(.)-(.)|(.)", _range_pattern, found["of"], flags=re.DOTALL)
     return f"[^/{ranges}]" if found["no"] else f"(?!/)[{ranges}]"
 
 
-def _range(found: re.Match[str]) -> str:
+def _range_pattern(found: re.Match[str]) -> str:
     low, high, single = found.groups()
     if single is not None:
         return re.escape(single)

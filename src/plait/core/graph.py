@@ -7,24 +7,31 @@ from graphlib import CycleError, TopologicalSorter
 
 from plait.core import cycles
 from plait.core.frozen import dataclass
-from plait.core.holds import crowds, holds
-from plait.core.needs import Outside, Row, UnknownNeeds, judge, resolve, said
-from plait.core.phases import check, contradictions, gated
+from plait.core.holds import find_crowded_files, assign_locks
+from plait.core.needs import (
+    UnplannedTasks,
+    DependencyRow,
+    UnknownNeeds,
+    check_missing_needs,
+    resolve_needs,
+    describe_need,
+)
+from plait.core.phases import check_phases, find_phase_contradictions, add_phase_rows
 from plait.core.plan import Plan, Problem, Severity
 from plait.core.task import Phase, Task
 
-__all__ = ["Checked", "UnknownNeeds", "build"]
+__all__ = ["PlanCheck", "UnknownNeeds", "build_checked_plan"]
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class PlanCheck:
     """There is a plan unless one of the problems is an error."""
 
     plan: Plan | None
     problems: tuple[Problem, ...] = ()
 
 
-def build(  # noqa: PLR0913 - what the source knows, what the person asked for, what history tells
+def build_checked_plan(  # noqa: PLR0913 - what the source knows, what the person asked for, what history tells
     tasks: Sequence[Task],
     *,
     phases: Sequence[Phase] = (),
@@ -33,30 +40,41 @@ def build(  # noqa: PLR0913 - what the source knows, what the person asked for, 
     unknown: UnknownNeeds = UnknownNeeds.DONE,
     ignore_needs: bool = False,
     durations: Callable[[Task], float] | None = None,
-) -> Checked:
+) -> PlanCheck:
     """Check everything and report everything at once. `finished` and `known` are ids of the source, selected or not."""
     if not tasks:
         hint = "Name a source that has tasks, or select others with --select."
-        return Checked(None, (Problem(Severity.ERROR, "there are no tasks to run", hint=hint),))
-    tasks, problems = _distinct(tasks)
+        return PlanCheck(None, (Problem(Severity.ERROR, "there are no tasks to run", hint=hint),))
+    tasks, problems = _drop_duplicates(tasks)
     index = {task.id: place for place, task in enumerate(tasks)}
-    outside = Outside(frozenset(finished), frozenset(known), unknown, ignore_needs)
-    needs, missing = resolve(tasks, index)
-    held, clashes = holds(tasks, index, outside)
-    phases, disorder = check(phases, tasks, index, outside)
-    problems += [*judge(missing, index, outside), *clashes, *disorder, *crowds(held, needs)]
-    ordered = _order(needs)
+    outside = UnplannedTasks(frozenset(finished), frozenset(known), unknown, ignore_needs)
+    needs, missing = resolve_needs(tasks, index)
+    held, clashes = assign_locks(tasks, index, outside)
+    phases, disorder = check_phases(phases, tasks, index, outside)
+    problems += [
+        *check_missing_needs(missing, index, outside),
+        *clashes,
+        *disorder,
+        *find_crowded_files(held, needs),
+    ]
+    ordered = _sort_topologically(needs)
     if ordered is None:
-        problems += _cycles(tasks, needs)
-    elif phases and not _failed(disorder) and _order(gated(tasks, needs, phases)) is None:
-        problems += contradictions(tasks, needs, phases)
-    if ordered is None or _failed(problems):
-        return Checked(None, tuple(problems))
-    ranks = _ranks(ordered, needs, [durations(task) if durations else task.expected for task in tasks])
-    return Checked(Plan(tuple(tasks), tuple(needs), tuple(held), tuple(ranks), phases), tuple(problems))
+        problems += _report_cycles(tasks, needs)
+    elif (
+        phases
+        and not _has_errors(disorder)
+        and _sort_topologically(add_phase_rows(tasks, needs, phases)) is None
+    ):
+        problems += find_phase_contradictions(tasks, needs, phases)
+    if ordered is None or _has_errors(problems):
+        return PlanCheck(None, tuple(problems))
+    ranks = _rank_tasks(
+        ordered, needs, [durations(task) if durations else task.expected_seconds for task in tasks]
+    )
+    return PlanCheck(Plan(tuple(tasks), tuple(needs), tuple(held), tuple(ranks), phases), tuple(problems))
 
 
-def _distinct(tasks: Sequence[Task]) -> tuple[Sequence[Task], list[Problem]]:
+def _drop_duplicates(tasks: Sequence[Task]) -> tuple[Sequence[Task], list[Problem]]:
     """The first task of each id, and an error for each id that is there more than once."""
     if len({task.id for task in tasks}) == len(tasks):
         return tasks, []
@@ -74,7 +92,7 @@ def _distinct(tasks: Sequence[Task]) -> tuple[Sequence[Task], list[Problem]]:
     return [same[0] for same in by_id.values()], problems
 
 
-def _order(rows: Sequence[Row]) -> list[int] | None:
+def _sort_topologically(rows: Sequence[DependencyRow]) -> list[int] | None:
     """What comes before, first; None if there is a cycle."""
     try:
         return list(TopologicalSorter(dict(enumerate(rows))).static_order())
@@ -82,18 +100,20 @@ def _order(rows: Sequence[Row]) -> list[int] | None:
         return None
 
 
-def _cycles(tasks: Sequence[Task], needs: Sequence[Row]) -> list[Problem]:
-    def edge(place: int, before: int) -> cycles.Said:
-        return said(tasks[place], tasks[before].id)
+def _report_cycles(tasks: Sequence[Task], needs: Sequence[DependencyRow]) -> list[Problem]:
+    def edge(place: int, before: int) -> cycles.EdgeText:
+        return describe_need(tasks[place], tasks[before].id)
 
-    return cycles.report(needs, lambda place: tasks[place].id, edge, what="tasks")
+    return cycles.report_cycles(needs, lambda place: tasks[place].id, edge, what="tasks")
 
 
-def _failed(problems: Sequence[Problem]) -> bool:
+def _has_errors(problems: Sequence[Problem]) -> bool:
     return any(problem.severity is Severity.ERROR for problem in problems)
 
 
-def _ranks(ordered: Sequence[int], needs: Sequence[Row], durations: Sequence[float]) -> list[float]:
+def _rank_tasks(
+    ordered: Sequence[int], needs: Sequence[DependencyRow], durations: Sequence[float]
+) -> list[float]:
     """The longest path from each task's start to the end, in seconds."""
     after = [0.0] * len(needs)
     ranks = [0.0] * len(needs)

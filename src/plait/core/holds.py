@@ -10,33 +10,34 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
-from plait.core.needs import Outside, Row
-from plait.core.overlap import FILE, normal, tokens
+from plait.core.needs import UnplannedTasks, DependencyRow
+from plait.core.overlap import FILE_PREFIX, normalize_touch, find_file_locks
 from plait.core.plan import Problem, Severity
 from plait.core.task import Task
 
-GROUP = "group:"
-PAIR = "pair:"
+GROUP_PREFIX = "group:"
+PAIR_PREFIX = "pair:"
 
-Hold = tuple[str, ...]
+LockNames = tuple[str, ...]
 
 # With four at once, the default, a file that more than a quarter of the tasks share sets the length of the batch.
-_CROWD = 5
-_SHARE = 4
+_MIN_CROWD = 5
+_CROWD_DIVISOR = 4
 
 
-def holds(
-    tasks: Sequence[Task], index: Mapping[str, int], outside: Outside
-) -> tuple[list[Hold], list[Problem]]:
+def assign_locks(
+    tasks: Sequence[Task], index: Mapping[str, int], outside: UnplannedTasks
+) -> tuple[list[LockNames], list[Problem]]:
     """For each task its tokens, sorted; and what is wrong with what it touches or conflicts with."""
-    pairs, problems = _pairs(tasks, index, outside)
+    pairs, problems = _pair_locks(tasks, index, outside)
     normals = {
-        said: normal(said) for said in dict.fromkeys(chain.from_iterable(task.touches for task in tasks))
+        said: normalize_touch(said)
+        for said in dict.fromkeys(chain.from_iterable(task.touches for task in tasks))
     }
-    problems += _outsiders(tasks, normals)
-    taken = tokens({touch for touch in normals.values() if touch is not None})
+    problems += _check_touched_paths(tasks, normals)
+    taken = find_file_locks({touch for touch in normals.values() if touch is not None})
     of_said = {said: taken[touch] for said, touch in normals.items() if touch is not None}
-    held: list[Hold] = []
+    held: list[LockNames] = []
     for place, task in enumerate(tasks):
         if not (task.touches or task.exclusive or place in pairs):
             held.append(())
@@ -44,20 +45,20 @@ def holds(
         mine = set(chain.from_iterable(of_said.get(said, ()) for said in task.touches))
         mine.update(pairs.get(place, ()))
         if task.exclusive:
-            mine.add(GROUP + task.exclusive)
+            mine.add(GROUP_PREFIX + task.exclusive)
         held.append(tuple(sorted(mine)))
     return held, problems
 
 
-def _pairs(
-    tasks: Sequence[Task], index: Mapping[str, int], outside: Outside
+def _pair_locks(
+    tasks: Sequence[Task], index: Mapping[str, int], outside: UnplannedTasks
 ) -> tuple[dict[int, list[str]], list[Problem]]:
     pairs: dict[int, list[str]] = {}
     problems = []
     for place, task in enumerate(tasks):
         for other in task.conflicts_with:
             if other in index and other != task.id:
-                token = PAIR + "|".join(sorted((task.id, other)))
+                token = PAIR_PREFIX + "|".join(sorted((task.id, other)))
                 pairs.setdefault(place, []).append(token)
                 pairs.setdefault(index[other], []).append(token)
             elif other not in index and other not in outside.known and other not in outside.finished:
@@ -66,7 +67,7 @@ def _pairs(
     return pairs, problems
 
 
-def _outsiders(tasks: Sequence[Task], normals: Mapping[str, str | None]) -> Iterator[Problem]:
+def _check_touched_paths(tasks: Sequence[Task], normals: Mapping[str, str | None]) -> Iterator[Problem]:
     bad = {said for said, touch in normals.items() if touch is None}
     for task in tasks if bad else ():
         for said in dict.fromkeys(task.touches):
@@ -76,16 +77,16 @@ def _outsiders(tasks: Sequence[Task], normals: Mapping[str, str | None]) -> Iter
                 yield Problem(Severity.WARNING, message, task.origin, hint)
 
 
-def file_of(token: str) -> str | None:
+def file_of_lock(token: str) -> str | None:
     """The file, folder or glob that a token stands for, as people write it."""
-    return token.removeprefix(FILE).removesuffix("/") if token.startswith(FILE) else None
+    return token.removeprefix(FILE_PREFIX).removesuffix("/") if token.startswith(FILE_PREFIX) else None
 
 
-def crowds(held: Sequence[Hold], needs: Sequence[Row]) -> list[Problem]:
+def find_crowded_files(held: Sequence[LockNames], needs: Sequence[DependencyRow]) -> list[Problem]:
     """A warning when one file keeps many tasks from running side by side that nothing else keeps in order."""
     counts = Counter(chain.from_iterable(held))
-    most = max(_CROWD, len(held) // _SHARE + 1)
-    crowded = {token: set[int]() for token, count in counts.items() if count >= most and file_of(token)}
+    most = max(_MIN_CROWD, len(held) // _CROWD_DIVISOR + 1)
+    crowded = {token: set[int]() for token, count in counts.items() if count >= most and file_of_lock(token)}
     for place, hold in enumerate(held) if crowded else ():
         for token in crowded.keys() & set(hold):
             crowded[token].add(place)
@@ -100,7 +101,9 @@ def crowds(held: Sequence[Hold], needs: Sequence[Row]) -> list[Problem]:
     more = (
         f", and so do {others} more files" if others > 1 else ", and so does another file" if others else ""
     )
-    message = f"{file_of(worst)} keeps {len(crowded[worst])} of {len(held)} tasks one after another{more}"
+    message = (
+        f"{file_of_lock(worst)} keeps {len(crowded[worst])} of {len(held)} tasks one after another{more}"
+    )
     return [
         Problem(
             Severity.WARNING, message, hint='If they can share it, set file_conflicts to "declared" or "off".'

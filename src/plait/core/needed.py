@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from plait.core.agenda.rules import agenda
+from plait.core.agenda.rules import list_due
 from plait.core.state import BatchState, State
 
 
-def needed(state: State) -> bool:
+def is_engine_needed(state: State) -> bool:
     """Something is under way, owed, or will be. What waits for a person alone needs nobody."""
-    if state.unanswered or state.shipping:
+    if state.unanswered or state.publishing_batches:
         return True
-    going = [batch for batch in state.open.values() if _under_way(batch) or batch.paused is None]
+    going = [batch for batch in state.open.values() if _is_under_way(batch) or batch.paused is None]
     if not going:
         return False
-    if any(_under_way(batch) for batch in going):
+    if any(_is_under_way(batch) for batch in going):
         return True
     # What the machine holds back is looked at by an engine only.
-    held_back = state.pressure is not None or (state.room is not None and state.room.slots is not None)
-    return held_back or next(agenda(state), None) is not None
+    held_back = state.pressure is not None or (
+        state.capacity is not None and state.capacity.slots is not None
+    )
+    return held_back or next(list_due(state), None) is not None
 
 
-def _under_way(batch: BatchState) -> bool:
+def _is_under_way(batch: BatchState) -> bool:
     """Somebody has to hear what becomes of it."""
     return (
         bool(batch.alive) or batch.merging is not None or batch.rebuild is not None or batch.gate is not None

@@ -12,13 +12,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Collection, Iterator
 
-from plait.core.globs import Glob, is_glob, parse
+from plait.core.globs import Glob, is_glob, parse_glob
 
-FILE = "file:"
+FILE_PREFIX = "file:"
 ROOT = "."
 
 
-def normal(said: str) -> str | None:
+def normalize_touch(said: str) -> str | None:
     """One spelling for each path; a folder keeps its slash. None if it is empty or lies outside the repository."""
     names: list[str] = []
     for name in said.split("/"):
@@ -37,34 +37,37 @@ def normal(said: str) -> str | None:
     return f"{path}/**" if is_glob(path) else f"{path or ROOT}/"
 
 
-def tokens(touches: Collection[str]) -> dict[str, tuple[str, ...]]:
+def find_file_locks(touches: Collection[str]) -> dict[str, tuple[str, ...]]:
     """The tokens of each touch, all of them in their normal spelling."""
-    globs = [parse(touch) for touch in touches if is_glob(touch)]
+    globs = [parse_glob(touch) for touch in touches if is_glob(touch)]
     paths = {touch.removesuffix("/") for touch in touches if not is_glob(touch)}
-    inside = _inside(paths, globs)
-    taken = {path: [FILE + path, *(FILE + touch for touch in touches)] for path, touches in inside.items()}
+    inside = _find_contained(paths, globs)
+    taken = {
+        path: [FILE_PREFIX + path, *(FILE_PREFIX + touch for touch in touches)]
+        for path, touches in inside.items()
+    }
     if globs:
         folders = inside.keys() | {touch[:-1] for touch in touches if touch.endswith("/")}
-        taken |= _by_globs(globs, sorted(paths - folders), sorted(folders))
+        taken |= _find_glob_locks(globs, sorted(paths - folders), sorted(folders))
     return {
-        touch: tuple(taken[path]) if (path := touch.removesuffix("/")) in taken else (FILE + path,)
+        touch: tuple(taken[path]) if (path := touch.removesuffix("/")) in taken else (FILE_PREFIX + path,)
         for touch in touches
     }
 
 
-def _inside(paths: Collection[str], globs: list[Glob]) -> dict[str, list[str]]:
+def _find_contained(paths: Collection[str], globs: list[Glob]) -> dict[str, list[str]]:
     """For each named path that turns out to be a folder, the named paths and globs that lie in it."""
     inside: dict[str, list[str]] = {}
     named: dict[str, list[str]] = {}  # the named paths among a folder and the folders around it
-    for touch, folder in _homes(paths, globs):
+    for touch, folder in _list_parents(paths, globs):
         if folder not in named:
-            named[folder] = [around for around in enclosing(folder) if around in paths]
+            named[folder] = [around for around in list_enclosing_folders(folder) if around in paths]
         for around in named[folder]:
             inside.setdefault(around, []).append(touch)
     return inside
 
 
-def _homes(paths: Collection[str], globs: list[Glob]) -> Iterator[tuple[str, str]]:
+def _list_parents(paths: Collection[str], globs: list[Glob]) -> Iterator[tuple[str, str]]:
     for path in paths:
         if path != ROOT:
             yield path, path.rpartition("/")[0]
@@ -72,7 +75,7 @@ def _homes(paths: Collection[str], globs: list[Glob]) -> Iterator[tuple[str, str
         yield glob.text, glob.folder
 
 
-def enclosing(folder: str) -> Iterator[str]:
+def list_enclosing_folders(folder: str) -> Iterator[str]:
     """The folder, and those that it lies in."""
     while folder:
         yield folder
@@ -80,26 +83,26 @@ def enclosing(folder: str) -> Iterator[str]:
     yield ROOT
 
 
-def _by_globs(globs: list[Glob], files: list[str], folders: list[str]) -> dict[str, list[str]]:
+def _find_glob_locks(globs: list[Glob], files: list[str], folders: list[str]) -> dict[str, list[str]]:
     prefixes = sorted({glob.prefix for glob in globs})
     return {
         glob.text: [
-            FILE + glob.text,
-            *(FILE + path for path in _beginning(glob.prefix, files) if glob.matches(path)),
+            FILE_PREFIX + glob.text,
+            *(FILE_PREFIX + path for path in _list_with_prefix(glob.prefix, files) if glob.matches(path)),
             # A folder that the whole glob lies in holds the glob's token already.
-            *(FILE + path for path in folders if not _lies_in(glob, path) and glob.reaches(path)),
-            *(f"{FILE}{prefix}*/" for prefix in _beginning(glob.prefix, prefixes)),
+            *(FILE_PREFIX + path for path in folders if not _is_inside(glob, path) and glob.reaches(path)),
+            *(f"{FILE_PREFIX}{prefix}*/" for prefix in _list_with_prefix(glob.prefix, prefixes)),
         ]
         for glob in globs
     }
 
 
-def _beginning(prefix: str, names: list[str]) -> Iterator[str]:
+def _list_with_prefix(prefix: str, names: list[str]) -> Iterator[str]:
     for place in range(bisect_left(names, prefix), len(names)):
         if not names[place].startswith(prefix):
             return
         yield names[place]
 
 
-def _lies_in(glob: Glob, folder: str) -> bool:
+def _is_inside(glob: Glob, folder: str) -> bool:
     return folder == ROOT or f"{glob.folder}/".startswith(f"{folder}/")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from enum import IntEnum
 
 
-class Owed(IntEnum):
-    NOTHING = 0  # it waits for the world, for a person, or for other tasks
-    END = 1  # a running attempt must be asked to end
-    SETTLE = 2  # it is over, for a reason outside its attempts
-    JUDGE = 3  # an exit, a conflict or a failed merge awaits judgement
+class NextAction(IntEnum):
+    NONE = 0  # it waits for the world, for a person, or for other tasks
+    END_ATTEMPT = 1  # a running attempt must be asked to end
+    END_TASK = 2  # it is over, for a reason outside its attempts
+    DECIDE_OUTCOME = 3  # an exit, a conflict or a failed merge awaits judgement
     START = 4  # the write step; it stands in `Ready`
     VERIFY = 5
     MERGE = 6

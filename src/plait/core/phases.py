@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from plait.core import cycles
-from plait.core.needs import Outside, Row, UnknownNeeds, said, source
+from plait.core.needs import UnplannedTasks, DependencyRow, UnknownNeeds, describe_need, describe_origin
 from plait.core.plan import Problem, Severity
 from plait.core.task import NeedKind, Phase, Task
 
 
-def held(task: Task, phase: Phase) -> bool:
+def is_held_by_phase(task: Task, phase: Phase) -> bool:
     """A task waits for its phase to open unless it says itself what it needs (whether or not that is finished).
 
     A phase that asks for a share of its own is a barrier, and holds all its tasks.
@@ -20,25 +20,25 @@ def held(task: Task, phase: Phase) -> bool:
     return phase.gate is not None or all(need.kind is not NeedKind.NEED for need in task.needs)
 
 
-def check(
-    phases: Sequence[Phase], tasks: Sequence[Task], index: Mapping[str, int], outside: Outside
+def check_phases(
+    phases: Sequence[Phase], tasks: Sequence[Task], index: Mapping[str, int], outside: UnplannedTasks
 ) -> tuple[tuple[Phase, ...], list[Problem]]:
     """The phases as the plan keeps them: totals cover the tasks at hand, and `opens_with` is a task of the plan.
 
     A phase that opens with a finished task is open: it keeps neither `opens_with` nor `after`.
     """
     keys = {phase.key: place for place, phase in enumerate(phases)}
-    problems = [*_strangers(tasks, keys), *_disorder(phases, keys)]
+    problems = [*_check_task_phases(tasks, keys), *_check_phase_order(phases, keys)]
     counted = Counter(task.phase for task in tasks if task.gating)
     checked = []
     for phase in phases:
-        phase, found = _opening(phase, index, outside)  # noqa: PLW2901 - the same phase, put right
+        phase, found = _resolve_opener(phase, index, outside)  # noqa: PLW2901 - the same phase, put right
         problems += found
         checked.append(replace(phase, total=max(phase.total, phase.settled + counted[phase.key])))
     return tuple(checked), problems
 
 
-def _strangers(tasks: Sequence[Task], keys: Mapping[str, int]) -> list[Problem]:
+def _check_task_phases(tasks: Sequence[Task], keys: Mapping[str, int]) -> list[Problem]:
     first: dict[str, Task] = {}
     for task in tasks:
         if task.phase is not None and task.phase not in keys:
@@ -49,7 +49,7 @@ def _strangers(tasks: Sequence[Task], keys: Mapping[str, int]) -> list[Problem]:
     ]
 
 
-def _disorder(phases: Sequence[Phase], keys: Mapping[str, int]) -> list[Problem]:
+def _check_phase_order(phases: Sequence[Phase], keys: Mapping[str, int]) -> list[Problem]:
     """Phases of one name, phases after unknown ones, phases that wait for one another."""
     problems = [
         Problem(Severity.ERROR, f"there are two phases called {phase.key}", phase.at, "Rename one of them.")
@@ -67,17 +67,21 @@ def _disorder(phases: Sequence[Phase], keys: Mapping[str, int]) -> list[Problem]
     def name(place: int) -> str:
         return f"phase {phases[place].key}"
 
-    def edge(place: int, before: int) -> cycles.Said:
-        return _waits(phases[place], name(before)), phases[place].at
+    def edge(place: int, before: int) -> cycles.EdgeText:
+        return _describe_wait(phases[place], name(before)), phases[place].at
 
-    return problems + cycles.report(rows, name, edge, what="phases", hint="Let one of them come first.")
-
-
-def _waits(phase: Phase, what: str) -> str:
-    return f"phase {phase.key} waits for {what}{source(phase.at, phase.reason)}"
+    return problems + cycles.report_cycles(
+        rows, name, edge, what="phases", hint="Let one of them come first."
+    )
 
 
-def _opening(phase: Phase, index: Mapping[str, int], outside: Outside) -> tuple[Phase, list[Problem]]:
+def _describe_wait(phase: Phase, what: str) -> str:
+    return f"phase {phase.key} waits for {what}{describe_origin(phase.at, phase.reason)}"
+
+
+def _resolve_opener(
+    phase: Phase, index: Mapping[str, int], outside: UnplannedTasks
+) -> tuple[Phase, list[Problem]]:
     task = phase.opens_with
     if task is None or task in index:
         return phase, []
@@ -88,14 +92,14 @@ def _opening(phase: Phase, index: Mapping[str, int], outside: Outside) -> tuple[
         message = f"{what}, which is neither finished nor selected: it waits for the earlier phases"
         return replace(phase, opens_with=None), [Problem(Severity.INFO, message, phase.at)]
     if outside.unknown is UnknownNeeds.FAIL:
-        return phase, [outside.refuse(what, task, phase.at, index)]
+        return phase, [outside.unknown_id_problem(what, task, phase.at, index)]
     message = f"{what}, which no source knows: taken as finished, so the phase is open"
     return replace(phase, opens_with=None, after=()), [Problem(Severity.INFO, message, phase.at)]
 
 
-def gated(
-    tasks: Sequence[Task], needs: Sequence[Row], phases: Sequence[Phase], *, early: bool = False
-) -> list[Row]:
+def add_phase_rows(
+    tasks: Sequence[Task], needs: Sequence[DependencyRow], phases: Sequence[Phase], *, early: bool = False
+) -> list[DependencyRow]:
     """The needs, then two rows for each phase: its gate (the ends it waits for) and its end (the tasks it counts).
 
     A gate waits here for the task that opens it and for all of the earlier ones, so a plan that is in order like this
@@ -106,7 +110,7 @@ def gated(
     counted: dict[str, list[int]] = {phase.key: [] for phase in phases}
     rows = list(needs)
     for place, task in enumerate(tasks):
-        if task.phase is not None and held(task, by_key[task.phase]):
+        if task.phase is not None and is_held_by_phase(task, by_key[task.phase]):
             rows[place] = (*needs[place], gate[task.phase])
         if task.phase is not None and task.gating:
             counted[task.phase].append(place)
@@ -120,21 +124,25 @@ def gated(
     return rows
 
 
-def contradictions(tasks: Sequence[Task], needs: Sequence[Row], phases: Sequence[Phase]) -> list[Problem]:
+def find_phase_contradictions(
+    tasks: Sequence[Task], needs: Sequence[DependencyRow], phases: Sequence[Phase]
+) -> list[Problem]:
     """Tasks that need, in the end, what their own phase must come before."""
     size = len(tasks)
 
     def name(place: int) -> str:
         return tasks[place].id if place < size else f"phase {phases[(place - size) // 2].key}"
 
-    def edge(place: int, before: int) -> cycles.Said:
+    def edge(place: int, before: int) -> cycles.EdgeText:
         if place < size and before < size:
-            return said(tasks[place], tasks[before].id)
+            return describe_need(tasks[place], tasks[before].id)
         if place >= size and (place - size) % 2 == 0:
             phase = phases[(place - size) // 2]
-            return _waits(phase, name(before)), phase.at
+            return _describe_wait(phase, name(before)), phase.at
         task, phase_name = (tasks[place], name(before)) if place < size else (tasks[before], name(place))
         return f"{task.id} is part of {phase_name}", task.origin
 
     hint = "Take the need out, or say what the later task itself needs: then it does not wait for its phase."
-    return cycles.report(gated(tasks, needs, phases), name, edge, what="tasks and phases", hint=hint)
+    return cycles.report_cycles(
+        add_phase_rows(tasks, needs, phases), name, edge, what="tasks and phases", hint=hint
+    )

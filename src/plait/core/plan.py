@@ -48,13 +48,13 @@ class Plan:
     phases: tuple[Phase, ...] = ()
 
     @property
-    def fits(self) -> bool:
+    def is_consistent(self) -> bool:
         """Whether its parts belong together; a plan that `graph.build` made does."""
         count = len(self.tasks)
         same = count == len(self.needs) == len(self.holds) == len(self.ranks)
         return same and all(0 <= need < count for needs in self.needs for need in needs)
 
-    def brief(self) -> Plan:
+    def without_texts(self) -> Plan:
         """The plan as the journal keeps it: without the texts that only agents read."""
         return replace(
             self, tasks=tuple(replace(task, body="", run=None, env=(), job=None) for task in self.tasks)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 
-from plait.core.chance import chance
+from plait.core.chance import jitter
 from plait.core.state import BatchState, TaskState
 from plait.core.status import Category, TaskStatus
 
@@ -37,7 +37,7 @@ RESPONSES: Mapping[Category, Response] = {
     Category.USAGE: Response.NEVER,
 }
 
-WORDS: Mapping[Category, str] = {
+CATEGORY_TEXTS: Mapping[Category, str] = {
     Category.TASK: "the agent failed",
     Category.VERIFY: "verification failed",
     Category.EMPTY: "nothing was changed",
@@ -59,35 +59,37 @@ WORDS: Mapping[Category, str] = {
 }
 
 # The provider does not know who asks, or is not paid: another provider may take the task.
-REJECTED = frozenset({Category.QUOTA, Category.AUTH})
+REJECTED_CATEGORIES = frozenset({Category.QUOTA, Category.AUTH})
 
-MAKE_WAY = (
+YIELD_SECONDS = (
     5.0  # seconds: who was refused twice lets others ask first; it may be refused for a reason of its own
 )
-MISFITS = 8  # so many refusals of one task while others were served; the next ones are its own failures
-LOSSES = 3  # so many lost attempts are nobody's fault; after that they count
-MERGE_TRIES = 8  # some twenty minutes: a person may have to leave the branch, or free a disk
-GATE_LOSSES = 3
-REBUILD_TRIES = 3
-REJECTIONS = 2  # in a row: the provider will reject the next one too
+MAX_SUSPECT_REFUSALS = (
+    8  # so many refusals of one task while others were served; the next ones are its own failures
+)
+MAX_LOST_ATTEMPTS = 3  # so many lost attempts are nobody's fault; after that they count
+MAX_MERGE_TRIES = 8  # some twenty minutes: a person may have to leave the branch, or free a disk
+MAX_LOST_GATES = 3
+MAX_REBUILD_TRIES = 3
+MAX_REJECTIONS = 2  # in a row: the provider will reject the next one too
 
 
-def words(category: Category, detail: str = "") -> str:
-    said = WORDS.get(category, category.value)
+def describe_failure(category: Category, detail: str = "") -> str:
+    said = CATEGORY_TEXTS.get(category, category.value)
     return f"{said}: {detail}" if detail else said
 
 
-def retries(batch: BatchState, task: TaskState) -> int:
+def retry_limit(batch: BatchState, task: TaskState) -> int:
     return task.task.retries if task.task.retries is not None else batch.settings.retries
 
 
-def check(batch: BatchState, task: TaskState) -> str | None:
+def find_verify_command(batch: BatchState, task: TaskState) -> str | None:
     """The command that verifies the task's change."""
     return task.task.verify or batch.settings.verify
 
 
-def delay(batch: BatchState, task: TaskState, tries: int) -> float:
-    spread = chance(batch.seed, task.task.id, task.life, sum(task.numbers.values()))
+def retry_delay(batch: BatchState, task: TaskState, tries: int) -> float:
+    spread = jitter(batch.seed, task.task.id, task.generation, sum(task.attempt_counts.values()))
     return batch.settings.backoff.delay(tries, spread)
 
 

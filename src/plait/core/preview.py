@@ -6,56 +6,60 @@ from dataclasses import replace
 from statistics import mean, median
 
 from plait.core.decisions import AttemptStarted
-from plait.core.drive import decide, take
-from plait.core.estimate import forecast, guess
-from plait.core.fork import fork
+from plait.core.drive import decide_due, fold_incoming
+from plait.core.estimate import forecast_batch, guess_duration
+from plait.core.fork import copy_state
 from plait.core.plan import Plan
 from plait.core.requests import ChangeEngineSettings, Submit
 from plait.core.settings import EngineSettings, Mode, Settings, Spend
 from plait.core.state import State
 from plait.core.task import Task
 
-_NAME = "preview"
+_PREVIEW_ID = "preview"
 
 
-def starting(plan: Plan, settings: Settings) -> list[str]:
+def find_initial_tasks(plan: Plan, settings: Settings) -> list[str]:
     """The tasks that would start at once if no limit but needs, phases and files stood in their way, best first."""
     state = State()
     free = replace(settings, max_parallel=0, mode=Mode.PARALLEL, budget=None, reserve=None)
     unlimited = ChangeEngineSettings("limits", EngineSettings(parallel_limit=0), ("parallel_limit",))
-    take(state, [unlimited, Submit(_NAME, _NAME, plan, free, base=_NAME)], 0.0)
-    decided, _ = decide(state, 0.0)
+    fold_incoming(state, [unlimited, Submit(_PREVIEW_ID, _PREVIEW_ID, plan, free, base=_PREVIEW_ID)], 0.0)
+    decided, _ = decide_due(state, 0.0)
     return [record.event.attempt.task for record in decided if isinstance(record.event, AttemptStarted)]
 
 
-def duration(state: State, settings: Settings, task: Task) -> float:
+def estimate_task(state: State, settings: Settings, task: Task) -> float:
     """How long writing this task would take, as far as history knows."""
-    return guess(state, task, task.agent or settings.agents[0])
+    return guess_duration(state, task, task.agent or settings.agents[0])
 
 
-def experienced(state: State, plan: Plan, settings: Settings) -> bool:
+def has_agent_history(state: State, plan: Plan, settings: Settings) -> bool:
     """Whether history knows how long the agents of this plan take."""
     agents = {*settings.agents, *(task.agent for task in plan.tasks if task.agent)}
-    return any(agent in state.experience and state.experience[agent].paces for agent in agents)
+    return any(agent in state.agent_stats and state.agent_stats[agent].seconds_per_weight for agent in agents)
 
 
-def length(state: State, plan: Plan, settings: Settings) -> float | None:
+def estimate_batch(state: State, plan: Plan, settings: Settings) -> float | None:
     """Seconds from a submission now to the end of the batch, among all that runs already; None if that can't be told."""
-    twin = fork(state)
-    take(twin, [Submit(_NAME, _NAME, plan, replace(settings, mode=Mode.PARALLEL), base=_NAME)], state.now)
-    decide(twin, state.now)
-    if _NAME not in twin.batches:
+    twin = copy_state(state)
+    fold_incoming(
+        twin,
+        [Submit(_PREVIEW_ID, _PREVIEW_ID, plan, replace(settings, mode=Mode.PARALLEL), base=_PREVIEW_ID)],
+        state.now,
+    )
+    decide_due(twin, state.now)
+    if _PREVIEW_ID not in twin.batches:
         return None
-    end = forecast(twin, _NAME, state.now).end
+    end = forecast_batch(twin, _PREVIEW_ID, state.now).end
     return None if end is None else end - state.now
 
 
-def cost(state: State, plan: Plan, settings: Settings) -> Spend | None:
+def estimate_cost(state: State, plan: Plan, settings: Settings) -> Spend | None:
     """What an attempt at each task would cost, as those of its agents did lately; None where somebody has no history, or
     nobody has ever told of any cost.
     """
     crews = [(task.agent,) if task.agent else settings.agents for task in plan.tasks]
-    usual = {agent: _usual(state, agent) for crew in crews for agent in crew}
+    usual = {agent: _median_spend(state, agent) for crew in crews for agent in crew}
     if None in usual.values():
         return None
     shares = [[said for agent in crew if (said := usual[agent]) is not None] for crew in crews]
@@ -63,8 +67,8 @@ def cost(state: State, plan: Plan, settings: Settings) -> Spend | None:
     return Spend(round(dollars), round(tokens)) or None
 
 
-def _usual(state: State, agent: str) -> tuple[float, float] | None:
-    known = state.experience.get(agent)
+def _median_spend(state: State, agent: str) -> tuple[float, float] | None:
+    known = state.agent_stats.get(agent)
     if known is None or not known.spends:
         return None
     return median(spend.microusd for spend in known.spends), median(spend.tokens for spend in known.spends)

@@ -18,20 +18,22 @@ from plait.core.state import BatchState, State
 from plait.core.task import Step
 
 
-def outstanding(state: State) -> list[Decision]:
-    of_batches = [decision for batch in state.open.values() for decision in _of_batch(batch)]
-    shipping = [batch.publishing for batch in state.shipping.values() if batch.publishing is not None]
+def list_outstanding(state: State) -> list[Decision]:
+    of_batches = [decision for batch in state.open.values() for decision in _outstanding_of_batch(batch)]
+    shipping = [
+        batch.publishing for batch in state.publishing_batches.values() if batch.publishing is not None
+    ]
     return [*of_batches, *shipping]
 
 
-def _of_batch(batch: BatchState) -> Iterator[Decision]:
+def _outstanding_of_batch(batch: BatchState) -> Iterator[Decision]:
     for attempt in batch.alive.values():
         yield attempt.decision
         if attempt.ending is not None:
             yield AttemptEnding(attempt.name, attempt.ending, attempt.ending_now)
     if batch.merging is not None:
         task = batch.tasks[batch.merging]
-        n = task.numbers[Step.MERGE]
+        n = task.attempt_counts[Step.MERGE]
         yield MergeStarted(batch.id, task.task.id, n, task.base or "", task.tip or "", batch.head)
     if batch.rebuild is not None:
         yield batch.rebuild

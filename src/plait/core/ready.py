@@ -15,104 +15,114 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from plait.core.frozen import dataclass
-from plait.core.sorted import Sorted
+from plait.core.sorted import SortedSet
 
-Ref = tuple[str, int]  # batch, place in its plan
-Lane = tuple[
+TaskRef = tuple[str, int]  # batch, place in its plan
+QueueKey = tuple[
     str, tuple[str, ...], bool
 ]  # batch, the agents it may be given to, whether nobody stands in for them
-Key = tuple[int, int, float, int]  # the smallest goes first; the last part is the place, so no two are alike
+StartOrder = tuple[
+    int, int, float, int
+]  # the smallest goes first; the last part is the place, so no two are alike
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    ref: Ref
-    lane: Lane
-    key: Key
-    tokens: tuple[str, ...]
+class QueueEntry:
+    ref: TaskRef
+    queue_key: QueueKey
+    key: StartOrder
+    locks: tuple[str, ...]
 
 
-_NOBODY: Sorted[tuple[Key, Ref]] = Sorted()
+_EMPTY: SortedSet[tuple[StartOrder, TaskRef]] = SortedSet()
 
 
-class Ready:
-    __slots__ = ("_best", "_entries", "_free", "_holder", "_lanes", "_parked", "_under")
+class StartQueue:
+    __slots__ = ("_entries", "_free", "_holder", "_parked", "_parked_under", "_queues", "_wanting")
 
     def __init__(self) -> None:
-        self._entries: dict[Ref, Entry] = {}
-        self._under: dict[Ref, str] = {}  # a parked entry's token
-        self._free: dict[Lane, Sorted[tuple[Key, Ref]]] = {}
-        self._lanes: dict[str, dict[Lane, None]] = {}  # the lanes of each batch, for those who ask by batch
-        self._best: dict[str, dict[Lane, Entry]] = {}  # per token, each lane's free entry that wants it
-        self._parked: dict[str, dict[Lane, Sorted[tuple[Key, Ref]]]] = {}
-        self._holder: dict[str, Ref] = {}
+        self._entries: dict[TaskRef, QueueEntry] = {}
+        self._parked_under: dict[TaskRef, str] = {}  # a parked entry's token
+        self._free: dict[QueueKey, SortedSet[tuple[StartOrder, TaskRef]]] = {}
+        self._queues: dict[
+            str, dict[QueueKey, None]
+        ] = {}  # the lanes of each batch, for those who ask by batch
+        self._wanting: dict[
+            str, dict[QueueKey, QueueEntry]
+        ] = {}  # per token, each lane's free entry that wants it
+        self._parked: dict[str, dict[QueueKey, SortedSet[tuple[StartOrder, TaskRef]]]] = {}
+        self._holder: dict[str, TaskRef] = {}
 
     def __len__(self) -> int:
         return len(self._entries)
 
-    def __contains__(self, ref: Ref) -> bool:
+    def __contains__(self, ref: TaskRef) -> bool:
         return ref in self._entries
 
-    def copy(self) -> Ready:
-        twin = Ready()
-        twin._entries, twin._under, twin._holder = dict(self._entries), dict(self._under), dict(self._holder)
+    def copy(self) -> StartQueue:
+        twin = StartQueue()
+        twin._entries, twin._parked_under, twin._holder = (
+            dict(self._entries),
+            dict(self._parked_under),
+            dict(self._holder),
+        )
         twin._free = {lane: free.copy() for lane, free in self._free.items()}
-        twin._lanes = {batch: dict(lanes) for batch, lanes in self._lanes.items()}
-        twin._best = {token: dict(best) for token, best in self._best.items()}
+        twin._queues = {batch: dict(lanes) for batch, lanes in self._queues.items()}
+        twin._wanting = {token: dict(best) for token, best in self._wanting.items()}
         twin._parked = {
             token: {lane: parked.copy() for lane, parked in lanes.items()}
             for token, lanes in self._parked.items()
         }
         return twin
 
-    def holder(self, token: str) -> Ref | None:
+    def holder(self, token: str) -> TaskRef | None:
         return self._holder.get(token)
 
-    def heads(self, batch: str) -> Iterator[Entry]:
+    def heads(self, batch: str) -> Iterator[QueueEntry]:
         """The first free entry of each lane of this batch."""
-        for lane in self._lanes.get(batch, ()):
+        for lane in self._queues.get(batch, ()):
             first = self._free[lane].first()
             if first is not None:
                 yield self._entries[first[1]]
 
-    def waits_for(self, ref: Ref) -> str | None:
+    def blocking_lock(self, ref: TaskRef) -> str | None:
         """The token a parked entry waits for; None when it is free."""
-        return self._under.get(ref)
+        return self._parked_under.get(ref)
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: QueueEntry) -> None:
         self._entries[entry.ref] = entry
-        self._settle([entry])
+        self._place_entries([entry])
 
-    def discard(self, ref: Ref) -> None:
+    def discard(self, ref: TaskRef) -> None:
         entry = self._entries.pop(ref, None)
         if entry is None:
             return
-        token = self._under.get(ref)
+        token = self._parked_under.get(ref)
         if token is not None:
             self._unpark(entry, token)
         else:
-            self._settle(self._heirs(entry.lane, self._unfree(entry)))
+            self._place_entries(self._pop_unblocked(entry.queue_key, self._remove_free(entry)))
 
-    def take(self, ref: Ref, tokens: tuple[str, ...]) -> None:
+    def acquire(self, ref: TaskRef, tokens: tuple[str, ...]) -> None:
         """Hold all these tokens for a task that starts; whoever was free and wants one is parked."""
         for token in tokens:
             self._holder[token] = ref
         self.discard(ref)
         for token in tokens:
-            for rival in list(self._best.get(token, {}).values()):
-                freed = self._unfree(rival)
+            for rival in list(self._wanting.get(token, {}).values()):
+                freed = self._remove_free(rival)
                 self._park(rival, token)
-                self._settle(self._heirs(rival.lane, freed))
+                self._place_entries(self._pop_unblocked(rival.queue_key, freed))
 
-    def release(self, ref: Ref, tokens: tuple[str, ...]) -> None:
+    def release(self, ref: TaskRef, tokens: tuple[str, ...]) -> None:
         mine = [token for token in tokens if self._holder.get(token) == ref]
         for token in mine:
             del self._holder[token]
         for token in mine:
             for lane in list(self._parked.get(token, {})):
-                self._settle(self._heirs(lane, (token,)))
+                self._place_entries(self._pop_unblocked(lane, (token,)))
 
-    def _settle(self, entries: Iterable[Entry]) -> None:
+    def _place_entries(self, entries: Iterable[QueueEntry]) -> None:
         """Free each entry or park it; whoever is displaced, and whoever inherits, is settled in turn."""
         work = list(entries)
         while work:
@@ -121,19 +131,19 @@ class Ready:
             if obstacle is not None:
                 self._park(entry, obstacle)
                 # It may have been the heir of another token, which now wants the next one.
-                work.extend(self._heirs(entry.lane, entry.tokens))
+                work.extend(self._pop_unblocked(entry.queue_key, entry.locks))
                 continue
             displaced = {
-                rival.ref: (rival, token) for token in entry.tokens if (rival := self._rival(entry, token))
+                rival.ref: (rival, token) for token in entry.locks if (rival := self._rival(entry, token))
             }
-            freed = {token: None for rival, _ in displaced.values() for token in self._unfree(rival)}
-            self._make_free(entry)
+            freed = {token: None for rival, _ in displaced.values() for token in self._remove_free(rival)}
+            self._add_free(entry)
             for rival, token in displaced.values():
                 self._park(rival, token)
-            work.extend(self._heirs(entry.lane, freed))
+            work.extend(self._pop_unblocked(entry.queue_key, freed))
 
-    def _obstacle(self, entry: Entry) -> str | None:
-        for token in entry.tokens:
+    def _obstacle(self, entry: QueueEntry) -> str | None:
+        for token in entry.locks:
             if self._holder.get(token, entry.ref) != entry.ref:
                 return token
             rival = self._rival(entry, token)
@@ -141,16 +151,16 @@ class Ready:
                 return token
         return None
 
-    def _rival(self, entry: Entry, token: str) -> Entry | None:
-        return self._best.get(token, {}).get(entry.lane)
+    def _rival(self, entry: QueueEntry, token: str) -> QueueEntry | None:
+        return self._wanting.get(token, {}).get(entry.queue_key)
 
-    def _heirs(self, lane: Lane, tokens: Iterable[str]) -> list[Entry]:
+    def _pop_unblocked(self, lane: QueueKey, tokens: Iterable[str]) -> list[QueueEntry]:
         """Of each token that nobody holds, the best parked entry that can be free, if none better wants it already."""
         heirs = []
         for token in tokens:
             while token not in self._holder:
-                first = self._parked.get(token, {}).get(lane, _NOBODY).first()
-                rival = self._best.get(token, {}).get(lane)
+                first = self._parked.get(token, {}).get(lane, _EMPTY).first()
+                rival = self._wanting.get(token, {}).get(lane)
                 if first is None or (rival is not None and rival.key < first[0]):
                     break
                 entry = self._entries[first[1]]
@@ -162,35 +172,37 @@ class Ready:
                 self._park(entry, obstacle)
         return heirs
 
-    def _make_free(self, entry: Entry) -> None:
-        if entry.lane not in self._free:
-            self._free[entry.lane] = Sorted()
-            self._lanes.setdefault(entry.lane[0], {})[entry.lane] = None
-        self._free[entry.lane].add((entry.key, entry.ref))
-        for token in entry.tokens:
-            self._best.setdefault(token, {})[entry.lane] = entry
+    def _add_free(self, entry: QueueEntry) -> None:
+        if entry.queue_key not in self._free:
+            self._free[entry.queue_key] = SortedSet()
+            self._queues.setdefault(entry.queue_key[0], {})[entry.queue_key] = None
+        self._free[entry.queue_key].add((entry.key, entry.ref))
+        for token in entry.locks:
+            self._wanting.setdefault(token, {})[entry.queue_key] = entry
 
-    def _unfree(self, entry: Entry) -> tuple[str, ...]:
-        self._free[entry.lane].discard((entry.key, entry.ref))
-        if not self._free[entry.lane]:
-            del self._free[entry.lane]
-            del self._lanes[entry.lane[0]][entry.lane]
-        for token in entry.tokens:
-            wanting = self._best[token]
-            del wanting[entry.lane]
+    def _remove_free(self, entry: QueueEntry) -> tuple[str, ...]:
+        self._free[entry.queue_key].discard((entry.key, entry.ref))
+        if not self._free[entry.queue_key]:
+            del self._free[entry.queue_key]
+            del self._queues[entry.queue_key[0]][entry.queue_key]
+        for token in entry.locks:
+            wanting = self._wanting[token]
+            del wanting[entry.queue_key]
             if not wanting:
-                del self._best[token]
-        return entry.tokens
+                del self._wanting[token]
+        return entry.locks
 
-    def _park(self, entry: Entry, token: str) -> None:
-        self._under[entry.ref] = token
-        self._parked.setdefault(token, {}).setdefault(entry.lane, Sorted()).add((entry.key, entry.ref))
+    def _park(self, entry: QueueEntry, token: str) -> None:
+        self._parked_under[entry.ref] = token
+        self._parked.setdefault(token, {}).setdefault(entry.queue_key, SortedSet()).add(
+            (entry.key, entry.ref)
+        )
 
-    def _unpark(self, entry: Entry, token: str) -> None:
-        del self._under[entry.ref]
+    def _unpark(self, entry: QueueEntry, token: str) -> None:
+        del self._parked_under[entry.ref]
         lanes = self._parked[token]
-        lanes[entry.lane].discard((entry.key, entry.ref))
-        if not lanes[entry.lane]:
-            del lanes[entry.lane]
+        lanes[entry.queue_key].discard((entry.key, entry.ref))
+        if not lanes[entry.queue_key]:
+            del lanes[entry.queue_key]
         if not lanes:
             del self._parked[token]

@@ -32,7 +32,7 @@ class Outcome:
     winner: str = ""
 
     @property
-    def said_when(self) -> bool:
+    def has_retry_time(self) -> bool:
         """It tells when to come back: so does a provider, and hardly ever a task that talks of limits by itself."""
         return bool(self.retry_after or self.retry_at)
 
@@ -123,13 +123,13 @@ class MergeFailed:
 
 
 @dataclass(frozen=True, slots=True)
-class Merged:
+class MergedTask:
     task: str
     commit: str
 
 
 @dataclass(frozen=True, slots=True)
-class Clash:
+class RebuildConflict:
     task: str
     files: tuple[str, ...]
 
@@ -140,8 +140,8 @@ class RebuildDone:
 
     batch: str
     n: int
-    line: tuple[Merged, ...]
-    clashes: tuple[Clash, ...] = ()
+    line: tuple[MergedTask, ...]
+    clashes: tuple[RebuildConflict, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +192,7 @@ class PublishFailed:
 
 
 @dataclass(frozen=True, slots=True)
-class ConflictForeseen:
+class ConflictPredicted:
     """If both were merged as they are now, they would conflict in `files`. `other` is a task; "": the batch branch."""
 
     batch: str
@@ -226,7 +226,7 @@ class PressureChanged:
 
 
 @dataclass(frozen=True, slots=True)
-class RoomChanged:
+class CapacityChanged:
     """The machine's memory and the user's other engines leave room for so many slots of this engine at once.
 
     `slots` None: there is no bound. `why` and `on` are for whoever waits for more: a sentence and a word.
@@ -265,10 +265,10 @@ class SourcesWritten:
     upto: int
 
 
-AttemptSign = AttemptLaunched | AttemptActive | AttemptUsed | AttemptPhase | AttemptSession | AttemptAsked
-AttemptOver = AttemptExited | AttemptLost
+AttemptProgress = AttemptLaunched | AttemptActive | AttemptUsed | AttemptPhase | AttemptSession | AttemptAsked
+AttemptEnd = AttemptExited | AttemptLost
 MergeReport = MergeDone | MergeConflicted | MergeFailed | RebuildDone | RebuildFailed
-LineReport = MergeReport | GateDone | GateLost | PublishDone | PublishFailed
-Foresight = ConflictForeseen | ConflictCleared
-MachineReport = RateLimited | PressureChanged | RoomChanged | ClockJumped | EngineTaken | EngineReleased
-Report = AttemptSign | AttemptOver | LineReport | Foresight | MachineReport | SourcesWritten
+BranchReport = MergeReport | GateDone | GateLost | PublishDone | PublishFailed
+ConflictPrediction = ConflictPredicted | ConflictCleared
+MachineReport = RateLimited | PressureChanged | CapacityChanged | ClockJumped | EngineTaken | EngineReleased
+Report = AttemptProgress | AttemptEnd | BranchReport | ConflictPrediction | MachineReport | SourcesWritten

@@ -74,7 +74,7 @@ class Spend:
         return bool(self.microusd or self.tokens)
 
     @property
-    def sound(self) -> bool:
+    def is_valid(self) -> bool:
         return self.microusd >= 0 and self.tokens >= 0
 
     def at_least(self, other: Spend) -> Spend:
@@ -104,10 +104,10 @@ class Budget:
         return money_fits and (self.tokens is None or spend.tokens <= self.tokens)
 
     @property
-    def sound(self) -> bool:
+    def is_valid(self) -> bool:
         return (self.microusd or 0) >= 0 and (self.tokens or 0) >= 0
 
-    def counted(self, spend: Spend) -> Spend:
+    def bounded_part(self, spend: Spend) -> Spend:
         """What of it this budget is about."""
         return Spend(
             spend.microusd if self.microusd is not None else 0, spend.tokens if self.tokens is not None else 0
@@ -129,24 +129,24 @@ class Backoff:
     cap: float = 900.0
     jitter: float = 0.25
 
-    def delay(self, tries: int, chance: float) -> float:
+    def delay(self, tries: int, sample: float) -> float:
         """`chance` in [0, 1) spreads the delay over [1 - jitter, 1 + jitter) of its length."""
         exponent = min(max(tries, 1) - 1, 64)
         plain = min(self.cap, self.base * self.factor**exponent)
-        return plain * (1 + self.jitter * (2 * chance - 1))
+        return plain * (1 + self.jitter * (2 * sample - 1))
 
 
 class _Patchable:
     __slots__ = ()
 
-    def patched(self, other: Self, names: tuple[str, ...]) -> Self:
+    def with_fields(self, other: Self, names: tuple[str, ...]) -> Self:
         """These settings with the named fields taken from `other`; a name from an older version is passed over."""
-        unknown = self.unknown(names)
+        unknown = self.unknown_fields(names)
         known = {name: getattr(other, name) for name in names if name not in unknown}
         return replace(self, **known)  # type: ignore[type-var]
 
     @classmethod
-    def unknown(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+    def unknown_fields(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         known = {field.name for field in fields(cls)}  # type: ignore[arg-type]
         return tuple(name for name in names if name not in known)
 
@@ -203,9 +203,9 @@ class Settings(_Patchable):
                 self.backoff.base >= 0 and self.backoff.factor >= 1,
                 "a backoff must not become shorter each time",
             ),
-            (self.budget is None or self.budget.sound, "a budget must not be negative"),
-            (self.task_budget is None or self.task_budget.sound, "a task's budget must not be negative"),
-            (self.reserve is None or self.reserve.sound, "a reserve must not be negative"),
+            (self.budget is None or self.budget.is_valid, "a budget must not be negative"),
+            (self.task_budget is None or self.task_budget.is_valid, "a task's budget must not be negative"),
+            (self.reserve is None or self.reserve.is_valid, "a reserve must not be negative"),
             (
                 self.reserve is None or self.task_budget is None or self.task_budget.allows(self.reserve),
                 "a reserve must not be more than a task's budget: no task could start",

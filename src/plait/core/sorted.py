@@ -14,7 +14,7 @@ class _Comparable(Protocol):
 K = TypeVar("K", bound=_Comparable)
 
 
-class Sorted(Generic[K]):
+class SortedSet(Generic[K]):
     __slots__ = ("_keys",)
 
     def __init__(self, keys: Iterable[K] = ()) -> None:
@@ -33,8 +33,8 @@ class Sorted(Generic[K]):
     def first(self) -> K | None:
         return self._keys[0] if self._keys else None
 
-    def copy(self) -> Sorted[K]:
-        twin: Sorted[K] = Sorted()
+    def copy(self) -> SortedSet[K]:
+        twin: SortedSet[K] = SortedSet()
         twin._keys = self._keys.copy()
         return twin
 
@@ -45,7 +45,7 @@ class Sorted(Generic[K]):
         return len(self._keys)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sorted) and self._keys == other._keys
+        return isinstance(other, SortedSet) and self._keys == other._keys
 
     __hash__ = None  # type: ignore[assignment]  # it changes
 

@@ -10,16 +10,16 @@ from dataclasses import field
 
 from plait.core.decisions import AttemptStarted, Change, GateStarted, PublishStarted, RebuildStarted
 from plait.core.frozen import dataclass
-from plait.core.owed import Owed
+from plait.core.owed import NextAction
 from plait.core.plan import Plan
-from plait.core.ready import Lane, Ready
-from plait.core.reports import EngineTaken, Outcome, PublishFailed, RoomChanged
+from plait.core.ready import QueueKey, StartQueue
+from plait.core.reports import EngineTaken, Outcome, PublishFailed, CapacityChanged
 from plait.core.requests import Request
 from plait.core.settings import NO_SPEND, EngineSettings, Publish, Settings, Spend
-from plait.core.sorted import Sorted
+from plait.core.sorted import SortedSet
 from plait.core.status import BatchStatus, Category, EndWhy, PauseCause, TaskStatus
 from plait.core.task import Attempt, Phase, Step, Task
-from plait.core.wording import NO_WORDING, Wording
+from plait.core.wording import NO_OVERRIDE, PullRequestOverride
 
 
 @dataclass(slots=True)
@@ -27,7 +27,7 @@ class AttemptState:
     decision: AttemptStarted
     started_at: float
     deadline: float
-    quiet_since: float
+    last_active_at: float
     session: str | None = None
     used: Spend = NO_SPEND
     served: bool = False  # by its provider, since that last refused
@@ -54,16 +54,16 @@ class AttemptState:
 
     @property
     def expires(self) -> float:
-        return min(self.deadline, self.quiet_since + self.decision.idle_timeout)
+        return min(self.deadline, self.last_active_at + self.decision.idle_timeout)
 
     @property
-    def claim(self) -> Spend:
+    def reserved_spend(self) -> Spend:
         """What it may still cost the batch: its reserve, or what it has spent when that is more."""
         return self.decision.reserve.at_least(self.used)
 
 
 @dataclass(frozen=True, slots=True)
-class Doom:
+class PendingEnd:
     """How a task will end as soon as nothing of it runs any more."""
 
     status: TaskStatus
@@ -86,60 +86,62 @@ class Unmerged:
 class TaskState:
     task: Task
     place: int
-    tokens: tuple[str, ...]  # what it takes as a whole at its start, and holds all of while it is started
-    lane: Lane
-    learnt: tuple[str, ...] = ()  # tokens of files that it was seen to change
+    locks: tuple[str, ...]  # what it takes as a whole at its start, and holds all of while it is started
+    queue_key: QueueKey
+    learned_locks: tuple[str, ...] = ()  # tokens of files that it was seen to change
     dependents: list[int] = field(default_factory=list)
     entrants: tuple[int, ...] = ()  # the tries at it, in a contest
     # What holds it back.
-    pending: int = 0  # needs that are not done, and entrants that have not ended
-    lost: int = 0  # needs that ended otherwise
-    closed: bool = False  # by its phase
-    chosen: str | None = None  # the agent a person chose for it
+    pending_needs: int = 0  # needs that are not done, and entrants that have not ended
+    lost_needs: int = 0  # needs that ended otherwise
+    phase_closed: bool = False  # by its phase
+    chosen_agent: str | None = None  # the agent a person chose for it
     not_before: float | None = None
     question: str | None = None
-    wants: Spend | None = None  # what another attempt may cost: whether it may is the question
+    requested_spend: Spend | None = None  # what another attempt may cost: whether it may is the question
     approved: bool = False
     interrupted: str | None = None
     # Where it is.
     step: Step = Step.WRITE
-    life: int = 1  # a retry by a person begins another
+    generation: int = 1  # a retry by a person begins another
     fresh: bool = True  # nothing was written in this life yet
     writes_before: int = 0  # attempts of earlier lives
     started: bool = False  # in this life: it holds its tokens and its workspace
     alive: dict[Attempt, AttemptState] = field(default_factory=dict)
-    unjudged: list[AttemptState] = field(default_factory=list)
+    undecided_exits: list[AttemptState] = field(default_factory=list)
     merging: int | None = None
-    merged_life: int | None = None  # the life whose change is in the batch branch
-    line_place: int = -1
-    clash: tuple[str, ...] | None = None
+    merged_generation: int | None = None  # the life whose change is in the batch branch
+    merge_position: int = -1
+    conflict_files: tuple[str, ...] | None = None
     merge_error: str | None = None
-    doom: Doom | None = None
-    redo: bool = False  # words arrived for which the running attempt must make room
-    owed: Owed = Owed.NOTHING
+    pending_end: PendingEnd | None = None
+    restart_requested: bool = False  # words arrived for which the running attempt must make room
+    next_action: NextAction = NextAction.NONE
     # What it has been through.
-    numbers: dict[Step, int] = field(default_factory=dict)
+    attempt_counts: dict[Step, int] = field(default_factory=dict)
     tries: int = 0
-    losses: int = 0
+    lost_attempts: int = 0
     refusals: int = 0  # in a row
-    misfits: int = 0  # refusals by a provider that had served others since the one before
-    refused: tuple[str, int] | None = None  # by whom last, and how many had been served then
+    suspect_refusals: int = 0  # refusals by a provider that had served others since the one before
+    last_refusal: tuple[str, int] | None = None  # by whom last, and how many had been served then
     repairs: int = 0
     merge_failures: int = 0
     last: AttemptState | None = None
     last_write: AttemptState | None = None
-    retry: str | None = None  # why it goes again
+    retry_reason: str | None = None  # why it goes again
     feedback: str = ""
     winner: str = ""  # the entrant whose change it has
-    outdone: tuple[str, ...] = ()  # entrants that were chosen and did not stand
-    repairing: Change | None = None  # what conflicted, until it has been made again
-    foreseen: dict[str, tuple[str, ...]] = field(default_factory=dict)  # files, by the task ("": the branch)
+    rejected_entrants: tuple[str, ...] = ()  # entrants that were chosen and did not stand
+    change_to_repair: Change | None = None  # what conflicted, until it has been made again
+    predicted_conflicts: dict[str, tuple[str, ...]] = field(
+        default_factory=dict
+    )  # files, by the task ("": the branch)
     base: str | None = None
     tip: str | None = None
     commit: str | None = None
     diffstat: tuple[int, int, int] | None = None
     spent: Spend = NO_SPEND
-    agreed: Spend = NO_SPEND  # what of it a person has agreed to: its own budget counts from there
+    approved_spend: Spend = NO_SPEND  # what of it a person has agreed to: its own budget counts from there
     started_at: float | None = None
     # How it ended.
     status: TaskStatus | None = None
@@ -150,11 +152,11 @@ class TaskState:
     unmerged: Unmerged | None = None
 
     @property
-    def merged(self) -> bool:
-        return self.merged_life == self.life
+    def is_merged(self) -> bool:
+        return self.merged_generation == self.generation
 
     @property
-    def under_way(self) -> bool:
+    def is_under_way(self) -> bool:
         """It holds its tokens; or it has been taken up to be merged, and others have them."""
         return self.started or (self.status is None and self.step is not Step.WRITE)
 
@@ -170,7 +172,7 @@ class PhaseState:
 
 
 @dataclass(frozen=True, slots=True)
-class Paused:
+class PauseState:
     cause: PauseCause
     why: str
 
@@ -192,15 +194,15 @@ class GateState:
 
 
 @dataclass(frozen=True, slots=True)
-class LineEntry:
+class BranchMerge:
     place: int
-    life: int
+    generation: int
     commit: str
     change: Change
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
+class PublishedBranch:
     """What the remote branch has, and the pull request ("": none), as the last publishing left them."""
 
     commit: str
@@ -223,31 +225,35 @@ class BatchState:
     sources: tuple[str, ...] = ()
     tasks: list[TaskState] = field(default_factory=list)
     index: dict[str, int] = field(default_factory=dict)
-    named: frozenset[str] = frozenset()  # the tokens of its plan
+    plan_locks: frozenset[str] = frozenset()  # the tokens of its plan
     phases: dict[str, PhaseState] = field(default_factory=dict)
-    openers: dict[int, list[str]] = field(default_factory=dict)  # the phases that one task's completion opens
-    openable: dict[str, None] = field(default_factory=dict)
-    hopeless: dict[str, None] = field(default_factory=dict)
-    owed: dict[Owed, Sorted[int]] = field(default_factory=lambda: {owed: Sorted() for owed in Owed})
+    phases_by_opener: dict[int, list[str]] = field(
+        default_factory=dict
+    )  # the phases that one task's completion opens
+    openable_phases: dict[str, None] = field(default_factory=dict)
+    unopenable_phases: dict[str, None] = field(default_factory=dict)
+    tasks_by_action: dict[NextAction, SortedSet[int]] = field(
+        default_factory=lambda: {owed: SortedSet() for owed in NextAction}
+    )
     # What people and failures did to it.
-    paused: Paused | None = None
+    paused: PauseState | None = None
     stopping: bool = False
     stop_now: bool = False
-    halted: str | None = None  # the task whose failure stopped it
+    halted_by: str | None = None  # the task whose failure stopped it
     failures: dict[int, None] = field(default_factory=dict)  # tasks that failed and are not dropped
     rejections: int = 0  # in a row, by a provider that will reject the next one too
     cancelled: bool = False
     # What is under way.
     alive: dict[Attempt, AttemptState] = field(default_factory=dict)
     slots: int = 0
-    claims: Spend = NO_SPEND
+    reserved_spend: Spend = NO_SPEND
     spent: Spend = NO_SPEND
     active: dict[int, None] = field(default_factory=dict)  # tasks that hold their tokens
     agents_used: dict[str, int] = field(default_factory=dict)
     merging: int | None = None
     # The line of merges that makes the batch branch, and its gate.
-    line: list[LineEntry] = field(default_factory=list)
-    unwanted: dict[int, None] = field(default_factory=dict)
+    merges: list[BranchMerge] = field(default_factory=list)
+    merges_to_drop: dict[int, None] = field(default_factory=dict)
     rebuild: RebuildStarted | None = None
     rebuilds: int = 0
     rebuild_failures: int = 0
@@ -255,29 +261,29 @@ class BatchState:
     gate: GateState | None = None
     gates: int = 0
     gate_losses: int = 0
-    gated: int = 0  # so many merges are known to be good together
-    bad: int | None = None  # so many are known to be bad
-    base_good: bool = False
-    base_bad: str | None = None
-    passed: set[str] = field(default_factory=set)  # commits that the gate has passed
+    gate_good_size: int = 0  # so many merges are known to be good together
+    gate_bad_size: int | None = None  # so many are known to be bad
+    base_passed: bool = False
+    base_failure: str | None = None
+    gate_passed_commits: set[str] = field(default_factory=set)  # commits that the gate has passed
     # What of it was published.
-    wish: Publish | None = None  # a person asks for it
-    wording: Wording = NO_WORDING  # what a person said last of its pull request
+    requested_publish: Publish | None = None  # a person asks for it
+    pull_request_override: PullRequestOverride = NO_OVERRIDE  # what a person said last of its pull request
     renamed: bool = False  # its title was said since the pull request was last brought up to date
     publishing: PublishStarted | None = None
     publishes: int = 0
-    published: Published | None = None
-    unpublished: PublishFailed | None = None  # how the last try went, if it failed
+    published: PublishedBranch | None = None
+    publish_failure: PublishFailed | None = None  # how the last try went, if it failed
     pushed: str = ""  # the commit that plait pushed last
     # How far it is.
-    unsettled: int = 0
-    tally: dict[TaskStatus, int] = field(default_factory=dict)
+    unfinished_count: int = 0
+    status_counts: dict[TaskStatus, int] = field(default_factory=dict)
     started_at: float | None = None
     ended: BatchStatus | None = None
     reason: str = ""
     ended_at: float | None = None
 
-    def task(self, name: str) -> TaskState | None:
+    def find_task(self, name: str) -> TaskState | None:
         place = self.index.get(name)
         return None if place is None else self.tasks[place]
 
@@ -288,12 +294,12 @@ class Breaker:
 
     until: float | None = None  # open until then
     limit: int | None = None  # at most so many at once since it last refused
-    peak: int = 0  # how many were at work when it refused
+    peak_attempts: int = 0  # how many were at work when it refused
     opened_at: float = 0.0
     since: float = 0.0  # when the first of the streak was
     why: str = ""
     rejected: bool = False  # somebody has to log in, or to pay
-    mended: bool = False  # somebody who may have done that wants work done
+    retry_requested: bool = False  # somebody who may have done that wants work done
     streak: int = 0  # refusals since the last success
     served: int = 0  # attempts that succeeded since it refused
     credit: int = 0  # attempts that were served and have not raised the limit yet
@@ -311,11 +317,11 @@ class Refusal:
 
 
 @dataclass(slots=True)
-class Experience:
+class AgentStats:
     """What an agent's last attempts cost and took, for reserves, estimates and the room that the next one wants."""
 
     spends: tuple[Spend, ...] = ()
-    paces: tuple[float, ...] = ()  # seconds per unit of weight
+    seconds_per_weight: tuple[float, ...] = ()  # seconds per unit of weight
     footprints: tuple[int, ...] = ()  # bytes of memory per slot
 
 
@@ -329,28 +335,30 @@ class State:
     engine_since: float = 0.0
     batches: dict[str, BatchState] = field(default_factory=dict)
     open: dict[str, BatchState] = field(default_factory=dict)
-    shipping: dict[str, BatchState] = field(default_factory=dict)  # to be published or being it, ended or not
-    seen: set[str] = field(default_factory=set)
+    publishing_batches: dict[str, BatchState] = field(
+        default_factory=dict
+    )  # to be published or being it, ended or not
+    seen_requests: set[str] = field(default_factory=set)
     unanswered: dict[str, Request] = field(default_factory=dict)
-    ready: Ready = field(default_factory=Ready)
+    start_queue: StartQueue = field(default_factory=StartQueue)
     slots: int = 0
     agents: dict[str, int] = field(default_factory=dict)  # attempts alive per agent
     providers: dict[str, int] = field(default_factory=dict)
     breakers: dict[str, Breaker] = field(default_factory=dict)
     refusals: list[Refusal] = field(default_factory=list)
     pressure: str | None = None
-    room: RoomChanged | None = None  # None: no bound but the settings'
-    jump: float = 0.0
-    experience: dict[str, Experience] = field(default_factory=dict)
+    capacity: CapacityChanged | None = None  # None: no bound but the settings'
+    clock_jump: float = 0.0
+    agent_stats: dict[str, AgentStats] = field(default_factory=dict)
     # By where each task was said: the seconds it last took, and the files it changed as long as it is not done.
-    lengths: dict[str, float] = field(default_factory=dict)
-    touched: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    task_durations: dict[str, float] = field(default_factory=dict)
+    changed_files: dict[str, tuple[str, ...]] = field(default_factory=dict)
     # Timers, soonest first.
-    deadlines: Sorted[tuple[float, Attempt]] = field(default_factory=Sorted)
-    backoffs: Sorted[tuple[float, str, int]] = field(default_factory=Sorted)
-    closings: Sorted[tuple[float, str]] = field(default_factory=Sorted)
-    gate_deadlines: Sorted[tuple[float, str, int]] = field(default_factory=Sorted)
+    deadlines: SortedSet[tuple[float, Attempt]] = field(default_factory=SortedSet)
+    backoffs: SortedSet[tuple[float, str, int]] = field(default_factory=SortedSet)
+    breaker_closings: SortedSet[tuple[float, str]] = field(default_factory=SortedSet)
+    gate_deadlines: SortedSet[tuple[float, str, int]] = field(default_factory=SortedSet)
 
-    def find(self, attempt: Attempt) -> AttemptState | None:
+    def find_attempt(self, attempt: Attempt) -> AttemptState | None:
         batch = self.batches.get(attempt.batch)
         return None if batch is None else batch.alive.get(attempt)

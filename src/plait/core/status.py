@@ -21,7 +21,7 @@ class TaskStatus(StrEnum):
     INTERRUPTED = "interrupted"
 
     @property
-    def terminal(self) -> bool:
+    def is_terminal(self) -> bool:
         """An interrupted task is not terminal: resuming takes it up again, and its dependents wait for that."""
         return self in _TERMINAL
 
@@ -57,7 +57,7 @@ class Waiting(StrEnum):
     SLOT = "slot"
 
     @property
-    def on_person(self) -> bool:
+    def is_on_person(self) -> bool:
         return self in {Waiting.ANSWER, Waiting.APPROVAL, Waiting.PAUSE}
 
 
@@ -71,7 +71,7 @@ class BatchStatus(StrEnum):
     CANCELLED = "cancelled"
 
     @property
-    def terminal(self) -> bool:
+    def is_terminal(self) -> bool:
         return self in {BatchStatus.COMPLETED, BatchStatus.FAILED, BatchStatus.CANCELLED}
 
 

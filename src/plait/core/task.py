@@ -38,7 +38,7 @@ class Need:
     at: Origin | None = None
 
 
-class JobMode(StrEnum):
+class ModelJobMode(StrEnum):
     """What a model's answer is to its files: them as a whole, edits of them, parts of one, insertions, new fields."""
 
     REPLACE = "replace"
@@ -49,14 +49,14 @@ class JobMode(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class ModelJob:
     """What a model is to write by itself. Paths are the repository's; `output` is `output_dir` and `output_file` together.
 
     `tests` is written first, where there is one; `sequential`: one file after another, each with those before it.
     """
 
     output: str
-    mode: JobMode = JobMode.REPLACE
+    mode: ModelJobMode = ModelJobMode.REPLACE
     outputs: tuple[str, ...] = ()
     targets: tuple[str, ...] = ()
     context: tuple[str, ...] = ()
@@ -96,7 +96,7 @@ class Task:
     retries: int | None = None
     run: str | None = None
     env: tuple[tuple[str, str], ...] = ()
-    job: Job | None = None
+    job: ModelJob | None = None
     entrant: str | None = None
     origin: Origin | None = None
 
@@ -106,7 +106,7 @@ class Task:
         return f"{self.origin.file}\0{self.id}" if self.origin is not None else self.id
 
     @property
-    def expected(self) -> float:
+    def expected_seconds(self) -> float:
         """Seconds it is taken to last, until history knows better."""
         return self.weight * SECONDS_PER_WEIGHT if self.estimate is None else self.estimate
 

@@ -7,12 +7,12 @@ from enum import StrEnum
 from plait.core.frozen import dataclass
 from plait.core.late import pattern
 
-LONGEST = 300  # characters of what others say in one line
+MAX_NOTIFICATION_LINE_CHARS = 300  # characters of what others say in one line
 # What moves cursors, changes colours or turns the reading around; and halves of letters, which no text can carry.
 _CONTROL = pattern(r"[\x00-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]+")
 
 
-class TidingKind(StrEnum):
+class NotificationKind(StrEnum):
     """What it is about. The words are those of `notify.on` and of webhooks: they are relied upon."""
 
     FINISHED = "finished"
@@ -24,22 +24,22 @@ class TidingKind(StrEnum):
     UNPUBLISHED = "unpublished"
 
 
-USUAL = (
-    TidingKind.FINISHED,
-    TidingKind.FAILED,
-    TidingKind.NEEDS_PERSON,
-    TidingKind.LIMIT,
-    TidingKind.UNPUBLISHED,
+DEFAULT_NOTIFICATION_KINDS = (
+    NotificationKind.FINISHED,
+    NotificationKind.FAILED,
+    NotificationKind.NEEDS_PERSON,
+    NotificationKind.LIMIT,
+    NotificationKind.UNPUBLISHED,
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Tiding:
+class Notification:
     """`title` is one line and `text` a few, both without control characters. `batch` None: it concerns all; `task` None: no
     single one. `at` and `seq` are of the record that it follows from. `until`: when it passes by itself, where it does.
     """
 
-    kind: TidingKind
+    kind: NotificationKind
     batch: str | None
     task: str | None
     title: str
@@ -54,7 +54,7 @@ class Tiding:
         return self.seq, self.kind.value
 
 
-def plain(said: str, most: int = LONGEST) -> str:
+def to_plain_line(said: str, most: int = MAX_NOTIFICATION_LINE_CHARS) -> str:
     """What somebody said as one harmless line, cut where it gets long."""
     line = " ".join(_CONTROL.sub(" ", said).split())
     return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"

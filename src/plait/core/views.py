@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from plait.core.agenda.over import over
-from plait.core.agenda.publish import wanting
-from plait.core.count import count
-from plait.core.explain import standing
+from plait.core.agenda.over import is_finished
+from plait.core.agenda.publish import needs_publishing
+from plait.core.count import count_statuses
+from plait.core.explain import explain_status
 from plait.core.frozen import dataclass
 from plait.core.settings import Mode, Publish, Settings, Spend
 from plait.core.state import BatchState, State, TaskState
@@ -53,7 +53,7 @@ class Progress:
 
     @property
     def percentage(self) -> int:
-        ended = sum(count for status, count in self.counts if status.terminal)
+        ended = sum(count for status, count in self.counts if status.is_terminal)
         return 100 * ended // self.total if self.total else 100
 
 
@@ -87,30 +87,30 @@ class BatchView:
     pushed: str = ""
 
     @property
-    def differs(self) -> bool:
+    def is_outdated(self) -> bool:
         """The branch is not what was published."""
         return bool(self.shipped) and self.shipped != self.head
 
 
 # Who waits on one of these waits on another task of its batch, whatever that one waits on.
-_BEHIND = (Waiting.NEEDS, Waiting.PHASE, Waiting.FILES, Waiting.TURN)
+_WAITS_ON_TASKS = (Waiting.NEEDS, Waiting.PHASE, Waiting.FILES, Waiting.TURN)
 
 
-def task_view(state: State, batch: BatchState, task: TaskState) -> TaskView:
-    stands = standing(state, batch, task)
+def make_task_view(state: State, batch: BatchState, task: TaskState) -> TaskView:
+    stands = explain_status(state, batch, task)
     status, reason = stands.status, stands.reason
     last = task.last
-    failed = status.terminal and status is not TaskStatus.DONE
+    failed = status.is_terminal and status is not TaskStatus.DONE
     return TaskView(
         id=task.task.id,
         title=task.task.title,
         status=status,
         reason=reason,
-        waiting=stands.on,
+        waiting=stands.waiting,
         category=task.category,
         by=task.by,
         agent=task.last_write.agent if task.last_write else task.task.agent,
-        attempt=task.numbers.get(Step.WRITE, 0),
+        attempt=task.attempt_counts.get(Step.WRITE, 0),
         phase=last.phase if last is not None and last.name in task.alive and last.phase else None,
         session=task.last_write.session if task.last_write else None,
         workspace=last.workspace if last is not None else "",
@@ -122,15 +122,15 @@ def task_view(state: State, batch: BatchState, task: TaskState) -> TaskView:
         commit=task.commit,
         origin=task.task.origin,
         diffstat=task.diffstat,
-        foreseen=tuple(task.foreseen.items()),
+        foreseen=tuple(task.predicted_conflicts.items()),
         entrant=task.task.entrant,
         winner=task.winner or None,
     )
 
 
-def batch_view(state: State, batch: BatchState, *, brief: bool = False) -> BatchView:
+def make_batch_view(state: State, batch: BatchState, *, brief: bool = False) -> BatchView:
     """`brief`: without its tasks."""
-    status, reason = batch_standing(batch)
+    status, reason = find_batch_status(batch)
     return BatchView(
         id=batch.id,
         status=status,
@@ -145,69 +145,72 @@ def batch_view(state: State, batch: BatchState, *, brief: bool = False) -> Batch
         started_at=batch.started_at,
         ended_at=batch.ended_at,
         cost=batch.spent,
-        progress=_progress(state, batch),
-        tasks=() if brief else tuple(task_view(state, batch, task) for task in batch.tasks),
+        progress=_make_progress(state, batch),
+        tasks=() if brief else tuple(make_task_view(state, batch, task) for task in batch.tasks),
         waits_for_person=waits_for_person(state, batch),
         pr_url=batch.published.url if batch.published else "",
         shipped=batch.published.commit if batch.published else "",
         publishing=batch.publishing is not None,
-        unshipped=unshipped(batch),
-        way_out=batch.unpublished.hint if batch.unpublished else "",
+        unshipped=why_unpublished(batch),
+        way_out=batch.publish_failure.hint if batch.publish_failure else "",
         pushed=batch.pushed,
     )
 
 
-def unshipped(batch: BatchState) -> str | None:
+def why_unpublished(batch: BatchState) -> str | None:
     """Why what was asked for is not published; None: it is, or nobody asked, or it is still to come."""
-    if batch.unpublished is not None:
-        return batch.unpublished.why
+    if batch.publish_failure is not None:
+        return batch.publish_failure.why
     asked = batch.settings.publish is not Publish.OFF
-    if asked and batch.ended is not None and batch.published is not None and not batch.line:
+    if asked and batch.ended is not None and batch.published is not None and not batch.merges:
         return "nothing is left of what was published"
     return None
 
 
 def waits_for_person(state: State, batch: BatchState) -> bool:
     """All that is left of the batch waits for a person, or for what waits for one."""
-    if wanting(batch) and over(batch):
+    if needs_publishing(batch) and is_finished(batch):
         return batch.paused is not None and batch.publishing is None
     if any(attempt.question is None for attempt in batch.alive.values()):
         return False
-    asked = batch.paused is not None and batch.unsettled == 0 and _line_rests(batch)
+    asked = batch.paused is not None and batch.unfinished_count == 0 and _is_branch_idle(batch)
     for task in (task for task in batch.tasks if task.status is None):
-        on = standing(state, batch, task).on
-        if on is not None and on.on_person:
+        on = explain_status(state, batch, task).waiting
+        if on is not None and on.is_on_person:
             asked = True
-        elif on not in _BEHIND or _held_elsewhere(state, batch, task):
+        elif on not in _WAITS_ON_TASKS or _is_held_by_other_batch(state, batch, task):
             return False
     return asked
 
 
-def _line_rests(batch: BatchState) -> bool:
+def _is_branch_idle(batch: BatchState) -> bool:
     return batch.gate is None and batch.merging is None and batch.rebuild is None
 
 
-def _held_elsewhere(state: State, batch: BatchState, task: TaskState) -> bool:
+def _is_held_by_other_batch(state: State, batch: BatchState, task: TaskState) -> bool:
     """Whether it waits for what a task of another batch holds."""
-    token = state.ready.waits_for((batch.id, task.place))
-    holder = state.ready.holder(token) if token is not None else None
+    token = state.start_queue.blocking_lock((batch.id, task.place))
+    holder = state.start_queue.holder(token) if token is not None else None
     return holder is not None and holder[0] != batch.id
 
 
-def batch_standing(batch: BatchState) -> tuple[BatchStatus, str]:
+def find_batch_status(batch: BatchState) -> tuple[BatchStatus, str]:
     if batch.ended is not None:
         return batch.ended, batch.reason
     if batch.paused is not None:
         return BatchStatus.PAUSED, batch.paused.why
-    if batch.publishing is not None and over(batch):
+    if batch.publishing is not None and is_finished(batch):
         return BatchStatus.MERGING, "its branch is being published"
     if batch.started_at is None:
         return BatchStatus.PENDING, "nothing has started yet"
     if not batch.alive and all(task.status is not None or task.step is Step.MERGE for task in batch.tasks):
         return BatchStatus.MERGING, "only merging and the gate are left"
-    return BatchStatus.RUNNING, f"{len(batch.alive)} at work, {batch.unsettled} of {len(batch.tasks)} to go"
+    return (
+        BatchStatus.RUNNING,
+        f"{len(batch.alive)} at work, {batch.unfinished_count} of {len(batch.tasks)} to go",
+    )
 
 
-def _progress(state: State, batch: BatchState) -> Progress:
-    counts = count(state, batch)
+def _make_progress(state: State, batch: BatchState) -> Progress:
+    counts = count_statuses(state, batch)
     return Progress(sum(counts.values()), tuple(counts.items()))

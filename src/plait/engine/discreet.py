@@ -6,44 +6,46 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
-from plait.agents.discretion import Discretion
+from plait.agents.discretion import Redactor
 from plait.core.reports import AttemptExited, Report
 from plait.core.requests import Request
-from plait.engine.sound import names_of
+from plait.engine.sound import list_field_names
 
 # The fields that hold words: a tool's, git's, the system's. Names of files, commits and sessions are what they are.
-_WORDS = frozenset({"detail", "question", "name", "why", "hint"})
+_TEXT_FIELDS = frozenset({"detail", "question", "name", "why", "hint"})
 
 R = TypeVar("R")
 
 
-def discreetly(
-    hear: Callable[[Request | Report], None], discretion: Callable[[str], Discretion]
+def redact_reports(
+    enqueue: Callable[[Request | Report], None], get_redactor: Callable[[str], Redactor]
 ) -> Callable[[Request | Report], None]:
     """`discretion` is asked with a batch; what concerns none by an empty name."""
 
     def told(report: Request | Report) -> None:
-        hear(discreet(report, discretion(_batch(report))) if isinstance(report, Report) else report)
+        enqueue(
+            redact_report(report, get_redactor(_find_batch(report))) if isinstance(report, Report) else report
+        )
 
     return told
 
 
-def discreet(report: R, hide: Discretion) -> R:
+def redact_report(report: R, redact: Redactor) -> R:
     """The same report without secrets in its words; itself, if there is none."""
     changes: dict[str, object] = {}
-    for name in _WORDS.intersection(names_of(report)):
+    for name in _TEXT_FIELDS.intersection(list_field_names(report)):
         value = getattr(report, name)
-        if isinstance(value, str) and (hidden := hide(value)) != value:
+        if isinstance(value, str) and (hidden := redact(value)) != value:
             changes[name] = hidden
     if (
         isinstance(report, AttemptExited)
-        and (outcome := discreet(report.outcome, hide)) is not report.outcome
+        and (outcome := redact_report(report.outcome, redact)) is not report.outcome
     ):
         changes["outcome"] = outcome
     return replace(report, **changes) if changes else report  # type: ignore[type-var]
 
 
-def _batch(report: Report) -> str:
+def _find_batch(report: Report) -> str:
     attempt = getattr(report, "attempt", None)
     found = getattr(report, "batch", "") if attempt is None else attempt.batch
     return str(found)

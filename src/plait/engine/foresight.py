@@ -8,21 +8,21 @@ from functools import partial
 
 from plait.core.errors import WorldError
 from plait.core.frozen import dataclass
-from plait.core.reports import ConflictCleared, ConflictForeseen, Report
+from plait.core.reports import ConflictCleared, ConflictPredicted, Report
 from plait.core.settings import Isolation
 from plait.core.state import BatchState, State
 from plait.core.task import Step
 from plait.engine import log
-from plait.engine.hands import Hands
-from plait.kit import Kit
-from plait.ports import Foreseen, Integrator, Workspaces
+from plait.engine.hands import WorkerPool
+from plait.kit import BatchInputs
+from plait.ports import PredictedConflict, BranchMerger, Workspaces
 
-PACE = 30.0  # seconds between two looks at a batch
-REST = 30  # … or so many times as long as the last look took
+CHECK_SECONDS = 30.0  # seconds between two looks at a batch
+REST_FACTOR = 30  # … or so many times as long as the last look took
 
 
 @dataclass(frozen=True, slots=True)
-class AtWork:
+class UnmergedTask:
     """A task whose change is not merged yet. `tip` None: its attempt is still writing."""
 
     task: str
@@ -30,95 +30,103 @@ class AtWork:
     tip: str | None
 
 
-class Foresight:
+class ConflictPredictor:
     """`state` is read only."""
 
     def __init__(  # noqa: PLR0913, PLR0917 - its parts
         self,
         state: State,
         workspaces: Callable[[], Workspaces],
-        integrator: Callable[[], Integrator],
-        hands: Hands,
-        kits: Callable[[str], Kit],
-        news: Callable[[Report], None],
+        integrator: Callable[[], BranchMerger],
+        workers: WorkerPool,
+        load_inputs: Callable[[str], BatchInputs],
+        emit: Callable[[Report], None],
     ) -> None:
         self._state = state
         self._workspaces = workspaces
         self._integrator = integrator
-        self._hands = hands
-        self._kits = kits
-        self._news = news
+        self._workers = workers
+        self._load_inputs = load_inputs
+        self._emit = emit
         self._next: dict[str, float] = {}
 
-    def look(self, now: float) -> None:
+    def check_batches(self, now: float) -> None:
         """Look at each batch that has something to foresee, now and then."""
         self._next = {batch: at for batch, at in self._next.items() if batch in self._state.open}
         for batch in self._state.open.values():
             if batch.settings.isolation is not Isolation.WORKTREE:
                 continue
-            due = self._next.setdefault(batch.id, now + PACE)
+            due = self._next.setdefault(batch.id, now + CHECK_SECONDS)
             if now >= due:
-                self._next[batch.id] = now + PACE
-                self._begin(batch)
+                self._next[batch.id] = now + CHECK_SECONDS
+                self._start_check(batch)
 
-    def _begin(self, batch: BatchState) -> None:
-        at_work = list(_at_work(batch))
-        known = any(task.foreseen for task in batch.tasks)
+    def _start_check(self, batch: BatchState) -> None:
+        at_work = list(_list_unmerged(batch))
+        known = any(task.predicted_conflicts for task in batch.tasks)
         moved = any(each.base != batch.head for each in at_work)
         if len(at_work) > 1 or (at_work and moved) or known:
-            self._hands.give(
+            self._workers.submit(
                 ("foresight", batch.id),
-                partial(self._foresee, batch.id, batch.head, at_work),
-                partial(self._tell, batch.id),
-                lambda error: log.say(f"warning: conflicts of batch {batch.id} can't be foreseen: {error}"),
+                partial(self._predict, batch.id, batch.head, at_work),
+                partial(self._report_changes, batch.id),
+                lambda error: log.write_line(
+                    f"warning: conflicts of batch {batch.id} can't be foreseen: {error}"
+                ),
             )
 
-    def _foresee(self, batch: str, head: str, at_work: list[AtWork]) -> tuple[float, list[Foreseen]]:
+    def _predict(
+        self, batch: str, head: str, at_work: list[UnmergedTask]
+    ) -> tuple[float, list[PredictedConflict]]:
         began = time.monotonic()
-        tips = {each.task: (each.base, tip) for each in at_work if (tip := self._tip(batch, each))}
-        found = self._integrator().foresee(head, tips, self._kits(batch).gear.blending) if tips else []
+        tips = {each.task: (each.base, tip) for each in at_work if (tip := self._find_tip(batch, each))}
+        found = (
+            self._integrator().predict_conflicts(head, tips, self._load_inputs(batch).gear.blending)
+            if tips
+            else []
+        )
         return time.monotonic() - began, found
 
-    def _tip(self, batch: str, each: AtWork) -> str | None:
+    def _find_tip(self, batch: str, each: UnmergedTask) -> str | None:
         """None: it has changed nothing yet, or can't be seen just now."""
         try:
-            return each.tip or self._workspaces().glance(batch, each.task, each.base)
+            return each.tip or self._workspaces().preview_commit(batch, each.task, each.base)
         except WorldError:
             return None
 
-    def _tell(self, batch: str, come: tuple[float, list[Foreseen]]) -> None:
+    def _report_changes(self, batch: str, come: tuple[float, list[PredictedConflict]]) -> None:
         """What is new, and what is over; what is known already is not told again."""
         took, found = come
-        self._next[batch] = time.monotonic() + max(PACE, REST * took)
+        self._next[batch] = time.monotonic() + max(CHECK_SECONDS, REST_FACTOR * took)
         known = self._state.open.get(batch)
         if known is None:
             return
         now = {(each.left, each.right): each.files for each in found}
         for pair, files in now.items():
-            if _known(known, *pair) != files:
-                self._news(ConflictForeseen(batch, *pair, files))
-        for pair in _pairs(known):
+            if _find_predicted(known, *pair) != files:
+                self._emit(ConflictPredicted(batch, *pair, files))
+        for pair in _list_predicted_pairs(known):
             if pair not in now and pair[::-1] not in now:
-                self._news(ConflictCleared(batch, *pair))
+                self._emit(ConflictCleared(batch, *pair))
 
 
-def _at_work(batch: BatchState) -> Iterator[AtWork]:
+def _list_unmerged(batch: BatchState) -> Iterator[UnmergedTask]:
     for place in batch.active:
         task = batch.tasks[place]
         writing = any(name.step is Step.WRITE for name in task.alive)
-        to_merge = task.task.entrant is None and task.status is None and not task.merged
+        to_merge = task.task.entrant is None and task.status is None and not task.is_merged
         if to_merge and task.base and (writing or task.tip):
-            yield AtWork(task.task.id, task.base, None if writing else task.tip)
+            yield UnmergedTask(task.task.id, task.base, None if writing else task.tip)
 
 
-def _known(batch: BatchState, left: str, right: str) -> tuple[str, ...] | None:
-    task = batch.task(left)
-    return task.foreseen.get(right) if task is not None else None
+def _find_predicted(batch: BatchState, left: str, right: str) -> tuple[str, ...] | None:
+    task = batch.find_task(left)
+    return task.predicted_conflicts.get(right) if task is not None else None
 
 
-def _pairs(batch: BatchState) -> Iterator[tuple[str, str]]:
+def _list_predicted_pairs(batch: BatchState) -> Iterator[tuple[str, str]]:
     """Each once."""
     for task in batch.tasks:
-        for other in task.foreseen:
+        for other in task.predicted_conflicts:
             if not other or task.task.id < other:
                 yield task.task.id, other

@@ -8,17 +8,17 @@ from plait.core.decisions import AttemptStarted, GateEnding, GateStarted
 from plait.core.reports import GateDone, GateLost, Outcome, Report
 from plait.core.status import Category
 from plait.core.task import Attempt, Step
-from plait.engine.launch import GATE
-from plait.engine.watch import Sequel
+from plait.engine.launch import GATE_TASK
+from plait.engine.watch import ExitHandler
 
-_NOBODY = "gate"  # in the place of an agent's name
+_GATE_AGENT = "gate"  # in the place of an agent's name
 
 
-def order_of(gate: GateStarted) -> AttemptStarted:
+def build_gate_order(gate: GateStarted) -> AttemptStarted:
     return AttemptStarted(
-        name_of(gate),
-        _NOBODY,
-        _NOBODY,
+        build_gate_attempt(gate),
+        _GATE_AGENT,
+        _GATE_AGENT,
         gate.timeout,
         gate.timeout,
         base=gate.commit,
@@ -26,19 +26,19 @@ def order_of(gate: GateStarted) -> AttemptStarted:
     )
 
 
-def name_of(gate: GateStarted | GateEnding) -> Attempt:
-    return Attempt(gate.batch, GATE, Step.VERIFY, gate.n)
+def build_gate_attempt(gate: GateStarted | GateEnding) -> Attempt:
+    return Attempt(gate.batch, GATE_TASK, Step.VERIFY, gate.n)
 
 
-def sequel(
-    gate: GateStarted, news: Callable[[Report], None], outfit_failure: Callable[[], str | None]
-) -> Sequel:
+def build_gate_exit_handler(
+    gate: GateStarted, emit: Callable[[Report], None], setup_failure: Callable[[], str | None]
+) -> ExitHandler:
     def exited(outcome: Outcome) -> None:
-        why = outfit_failure() if outcome.exit_code else None
+        why = setup_failure() if outcome.exit_code else None
         if why is not None:  # nobody's change is to blame
-            news(GateLost(gate.batch, gate.n, why))
+            emit(GateLost(gate.batch, gate.n, why))
             return
         passed = outcome.category is Category.OK
-        news(GateDone(gate.batch, gate.n, passed, "" if passed else outcome.detail))
+        emit(GateDone(gate.batch, gate.n, passed, "" if passed else outcome.detail))
 
-    return Sequel(exited, lambda why: news(GateLost(gate.batch, gate.n, why)), silent=True)
+    return ExitHandler(exited, lambda why: emit(GateLost(gate.batch, gate.n, why)), is_silent=True)

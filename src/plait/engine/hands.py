@@ -14,35 +14,35 @@ from typing import TypeVar
 
 from plait.ports import Reactor
 
-MOST = 8  # threads: each mostly waits for a git
+MAX_THREADS = 8  # threads: each mostly waits for a git
 
 T = TypeVar("T")
-Errand = Callable[[], None]
+Work = Callable[[], None]
 
 
-class Hands:
+class WorkerPool:
     def __init__(self, reactor: Reactor) -> None:
         self._reactor = reactor
         self._threads: dict[Hashable, ThreadPoolExecutor] = {}
-        self._lines: dict[Hashable, deque[Errand]] = {}
+        self._queues: dict[Hashable, deque[Work]] = {}
 
     @property
-    def idle(self) -> bool:
-        return not self._lines
+    def is_idle(self) -> bool:
+        return not self._queues
 
-    def give(
+    def submit(
         self,
-        about: Hashable,
-        errand: Callable[[], T],
-        then: Callable[[T], None],
-        failed: Callable[[Exception], None],
+        key: Hashable,
+        job: Callable[[], T],
+        on_done: Callable[[T], None],
+        on_error: Callable[[Exception], None],
     ) -> None:
         """Run `errand` in a thread, after whatever was given about the same thing; then one of the two, in the loop."""
-        line = self._lines.get(about)
-        run = partial(self._run, about, errand, then, failed)
+        line = self._queues.get(key)
+        run = partial(self._run, key, job, on_done, on_error)
         if line is None:
-            self._lines[about] = deque()
-            self._submit(about, run)
+            self._queues[key] = deque()
+            self._start(key, run)
         else:
             line.append(run)
 
@@ -54,11 +54,11 @@ class Hands:
             threads.shutdown()
         self._threads.clear()
 
-    def _submit(self, about: Hashable, run: Errand) -> None:
+    def _start(self, about: Hashable, run: Work) -> None:
         """A merge does not wait until workspaces are made: what has been made waits for it, and keeps its workspace."""
         kind = about[0] if isinstance(about, tuple) else about
         if kind not in self._threads:
-            self._threads[kind] = ThreadPoolExecutor(MOST, thread_name_prefix=f"hand-{kind}")
+            self._threads[kind] = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix=f"hand-{kind}")
         self._threads[kind].submit(run)
 
     def _run(
@@ -69,15 +69,15 @@ class Hands:
         failed: Callable[[Exception], None],
     ) -> None:
         try:
-            come: Errand = partial(then, errand())
+            come: Work = partial(then, errand())
         except Exception as error:  # noqa: BLE001 - whoever gave the errand knows what it means
             come = partial(failed, error)
-        self._reactor.post(partial(self._done, about, come))
+        self._reactor.call_soon(partial(self._finish, about, come))
 
-    def _done(self, about: Hashable, come: Errand) -> None:
-        line = self._lines[about]
+    def _finish(self, about: Hashable, come: Work) -> None:
+        line = self._queues[about]
         if line:
-            self._submit(about, line.popleft())
+            self._start(about, line.popleft())
         else:
-            del self._lines[about]
+            del self._queues[about]
         come()

@@ -9,155 +9,164 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from plait.agents.check import Check
-from plait.agents.discretion import Discreet, Discretion, of
-from plait.agents.model import Agent, AgentSpec, Brief, Command, Listener
-from plait.agents.prompt import House, continued, prompt, snapshot
-from plait.agents.replies import how
-from plait.agents.table import load
+from plait.agents.check import CheckCommand
+from plait.agents.discretion import RedactingParser, Redactor, build_env_redactor
+from plait.agents.model import Agent, AgentSpec, AttemptContext, Command, OutputParser
+from plait.agents.prompt import PromptRules, build_continuation, build_prompt, render_task_file
+from plait.agents.replies import build_reply_instructions
+from plait.agents.table import load_agent
 from plait.core.decisions import AttemptStarted
 from plait.core.errors import PlaitError
 from plait.core.frozen import dataclass
 from plait.core.task import Attempt, Step, Task
 from plait.engine import log
-from plait.engine.papers import lay, said
-from plait.engine.surroundings import surroundings, unique_name
-from plait.kit import Kit, KitError
-from plait.ports import Commons, Job
-from plait.site.folder import StateFolder, put
+from plait.engine.papers import write_if_changed, read_prior_feedback
+from plait.engine.surroundings import build_environment, make_unique_name
+from plait.kit import BatchInputs, BatchInputsError
+from plait.ports import SharedState, LaunchSpec
+from plait.site.folder import StateFolder, write_private_file
 
-GATE = ""  # the name under which the merged result is checked: no task has it
-_THE_WHOLE = Task(GATE)
-_ANY_HOUSE = House()
+GATE_TASK = ""  # the name under which the merged result is checked: no task has it
+_WHOLE_RESULT = Task(GATE_TASK)
+_DEFAULT_RULES = PromptRules()
 
 
 @dataclass(frozen=True, slots=True)
-class Kits:
+class BatchInputsStore:
     """Where kits are kept: how to read them."""
 
-    kit: Callable[[str], Kit]
-    environment: Callable[[str], dict[str, str]]
-    forget_environment: Callable[[str], None]
-    forget_stale: Callable[[Collection[str]], None]
+    load: Callable[[str], BatchInputs]
+    load_environment: Callable[[str], dict[str, str]]
+    delete_environment: Callable[[str], None]
+    delete_stale_environments: Callable[[Collection[str]], None]
 
 
-class Launcher:
-    def __init__(self, folder: StateFolder, kits: Kits, commons: Commons, cache: Path) -> None:
+class JobBuilder:
+    def __init__(
+        self, folder: StateFolder, kits: BatchInputsStore, commons: SharedState, cache: Path
+    ) -> None:
         """`cache` keeps what setups made."""
         self._folder = folder
         self._cache = cache
-        self._kits = kits
-        self._commons = commons
-        self._known: dict[str, Kit] = {}
+        self._store = kits
+        self._shared = commons
+        self._inputs: dict[str, BatchInputs] = {}
         self._environments: dict[str, dict[str, str]] = {}
         self._agents: dict[AgentSpec, Agent] = {}
-        self._discretions: dict[str, Discretion] = {}
+        self._redactors: dict[str, Redactor] = {}
 
-    def job(
-        self, order: AttemptStarted, workspace: str, house: House = _ANY_HOUSE, *, bare: bool = False
-    ) -> Job:
+    def build_job(
+        self,
+        order: AttemptStarted,
+        workspace: str,
+        house: PromptRules = _DEFAULT_RULES,
+        *,
+        needs_setup: bool = False,
+    ) -> LaunchSpec:
         """Raises PlaitError; makes the files that the attempt reads. `bare`: the workspace is to be fitted out first."""
         attempt = order.attempt
-        kit = self.kit(attempt.batch)
-        task = self._task(kit, attempt)
-        command = self._command(order, kit, task, workspace, house)
-        env = surroundings(
-            self._environment(attempt.batch),
+        kit = self.get_inputs(attempt.batch)
+        task = self._find_task(kit, attempt)
+        command = self._build_command(order, kit, task, workspace, house)
+        env = build_environment(
+            self._load_environment(attempt.batch),
             attempt=attempt,
             task=task,
             workspace=workspace,
-            ports=self._commons.lease(attempt.batch, attempt.task),
-            name=unique_name(self._folder.root, attempt.batch, attempt.task),
+            ports=self._shared.lease_ports(attempt.batch, attempt.task),
+            name=make_unique_name(self._folder.root, attempt.batch, attempt.task),
             extra=command.env,
-            feedback_file=self._feedback(order),
+            feedback_file=self._write_feedback(order),
         )
-        argv = self._fitted_out(attempt, kit, workspace, command.argv) if bare else command.argv
-        return Job(attempt, argv, workspace, env, command.stdin)
+        argv = self._wrap_with_setup(attempt, kit, workspace, command.argv) if needs_setup else command.argv
+        return LaunchSpec(attempt, argv, workspace, env, command.stdin)
 
-    def top(self, batch: str) -> str:
+    def find_checkout(self, batch: str) -> str:
         """The checkout that a batch was submitted from."""
-        return self.kit(batch).top
+        return self.get_inputs(batch).top
 
-    def listener(self, order: AttemptStarted) -> Listener:
+    def open_listener(self, order: AttemptStarted) -> OutputParser:
         batch = order.attempt.batch
         if order.attempt.step is Step.VERIFY:
-            return self.check_listener(batch)
-        kit = self.kit(batch)
-        spec, task = kit.spec(order.agent), self._task(kit, order.attempt)
+            return self.open_check_listener(batch)
+        kit = self.get_inputs(batch)
+        spec, task = kit.find_agent(order.agent), self._find_task(kit, order.attempt)
         used = replace(spec, model=task.model) if task.model else spec  # what it costs depends on it
-        return Discreet(self._agent(used).listen(order.before), self.discretion(batch))
+        return RedactingParser(self._load_agent(used).create_parser(order.before), self.get_redactor(batch))
 
-    def check_listener(self, batch: str) -> Listener:
-        return Discreet(Check().listen(), self.discretion(batch))
+    def open_check_listener(self, batch: str) -> OutputParser:
+        return RedactingParser(CheckCommand().create_parser(), self.get_redactor(batch))
 
-    def recall(self, order: AttemptStarted) -> Listener:
+    def open_listener_or_default(self, order: AttemptStarted) -> OutputParser:
         """Who hears an attempt that an earlier engine started: without a kit, its exit at least is heard."""
         try:
-            return self.listener(order)
+            return self.open_listener(order)
         except PlaitError as error:
-            log.say(f"warning: {order.attempt} is heard by nobody: {error.message}")
-            return self.check_listener(order.attempt.batch)
+            log.write_line(f"warning: {order.attempt} is heard by nobody: {error.message}")
+            return self.open_check_listener(order.attempt.batch)
 
-    def outfit_failure(self, attempt: Attempt) -> str | None:
+    def find_setup_failure(self, attempt: Attempt) -> str | None:
         """Why its workspace could not be fitted out, if that is what it ended by."""
-        spec = self._folder.attempt(attempt).outfit
+        spec = self._folder.attempt(attempt).setup_spec
         if not spec.exists():
             return None
         from plait.site import outfitting  # noqa: PLC0415
 
-        return outfitting.failure(spec)
+        return outfitting.read_failure(spec)
 
-    def forget(self, batch: str) -> None:
+    def forget_batch(self, batch: str) -> None:
         """It has ended: nobody needs its secrets on disk any more.
 
         Who asks for more at this instant may have handed over theirs: what is there is known until this engine leaves.
         """
-        self._known.pop(batch, None)
-        self.refresh(batch)
+        self._inputs.pop(batch, None)
+        self.reload_environment(batch)
         try:
-            self._kits.forget_environment(batch)
+            self._store.delete_environment(batch)
         except OSError as error:
-            log.say(
+            log.write_line(
                 f"warning: the environment of batch {batch}, which may hold keys, can't be removed: {error}"
             )
 
-    def tidy(self, wanted: Collection[str]) -> None:
+    def delete_stale_environments(self, wanted: Collection[str]) -> None:
         """The environments of other batches than these are nobody's, unless they are quite new."""
-        self._kits.forget_stale(wanted)
+        self._store.delete_stale_environments(wanted)
 
-    def refresh(self, batch: str) -> None:
+    def reload_environment(self, batch: str) -> None:
         """A front may have handed over another environment."""
-        self._discretions.pop(batch, None)
-        with suppress(KitError):
-            self._environments[batch] = self._kits.environment(batch)
+        self._redactors.pop(batch, None)
+        with suppress(BatchInputsError):
+            self._environments[batch] = self._store.load_environment(batch)
 
-    def discretion(self, batch: str) -> Discretion:
+    def get_redactor(self, batch: str) -> Redactor:
         """For what is told of a batch: the secrets of its environment, and of its tasks' own. Of no batch: the engine's."""
-        if batch not in self._discretions:
+        if batch not in self._redactors:
             tasks: tuple[Task, ...] = ()
-            with suppress(KitError):
-                tasks = self.kit(batch).tasks if batch else ()
-            base = self.environment(batch) if batch else os.environ
-            self._discretions[batch] = of(base, *(task.env for task in tasks))
-        return self._discretions[batch]
+            with suppress(BatchInputsError):
+                tasks = self.get_inputs(batch).tasks if batch else ()
+            base = self.get_environment(batch) if batch else os.environ
+            self._redactors[batch] = build_env_redactor(base, *(task.env for task in tasks))
+        return self._redactors[batch]
 
-    def _command(self, order: AttemptStarted, kit: Kit, task: Task, workspace: str, house: House) -> Command:
+    def _build_command(
+        self, order: AttemptStarted, kit: BatchInputs, task: Task, workspace: str, house: PromptRules
+    ) -> Command:
         here = self._folder.attempt(order.attempt)
         if order.command is None:
-            command = self._agent_command(order, kit, task, workspace, house)
+            command = self._build_agent_command(order, kit, task, workspace, house)
         else:
-            command = Check().command(order.command, str(here.path))
+            command = CheckCommand().build_command(order.command, str(here.path))
         for file, content in command.files:
-            lay(here.path / file, content)
+            write_if_changed(here.path / file, content)
         return command
 
-    def _agent_command(
-        self, order: AttemptStarted, kit: Kit, task: Task, workspace: str, house: House
+    def _build_agent_command(
+        self, order: AttemptStarted, kit: BatchInputs, task: Task, workspace: str, house: PromptRules
     ) -> Command:
         attempt = order.attempt
         here = self._folder.attempt(attempt)
-        name, text = snapshot(task)
-        told = Brief(
+        name, text = render_task_file(task)
+        told = AttemptContext(
             attempt,
             task,
             workspace,
@@ -169,85 +178,89 @@ class Launcher:
             base=order.base,
             candidates=order.candidates,
         )
-        spec = kit.spec(order.agent)
-        command = self._agent(spec).command(told)
-        goes_on = order.session is not None and _resumes(command, order.session)
-        if goes_on or _names(command, told.task_file):
-            put(Path(told.task_file), text)
-        if _names(command, told.prompt_file):
-            before = said(self._folder, order)
-            whole = partial(prompt, task, house, before, workspace=workspace, template=kit.template)
-            told_all = continued(task, before, told.task_file) if goes_on else whole()
-            put(here.prompt, f"{told_all}\n{how()}\n" if spec.replies else told_all)
-        return _applied(command, spec, told) if spec.replies else command
+        spec = kit.find_agent(order.agent)
+        command = self._load_agent(spec).build_command(told)
+        goes_on = order.session is not None and _resumes_session(command, order.session)
+        if goes_on or _mentions_path(command, told.task_file):
+            write_private_file(Path(told.task_file), text)
+        if _mentions_path(command, told.prompt_file):
+            before = read_prior_feedback(self._folder, order)
+            whole = partial(build_prompt, task, house, before, workspace=workspace, template=kit.template)
+            told_all = build_continuation(task, before, told.task_file) if goes_on else whole()
+            write_private_file(
+                here.prompt, f"{told_all}\n{build_reply_instructions()}\n" if spec.replies else told_all
+            )
+        return _wrap_reply_command(command, spec, told) if spec.replies else command
 
-    def _fitted_out(
-        self, attempt: Attempt, kit: Kit, workspace: str, argv: tuple[str, ...]
+    def _wrap_with_setup(
+        self, attempt: Attempt, kit: BatchInputs, workspace: str, argv: tuple[str, ...]
     ) -> tuple[str, ...]:
         from plait.site import outfitting  # noqa: PLC0415 - only where a workspace is new
 
         here = self._folder.attempt(attempt)
-        spec = outfitting.Spec(
+        spec = outfitting.SetupSpec(
             Path(workspace), Path(kit.top), kit.gear.outfit, self._cache, here.path / "outfit.failed"
         )
-        outfitting.write_spec(here.outfit, spec)
-        return outfitting.wrap(argv, here.outfit)
+        outfitting.write_spec(here.setup_spec, spec)
+        return outfitting.wrap_with_setup(argv, here.setup_spec)
 
-    def _feedback(self, order: AttemptStarted) -> Path | None:
+    def _write_feedback(self, order: AttemptStarted) -> Path | None:
         """For scripts, which read no prompt."""
         if not order.feedback:
             return None
         path = self._folder.attempt(order.attempt).path / "feedback.md"
-        put(path, order.feedback + "\n")
+        write_private_file(path, order.feedback + "\n")
         return path
 
-    def kit(self, batch: str) -> Kit:
-        kit = self._known.get(batch)  # another thread may forget it
+    def get_inputs(self, batch: str) -> BatchInputs:
+        kit = self._inputs.get(batch)  # another thread may forget it
         if kit is None:
-            kit = self._known[batch] = self._kits.kit(batch)
+            kit = self._inputs[batch] = self._store.load(batch)
         return kit
 
-    def environment(self, batch: str) -> Mapping[str, str]:
+    def get_environment(self, batch: str) -> Mapping[str, str]:
         """The batch's own; where that is gone, this engine's, which some front of this repository gave it."""
         try:
-            return self._environment(batch)
-        except KitError:
+            return self._load_environment(batch)
+        except BatchInputsError:
             return os.environ
 
-    def _environment(self, batch: str) -> dict[str, str]:
+    def _load_environment(self, batch: str) -> dict[str, str]:
         if batch not in self._environments:
-            self._environments[batch] = self._kits.environment(batch)
+            self._environments[batch] = self._store.load_environment(batch)
         return self._environments[batch]
 
-    def _task(self, kit: Kit, attempt: Attempt) -> Task:
-        task = kit.by_id.get(attempt.task) if attempt.task != GATE else _THE_WHOLE
+    def _find_task(self, kit: BatchInputs, attempt: Attempt) -> Task:
+        task = kit.tasks_by_id.get(attempt.task) if attempt.task != GATE_TASK else _WHOLE_RESULT
         if task is None:
-            raise KitError(f"what batch {attempt.batch} was submitted with does not hold {attempt.task}")
+            raise BatchInputsError(
+                f"what batch {attempt.batch} was submitted with does not hold {attempt.task}"
+            )
         return task
 
-    def _agent(self, spec: AgentSpec) -> Agent:
+    def _load_agent(self, spec: AgentSpec) -> Agent:
         if spec not in self._agents:
-            self._agents[spec] = load(spec)
+            self._agents[spec] = load_agent(spec)
         return self._agents[spec]
 
 
-def _applied(command: Command, spec: AgentSpec, told: Brief) -> Command:
+def _wrap_reply_command(command: Command, spec: AgentSpec, told: AttemptContext) -> Command:
     """The agent only answers: what it says is written in its place."""
     from plait.site import replying  # noqa: PLC0415 - few agents are called so
 
-    file = replying.encode(replying.Spec(spec, told.workspace))
+    file = replying.encode_reply_spec(replying.ReplySpec(spec, told.workspace))
     return replace(
         command,
-        argv=replying.wrap(command.argv, Path(told.folder, replying.FILE)),
-        files=(*command.files, (replying.FILE, file)),
+        argv=replying.wrap_with_reply(command.argv, Path(told.folder, replying.REPLY_SPEC_FILE)),
+        files=(*command.files, (replying.REPLY_SPEC_FILE, file)),
     )
 
 
-def _names(command: Command, path: str) -> bool:
+def _mentions_path(command: Command, path: str) -> bool:
     return command.stdin == path or any(path in word for word in command.argv)
 
 
-def _resumes(command: Command, session: str) -> bool:
+def _resumes_session(command: Command, session: str) -> bool:
     """Whether the tool goes on with it: one that can't is told everything."""
     words = (*command.argv, *(value for _, value in command.env), *(text for _, text in command.files))
     return any(session in word for word in words)

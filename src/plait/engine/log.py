@@ -9,21 +9,21 @@ import traceback
 from contextlib import suppress
 from functools import cache
 
-from plait.agents.discretion import Discretion, of
+from plait.agents.discretion import Redactor, build_env_redactor
 
 
-def say(text: str) -> None:
+def write_line(text: str) -> None:
     """A log that can't be written is no reason to stop. What others say is told without secrets."""
     stamp = time.strftime("%Y-%m-%d %H:%M:%S")
     with suppress(OSError):
-        print(f"{stamp} {_discretion()(text)}", file=sys.stderr, flush=True)  # noqa: T201 - standard error is the log
+        print(f"{stamp} {_get_redactor()(text)}", file=sys.stderr, flush=True)  # noqa: T201 - standard error is the log
 
 
-def say_trace(error: BaseException) -> None:
-    say("".join(traceback.format_exception(error)).rstrip())
+def write_traceback(error: BaseException) -> None:
+    write_line("".join(traceback.format_exception(error)).rstrip())
 
 
 @cache
-def _discretion() -> Discretion:
+def _get_redactor() -> Redactor:
     """The environment of an engine is that of the front that started it."""
-    return of(os.environ)
+    return build_env_redactor(os.environ)

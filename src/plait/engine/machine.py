@@ -7,17 +7,17 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 
 from plait.core.reports import ClockJumped, PressureChanged, RateLimited, Report
-from plait.core.room import share, shortage, survey
+from plait.core.room import shared_capacity, describe_shortage, find_capacity_change
 from plait.core.state import State
 from plait.core.task import Attempt
-from plait.engine.watch import Watch
-from plait.ports import Elsewhere, Executor, Sensors
+from plait.engine.watch import AttemptWatcher
+from plait.ports import OtherEngines, Executor, Sensors
 
-JUMP = 1.0  # seconds that the wall clock and passing time may disagree by
-WEIGHED = 5.0  # seconds between two weighings of what runs
+CLOCK_JUMP_SECONDS = 1.0  # seconds that the wall clock and passing time may disagree by
+MEMORY_CHECK_SECONDS = 5.0  # seconds between two weighings of what runs
 
 
-class Machine:
+class CapacityReporter:
     """`where` names the place whose disk is watched; `crowded` says what else keeps anything from being started."""
 
     def __init__(
@@ -25,58 +25,60 @@ class Machine:
         sensors: Sensors,
         where: str,
         wall: Callable[[], float] = time.time,
-        crowded: Callable[[], str | None] = lambda: None,
+        disk_full_reason: Callable[[], str | None] = lambda: None,
     ) -> None:
         self._sensors = sensors
-        self._crowded = crowded
+        self._disk_full_reason = disk_full_reason
         self._wall = wall
         self._where = where
         self._offset = self._wall() - time.monotonic()
-        self._weather = sensors.read()
-        self._elsewhere: Elsewhere | None = None
-        self._fresh = True  # the sensors have told something that was not thought about yet
-        self._weighed = time.monotonic()
+        self._reading = sensors.read()
+        self._other_engines: OtherEngines | None = None
+        self._has_new_reading = True  # the sensors have told something that was not thought about yet
+        self._memory_checked_at = time.monotonic()
         self._sizes: Mapping[Attempt, int] = {}
-        self._refusals: dict[str, float] = {}
+        self._reported_limits: dict[str, float] = {}
 
-    def clock(self) -> Iterator[Report]:
+    def report_clock_jump(self) -> Iterator[Report]:
         """A laptop that slept, or a clock that was set."""
         by = (self._wall() - time.monotonic()) - self._offset
-        if abs(by) > JUMP:
+        if abs(by) > CLOCK_JUMP_SECONDS:
             self._offset += by
             yield ClockJumped(by)
 
-    def look(self, executor: Executor, watch: Watch) -> None:
+    def read_sensors(self, executor: Executor, watch: AttemptWatcher) -> None:
         """Read the sensors; now and then also weigh what runs."""
-        self._weather, self._fresh = self._sensors.read(), True
+        self._reading, self._has_new_reading = self._sensors.read(), True
         now = time.monotonic()
-        if watch.running and now - self._weighed >= WEIGHED:
-            self._weighed = now
+        if watch.running and now - self._memory_checked_at >= MEMORY_CHECK_SECONDS:
+            self._memory_checked_at = now
             with suppress(OSError):  # the processes can't be seen now; what was weighed last holds
-                self._sizes = executor.footprints()
+                self._sizes = executor.measure_memory()
             for attempt, size in self._sizes.items():
-                watch.weigh(attempt, size)
+                watch.record_memory(attempt, size)
 
-    def stirred(self, elsewhere: Elsewhere) -> bool:
+    def has_changed(self, elsewhere: OtherEngines) -> bool:
         """Whether there is anything that was not thought about yet."""
-        return self._fresh or elsewhere != self._elsewhere
+        return self._has_new_reading or elsewhere != self._other_engines
 
-    def reports(self, state: State, elsewhere: Elsewhere) -> Iterator[Report]:
+    def report_changes(self, state: State, elsewhere: OtherEngines) -> Iterator[Report]:
         """What the core does not know yet."""
-        self._fresh, self._elsewhere = False, elsewhere
-        yield from self._refused(elsewhere)
+        self._has_new_reading, self._other_engines = False, elsewhere
+        yield from self._report_rate_limits(elsewhere)
         # With nothing at work, nothing else would make room.
-        crowded = self._crowded() if state.slots else None
-        why = crowded or shortage(self._weather, state.pressure, self._where)
+        crowded = self._disk_full_reason() if state.slots else None
+        why = crowded or describe_shortage(self._reading, state.pressure, self._where)
         if why != state.pressure:
             yield PressureChanged(why)
-        left = share(state.settings.parallel_limit, elsewhere.slots, elsewhere.who, elsewhere.waiting)
-        changed = survey(state, self._weather, self._sizes, left)
+        left = shared_capacity(
+            state.settings.parallel_limit, elsewhere.slots, elsewhere.who, elsewhere.waiting
+        )
+        changed = find_capacity_change(state, self._reading, self._sizes, left)
         if changed is not None:
             yield changed
 
-    def _refused(self, elsewhere: Elsewhere) -> Iterator[Report]:
+    def _report_rate_limits(self, elsewhere: OtherEngines) -> Iterator[Report]:
         for provider, until in elsewhere.refusals.items():
-            if until > max(self._refusals.get(provider, 0.0), self._wall()):
-                self._refusals[provider] = until
+            if until > max(self._reported_limits.get(provider, 0.0), self._wall()):
+                self._reported_limits[provider] = until
                 yield RateLimited(provider, until)

@@ -6,19 +6,19 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from plait.core.state import BatchState, TaskState
-from plait.engine.words import Edit, Reader
-from plait.sources.ledger import Account, Bill, Owed
-from plait.sources.model import Change, Mark, Writer
+from plait.engine.words import EditFiles, ReadFile
+from plait.sources.ledger import BatchWriteback, SourceUpdate, PendingStatus
+from plait.sources.model import StatusChange, SourceStatus, StatusFileWriter
 from plait.sources.text import decode, encode
 
 
-def marking(batch: BatchState, task: str) -> Edit:
+def build_status_edit(batch: BatchState, task: str) -> EditFiles:
     """What this task's merge changes in its sources. The same for the same task: a merge made twice is one commit."""
-    bills = tuple(_account(batch, batch.tasks[batch.index[task]]).bills())
+    bills = tuple(_build_account(batch, batch.tasks[batch.index[task]]).list_updates())
 
-    def edit(read: Reader) -> dict[str, bytes]:
+    def edit(read: ReadFile) -> dict[str, bytes]:
         changed: dict[str, bytes] = {}
-        for writer, changes in _writers(bills):
+        for writer, changes in _list_writers(bills):
             if PurePosixPath(writer.path).is_absolute() or ".." in PurePosixPath(writer.path).parts:
                 continue  # the source is not in the repository
             before = changed.get(writer.path, read(writer.path))
@@ -32,19 +32,21 @@ def marking(batch: BatchState, task: str) -> Edit:
     return edit
 
 
-def _account(batch: BatchState, task: TaskState) -> Account:
+def _build_account(batch: BatchState, task: TaskState) -> BatchWriteback:
     phases = {phase.key: phase.reason for phase in batch.plan.phases}
-    account = Account(batch.id, batch.sources, batch.settings, {task.task.id: task.task}, phases)
+    account = BatchWriteback(batch.id, batch.sources, batch.settings, {task.task.id: task.task}, phases)
     at = (
         task.last.ended_at if task.last is not None and task.last.ended_at is not None else batch.submitted_at
     )
-    account.owed[task.task.id] = Owed(Mark.DONE, 0, at, "merged")
+    account.pending[task.task.id] = PendingStatus(SourceStatus.DONE, 0, at, "merged")
     return account
 
 
-def _writers(bills: tuple[Bill, ...]) -> Iterator[tuple[Writer, tuple[Change, ...]]]:
-    from plait.sources.formats import load  # noqa: PLC0415 - formats are many, and few batches write to the branch
+def _list_writers(
+    bills: tuple[SourceUpdate, ...],
+) -> Iterator[tuple[StatusFileWriter, tuple[StatusChange, ...]]]:
+    from plait.sources.formats import load_format  # noqa: PLC0415 - formats are many, and few batches write to the branch
 
     for bill in bills:
-        for writer in load(bill.format).writers(bill.path, bill.changes):
+        for writer in load_format(bill.format).writers(bill.path, bill.changes):
             yield writer, bill.changes

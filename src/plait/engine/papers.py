@@ -5,29 +5,29 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
-from plait.agents.prompt import Said
+from plait.agents.prompt import PriorFeedback
 from plait.core.decisions import AttemptStarted
 from plait.core.task import Attempt, Step
 from plait.site import transcript
-from plait.site.folder import StateFolder, put
+from plait.site.folder import StateFolder, write_private_file
 
-CHECK_TAIL = 4 << 10  # bytes of a failed check's output that the next attempt is told
-
-
-def said(folder: StateFolder, order: AttemptStarted) -> Said:
-    check = _failed_check(folder, order.attempt) if order.feedback else ""
-    return Said(order.feedback, check, _conflict(folder, order))
+CHECK_TAIL_BYTES = 4 << 10  # bytes of a failed check's output that the next attempt is told
 
 
-def lay(path: Path, text: str) -> None:
+def read_prior_feedback(folder: StateFolder, order: AttemptStarted) -> PriorFeedback:
+    check = _read_failed_check(folder, order.attempt) if order.feedback else ""
+    return PriorFeedback(order.feedback, check, _read_conflict(folder, order))
+
+
+def write_if_changed(path: Path, text: str) -> None:
     """What lies there already is left as it is: it may be being read, by what an engine started that died."""
     with suppress(OSError):
         if path.read_bytes() == text.encode("utf-8", "surrogateescape"):
             return
-    put(path, text)
+    write_private_file(path, text)
 
 
-def _failed_check(folder: StateFolder, attempt: Attempt) -> str:
+def _read_failed_check(folder: StateFolder, attempt: Attempt) -> str:
     """What the newest check of this task said, as far as there was one."""
     made = [
         path
@@ -37,10 +37,10 @@ def _failed_check(folder: StateFolder, attempt: Attempt) -> str:
     newest = max(made, key=lambda path: int(path.name.rpartition("-")[2]), default=None)
     if newest is None:
         return ""
-    return transcript.tail(newest / "transcript", CHECK_TAIL).decode("utf-8", "replace")
+    return transcript.tail(newest / "transcript", CHECK_TAIL_BYTES).decode("utf-8", "replace")
 
 
-def _conflict(folder: StateFolder, order: AttemptStarted) -> str:
+def _read_conflict(folder: StateFolder, order: AttemptStarted) -> str:
     if order.repairs is None:
         return ""
     with suppress(OSError):

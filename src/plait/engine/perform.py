@@ -36,12 +36,12 @@ from plait.core.events import Record
 from plait.core.requests import Drop, Feedback, Resume, Retry, Ship
 from plait.core.state import State
 from plait.engine import gates, log
-from plait.engine.grounds import Grounds
-from plait.engine.launch import GATE, Launcher
-from plait.engine.line import Line
-from plait.engine.starting import Starter
-from plait.engine.watch import Watch
-from plait.ports import Commons, Executor
+from plait.engine.grounds import AttemptWorkspaces
+from plait.engine.launch import GATE_TASK, JobBuilder
+from plait.engine.line import MergeQueue
+from plait.engine.starting import AttemptStarter
+from plait.engine.watch import AttemptWatcher
+from plait.ports import SharedState, Executor
 
 
 class Performer:
@@ -49,68 +49,68 @@ class Performer:
         self,
         state: State,
         executor: Executor,
-        launcher: Launcher,
-        starter: Starter,
-        commons: Commons,
-        grounds: Grounds,
-        line: Line,
+        launcher: JobBuilder,
+        starter: AttemptStarter,
+        commons: SharedState,
+        grounds: AttemptWorkspaces,
+        line: MergeQueue,
     ) -> None:
         self._state = state
         self._executor = executor
-        self._launcher = launcher
+        self._job_builder = launcher
         self._starter = starter
-        self._commons = commons
-        self._grounds = grounds
-        self._line = line
+        self._shared = commons
+        self._workspaces = grounds
+        self._merge_queue = line
 
     def perform(self, record: Record) -> None:
         """Requests and reports are performed by nobody: they have happened."""
         if isinstance(record.event, Decision):
-            self.act(record.event)
+            self.perform_decision(record.event)
         elif isinstance(record.event, Resume | Retry | Feedback | Drop | Ship):
             # Whoever asks for this may have handed over another environment.
-            self._launcher.refresh(record.event.batch)
+            self._job_builder.reload_environment(record.event.batch)
 
     def sweep(self) -> int:
         """How many processes that outlived their attempts are still to be ended."""
         try:
-            return self._executor.sweep()
+            return self._executor.end_leftovers()
         except OSError as error:
-            log.say(f"warning: what attempts left behind can't be found: {error}")
+            log.write_line(f"warning: what attempts left behind can't be found: {error}")
             return 0
 
-    def tidy(self, wanted: Collection[str]) -> None:
+    def delete_stale_environments(self, wanted: Collection[str]) -> None:
         """No secrets of batches stay but of those that are wanted."""
-        self._launcher.tidy(wanted)
+        self._job_builder.delete_stale_environments(wanted)
 
-    def expect(self, order: AttemptStarted | GateStarted) -> Watch:
+    def expect(self, order: AttemptStarted | GateStarted) -> AttemptWatcher:
         return self._starter.expect(order)
 
-    def act(self, decision: Decision) -> None:  # noqa: C901, PLR0912 - there is one case for each kind
+    def perform_decision(self, decision: Decision) -> None:  # noqa: C901, PLR0912 - there is one case for each kind
         match decision:
             case AttemptStarted():
                 self._starter.start(decision)
             case AttemptEnding():
-                self._executor.end(decision.attempt, now=decision.now)
+                self._executor.terminate(decision.attempt, at_once=decision.now)
             case BreakerOpened():
                 if not decision.rejected:  # others may be logged in otherwise
-                    self._commons.refused(decision.provider, decision.until)
+                    self._shared.report_refusal(decision.provider, decision.until)
             case TaskEnded():
-                self._commons.give_back(decision.batch, decision.task)
-                if self._starter.isolated(decision.batch):
-                    self._grounds.release(decision.batch, decision.task)
+                self._shared.release_ports(decision.batch, decision.task)
+                if self._starter.is_isolated(decision.batch):
+                    self._workspaces.release(decision.batch, decision.task)
             case BatchEnded():
-                self._end(decision)
+                self._end_batch(decision)
             case MergeStarted():
-                self._line.merge(decision)
+                self._merge_queue.merge(decision)
             case RebuildStarted():
-                self._line.rebuild(decision)
+                self._merge_queue.rebuild(decision)
             case PublishStarted():
-                self._line.publish(decision)
+                self._merge_queue.publish(decision)
             case GateStarted():
                 self._starter.start_gate(decision)
             case GateEnding():
-                self._executor.end(gates.name_of(decision), now=False)
+                self._executor.terminate(gates.build_gate_attempt(decision), at_once=False)
             case (
                 RequestGranted()
                 | RequestRefused()
@@ -131,10 +131,10 @@ class Performer:
             case _:
                 assert_never(decision)
 
-    def _end(self, decision: BatchEnded) -> None:
-        self._launcher.forget(decision.batch)
+    def _end_batch(self, decision: BatchEnded) -> None:
+        self._job_builder.forget_batch(decision.batch)
         self.sweep()
-        if self._starter.isolated(decision.batch):
-            self._commons.give_back(decision.batch, GATE)
-            self._grounds.release_ended(self._state.batches[decision.batch])
-        log.say(f"batch {decision.batch} is {decision.status.value}: {decision.reason}")
+        if self._starter.is_isolated(decision.batch):
+            self._shared.release_ports(decision.batch, GATE_TASK)
+            self._workspaces.release_ended(self._state.batches[decision.batch])
+        log.write_line(f"batch {decision.batch} is {decision.status.value}: {decision.reason}")

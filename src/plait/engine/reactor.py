@@ -14,14 +14,14 @@ from itertools import count
 
 from plait.core.frozen import dataclass
 
-Call = Callable[[], None]
+Callback = Callable[[], None]
 
 
 @dataclass(order=True, slots=True)
-class _Alarm:
+class _SelectTimer:
     at: float
     order: int
-    then: Call | None = field(compare=False)
+    then: Callback | None = field(compare=False)
 
     def cancel(self) -> None:
         self.then = None
@@ -32,39 +32,39 @@ class SelectReactor:
 
     def __init__(self) -> None:
         self._selector = selectors.DefaultSelector()
-        self._alarms: list[_Alarm] = []
+        self._timers: list[_SelectTimer] = []
         self._order = count()
-        self._posted: deque[Call] = deque()
-        self._inner, self._outer = os.pipe()
-        for end in (self._inner, self._outer):
+        self._posted: deque[Callback] = deque()
+        self._wake_reader, self._wake_writer = os.pipe()
+        for end in (self._wake_reader, self._wake_writer):
             os.set_blocking(end, False)
-        self.watch(self._inner, self._drain)
+        self.watch(self._wake_reader, self._drain)
 
-    def watch(self, fd: int, ready: Call) -> None:
+    def watch(self, fd: int, ready: Callback) -> None:
         self._selector.register(fd, selectors.EVENT_READ, ready)
 
     def unwatch(self, fd: int) -> None:
         with suppress(KeyError):
             self._selector.unregister(fd)
 
-    def after(self, seconds: float, then: Call) -> _Alarm:
-        alarm = _Alarm(time.monotonic() + max(0.0, seconds), next(self._order), then)
-        heapq.heappush(self._alarms, alarm)
+    def call_later(self, seconds: float, then: Callback) -> _SelectTimer:
+        alarm = _SelectTimer(time.monotonic() + max(0.0, seconds), next(self._order), then)
+        heapq.heappush(self._timers, alarm)
         return alarm
 
-    def post(self, then: Call) -> None:
+    def call_soon(self, then: Callback) -> None:
         self._posted.append(then)
         with suppress(BlockingIOError, OSError):  # full: it is awake already; closed: nobody waits any more
-            os.write(self._outer, b".")
+            os.write(self._wake_writer, b".")
 
     def step(self, longest: float | None = None) -> None:
         """Wait for something to happen, at most so long, and call back for all that has."""
-        for key, _ in self._selector.select(self._patience(longest)):
+        for key, _ in self._selector.select(self._select_timeout(longest)):
             # An earlier callback of this round may have taken it out, and its number may be another one's by now.
             current = self._selector.get_map().get(key.fd)
             if current is not None and current.data is key.data:
                 key.data()
-        self._ring_alarms()
+        self._fire_timers()
         for _ in range(len(self._posted)):
             self._posted.popleft()()
 
@@ -80,27 +80,27 @@ class SelectReactor:
 
     def close(self) -> None:
         self._selector.close()
-        os.close(self._inner)
-        os.close(self._outer)
+        os.close(self._wake_reader)
+        os.close(self._wake_writer)
 
-    def _patience(self, longest: float | None) -> float | None:
+    def _select_timeout(self, longest: float | None) -> float | None:
         if self._posted:
             return 0.0
-        while self._alarms and self._alarms[0].then is None:
-            heapq.heappop(self._alarms)
-        if not self._alarms:
+        while self._timers and self._timers[0].then is None:
+            heapq.heappop(self._timers)
+        if not self._timers:
             return longest
-        left = max(0.0, self._alarms[0].at - time.monotonic())
+        left = max(0.0, self._timers[0].at - time.monotonic())
         return left if longest is None else min(left, longest)
 
-    def _ring_alarms(self) -> None:
+    def _fire_timers(self) -> None:
         now = time.monotonic()
-        while self._alarms and self._alarms[0].at <= now:
-            then = heapq.heappop(self._alarms).then
+        while self._timers and self._timers[0].at <= now:
+            then = heapq.heappop(self._timers).then
             if then is not None:
                 then()
 
     def _drain(self) -> None:
         with suppress(BlockingIOError):
-            while os.read(self._inner, 4096):
+            while os.read(self._wake_reader, 4096):
                 pass

@@ -8,38 +8,38 @@ from __future__ import annotations
 from typing import assert_never
 
 from plait.core.decisions import AttemptStarted, GateStarted
-from plait.core.probe import outstanding
+from plait.core.probe import list_outstanding
 from plait.core.state import State
 from plait.engine import gates
 from plait.engine.perform import Performer
-from plait.ports import Executor, Exited, Gone, Running
+from plait.ports import Executor, ExitedProcess, LostProcess, RunningProcess
 
 
 def recover(state: State, executor: Executor, performer: Performer) -> int:
     """How many attempts were found running."""
     adopted = 0
-    for decision in outstanding(state):
+    for decision in list_outstanding(state):
         if isinstance(decision, AttemptStarted | GateStarted):
-            adopted += _adopt(decision, executor, performer)
+            adopted += _adopt_attempt(decision, executor, performer)
         else:
-            performer.act(decision)
+            performer.perform_decision(decision)
     return adopted
 
 
-def _adopt(order: AttemptStarted | GateStarted, executor: Executor, performer: Performer) -> bool:
+def _adopt_attempt(order: AttemptStarted | GateStarted, executor: Executor, performer: Performer) -> bool:
     watch = performer.expect(order)
-    attempt = order.attempt if isinstance(order, AttemptStarted) else gates.name_of(order)
+    attempt = order.attempt if isinstance(order, AttemptStarted) else gates.build_gate_attempt(order)
     found = executor.adopt(attempt)
     match found:
-        case Running(pid):
-            watch.launched(attempt, pid)
+        case RunningProcess(pid):
+            watch.on_launched(attempt, pid)
             return True
-        case Exited(code):
-            watch.exited(attempt, code)
-        case Gone(why):
-            watch.lost(attempt, why)
+        case ExitedProcess(code):
+            watch.on_exited(attempt, code)
+        case LostProcess(why):
+            watch.on_lost(attempt, why)
         case None:
-            performer.act(order)
+            performer.perform_decision(order)
         case _:
             assert_never(found)
     return False

@@ -13,46 +13,46 @@ from plait.core.frozen import dataclass
 from plait.core.plan import Problem, Severity
 from plait.core.reports import SourcesWritten
 from plait.core.task import Origin
-from plait.sources.ledger import Bill, Ledger
-from plait.sources.model import Change, Writer
+from plait.sources.ledger import SourceUpdate, WritebackQueue
+from plait.sources.model import StatusChange, StatusFileWriter
 
-Write = Callable[[Writer, Sequence[Change]], Sequence[Problem]]
+WriteStatuses = Callable[[StatusFileWriter, Sequence[StatusChange]], Sequence[Problem]]
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class WriteBackResult:
     """What was told, for the journal, and what went wrong. A source that could not be written stays owed."""
 
     reports: tuple[SourcesWritten, ...] = ()
     problems: tuple[Problem, ...] = ()
 
 
-def settle(ledger: Ledger, write: Write) -> Settled:
-    return pay(bills(ledger), write)
+def write_back_all(ledger: WritebackQueue, write: WriteStatuses) -> WriteBackResult:
+    return write_pending(list_pending(ledger), write)
 
 
-def bills(ledger: Ledger) -> list[Bill]:
+def list_pending(ledger: WritebackQueue) -> list[SourceUpdate]:
     """What is owed now; a bill does not change any more, so that another thread may pay it."""
-    return [bill for account in ledger.open() for bill in account.bills()]
+    return [bill for account in ledger.list_open_batches() for bill in account.list_updates()]
 
 
-def pay(owed: Iterable[Bill], write: Write) -> Settled:
+def write_pending(owed: Iterable[SourceUpdate], write: WriteStatuses) -> WriteBackResult:
     """One source that can't be written costs itself: the others are told."""
     reports: list[SourcesWritten] = []
     problems: list[Problem] = []
     for bill in owed:
         try:
-            problems += _pay(bill, write)
+            problems += _write_one(bill, write)
         except PlaitError as error:
             message = f"the statuses of batch {bill.batch} are not written yet: {error.message}"
             problems.append(Problem(Severity.WARNING, message, Origin(bill.path), error.hint))
         else:
             reports.append(SourcesWritten(bill.batch, bill.tasks, bill.upto))
-    return Settled(tuple(reports), tuple(problems))
+    return WriteBackResult(tuple(reports), tuple(problems))
 
 
-def _pay(bill: Bill, write: Write) -> list[Problem]:
-    from plait.sources.formats import load  # noqa: PLC0415 - formats are many, and not every engine has anything to tell
+def _write_one(bill: SourceUpdate, write: WriteStatuses) -> list[Problem]:
+    from plait.sources.formats import load_format  # noqa: PLC0415 - formats are many, and not every engine has anything to tell
 
-    writers = load(bill.format).writers(bill.path, bill.changes)
+    writers = load_format(bill.format).writers(bill.path, bill.changes)
     return [problem for writer in writers for problem in write(writer, bill.changes)]

@@ -7,40 +7,40 @@ from typing import TypeVar
 
 from plait.core.reports import Report
 
-R = TypeVar("R", bound=Report)
+ReportT = TypeVar("ReportT", bound=Report)
 
 
-def sound(report: R) -> R:
+def make_utf8_safe(report: ReportT) -> ReportT:
     """The same report with every such byte spelt out; itself, if there is none."""
     changes = {}
-    for name in names_of(report):
+    for name in list_field_names(report):
         value = getattr(report, name)
-        told = _told(value)
+        told = _make_value_safe(value)
         if told is not value:
             changes[name] = told
     return replace(report, **changes) if changes else report  # type: ignore[arg-type]  # of the same types
 
 
-def names_of(report: object) -> tuple[str, ...]:
+def list_field_names(report: object) -> tuple[str, ...]:
     """The fields of a report, or of a part of one: what a pattern would match them by, which is there already."""
     names: tuple[str, ...] = report.__match_args__  # type: ignore[attr-defined]  # a dataclass
     return names
 
 
-def _told(value: object) -> object:
+def _make_value_safe(value: object) -> object:
     if isinstance(value, str):
-        return value if value.isascii() else _text(value)
+        return value if value.isascii() else _escape_invalid(value)
     if value is None or isinstance(value, int | float):
         return value
     if isinstance(value, tuple):
-        told = tuple(map(_told, value))
+        told = tuple(map(_make_value_safe, value))
         return value if all(old is new for old, new in zip(value, told, strict=True)) else told
     if is_dataclass(value) and not isinstance(value, type):
-        return sound(value)  # type: ignore[type-var]  # an outcome, and other parts of reports
+        return make_utf8_safe(value)  # type: ignore[type-var]  # an outcome, and other parts of reports
     return value
 
 
-def _text(value: str) -> str:
+def _escape_invalid(value: str) -> str:
     try:
         value.encode()
     except UnicodeEncodeError:

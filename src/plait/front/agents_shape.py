@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from plait.wiring.agency import Here
+from plait.wiring.agency import InstalledAgent
 
 
-def agent_json(each: Here) -> dict[str, object]:
+def agent_json(each: InstalledAgent) -> dict[str, object]:
     known, program, spec = each.known, each.program, each.spec
     return {
         "name": known.name,
-        "description": known.about,
-        "available": each.available,
+        "description": known.description,
+        "available": each.is_available,
         "path": program.path if program else None,
         "version": program.version if program else None,
         "problem": (program.trouble or None) if program else None,

@@ -12,21 +12,21 @@ from plait.core.requests import Request, Submit
 from plait.core.state import State
 
 
-def with_submitted(state: State, pending: Sequence[Request]) -> State:
+def with_pending_submits(state: State, pending: Sequence[Request]) -> State:
     """The state itself where there is nothing to add; else a twin of it."""
     submits = [request for request in pending if isinstance(request, Submit)]
     if not submits:
         return state
     from plait.core.agenda.answer_submit import why_not_submit  # noqa: PLC0415 - seldom needed
-    from plait.core.fork import fork  # noqa: PLC0415
+    from plait.core.fork import copy_state  # noqa: PLC0415
 
-    twin = fork(state)
+    twin = copy_state(state)
     for submit in submits:
         if why_not_submit(twin, submit) is None:
-            _fold(twin, submit)
-            _fold(twin, RequestGranted(submit.id))
+            _append_event(twin, submit)
+            _append_event(twin, RequestGranted(submit.id))
     return twin
 
 
-def _fold(twin: State, event: Event) -> None:
+def _append_event(twin: State, event: Event) -> None:
     evolve(twin, Record(twin.seq + 1, time.time(), event))

@@ -3,86 +3,88 @@
 from __future__ import annotations
 
 from plait import wiring
-from plait.agents.discretion import Discretion
+from plait.agents.discretion import Redactor
 from plait.core.errors import PlaitError
 from plait.core.frozen import dataclass
-from plait.core.letter import Letter, letter
+from plait.core.letter import PullRequestText, write_pull_request
 from plait.core.settings import Publish
 from plait.core.views import BatchView
-from plait.core.wording import Wording, problem_of_body, problem_of_title
+from plait.core.wording import PullRequestOverride, check_body, check_title
 from plait.front.refusals import FieldError
-from plait.kit import KitError, Shipping
-from plait.wiring import Place
-from plait.wiring.repository import check_shipping, target_branch
-from plait.wiring.secrets import discretion
+from plait.kit import BatchInputsError, PublishTarget
+from plait.wiring import RepoLocation
+from plait.wiring.repository import check_publish_target, find_target_branch
+from plait.wiring.secrets import load_redactor
 
 
 @dataclass(frozen=True, slots=True)
-class Prospect:
+class PullRequestPreview:
     """`said` is what would be sent, `own` what plait would write by itself. `target` "": only the remote knows it.
 
     `no_push` and `no_pull` say why that can't be, as far as it can be told without a network ("": it can).
     """
 
-    said: Letter
-    own: Letter
+    text: PullRequestText
+    default_text: PullRequestText
     target: str
-    no_push: str
-    no_pull: str
+    push_problem: str
+    pull_request_problem: str
     hint: str
 
 
-def prospect(place: Place, view: BatchView, wording: Wording, why_not: str | None) -> Prospect:
+def build_pull_request_preview(
+    place: RepoLocation, view: BatchView, wording: PullRequestOverride, why_not: str | None
+) -> PullRequestPreview:
     """`why_not`: what of the batch itself stands against it."""
-    ship, lost = _shipping(place, view.id)
-    hide = _hide(place, view.id)
-    said = letter(view, wording, usual=ship.title).hidden(hide)
-    own = letter(view, usual=ship.title).hidden(hide)
+    ship, lost = _load_publish_target(place, view.id)
+    hide = _load_redactor(place, view.id)
+    said = write_pull_request(view, wording, usual=ship.title).redact(hide)
+    own = write_pull_request(view, usual=ship.title).redact(hide)
     if why_not or lost:
         why = why_not or lost
-        return Prospect(said, own, target_branch(place, ship), why, why, "")
-    no_push, hint = _problem(place, ship, Publish.PUSH)
-    no_pull, way = (no_push, hint) if no_push else _problem(place, ship, Publish.PR)
-    return Prospect(said, own, target_branch(place, ship), no_push, no_pull, hint or way)
+        return PullRequestPreview(said, own, find_target_branch(place, ship), why, why, "")
+    no_push, hint = _find_publish_problem(place, ship, Publish.PUSH)
+    no_pull, way = (no_push, hint) if no_push else _find_publish_problem(place, ship, Publish.PR)
+    return PullRequestPreview(said, own, find_target_branch(place, ship), no_push, no_pull, hint or way)
 
 
-def wanted(
-    place: Place, view: BatchView, title: str | None, body: str | None
+def check_pull_request_text(
+    place: RepoLocation, view: BatchView, title: str | None, body: str | None
 ) -> tuple[str | None, str | None]:
     """As it is asked for: without secrets, and what plait would say by itself left to plait. Raises FieldError."""
-    if (why := problem_of_title(title)) is not None:
+    if (why := check_title(title)) is not None:
         raise FieldError(why, field="title")
-    if (why := problem_of_body(body)) is not None:
+    if (why := check_body(body)) is not None:
         raise FieldError(why, field="body")
     if title is None and body is None:
         return None, None
-    hide = _hide(place, view.id)
-    own = letter(view, usual=_shipping(place, view.id)[0].title).hidden(hide)
-    return _unless(hide, title, own.title), _unless(hide, body, own.body)
+    hide = _load_redactor(place, view.id)
+    own = write_pull_request(view, usual=_load_publish_target(place, view.id)[0].title).redact(hide)
+    return _unless_default(hide, title, own.title), _unless_default(hide, body, own.body)
 
 
-def _unless(hide: Discretion, said: str | None, own: str) -> str | None:
+def _unless_default(hide: Redactor, said: str | None, own: str) -> str | None:
     if said is None:
         return None
     told = hide(said)
     return "" if told.strip() in {"", own.strip()} else told
 
 
-def _shipping(place: Place, batch: str) -> tuple[Shipping, str]:
+def _load_publish_target(place: RepoLocation, batch: str) -> tuple[PublishTarget, str]:
     """And why nothing can be published, if what was handed over with the batch is gone."""
     try:
-        return wiring.load_kit(place, batch).gear.shipping, ""
-    except KitError as error:
-        return Shipping(), error.message
+        return wiring.load_batch_inputs(place, batch).gear.shipping, ""
+    except BatchInputsError as error:
+        return PublishTarget(), error.message
 
 
-def _hide(place: Place, batch: str) -> Discretion:
-    return discretion(wiring.state_folder(place), batch)
+def _load_redactor(place: RepoLocation, batch: str) -> Redactor:
+    return load_redactor(wiring.open_state_paths(place), batch)
 
 
-def _problem(place: Place, ship: Shipping, publish: Publish) -> tuple[str, str]:
+def _find_publish_problem(place: RepoLocation, ship: PublishTarget, publish: Publish) -> tuple[str, str]:
     try:
-        check_shipping(place, ship, publish)
+        check_publish_target(place, ship, publish)
     except PlaitError as error:
         return error.message, error.hint
     return "", ""

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from plait.core.explain import standing
+from plait.core.explain import explain_status
 from plait.core.state import State
-from plait.core.views import batch_standing
-from plait.front.asking import Answer
+from plait.core.views import find_batch_status
+from plait.front.asking import RequestAnswer
 
 # The task that a request names (None: it is about the batch), and the answer.
-Result = tuple[str | None, Answer]
+TaskAnswer = tuple[str | None, RequestAnswer]
 
 
-def answer_json(state: State, batch_id: str, result: Result) -> dict[str, object]:
+def answer_json(state: State, batch_id: str, result: TaskAnswer) -> dict[str, object]:
     """`status` and `reason` are what is so now; of a refusal, `reason` says why, and of what no engine can answer, too."""
     name, answer = result
     words = {True: "granted", False: "refused", None: "accepted"}
-    status, reason = _stands(state, batch_id, name or next(iter(answer.tasks), None))
+    status, reason = _find_status(state, batch_id, name or next(iter(answer.tasks), None))
     return {
         "taskId": name,
         "result": words[answer.granted],
@@ -25,13 +25,13 @@ def answer_json(state: State, batch_id: str, result: Result) -> dict[str, object
     }
 
 
-def _stands(state: State, batch_id: str, name: str | None) -> tuple[str | None, str | None]:
+def _find_status(state: State, batch_id: str, name: str | None) -> tuple[str | None, str | None]:
     batch = state.batches.get(batch_id)
-    task = batch.task(name) if batch is not None and name is not None else None
+    task = batch.find_task(name) if batch is not None and name is not None else None
     if batch is None:
         return None, None
     if task is None:
-        status, reason = batch_standing(batch)
+        status, reason = find_batch_status(batch)
         return status.value, reason
-    stands = standing(state, batch, task)
+    stands = explain_status(state, batch, task)
     return stands.status.value, stands.reason

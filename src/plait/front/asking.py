@@ -15,10 +15,10 @@ if TYPE_CHECKING:  # `plait status` comes by here, and submits nothing
     from plait.agents.model import AgentSpec
     from plait.core.plan import Plan
     from plait.core.settings import Settings
-    from plait.kit import Gear
+    from plait.kit import RepoOptions
 
 # What can open a batch that has ended: by then the environment it was submitted with is gone.
-REOPENS = (Retry, Feedback, Resume, Drop, Ship)
+REOPENING_REQUESTS = (Retry, Feedback, Resume, Drop, Ship)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +30,13 @@ class Submission:
     agents: tuple[AgentSpec, ...] = ()
     sources: tuple[str, ...] = ()
     base: str = ""
-    gear: Gear | None = None
+    gear: RepoOptions | None = None
     template: str = ""
     environment: Mapping[str, str] | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class RequestAnswer:
     """`granted` None: the request is safe in the inbox, and no engine has answered it yet."""
 
     request: str
@@ -45,34 +45,34 @@ class Answer:
     why: str = ""
 
 
-class Expected:
+class PendingAnswers:
     """The answers that somebody waits for; others pass by."""
 
     def __init__(self) -> None:
-        self._answers: dict[str, Answer] = {}
+        self._answers: dict[str, RequestAnswer] = {}
 
-    def await_(self, requests: Iterable[Request]) -> None:
-        self._answers.update({request.id: Answer(request.id) for request in requests})
+    def expect(self, requests: Iterable[Request]) -> None:
+        self._answers.update({request.id: RequestAnswer(request.id) for request in requests})
 
-    def hear(self, record: Record) -> None:
+    def handle_record(self, record: Record) -> None:
         event = record.event
         if isinstance(event, RequestGranted | RequestRefused) and event.request in self._answers:
             told = (
-                Answer(event.request, granted=True, tasks=event.tasks)
+                RequestAnswer(event.request, granted=True, tasks=event.tasks)
                 if isinstance(event, RequestGranted)
-                else Answer(event.request, granted=False, why=event.why)
+                else RequestAnswer(event.request, granted=False, why=event.why)
             )
             self._answers[event.request] = told
 
-    def complete(self, requests: Iterable[Request]) -> bool:
+    def are_complete(self, requests: Iterable[Request]) -> bool:
         return all(self._answers[request.id].granted is not None for request in requests)
 
-    def collect(self, requests: Iterable[Request]) -> list[Answer]:
+    def collect(self, requests: Iterable[Request]) -> list[RequestAnswer]:
         """In this order; nobody waits for them any more."""
         return [self._answers.pop(request.id) for request in requests]
 
 
-def request_id() -> str:
+def new_request_id() -> str:
     from uuid import uuid4  # noqa: PLC0415 - only whoever asks needs one
 
     return str(uuid4())

@@ -11,57 +11,59 @@ from plait.core.decisions import RequestGranted, RequestRefused
 from plait.core.events import Record
 from plait.core.frozen import dataclass
 from plait.core.requests import Request
-from plait.front.clashes import Clashes
-from plait.front.gates import Gates
-from plait.front.past import Past
-from plait.front.timeline import Timeline
+from plait.front.clashes import ConflictHistory
+from plait.front.gates import GateHistory
+from plait.front.past import AttemptHistory
+from plait.front.timeline import BatchTimeline
 
 
 @dataclass(frozen=True, slots=True)
-class Chapter:
+class BatchHistory:
     """Of one batch: its attempts, its gates, its conflicts, its timeline."""
 
-    past: Past
-    gates: Gates
-    clashes: Clashes
-    line: Timeline
+    attempts: AttemptHistory
+    gates: GateHistory
+    conflicts: ConflictHistory
+    timeline: BatchTimeline
 
     @classmethod
-    def begin(cls, batch: str) -> Chapter:
-        return cls(Past(batch), Gates(batch), Clashes(batch), Timeline(batch))
+    def make_empty(cls, batch: str) -> BatchHistory:
+        return cls(AttemptHistory(batch), GateHistory(batch), ConflictHistory(batch), BatchTimeline(batch))
 
-    def take(self, record: Record) -> None:
-        self.past.take(record)
-        self.gates.take(record)
-        self.clashes.take(record)
-        self.line.take(record)
+    def apply(self, record: Record) -> None:
+        self.attempts.apply(record)
+        self.gates.apply(record)
+        self.conflicts.apply(record)
+        self.timeline.apply(record)
 
 
 @dataclass(slots=True)
-class Chronicle:
+class HistoryIndex:
     """It follows from the records alone, from the first one on."""
 
-    _chapters: dict[str, Chapter] = field(default_factory=dict)
-    _asked: dict[str, str] = field(default_factory=dict)  # requests that are not answered, and their batches
+    _batches: dict[str, BatchHistory] = field(default_factory=dict)
+    _unanswered: dict[str, str] = field(
+        default_factory=dict
+    )  # requests that are not answered, and their batches
 
-    def of(self, batch: str) -> Chapter:
+    def get_batch(self, batch: str) -> BatchHistory:
         """Of a batch that nothing is told of, an empty one."""
-        return self._chapters.get(batch) or Chapter.begin(batch)
+        return self._batches.get(batch) or BatchHistory.make_empty(batch)
 
-    def take(self, record: Record) -> None:
-        batch = self._batch(record)
+    def apply(self, record: Record) -> None:
+        batch = self._find_batch_id(record)
         if batch is not None:
-            if batch not in self._chapters:
-                self._chapters[batch] = Chapter.begin(batch)
-            self._chapters[batch].take(record)
+            if batch not in self._batches:
+                self._batches[batch] = BatchHistory.make_empty(batch)
+            self._batches[batch].apply(record)
 
-    def _batch(self, record: Record) -> str | None:
+    def _find_batch_id(self, record: Record) -> str | None:
         """An answer is about what its request is about."""
         event = record.event
         if isinstance(event, RequestGranted | RequestRefused):
-            return self._asked.pop(event.request, None)
+            return self._unanswered.pop(event.request, None)
         attempt = getattr(event, "attempt", None)
         batch: str | None = getattr(event, "batch", None) if attempt is None else attempt.batch
         if batch is not None and isinstance(event, Request):
-            self._asked[event.id] = batch
+            self._unanswered[event.id] = batch
         return batch

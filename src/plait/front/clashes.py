@@ -11,7 +11,7 @@ from plait.core.status import TaskStatus
 
 
 @dataclass(frozen=True, slots=True)
-class Met:
+class MergeConflict:
     """`onto` is what the change was put onto; "": the batch's base."""
 
     change: Change
@@ -19,53 +19,59 @@ class Met:
     files: tuple[str, ...]
 
 
-class Clashes:
+class ConflictHistory:
     """Those of one batch; records of others pass by."""
 
     def __init__(self, batch: str) -> None:
         self._batch = batch
         self._merges: dict[str, MergeStarted] = {}
         self._rebuild: RebuildStarted | None = None
-        self._last: dict[str, Met] = {}
+        self._last: dict[str, MergeConflict] = {}
 
-    def last(self, task: str) -> Met | None:
+    def find_last(self, task: str) -> MergeConflict | None:
         return self._last.get(task)
 
-    def take(self, record: Record) -> None:
+    def apply(self, record: Record) -> None:
         match record.event:
             case MergeStarted(batch=self._batch) as order:
                 self._merges[order.task] = order
             case MergeConflicted(batch=self._batch, task=task, n=n, files=files):
                 tried = self._merges.get(task)
                 if tried is not None and tried.n == n:
-                    self._last[task] = Met(Change(task, tried.base, tried.tip), tried.onto, files)
+                    self._last[task] = MergeConflict(Change(task, tried.base, tried.tip), tried.onto, files)
             case MergeDone(batch=self._batch, task=task):
                 self._last.pop(task, None)
             case RebuildStarted(batch=self._batch) as anew:
                 self._rebuild = anew
             case RebuildDone(batch=self._batch, n=n) as done if self._rebuild and self._rebuild.n == n:
-                self._rebuilt(self._rebuild, done)
+                self._apply_rebuild(self._rebuild, done)
             case _:
                 pass
 
-    def _rebuilt(self, order: RebuildStarted, done: RebuildDone) -> None:
+    def _apply_rebuild(self, order: RebuildStarted, done: RebuildDone) -> None:
         commits = {merged.task: merged.commit for merged in done.line}
         clashes = {clash.task: clash.files for clash in done.clashes}
         head = ""
         for change in order.line:
             if change.task in clashes:
-                self._last[change.task] = Met(change, head, clashes[change.task])
+                self._last[change.task] = MergeConflict(change, head, clashes[change.task])
             else:
                 head = commits.get(change.task, head)
 
 
-def in_conflict(task: TaskState) -> bool:
+def has_conflict(task: TaskState) -> bool:
     """It ended so, or is about to, or is being repaired."""
-    return task.status is TaskStatus.CONFLICTED or task.clash is not None or task.repairing is not None
+    return (
+        task.status is TaskStatus.CONFLICTED
+        or task.conflict_files is not None
+        or task.change_to_repair is not None
+    )
 
 
-def before(batch: BatchState, met: Met) -> dict[str, Change]:
+def find_earlier_changes(batch: BatchState, conflict: MergeConflict) -> dict[str, Change]:
     """The changes that the branch had then, as far as it still has them, by task and in their order."""
-    place = next((n for n, entry in enumerate(batch.line, 1) if entry.commit == met.onto), len(batch.line))
-    line = (entry.change for entry in batch.line[:place] if met.onto)
-    return {change.task: change for change in line if change.task != met.change.task}
+    place = next(
+        (n for n, entry in enumerate(batch.merges, 1) if entry.commit == conflict.onto), len(batch.merges)
+    )
+    line = (entry.change for entry in batch.merges[:place] if conflict.onto)
+    return {change.task: change for change in line if change.task != conflict.change.task}

@@ -5,14 +5,14 @@ from __future__ import annotations
 from plait.core.decisions import Change
 from plait.core.frozen import dataclass
 from plait.core.state import BatchState, TaskState
-from plait.front.clashes import Met, before, in_conflict
-from plait.ports import Clashing
-from plait.wiring import Place
-from plait.wiring.conflicts import conflict_sides
+from plait.front.clashes import MergeConflict, find_earlier_changes, has_conflict
+from plait.ports import ConflictedFile
+from plait.wiring import RepoLocation
+from plait.wiring.conflicts import read_batch_conflict
 
 
 @dataclass(frozen=True, slots=True)
-class Conflict:
+class ConflictView:
     """What met what: `onto` is a commit of the batch branch, `merged` are the changes that it had, by task."""
 
     batch: str
@@ -22,41 +22,47 @@ class Conflict:
     merged: dict[str, Change]
 
 
-def conflict_of(batch: BatchState, task: TaskState, met: Met | None) -> Conflict | None:
-    if met is None or not in_conflict(task):
+def view_conflict(batch: BatchState, task: TaskState, conflict: MergeConflict | None) -> ConflictView | None:
+    if conflict is None or not has_conflict(task):
         return None
-    return Conflict(batch.id, met.change, met.onto or batch.base, met.files, before(batch, met))
+    return ConflictView(
+        batch.id,
+        conflict.change,
+        conflict.onto or batch.base,
+        conflict.files,
+        find_earlier_changes(batch, conflict),
+    )
 
 
-def conflict_json(found: Conflict | None) -> dict[str, object] | None:
+def conflict_json(found: ConflictView | None) -> dict[str, object] | None:
     """In few words: which files, and with what."""
     return None if found is None else {"with": found.onto, "files": list(found.files)}
 
 
-def sides_json(place: Place, found: Conflict) -> dict[str, object]:
+def conflict_sides_json(place: RepoLocation, found: ConflictView) -> dict[str, object]:
     """Raises WorldError where git has not the commits any more."""
-    files, more = conflict_sides(place, found.batch, found.change, found.onto, found.merged)
+    files, more = read_batch_conflict(place, found.batch, found.change, found.onto, found.merged)
     return {
         "batchId": found.batch,
         "taskId": found.change.task,
         "with": found.onto,
         "base": found.change.base,
         "tip": found.change.tip,
-        "files": [_file_json(each) for each in files],
+        "files": [_conflicted_file_json(each) for each in files],
         "more": more,
     }
 
 
-def _file_json(each: Clashing) -> dict[str, object]:
+def _conflicted_file_json(each: ConflictedFile) -> dict[str, object]:
     return {
         "path": each.path,
         "kind": each.kind.value,
-        "said": each.said,
+        "said": each.message,
         "binary": each.binary,
         "base": each.base,
         "ours": each.ours,
         "theirs": each.theirs,
         "merged": each.merged,
-        "cut": list(each.cut),
-        "touchedBy": list(each.touched_by),
+        "cut": list(each.truncated),
+        "touchedBy": list(each.changed_by),
     }

@@ -10,12 +10,12 @@ from plait.core.frozen import dataclass
 from plait.core.settings import Spend
 from plait.core.state import BatchState, TaskState
 from plait.core.status import TaskStatus
-from plait.front.event import Event, EventType
+from plait.front.event import StreamEvent, EventType
 from plait.front.shape import cost_json
 from plait.site import refs
 from plait.site.folder import StateFolder
 
-_MOST = 1 << 20  # bytes of a result
+_MAX_RESULT_BYTES = 1 << 20  # bytes of a result
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class EntrantView:
     branch: str = ""
 
     @property
-    def won(self) -> bool:
+    def is_winner(self) -> bool:
         return self.verdict == "won"
 
 
@@ -47,35 +47,37 @@ class ContestView:
     why: str = ""
 
 
-def contests_of(folder: StateFolder, batch: BatchState) -> tuple[ContestView, ...]:
-    return tuple(contest_of(folder, batch, task) for task in batch.tasks if task.entrants)
+def list_contests(folder: StateFolder, batch: BatchState) -> tuple[ContestView, ...]:
+    return tuple(view_contest(folder, batch, task) for task in batch.tasks if task.entrants)
 
 
-def contest_of(folder: StateFolder, batch: BatchState, task: TaskState) -> ContestView:
+def view_contest(folder: StateFolder, batch: BatchState, task: TaskState) -> ContestView:
     """The winner first, then by rank, then as they stand in the plan."""
-    told = _told(folder, task)
+    told = _read_judge_result(folder, task)
     rows = told.get("rows")
     said = (
         {row.get("entrant"): row for row in rows if isinstance(row, dict)} if isinstance(rows, list) else {}
     )
     entrants = (batch.tasks[place] for place in task.entrants)
-    views = [_entrant(batch, task, each, said.get(each.task.id, {})) for each in entrants]
+    views = [_view_entrant(batch, task, each, said.get(each.task.id, {})) for each in entrants]
     why = told.get("why")
     return ContestView(
         task.task.id,
-        tuple(sorted(views, key=lambda view: (not view.won, view.rank or len(views) + 1))),
+        tuple(sorted(views, key=lambda view: (not view.is_winner, view.rank or len(views) + 1))),
         why if isinstance(why, str) else "",
     )
 
 
-def _entrant(batch: BatchState, task: TaskState, entrant: TaskState, row: Mapping[str, Any]) -> EntrantView:
+def _view_entrant(
+    batch: BatchState, task: TaskState, entrant: TaskState, row: Mapping[str, Any]
+) -> EntrantView:
     rank, score, why = row.get("rank"), row.get("score"), row.get("why")
     ended, begun = entrant.ended_at, entrant.started_at
     return EntrantView(
         entrant.task.id,
         (entrant.last_write.agent if entrant.last_write is not None else entrant.task.agent) or "",
         entrant.status,
-        _verdict(task, entrant, why if isinstance(why, str) else ""),
+        _describe_verdict(task, entrant, why if isinstance(why, str) else ""),
         None if ended is None or begun is None else ended - begun,
         entrant.spent,
         entrant.diffstat,
@@ -85,30 +87,30 @@ def _entrant(batch: BatchState, task: TaskState, entrant: TaskState, row: Mappin
     )
 
 
-def _verdict(task: TaskState, entrant: TaskState, out: str) -> str:
+def _describe_verdict(task: TaskState, entrant: TaskState, loss_reason: str) -> str:
     if entrant.status is None:
         return "at work" if entrant.alive else "not over"
     if entrant.status is not TaskStatus.DONE:
         return f"{entrant.status.value.replace('_', ' ')}: {entrant.reason}"
-    if entrant.task.id in task.outdone:
+    if entrant.task.id in task.rejected_entrants:
         return "passed, but its change failed on what was merged by then"
-    if out:
-        return f"passed, but {out}"
+    if loss_reason:
+        return f"passed, but {loss_reason}"
     if task.winner != entrant.task.id:
         return "passed"
     return "won" if task.status is TaskStatus.DONE else "chosen"
 
 
-def event(contest: ContestView, batch: str, at: float) -> Event:
+def make_contest_event(contest: ContestView, batch: str, at: float) -> StreamEvent:
     """What does not stand in the journal: the referee's own words."""
-    return Event(None, at, EventType.BATCH_CONTEST, batch, contest.task, more=contest_json(contest))
+    return StreamEvent(None, at, EventType.BATCH_CONTEST, batch, contest.task, data=contest_json(contest))
 
 
 def contest_json(contest: ContestView) -> dict[str, object]:
-    return {"why": contest.why or None, "entrants": [_json(entrant) for entrant in contest.entrants]}
+    return {"why": contest.why or None, "entrants": [_entrant_json(entrant) for entrant in contest.entrants]}
 
 
-def _json(entrant: EntrantView) -> dict[str, object]:
+def _entrant_json(entrant: EntrantView) -> dict[str, object]:
     names = ("files", "added", "removed")
     return {
         "entrant": entrant.id,
@@ -124,15 +126,15 @@ def _json(entrant: EntrantView) -> dict[str, object]:
     }
 
 
-def _told(folder: StateFolder, task: TaskState) -> Mapping[str, Any]:
+def _read_judge_result(folder: StateFolder, task: TaskState) -> Mapping[str, Any]:
     """Any: JSON of an attempt, which may be of another version, cut off, or not there."""
-    if task.last_write is None or task.chosen is not None:
+    if task.last_write is None or task.chosen_agent is not None:
         return {}
-    from plait.agents.tools.referee import RESULT  # noqa: PLC0415 - few batches have a contest
+    from plait.agents.tools.referee import REFEREE_RESULT_FILE  # noqa: PLC0415 - few batches have a contest
 
     try:
-        with (folder.attempt(task.last_write.name).path / RESULT).open("rb") as file:
-            told = json.loads(file.read(_MOST))
+        with (folder.attempt(task.last_write.name).path / REFEREE_RESULT_FILE).open("rb") as file:
+            told = json.loads(file.read(_MAX_RESULT_BYTES))
     except (OSError, ValueError, RecursionError):
         return {}
     return told if isinstance(told, dict) else {}

@@ -15,27 +15,29 @@ from plait.core.evolve import evolve
 from plait.core.frozen import dataclass
 from plait.core.requests import Request, Submit
 from plait.core.state import State
-from plait.front.ahead import with_submitted
-from plait.front.asking import Answer, Expected, Submission, request_id
-from plait.front.tending import Tender
+from plait.front.ahead import with_pending_submits
+from plait.front.asking import RequestAnswer, PendingAnswers, Submission, new_request_id
+from plait.front.tending import EngineLauncher
 from plait.ports import Inbox, InboxError, JournalMissingError, JournalReader
-from plait.wiring import EngineInfo, Place
+from plait.wiring import EngineInfo, RepoLocation
 
 if TYPE_CHECKING:  # only for those who tell what happens
-    from plait.front.event import Event
-    from plait.front.feed import Feed
-    from plait.wiring import Held
+    from plait.front.event import StreamEvent
+    from plait.front.feed import EventStream
+    from plait.wiring import HeldProcess
 
-PATIENCE = 15.0  # seconds for an answer; an engine that starts, or is busy with a long turn, has it by then
-LONG = 60.0  # for a new batch: whoever submits one has nothing to show before it is there
-GLANCE = 0.25  # at the engine, while an answer is awaited
-LOOK = 1.0  # between two looks whether the journal was replaced
-SHORT = 0.02  # between two looks for a journal that is not there yet
+ANSWER_TIMEOUT_SECONDS = (
+    15.0  # seconds for an answer; an engine that starts, or is busy with a long turn, has it by then
+)
+SUBMIT_TIMEOUT_SECONDS = 60.0  # for a new batch: whoever submits one has nothing to show before it is there
+ENGINE_CHECK_SECONDS = 0.25  # at the engine, while an answer is awaited
+JOURNAL_CHECK_SECONDS = 1.0  # between two looks whether the journal was replaced
+JOURNAL_POLL_SECONDS = 0.02  # between two looks for a journal that is not there yet
 
 
-def open_desk(place: Place, feed: Feed | None = None) -> Desk:
+def open_session(place: RepoLocation, feed: EventStream | None = None) -> Session:
     """With everything folded that is there. Nothing is made: a place where nothing was submitted stays as it is."""
-    desk = Desk(place, feed)
+    desk = Session(place, feed)
     try:
         desk.refresh()
     except BaseException:
@@ -45,33 +47,33 @@ def open_desk(place: Place, feed: Feed | None = None) -> Desk:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class RecordEvents:
     """A record, and what follows from it."""
 
     record: Record
-    events: Sequence[Event]
+    events: Sequence[StreamEvent]
 
 
-class Desk:
+class Session:
     """Belongs to the thread that opened it. What is asked for here is in the state as soon as `ask` returns.
 
     With a `feed`, it is the feed that folds, and from `listen` on also tells: `heard` gives what it told, or whoever
     listens is called with each record as it is folded.
     """
 
-    def __init__(self, place: Place, feed: Feed | None = None) -> None:
+    def __init__(self, place: RepoLocation, feed: EventStream | None = None) -> None:
         self.place = place
         self.state = State() if feed is None else feed.state
-        self._feed = feed
-        self._listening = False
-        self._told: list[Told] = []
-        self._hear: Callable[[Record, Sequence[Event]], None] | None = None
-        self._looked = 0.0
+        self._event_stream = feed
+        self._collects_events = False
+        self._unread_events: list[RecordEvents] = []
+        self._callback: Callable[[Record, Sequence[StreamEvent]], None] | None = None
+        self._journal_checked_at = 0.0
         self._reader: JournalReader | None = None
         self._inbox: Inbox | None = None
         self._unread: list[Record] = []
-        self._expected = Expected()
-        self._tender = Tender(place)
+        self._answers = PendingAnswers()
+        self._launcher = EngineLauncher(place)
 
     def __enter__(self) -> Self:
         return self
@@ -82,17 +84,17 @@ class Desk:
         self.close()
 
     def close(self) -> None:
-        self._tender.close()
-        self._forget_journal()
+        self._launcher.close()
+        self._close_journal()
         if self._inbox is not None:
             self._inbox.close()
             self._inbox = None
 
-    def move(self, place: Place) -> None:
+    def change_checkout(self, place: RepoLocation) -> None:
         """The same repository, in another checkout: what is started from now on is started there."""
         assert place.state == self.place.state
         self.place = place
-        self._tender.move(place)
+        self._launcher.change_checkout(place)
 
     @property
     def journal_id(self) -> str | None:
@@ -101,86 +103,88 @@ class Desk:
 
     def refresh(self) -> Sequence[Record]:
         """Read and fold what is new; the records, also those that were folded while an answer was awaited."""
-        self._catch_up()
+        self._read_journal()
         unread, self._unread = self._unread, []
         return unread
 
     @property
-    def feed(self) -> Feed:
+    def event_stream(self) -> EventStream:
         """For those who opened it with one."""
-        assert self._feed is not None
-        return self._feed
+        assert self._event_stream is not None
+        return self._event_stream
 
-    def listen(self, hear: Callable[[Record, Sequence[Event]], None] | None = None) -> None:
+    def subscribe(self, callback: Callable[[Record, Sequence[StreamEvent]], None] | None = None) -> None:
         """What happens from now on is to be told; to `hear` if it is given, and then nothing is kept here."""
-        self._listening, self._hear = True, hear
+        self._collects_events, self._callback = True, callback
 
-    def heard(self) -> Sequence[Told]:
+    def read_events(self) -> Sequence[RecordEvents]:
         """Read what is new; everything that was told since the last time."""
         self.refresh()
-        told, self._told = self._told, []
+        told, self._unread_events = self._unread_events, []
         return told
 
-    def warm(self, begun: Held | None = None) -> None:
+    def prestart_engine(self, begun: HeldProcess | None = None) -> None:
         """Something will be asked for: let an engine get ready meanwhile, or the one that was begun for this place."""
-        self._tender.warm(begun)
+        self._launcher.prestart(begun)
 
     def wait(self, timeout: float) -> bool:
         """True as soon as there is something to refresh, False when the time is over."""
-        return bool(self._unread) or self._wait(timeout)
+        return bool(self._unread) or self._wait_for_records(timeout)
 
-    def _wait(self, timeout: float) -> bool:
+    def _wait_for_records(self, timeout: float) -> bool:
         deadline = time.monotonic() + timeout
         while not self._open_journal():
             left = deadline - time.monotonic()
             if left <= 0:
                 return False
-            time.sleep(min(SHORT, left))
+            time.sleep(min(JOURNAL_POLL_SECONDS, left))
         assert self._reader is not None
         try:
             return self._reader.wait(self.state.seq, max(0.0, deadline - time.monotonic()))
         except JournalMissingError:
-            self._looked = 0.0
+            self._journal_checked_at = 0.0
             return True
 
-    def engine(self) -> EngineInfo | None:
-        return wiring.engine_of(self.place)
+    def find_engine(self) -> EngineInfo | None:
+        return wiring.find_engine(self.place)
 
-    def pending(self) -> Sequence[Request]:
+    def list_pending(self) -> Sequence[Request]:
         """Requests that no engine has taken yet."""
-        if self._inbox is None and not (self.place.state / wiring.INBOX).exists():
+        if self._inbox is None and not (self.place.state / wiring.INBOX_FILE).exists():
             return ()
-        return [request for request in self._box().pending() if request.id not in self.state.seen]
+        return [
+            request for request in self._open_inbox().pending() if request.id not in self.state.seen_requests
+        ]
 
-    def ahead(self) -> State:
+    def preview_state(self) -> State:
         """The state, and in it the batches that are accepted and not taken yet: who has just submitted one sees it."""
-        return with_submitted(self.state, self.pending())
+        return with_pending_submits(self.state, self.list_pending())
 
-    def tend(self) -> None:
+    def ensure_engine(self) -> None:
         """Start an engine if there is work and none is there. Raises WorldError when engines do not stay."""
-        from plait.core.needed import needed  # noqa: PLC0415 - it knows all rules, and few need them
+        from plait.core.needed import is_engine_needed  # noqa: PLC0415 - it knows all rules, and few need them
 
-        if needed(self.state) or self.pending():
-            self._tender.tend()
+        if is_engine_needed(self.state) or self.list_pending():
+            self._launcher.ensure_running()
 
     def submit(self, submission: Submission) -> str:
         """The new batch's id, once it is in the journal. Raises WorldError if it is refused, or not answered in time."""
-        request = self.hand_in(submission)
-        self._await([request], LONG)
-        (told,) = self.answers([request])
-        return self.taken(request, told)
+        request = self.enqueue_submission(submission)
+        self._wait_for_answers([request], SUBMIT_TIMEOUT_SECONDS)
+        (told,) = self.collect_answers([request])
+        return self.confirm_submission(request, told)
 
-    def hand_in(self, submission: Submission, name: str = "") -> Submit:
+    def enqueue_submission(self, submission: Submission, request_id: str = "") -> Submit:
         """The request for a new batch, once it is safe in the inbox: somebody will answer it. `name`: its id, if not any."""
-        from plait.front.handover import discreet, hand_over, take_back  # noqa: PLC0415 - most fronts only look
+        from plait.front.handover import redact_submission, create_batch_files, remove_batch_files  # noqa: PLC0415 - most fronts only look
         from plait.site.refs import batch_branch  # noqa: PLC0415
 
-        submission = discreet(submission)
-        batch = hand_over(self.place, self.state, submission)
+        submission = redact_submission(submission)
+        batch = create_batch_files(self.place, self.state, submission)
         request = Submit(
-            name or request_id(),
+            request_id or new_request_id(),
             batch,
-            submission.plan.brief(),
+            submission.plan.without_texts(),
             submission.settings,
             base=submission.base,
             branch=batch_branch(batch) if submission.base else "",
@@ -188,91 +192,91 @@ class Desk:
             sources=submission.sources,
         )
         try:
-            self.put([request])
+            self.enqueue([request])
         except InboxError:
-            take_back(self.place, batch)
+            remove_batch_files(self.place, batch)
             raise
         return request
 
-    def taken(self, request: Submit, told: Answer) -> str:
+    def confirm_submission(self, request: Submit, answer: RequestAnswer) -> str:
         """The new batch's id. Raises WorldError if it is refused, or was not answered in time."""
-        from plait.front.handover import take_back  # noqa: PLC0415
+        from plait.front.handover import remove_batch_files  # noqa: PLC0415
 
-        if told.granted is False:
-            take_back(self.place, request.batch)
-            raise WorldError(f"the batch was refused: {told.why}")
-        if told.granted is None:
+        if answer.granted is False:
+            remove_batch_files(self.place, request.batch)
+            raise WorldError(f"the batch was refused: {answer.why}")
+        if answer.granted is None:
             raise WorldError(
-                f"batch {request.batch} is accepted, but no engine has taken it within {LONG:.0f} seconds",
-                hint=f"It starts as soon as one does. The engine's log is {self.place.state / wiring.LOG}.",
+                f"batch {request.batch} is accepted, but no engine has taken it within {SUBMIT_TIMEOUT_SECONDS:.0f} seconds",
+                hint=f"It starts as soon as one does. The engine's log is {self.place.state / wiring.LOG_FILE}.",
             )
         return request.batch
 
-    def ask(self, request: Request) -> Answer:
-        return self.ask_all([request])[0]
+    def send(self, request: Request) -> RequestAnswer:
+        return self.send_all([request])[0]
 
-    def ask_all(self, requests: Sequence[Request], *, patience: float | None = None) -> list[Answer]:
+    def send_all(self, requests: Sequence[Request], *, timeout: float | None = None) -> list[RequestAnswer]:
         """Durable first, then answered, as far as an engine does so in time; an answer for each, in their order."""
-        self.put(requests)
-        self._await(requests, PATIENCE if patience is None else patience)
-        return self.answers(requests)
+        self.enqueue(requests)
+        self._wait_for_answers(requests, ANSWER_TIMEOUT_SECONDS if timeout is None else timeout)
+        return self.collect_answers(requests)
 
-    def put(self, requests: Sequence[Request]) -> None:
+    def enqueue(self, requests: Sequence[Request]) -> None:
         """They are safe, and whoever answers them has been rung for. Nothing is waited for."""
-        from plait.front.handover import hand_over_environment  # noqa: PLC0415 - most fronts only look
+        from plait.front.handover import renew_environment  # noqa: PLC0415 - most fronts only look
 
-        hand_over_environment(self.place, self.state, requests)
-        self._expected.await_(requests)
+        renew_environment(self.place, self.state, requests)
+        self._answers.expect(requests)
         for request in requests:
-            self._box().put(request)
-        wiring.ring(self.place)
+            self._open_inbox().put(request)
+        wiring.wake_engine(self.place)
 
-    def answered(self, requests: Sequence[Request]) -> bool:
+    def are_answered(self, requests: Sequence[Request]) -> bool:
         """Whether all of them are, as far as has been read."""
-        return self._expected.complete(requests)
+        return self._answers.are_complete(requests)
 
-    def answers(self, requests: Sequence[Request]) -> list[Answer]:
+    def collect_answers(self, requests: Sequence[Request]) -> list[RequestAnswer]:
         """As far as there are any: nobody waits for the others any more."""
-        return self._expected.collect(requests)
+        return self._answers.collect(requests)
 
-    def _await(self, requests: Sequence[Request], patience: float) -> None:
-        deadline = time.monotonic() + patience
-        self._catch_up()
-        while not self.answered(requests) and time.monotonic() < deadline:
-            self.tend()
-            self._wait(min(GLANCE, deadline - time.monotonic()))
-            self._catch_up()
+    def _wait_for_answers(self, requests: Sequence[Request], timeout: float) -> None:
+        deadline = time.monotonic() + timeout
+        self._read_journal()
+        while not self.are_answered(requests) and time.monotonic() < deadline:
+            self.ensure_engine()
+            self._wait_for_records(min(ENGINE_CHECK_SECONDS, deadline - time.monotonic()))
+            self._read_journal()
 
-    def _catch_up(self) -> None:
-        if self._reader is not None and self._replaced():
-            self._forget_journal()
+    def _read_journal(self) -> None:
+        if self._reader is not None and self._is_journal_replaced():
+            self._close_journal()
         if not self._open_journal():
             return
         assert self._reader is not None
         for record in self._reader.read(self.state.seq):
-            self._fold(record)
-            self._expected.hear(record)
-            self._tender.hear(record)
-            if self._hear is None:
+            self._apply(record)
+            self._answers.handle_record(record)
+            self._launcher.handle_record(record)
+            if self._callback is None:
                 self._unread.append(record)
 
-    def _fold(self, record: Record) -> None:
-        if self._feed is None:
+    def _apply(self, record: Record) -> None:
+        if self._event_stream is None:
             evolve(self.state, record)
-        elif self._hear is not None:
-            self._hear(record, self._feed.take(record))
-        elif self._listening:
-            self._told.append(Told(record, self._feed.take(record)))
+        elif self._callback is not None:
+            self._callback(record, self._event_stream.apply(record))
+        elif self._collects_events:
+            self._unread_events.append(RecordEvents(record, self._event_stream.apply(record)))
         else:
-            self._feed.fold(record)
+            self._event_stream.replay(record)
 
-    def _replaced(self) -> bool:
+    def _is_journal_replaced(self) -> bool:
         """Now and then is often enough: whoever waits is told at once."""
         assert self._reader is not None
         now = time.monotonic()
-        if now - self._looked < LOOK:
+        if now - self._journal_checked_at < JOURNAL_CHECK_SECONDS:
             return False
-        self._looked = now
+        self._journal_checked_at = now
         try:
             self._reader.wait(self.state.seq, 0)  # it looks whether its file is still the journal
         except JournalMissingError:
@@ -282,21 +286,21 @@ class Desk:
     def _open_journal(self) -> bool:
         if self._reader is None:
             try:
-                self._reader = wiring.journal_reader(self.place)
+                self._reader = wiring.open_project_journal(self.place)
             except JournalMissingError:
                 return False
         return True
 
-    def _forget_journal(self) -> None:
+    def _close_journal(self) -> None:
         if self._reader is not None:
             self._reader.close()
             self._reader = None
-        if self._feed is not None:
-            self._feed = type(self._feed)()
-        self.state = State() if self._feed is None else self._feed.state
-        self._unread, self._told = [], []
+        if self._event_stream is not None:
+            self._event_stream = type(self._event_stream)()
+        self.state = State() if self._event_stream is None else self._event_stream.state
+        self._unread, self._unread_events = [], []
 
-    def _box(self) -> Inbox:
+    def _open_inbox(self) -> Inbox:
         if self._inbox is None:
-            self._inbox = wiring.inbox(self.place)
+            self._inbox = wiring.open_project_inbox(self.place)
         return self._inbox

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from plait.core.task import Attempt
-from plait.front.difference import Difference
+from plait.front.difference import Diff
 
-JSON_MOST = 16 << 20  # bytes of text; a program that wants more asks for the text alone
+MAX_JSON_DIFF_BYTES = 16 << 20  # bytes of text; a program that wants more asks for the text alone
 
 
-def difference_json(
-    batch: str, attempt: Attempt | None, found: Difference, *, brief: bool
-) -> dict[str, object]:
+def diff_json(batch: str, attempt: Attempt | None, found: Diff, *, brief: bool) -> dict[str, object]:
     told: dict[str, object] = {
         "batchId": batch,
         "taskId": attempt.task if attempt else None,
@@ -30,13 +28,16 @@ def difference_json(
             for file in found.files
         ],
     }
-    return told if brief else told | _text_json(found)
+    return told if brief else told | _diff_text_json(found)
 
 
-def _text_json(found: Difference) -> dict[str, object]:
+def _diff_text_json(found: Diff) -> dict[str, object]:
     said = bytearray()
-    for piece in found.text():
+    for piece in found.read_text():
         said += piece
-        if len(said) > JSON_MOST:
+        if len(said) > MAX_JSON_DIFF_BYTES:
             break
-    return {"diff": said[:JSON_MOST].decode("utf-8", "replace"), "cut": len(said) > JSON_MOST}
+    return {
+        "diff": said[:MAX_JSON_DIFF_BYTES].decode("utf-8", "replace"),
+        "cut": len(said) > MAX_JSON_DIFF_BYTES,
+    }

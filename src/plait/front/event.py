@@ -7,8 +7,8 @@ from dataclasses import field
 from enum import StrEnum
 
 from plait.core.frozen import dataclass
-from plait.front.instant import iso
-from plait.front.spelling import spelt
+from plait.front.instant import to_iso
+from plait.front.spelling import encode_json
 
 
 class EventType(StrEnum):
@@ -51,7 +51,7 @@ class EventType(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class StreamEvent:
     """`seq` is the record's it follows from; None: it does not stand in the journal. `batch` None: it concerns all."""
 
     seq: int | None
@@ -60,24 +60,24 @@ class Event:
     batch: str | None = None
     task: str | None = None
     attempt: int | None = None
-    more: Mapping[str, object] = field(default_factory=dict)
+    data: Mapping[str, object] = field(default_factory=dict)
 
     def concerns(self, batch: str) -> bool:
         return self.batch is None or self.batch == batch
 
-    def json(self) -> dict[str, object]:
+    def to_json(self) -> dict[str, object]:
         """`more` never says again what the first six keys say."""
         return {
             "seq": self.seq,
-            "at": iso(self.at),
+            "at": to_iso(self.at),
             "type": self.type.value,
             "batchId": self.batch,
             "taskId": self.task,
             "attempt": self.attempt,
-            **self.more,
+            **self.data,
         }
 
 
-def line(event: Event) -> str:
+def format_json_line(event: StreamEvent) -> str:
     """One line of JSON, whatever texts are in it."""
-    return spelt(event.json()).decode()
+    return encode_json(event.to_json()).decode()

@@ -7,83 +7,89 @@ from contextlib import closing
 from dataclasses import replace
 
 from plait import wiring
-from plait.core.explain import Standing, standing
+from plait.core.explain import TaskExplanation, explain_status
 from plait.core.frozen import dataclass
 from plait.core.state import BatchState, State, TaskState
 from plait.core.task import Need
-from plait.front.clashes import Clashes, Met
-from plait.front.conflicts import Conflict, conflict_json, conflict_of
-from plait.front.contests import ContestView, contest_json, contest_of
-from plait.front.gates import GateRun, Gates
-from plait.front.instant import iso, iso_or_none
-from plait.front.past import Past, Try
-from plait.front.results import Result, confirmed, expected
-from plait.front.way import way
+from plait.front.clashes import ConflictHistory, MergeConflict
+from plait.front.conflicts import ConflictView, conflict_json, view_conflict
+from plait.front.contests import ContestView, contest_json, view_contest
+from plait.front.gates import GateRun, GateHistory
+from plait.front.instant import to_iso, to_iso_or_none
+from plait.front.past import AttemptHistory, PastAttempt
+from plait.front.results import TaskResultDetails, confirm_result, derive_result
+from plait.front.way import suggest_next_step
 from plait.ports import JournalMissingError
-from plait.wiring import Place
+from plait.wiring import RepoLocation
 
 
 @dataclass(frozen=True, slots=True)
-class Explained:
+class FullExplanation:
     state: State
     batch: BatchState
     task: TaskState
-    past: Sequence[Try]
-    result: Result | None
+    attempts: Sequence[PastAttempt]
+    result: TaskResultDetails | None
     contest: ContestView | None
-    conflict: Conflict | None
+    conflict: ConflictView | None
 
 
-def explained(place: Place, state: State, batch: BatchState, task: TaskState) -> Explained:
+def explain_fully(place: RepoLocation, state: State, batch: BatchState, task: TaskState) -> FullExplanation:
     """By what the journal tells of its past."""
-    known = explained_by(place, state, (batch, task), *_past(place, batch.id, task.task.id))
-    return replace(known, result=confirmed(place, known.result))
+    known = build_explanation(place, state, (batch, task), *_read_history(place, batch.id, task.task.id))
+    return replace(known, result=confirm_result(place, known.result))
 
 
-def explained_by(  # noqa: PLR0913, PLR0917 - all that is told of it
-    place: Place,
+def build_explanation(  # noqa: PLR0913, PLR0917 - all that is told of it
+    place: RepoLocation,
     state: State,
-    of: tuple[BatchState, TaskState],
-    past: Sequence[Try],
+    subject: tuple[BatchState, TaskState],
+    attempts: Sequence[PastAttempt],
     gate: GateRun | None,
-    met: Met | None,
-) -> Explained:
+    conflict: MergeConflict | None,
+) -> FullExplanation:
     """Its `result` is the one that is expected: git has not been asked for it."""
-    batch, task = of
-    contest = contest_of(wiring.state_folder(place), batch, task) if task.entrants else None
-    result = expected(batch, task, _files(past), gate)
-    return Explained(state, batch, task, past, result, contest, conflict_of(batch, task, met))
+    batch, task = subject
+    contest = view_contest(wiring.open_state_paths(place), batch, task) if task.entrants else None
+    result = derive_result(batch, task, _find_changed_files(attempts), gate)
+    return FullExplanation(
+        state, batch, task, attempts, result, contest, view_conflict(batch, task, conflict)
+    )
 
 
-def _past(place: Place, batch: str, task: str) -> tuple[Sequence[Try], GateRun | None, Met | None]:
-    past, gates, clashes = Past(batch), Gates(batch), Clashes(batch)
+def _read_history(
+    place: RepoLocation, batch: str, task: str
+) -> tuple[Sequence[PastAttempt], GateRun | None, MergeConflict | None]:
+    past, gates, clashes = AttemptHistory(batch), GateHistory(batch), ConflictHistory(batch)
     try:
-        with closing(wiring.journal_reader(place)) as reader:
+        with closing(wiring.open_project_journal(place)) as reader:
             for record in reader.read():
-                past.take(record)
-                gates.take(record)
-                clashes.take(record)
+                past.apply(record)
+                gates.apply(record)
+                clashes.apply(record)
     except JournalMissingError:
         return (), None, None
-    return past.of(task), gates.deciding(task), clashes.last(task)
+    return past.list_attempts(task), gates.find_deciding(task), clashes.find_last(task)
 
 
-def _files(past: Sequence[Try]) -> Sequence[str]:
+def _find_changed_files(past: Sequence[PastAttempt]) -> Sequence[str]:
     return next((each.outcome.files for each in reversed(past) if each.outcome and each.outcome.files), ())
 
 
-def explained_json(known: Explained) -> dict[str, object]:
+def explanation_json(known: FullExplanation) -> dict[str, object]:
     contest = known.contest
     return {
-        **_json(known.state, known.batch, known.task, known.past),
+        **_task_state_json(known.state, known.batch, known.task, known.attempts),
         "result": result_json(known.result),
         "contest": None if contest is None else contest_json(contest),
         "conflict": conflict_json(known.conflict),
     }
 
 
-def _json(state: State, batch: BatchState, task: TaskState, past: Sequence[Try]) -> dict[str, object]:
-    stands = standing(state, batch, task)
+def _task_state_json(
+    state: State, batch: BatchState, task: TaskState, past: Sequence[PastAttempt]
+) -> dict[str, object]:
+    stands = explain_status(state, batch, task)
     return {
         "batchId": batch.id,
         "taskId": task.task.id,
@@ -91,15 +97,15 @@ def _json(state: State, batch: BatchState, task: TaskState, past: Sequence[Try])
         "source": str(task.task.origin) if task.task.origin else None,
         "status": stands.status.value,
         "reason": stands.reason,
-        "waiting": stands.on.value if stands.on else None,
+        "waiting": stands.waiting.value if stands.waiting else None,
         "needs": [_need_json(state, batch, need) for need in task.task.needs],
-        "attempts": [_try_json(each) for each in past],
-        "way": way(state, batch, task),
+        "attempts": [_attempt_json(each) for each in past],
+        "way": suggest_next_step(state, batch, task),
     }
 
 
 def _need_json(state: State, batch: BatchState, need: Need) -> dict[str, object]:
-    stands = of_need(state, batch, need)
+    stands = explain_need(state, batch, need)
     return {
         "id": need.on,
         "kind": need.kind.value,
@@ -109,14 +115,14 @@ def _need_json(state: State, batch: BatchState, need: Need) -> dict[str, object]
     }
 
 
-def _try_json(each: Try) -> dict[str, object]:
+def _attempt_json(each: PastAttempt) -> dict[str, object]:
     outcome = each.outcome
     return {
         "step": each.attempt.step.value,
         "attempt": each.attempt.n,
         "agent": each.agent,
-        "startedAt": iso(each.started_at),
-        "completedAt": iso_or_none(each.ended_at),
+        "startedAt": to_iso(each.started_at),
+        "completedAt": to_iso_or_none(each.ended_at),
         "category": outcome.category.value if outcome else None,
         "exitCode": outcome.exit_code if outcome else None,
         "detail": outcome.detail if outcome else None,
@@ -125,7 +131,7 @@ def _try_json(each: Try) -> dict[str, object]:
     }
 
 
-def result_json(known: Result | None) -> dict[str, object] | None:
+def result_json(known: TaskResultDetails | None) -> dict[str, object] | None:
     if known is None:
         return None
     gate = known.gate
@@ -139,12 +145,12 @@ def result_json(known: Result | None) -> dict[str, object] | None:
         "place": known.place or None,
         "gate": None
         if gate is None
-        else {"gate": gate.order.n, "commit": gate.order.commit, "passed": gate.passed},
+        else {"gate": gate.decision.n, "commit": gate.decision.commit, "passed": gate.passed},
         "published": known.published or None,
     }
 
 
-def of_need(state: State, batch: BatchState, need: Need) -> Standing | None:
+def explain_need(state: State, batch: BatchState, need: Need) -> TaskExplanation | None:
     """Where a task stands that another one needs; None: it is not in this batch."""
-    other = batch.task(need.on)
-    return None if other is None else standing(state, batch, other)
+    other = batch.find_task(need.on)
+    return None if other is None else explain_status(state, batch, other)

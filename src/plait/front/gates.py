@@ -19,7 +19,7 @@ from plait.core.task import Attempt, Step
 class GateRun:
     """`passed` None: it runs, it was lost, or the branch changed under it."""
 
-    order: GateStarted
+    decision: GateStarted
     started_at: float
     ended_at: float | None = None
     passed: bool | None = None
@@ -27,7 +27,7 @@ class GateRun:
     dropped: bool = False
 
 
-def gate_attempt(batch: str, n: int) -> Attempt:
+def make_gate_attempt(batch: str, n: int) -> Attempt:
     """A gate runs like an attempt at verifying, of no task."""
     return Attempt(batch, "", Step.VERIFY, n)
 
@@ -43,61 +43,61 @@ def choose_gate(batch: BatchState, number: int | None) -> int:
     return number or batch.gates
 
 
-class Gates:
+class GateHistory:
     """Those of one batch; records of others pass by."""
 
     def __init__(self, batch: str) -> None:
         self._batch = batch
         self._runs: dict[int, GateRun] = {}
-        self._decided: dict[str, GateRun] = {}
+        self._deciding: dict[str, GateRun] = {}
 
     @property
     def runs(self) -> list[GateRun]:
         return list(self._runs.values())
 
-    def deciding(self, task: str) -> GateRun | None:
+    def find_deciding(self, task: str) -> GateRun | None:
         """The gate by which a task ended last: the one that failed with it, or the one that it passed."""
-        return self._decided.get(task)
+        return self._deciding.get(task)
 
-    def take(self, record: Record) -> None:
+    def apply(self, record: Record) -> None:
         runs = self._runs
         match record.event:
             case GateStarted(batch=self._batch) as order:
                 runs[order.n] = GateRun(order, record.at)
             case GateEnding(batch=self._batch, n=n, why=why) if n in runs:
                 runs[n] = replace(runs[n], dropped=why is EndWhy.DROP)
-            case GateDone(batch=self._batch, n=n) as done if self._open(n):
+            case GateDone(batch=self._batch, n=n) as done if self._is_open(n):
                 passed = None if runs[n].dropped else done.passed
                 runs[n] = replace(runs[n], ended_at=record.at, passed=passed, detail=done.detail)
-            case GateLost(batch=self._batch, n=n, why=why) if self._open(n):
+            case GateLost(batch=self._batch, n=n, why=why) if self._is_open(n):
                 runs[n] = replace(runs[n], ended_at=record.at, detail=why)
             case TaskEnded(batch=self._batch) as end:
-                self._end(end)
+                self._apply_task_end(end)
             case _:
                 pass
 
-    def _open(self, n: int) -> bool:
+    def _is_open(self, n: int) -> bool:
         """A report may come twice; the first one counted."""
         return n in self._runs and self._runs[n].ended_at is None
 
-    def _end(self, end: TaskEnded) -> None:
-        passed = _verdict(end)
+    def _apply_task_end(self, end: TaskEnded) -> None:
+        passed = _gate_verdict(end)
         fitting = (run for run in reversed(self._runs.values()) if run.passed is passed)
         decided = None if passed is None else next(fitting, None)
         if decided is not None:
-            self._decided[end.task] = decided
+            self._deciding[end.task] = decided
         else:
-            self._decided.pop(end.task, None)
+            self._deciding.pop(end.task, None)
 
 
-def deciding(records: Iterable[Record], batch: str, task: str) -> GateRun | None:
-    found = Gates(batch)
+def find_deciding_gate(records: Iterable[Record], batch: str, task: str) -> GateRun | None:
+    found = GateHistory(batch)
     for record in records:
-        found.take(record)
-    return found.deciding(task)
+        found.apply(record)
+    return found.find_deciding(task)
 
 
-def _verdict(end: TaskEnded) -> bool | None:
+def _gate_verdict(end: TaskEnded) -> bool | None:
     if end.status is TaskStatus.DONE:
         return True
     return False if end.category is Category.GATE else None

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from plait.core.explain import standing
-from plait.core.shape import conflicts, critical_path, edges, waves
+from plait.core.explain import explain_status
+from plait.core.shape import find_file_conflicts, find_critical_path, list_edges, group_waves
 from plait.core.state import BatchState, State, TaskState
 
-Json = dict[str, object]
+GraphJson = dict[str, object]
 
 
-def graph_json(state: State, batch: BatchState) -> Json:
+def graph_json(state: State, batch: BatchState) -> GraphJson:
     """An edge leads from the task that is needed to the one that needs it."""
     plan = batch.plan
-    levels = waves(plan)
+    levels = group_waves(plan)
     wave = {name: number for number, ids in enumerate(levels, 1) for name in ids}
     return {
         "batchId": batch.id,
-        "nodes": [_node(state, batch, task, wave[task.task.id]) for task in batch.tasks],
+        "nodes": [_node_json(state, batch, task, wave[task.task.id]) for task in batch.tasks],
         "edges": [
             {
                 "from": need.on,
@@ -25,22 +25,22 @@ def graph_json(state: State, batch: BatchState) -> Json:
                 "reason": need.reason,
                 "at": str(need.at) if need.at else None,
             }
-            for task, need in edges(plan)
+            for task, need in list_edges(plan)
         ],
         "waves": levels,
-        "criticalPath": critical_path(plan),
-        "conflicts": [{"file": shared.file, "tasks": shared.tasks} for shared in conflicts(plan)],
+        "criticalPath": find_critical_path(plan),
+        "conflicts": [{"file": shared.file, "tasks": shared.tasks} for shared in find_file_conflicts(plan)],
     }
 
 
-def _node(state: State, batch: BatchState, task: TaskState, wave: int) -> Json:
-    stands = standing(state, batch, task)
+def _node_json(state: State, batch: BatchState, task: TaskState, wave: int) -> GraphJson:
+    stands = explain_status(state, batch, task)
     return {
         "taskId": task.task.id,
         "title": task.task.title,
         "status": stands.status.value,
         "reason": stands.reason,
-        "waiting": stands.on.value if stands.on else None,
+        "waiting": stands.waiting.value if stands.waiting else None,
         "wave": wave,
         "phase": task.task.phase,
         "weight": task.task.weight,

@@ -9,28 +9,28 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from plait import wiring
-from plait.agents.discretion import Discretion, of
+from plait.agents.discretion import Redactor, build_env_redactor
 from plait.core.errors import UserError, WorldError
 from plait.core.requests import Request, Resume
 from plait.core.state import State
 from plait.core.task import Task
-from plait.front.asking import REOPENS, Submission
-from plait.kit import Gear, Kit
-from plait.site.folder import make_private
-from plait.wiring import Place
+from plait.front.asking import REOPENING_REQUESTS, Submission
+from plait.kit import RepoOptions, BatchInputs
+from plait.site.folder import make_private_folder
+from plait.wiring import RepoLocation
 
-SHORTEST = 4  # hexadecimal digits
-TRIES = 16  # at each length
+MIN_ID_DIGITS = 4  # hexadecimal digits
+TRIES_PER_LENGTH = 16  # at each length
 
 
-def hand_over(place: Place, state: State, submission: Submission) -> str:
+def create_batch_files(place: RepoLocation, state: State, submission: Submission) -> str:
     """The new batch's id: short, and nobody else's, since making its folder is what takes it."""
     taken = {*state.batches, *(task.id for task in submission.plan.tasks)}
-    with _told(place):
-        batch = next(name for name in _names() if name not in taken and _make_folder(place, name))
+    with _wrap_os_errors(place):
+        batch = next(name for name in _generate_ids() if name not in taken and _make_folder(place, name))
         environment = os.environ if submission.environment is None else submission.environment
-        gear = submission.gear or Gear()
-        kit = Kit(
+        gear = submission.gear or RepoOptions()
+        kit = BatchInputs(
             str(place.top),
             submission.plan.tasks,
             submission.agents,
@@ -39,26 +39,26 @@ def hand_over(place: Place, state: State, submission: Submission) -> str:
             submission.template,
         )
         try:
-            wiring.save_kit(place, batch, kit, environment)
+            wiring.save_batch_inputs(place, batch, kit, environment)
         except OSError:
-            take_back(place, batch)
+            remove_batch_files(place, batch)
             raise
     return batch
 
 
-def discreet(submission: Submission) -> Submission:
+def redact_submission(submission: Submission) -> Submission:
     """The same batch without secrets in what everybody will see of it: titles, and reasons why tasks wait."""
     environment = os.environ if submission.environment is None else submission.environment
-    hide = of(environment, *(task.env for task in submission.plan.tasks))
+    hide = build_env_redactor(environment, *(task.env for task in submission.plan.tasks))
     plan = submission.plan
-    tasks = tuple(_discreet(task, hide) for task in plan.tasks)
+    tasks = tuple(_redact_task(task, hide) for task in plan.tasks)
     phases = tuple(
         replace(phase, title=hide(phase.title), reason=hide(phase.reason)) for phase in plan.phases
     )
     return replace(submission, plan=replace(plan, tasks=tasks, phases=phases))
 
 
-def _discreet(task: Task, hide: Discretion) -> Task:
+def _redact_task(task: Task, hide: Redactor) -> Task:
     """Its agent is told everything: a title that is not told whole stands above the text, if none does already."""
     needs = tuple(replace(need, reason=hide(need.reason)) for need in task.needs)
     title = hide(task.title)
@@ -69,35 +69,35 @@ def _discreet(task: Task, hide: Discretion) -> Task:
     return replace(task, title=title, needs=needs, body=body)
 
 
-def take_back(place: Place, batch: str) -> None:
+def remove_batch_files(place: RepoLocation, batch: str) -> None:
     """The batch was not taken: nothing of what was handed over, secrets least of all, stays behind."""
-    shutil.rmtree(wiring.state_folder(place).batch(batch), ignore_errors=True)
+    shutil.rmtree(wiring.open_state_paths(place).batch(batch), ignore_errors=True)
 
 
-def hand_over_environment(place: Place, state: State, requests: Sequence[Request]) -> None:
+def renew_environment(place: RepoLocation, state: State, requests: Sequence[Request]) -> None:
     """An ended batch has no environment any more: if it is taken up again, it runs with this front's. So does one that was
     paused or stopped, once it is resumed: what was amiss may have been a key.
 
     Raises UserError if there is nothing left to take up.
     """
     for request in requests:
-        batch = state.batches.get(request.batch) if isinstance(request, REOPENS) else None
+        batch = state.batches.get(request.batch) if isinstance(request, REOPENING_REQUESTS) else None
         if batch is None:
             continue
-        there = wiring.has_environment(place, batch.id)
-        if not there and wiring.was_forgotten(place, batch.id):
+        there = wiring.has_batch_environment(place, batch.id)
+        if not there and wiring.is_batch_forgotten(place, batch.id):
             raise UserError(
                 f"batch {batch.id} was forgotten: what it was submitted with is gone",
                 hint="Its tasks can be run anew: plait run.",
             )
         over = batch.ended is not None  # what is there still is about to go
         if not there or over or (isinstance(request, Resume) and batch.paused is not None):
-            with _told(place):
-                wiring.save_environment(place, batch.id, os.environ)
+            with _wrap_os_errors(place):
+                wiring.save_batch_environment(place, batch.id, os.environ)
 
 
 @contextmanager
-def _told(place: Place) -> Iterator[None]:
+def _wrap_os_errors(place: RepoLocation) -> Iterator[None]:
     try:
         yield
     except OSError as error:
@@ -107,17 +107,17 @@ def _told(place: Place) -> Iterator[None]:
         ) from error
 
 
-def _names() -> Iterator[str]:
-    length = SHORTEST
+def _generate_ids() -> Iterator[str]:
+    length = MIN_ID_DIGITS
     while True:
-        for _ in range(TRIES):
+        for _ in range(TRIES_PER_LENGTH):
             yield os.urandom(length).hex()[:length]
         length += 1
 
 
-def _make_folder(place: Place, batch: str) -> bool:
-    folder = wiring.state_folder(place).batch(batch)
-    make_private(folder.parent)
+def _make_folder(place: RepoLocation, batch: str) -> bool:
+    folder = wiring.open_state_paths(place).batch(batch)
+    make_private_folder(folder.parent)
     try:
         folder.mkdir(mode=0o700)
     except FileExistsError:

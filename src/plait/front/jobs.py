@@ -6,21 +6,21 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from plait.agents.tools.model_spec import RESULT
+from plait.agents.tools.model_spec import JOB_RESULT_FILE
 from plait.core.frozen import dataclass
 from plait.core.status import TaskStatus
 from plait.core.task import Attempt, Step
 from plait.core.views import BatchView, TaskView
-from plait.front.event import Event, EventType
+from plait.front.event import StreamEvent, EventType
 from plait.site.folder import StateFolder
 
-AGENT = "model"
-_MOST = 1 << 20  # bytes of a result
-_FAILED = (TaskStatus.FAILED, TaskStatus.TIMED_OUT, TaskStatus.CONFLICTED)
+MODEL_AGENT = "model"
+_MAX_RESULT_BYTES = 1 << 20  # bytes of a result
+_FAILED_STATUSES = (TaskStatus.FAILED, TaskStatus.TIMED_OUT, TaskStatus.CONFLICTED)
 
 
 @dataclass(frozen=True, slots=True)
-class JobView:
+class ModelJobView:
     """`outputs` are paths and their lines; `implicit` the files that were shown to the model unasked."""
 
     id: str
@@ -34,13 +34,13 @@ class JobView:
     warnings: tuple[str, ...] = ()
 
     @property
-    def processed(self) -> bool:
+    def is_processed(self) -> bool:
         return self.attempt > 0
 
 
 @dataclass(frozen=True, slots=True)
-class Jobs:
-    jobs: tuple[JobView, ...] = ()
+class ModelJobs:
+    jobs: tuple[ModelJobView, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.jobs)
@@ -50,18 +50,20 @@ class Jobs:
         """Whoever was begun is processed; whoever was not, and will not be, is skipped."""
         jobs = self.jobs
         return (
-            ("processed", sum(job.processed for job in jobs)),
+            ("processed", sum(job.is_processed for job in jobs)),
             ("passed", sum(job.status is TaskStatus.DONE for job in jobs)),
-            ("failed", sum(job.status in _FAILED for job in jobs)),
-            ("skipped", sum(job.status.terminal and not job.processed for job in jobs)),
+            ("failed", sum(job.status in _FAILED_STATUSES for job in jobs)),
+            ("skipped", sum(job.status.is_terminal and not job.is_processed for job in jobs)),
         )
 
 
-def jobs_of(folder: StateFolder, view: BatchView) -> Jobs:
-    return Jobs(tuple(_job(folder, view.id, task) for task in view.tasks if task.agent == AGENT))
+def list_model_jobs(folder: StateFolder, view: BatchView) -> ModelJobs:
+    return ModelJobs(
+        tuple(_view_job(folder, view.id, task) for task in view.tasks if task.agent == MODEL_AGENT)
+    )
 
 
-def event(jobs: Jobs, batch: str, at: float) -> Event:
+def make_jobs_event(jobs: ModelJobs, batch: str, at: float) -> StreamEvent:
     """What does not stand in the journal: the attempts' own words."""
     listed = [
         {
@@ -76,42 +78,42 @@ def event(jobs: Jobs, batch: str, at: float) -> Event:
         }
         for job in jobs.jobs
     ]
-    return Event(None, at, EventType.BATCH_JOBS, batch, more={**dict(jobs.counts), "jobs": listed})
+    return StreamEvent(None, at, EventType.BATCH_JOBS, batch, data={**dict(jobs.counts), "jobs": listed})
 
 
-def _job(folder: StateFolder, batch: str, task: TaskView) -> JobView:
-    told = _told(folder, Attempt(batch, task.id, Step.WRITE, task.attempt)) if task.attempt else {}
-    outputs = [one for one in _list(told.get("outputs")) if isinstance(one, Mapping)]
-    return JobView(
+def _view_job(folder: StateFolder, batch: str, task: TaskView) -> ModelJobView:
+    told = _read_job_result(folder, Attempt(batch, task.id, Step.WRITE, task.attempt)) if task.attempt else {}
+    outputs = [one for one in _as_list(told.get("outputs")) if isinstance(one, Mapping)]
+    return ModelJobView(
         task.id,
         task.status,
         task.attempt,
-        tuple((str(one.get("path", "")), _number(one.get("lines"))) for one in outputs),
+        tuple((str(one.get("path", "")), _as_int(one.get("lines"))) for one in outputs),
         told.get("retry_used") is True,
-        _number(told.get("fixes")),
-        _texts(told.get("implicit_context")),
+        _as_int(told.get("fixes")),
+        _as_texts(told.get("implicit_context")),
         str(told.get("verdict") or ""),
-        _texts(told.get("warnings")),
+        _as_texts(told.get("warnings")),
     )
 
 
-def _told(folder: StateFolder, attempt: Attempt) -> Mapping[str, Any]:
+def _read_job_result(folder: StateFolder, attempt: Attempt) -> Mapping[str, Any]:
     """Any: JSON of an attempt, which may be of another version, cut off, or not there."""
     try:
-        with (folder.attempt(attempt).path / RESULT).open("rb") as file:
-            told = json.loads(file.read(_MOST))
+        with (folder.attempt(attempt).path / JOB_RESULT_FILE).open("rb") as file:
+            told = json.loads(file.read(_MAX_RESULT_BYTES))
     except (OSError, ValueError, RecursionError):
         return {}
     return told if isinstance(told, dict) else {}
 
 
-def _list(said: object) -> Sequence[object]:
+def _as_list(said: object) -> Sequence[object]:
     return said if isinstance(said, list) else ()
 
 
-def _texts(said: object) -> tuple[str, ...]:
-    return tuple(one for one in _list(said) if isinstance(one, str))
+def _as_texts(said: object) -> tuple[str, ...]:
+    return tuple(one for one in _as_list(said) if isinstance(one, str))
 
 
-def _number(said: object) -> int:
+def _as_int(said: object) -> int:
     return said if isinstance(said, int) and not isinstance(said, bool) else 0

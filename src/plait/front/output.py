@@ -8,35 +8,35 @@ from pathlib import Path
 from plait.core.frozen import dataclass
 from plait.site import transcript
 
-PIECE = 64 << 10  # bytes
+OUTPUT_CHUNK_BYTES = 64 << 10  # bytes
 
 
 @dataclass(frozen=True, slots=True)
-class Printed:
+class OutputChunk:
     offset: int
     data: bytes
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class OutputGap:
     """So many bytes from `offset` on are gone: the transcript grew past its cap."""
 
     offset: int
     size: int
 
 
-class Output:
+class OutputReader:
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._at = 0
+        self._offset = 0
 
-    def more(self) -> Iterator[Printed | LeftOut]:
+    def read_new(self) -> Iterator[OutputChunk | OutputGap]:
         """What is there now and was not told yet."""
         while True:
-            piece = transcript.read(self._path, self._at, PIECE)
+            piece = transcript.read(self._path, self._offset, OUTPUT_CHUNK_BYTES)
             if not piece.data:
                 return
-            if piece.start > self._at:
-                yield LeftOut(self._at, piece.start - self._at)
-            yield Printed(piece.start, piece.data)
-            self._at = piece.next
+            if piece.start > self._offset:
+                yield OutputGap(self._offset, piece.start - self._offset)
+            yield OutputChunk(piece.start, piece.data)
+            self._offset = piece.end

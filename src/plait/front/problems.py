@@ -7,20 +7,20 @@ from collections.abc import Sequence
 from plait.core.errors import Bug, Fault, PlaitError
 from plait.core.plan import Problem, Severity
 
-DEBUG = "PLAIT_DEBUG"
-REPORT = f"Please report it, with `plait --version` and what {DEBUG}=1 shows."
+DEBUG_VARIABLE = "PLAIT_DEBUG"
+BUG_REPORT_HINT = f"Please report it, with `plait --version` and what {DEBUG_VARIABLE}=1 shows."
 
 
-def reported(error: PlaitError) -> PlaitError:
+def add_bug_hint(error: PlaitError) -> PlaitError:
     """A bug says so, and how to report it, unless it says already where to."""
     ours = error.fault is Fault.BUG and not error.hint
-    return Bug(f"this is a bug in plait: {error.message}", hint=REPORT) if ours else error
+    return Bug(f"this is a bug in plait: {error.message}", hint=BUG_REPORT_HINT) if ours else error
 
 
-def problems_of(error: PlaitError) -> Sequence[Problem]:
+def list_error_problems(error: PlaitError) -> Sequence[Problem]:
     """An error as problems: it may know of several, each with its place."""
     known: Sequence[Problem] = getattr(error, "problems", ())
-    told = reported(error)
+    told = add_bug_hint(error)
     return known or [Problem(Severity.ERROR, told.message, hint=told.hint)]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from plait.core.errors import UserError
 
 
-class UnknownError(UserError):
+class NotFoundError(UserError):
     """Nothing goes by that name."""
 
 

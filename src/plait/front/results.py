@@ -10,11 +10,11 @@ from plait.core.settings import Isolation
 from plait.core.state import BatchState, TaskState
 from plait.front.gates import GateRun
 from plait.site import refs
-from plait.wiring import Place
+from plait.wiring import RepoLocation
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class TaskResultDetails:
     """`branch` is the task's own, and `tip` its commit there ("": it is gone, and then `kept` is the ref that still has
     its work, if one does). `merged` is the commit in the batch branch, `place` its number in the line, from 1.
     """
@@ -31,28 +31,30 @@ class Result:
     published: str = ""
 
 
-def expected(batch: BatchState, task: TaskState, files: Sequence[str], gate: GateRun | None) -> Result | None:
+def derive_result(
+    batch: BatchState, task: TaskState, files: Sequence[str], gate: GateRun | None
+) -> TaskResultDetails | None:
     """As far as the state tells it: `kept` is where its work should lie. None: it has none, or not one of its own.
 
     `files` are those that its last good attempt changed.
     """
-    if batch.settings.isolation is Isolation.IN_PLACE or not task.numbers:
+    if batch.settings.isolation is Isolation.IN_PLACE or not task.attempt_counts:
         return None
     leased = task.status is None and task.last is not None
-    return Result(
+    return TaskResultDetails(
         refs.task_branch(batch.id, task.task.id),
         kept=refs.attempt_ref(task.last_write.name) if task.last_write is not None else "",
         workspace=task.last.workspace if leased and task.last is not None else "",
         files=tuple(files),
         diffstat=task.diffstat,
-        merged=(task.commit or "") if task.merged else "",
-        place=task.line_place + 1 if task.merged else 0,
+        merged=(task.commit or "") if task.is_merged else "",
+        place=task.merge_position + 1 if task.is_merged else 0,
         gate=gate,
-        published=_published(batch) if task.merged else "",
+        published=_find_published_commit(batch) if task.is_merged else "",
     )
 
 
-def confirmed(place: Place, known: Result | None) -> Result | None:
+def confirm_result(place: RepoLocation, known: TaskResultDetails | None) -> TaskResultDetails | None:
     """Branches are git's: only git knows whether they are still there."""
     from plait.site.git import Git, GitError  # noqa: PLC0415 - only for whoever looks at one task
 
@@ -69,7 +71,7 @@ def confirmed(place: Place, known: Result | None) -> Result | None:
     return replace(known, tip=tip, kept=known.kept if not tip and known.kept in there else "")
 
 
-def _published(batch: BatchState) -> str:
+def _find_published_commit(batch: BatchState) -> str:
     """The commit that was pushed, if that is the branch as it is now."""
     known = batch.published
     return known.commit if known is not None and known.commit == batch.head else ""

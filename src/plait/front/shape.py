@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from plait.core.settings import Budget, Isolation, Settings, Spend
 from plait.core.state import BatchState, State
 from plait.core.status import PauseCause, Waiting
-from plait.core.views import BatchView, TaskView, batch_view
+from plait.core.views import BatchView, TaskView, make_batch_view
 from plait.front.book import progress_json
-from plait.front.instant import iso, iso_or_none
+from plait.front.instant import to_iso, to_iso_or_none
 from plait.site import refs
 from plait.wiring import EngineInfo
 
@@ -17,23 +17,23 @@ Json = dict[str, object]
 
 
 def status_json(engine: EngineInfo | None, batches: Sequence[Json]) -> Json:
-    seen = engine and {"pid": engine.pid, "since": iso(engine.since), "trouble": engine.trouble or None}
+    seen = engine and {"pid": engine.pid, "since": to_iso(engine.since), "trouble": engine.trouble or None}
     return {"engine": seen, "batches": list(batches)}
 
 
 def batch_json(state: State, batch: BatchState, *, eta: float | None, project_id: str | None) -> Json:
     """`eta` is the instant at which the batch is expected to end."""
-    view = batch_view(state, batch)
-    tasks = [_task(view, batch, task) for task in view.tasks]
-    return {**_batch_json(view, eta, project_id), "tasks": tasks}
+    view = make_batch_view(state, batch)
+    tasks = [_batch_task_json(view, batch, task) for task in view.tasks]
+    return {**_batch_view_json(view, eta, project_id), "tasks": tasks}
 
 
-def brief_json(state: State, batch: BatchState, *, eta: float | None, project_id: str | None) -> Json:
+def batch_summary_json(state: State, batch: BatchState, *, eta: float | None, project_id: str | None) -> Json:
     """BATCH without its tasks, at the price of counting them."""
-    return _batch_json(batch_view(state, batch, brief=True), eta, project_id)
+    return _batch_view_json(make_batch_view(state, batch, brief=True), eta, project_id)
 
 
-def _batch_json(view: BatchView, eta: float | None, project_id: str | None) -> Json:
+def _batch_view_json(view: BatchView, eta: float | None, project_id: str | None) -> Json:
     return {
         "id": view.id,
         "projectId": project_id,
@@ -47,16 +47,16 @@ def _batch_json(view: BatchView, eta: float | None, project_id: str | None) -> J
         "unshipped": view.unshipped,
         "hint": view.way_out or None,
         "settings": settings_json(view.settings),
-        "createdAt": iso(view.created_at),
-        "startedAt": iso_or_none(view.started_at),
-        "completedAt": iso_or_none(view.ended_at),
-        "eta": iso_or_none(eta),
+        "createdAt": to_iso(view.created_at),
+        "startedAt": to_iso_or_none(view.started_at),
+        "completedAt": to_iso_or_none(view.ended_at),
+        "eta": to_iso_or_none(eta),
         "cost": cost_json(view.cost),
         "progress": progress_json(view.progress.total, dict(view.progress.counts)),
     }
 
 
-def standing_json(batch: BatchState, task: TaskView) -> Json:
+def waiting_json(batch: BatchState, task: TaskView) -> Json:
     """What it waits on, and whether that is a person: a question, an approval, or a batch that was not paused by one."""
     waiting, paused = task.waiting, batch.paused
     own = waiting is Waiting.PAUSE and (
@@ -64,27 +64,27 @@ def standing_json(batch: BatchState, task: TaskView) -> Json:
     )
     return {
         "waiting": waiting.value if waiting else None,
-        "needsYou": waiting is not None and waiting.on_person and not own,
+        "needsYou": waiting is not None and waiting.is_on_person and not own,
     }
 
 
-def _task(view: BatchView, batch: BatchState, task: TaskView) -> Json:
+def _batch_task_json(view: BatchView, batch: BatchState, task: TaskView) -> Json:
     return {
         "taskId": task.id,
         "title": task.title,
         "status": task.status.value,
         "reason": task.reason,
-        **standing_json(batch, task),
+        **waiting_json(batch, task),
         "category": task.category.value if task.category else None,
         "agent": task.agent,
         "attempt": task.attempt,
         "phase": task.phase,
-        "branch": _branch(view, task),
+        "branch": _find_task_branch(view, task),
         "worktreePath": task.workspace or None,
         "sessionId": task.session,
         "error": task.error,
-        "startedAt": iso_or_none(task.started_at),
-        "completedAt": iso_or_none(task.ended_at),
+        "startedAt": to_iso_or_none(task.started_at),
+        "completedAt": to_iso_or_none(task.ended_at),
         "cost": cost_json(task.cost),
         "diffstat": diffstat_json(task.diffstat),
         "commit": task.commit,
@@ -94,7 +94,7 @@ def _task(view: BatchView, batch: BatchState, task: TaskView) -> Json:
     }
 
 
-def _branch(batch: BatchView, task: TaskView) -> str | None:
+def _find_task_branch(batch: BatchView, task: TaskView) -> str | None:
     """Its own, from its first attempt on, where there are worktrees."""
     if batch.settings.isolation is Isolation.IN_PLACE or not task.attempt:
         return None
@@ -128,15 +128,15 @@ def settings_json(settings: Settings) -> Json:
         "stopOnFailure": settings.stop_on_fail,
         "conflictBehavior": settings.on_conflict.value,
         "phaseGate": settings.phase_gate,
-        "budget": _budget(settings.budget),
-        "taskBudget": _budget(settings.task_budget),
+        "budget": _budget_json(settings.budget),
+        "taskBudget": _budget_json(settings.task_budget),
         "fallback": list(settings.fallback),
         "writeBack": settings.write_back.value,
         "publish": settings.publish.value,
     }
 
 
-def _budget(budget: Budget | None) -> Json | None:
+def _budget_json(budget: Budget | None) -> Json | None:
     if budget is None:
         return None
     usd = None if budget.microusd is None else budget.microusd / 1e6

@@ -12,23 +12,23 @@ from plait.core.state import BatchState, TaskState
 from plait.core.status import TaskStatus
 
 # What a retry without names takes up; what was blocked by it follows by itself.
-RETRIED = (TaskStatus.FAILED, TaskStatus.TIMED_OUT, TaskStatus.CONFLICTED, TaskStatus.CANCELLED)
+RETRIED_STATUSES = (TaskStatus.FAILED, TaskStatus.TIMED_OUT, TaskStatus.CONFLICTED, TaskStatus.CANCELLED)
 
-_NO = frozenset({"n", "no", "nope", "stop", "cancel", "don't", "never"})
+_NEGATIVE_ANSWERS = frozenset({"n", "no", "nope", "stop", "cancel", "don't", "never"})
 
-OfTask = Callable[[str, str, str], Request]  # a request's id, its batch, its task
-OfBatch = Callable[[str, str], Request]
+TaskRequestFactory = Callable[[str, str, str], Request]  # a request's id, its batch, its task
+BatchRequestFactory = Callable[[str, str], Request]
 
 
-def lost(batch: BatchState) -> tuple[TaskState, ...]:
+def list_retryable(batch: BatchState) -> tuple[TaskState, ...]:
     """What a retry without names takes up. A contest takes up its entrants itself."""
     asked = (task for task in batch.tasks if task.task.entrant is None)
-    return tuple(task for task in asked if task.status in RETRIED)
+    return tuple(task for task in asked if task.status in RETRIED_STATUSES)
 
 
-def check_answer(batch: BatchState, task: TaskState, said: str) -> None:
+def check_answer(batch: BatchState, task: TaskState, text: str) -> None:
     """Whether it may spend more is a question to which any words mean yes: who says no must not pay for it."""
-    if task.wants is not None and said.strip(" .!\n").lower() in _NO:
+    if task.requested_spend is not None and text.strip(" .!\n").lower() in _NEGATIVE_ANSWERS:
         called = f"{batch.id} {task.task.id}"
         raise UserError(
             f"any feedback lets {task.task.id} spend more: nothing was answered",
@@ -36,12 +36,12 @@ def check_answer(batch: BatchState, task: TaskState, said: str) -> None:
         )
 
 
-def approve_all(batch: BatchState) -> OfBatch:
+def make_auto_approve_factory(batch: BatchState) -> BatchRequestFactory:
     settings = replace(batch.settings, auto_approve=True)
     return lambda name, batch: ChangeSettings(name, batch, settings, ("auto_approve",))
 
 
-def in_order(batch: BatchState, tasks: Sequence[TaskState]) -> tuple[TaskState, ...]:
+def sort_by_needs(batch: BatchState, tasks: Sequence[TaskState]) -> tuple[TaskState, ...]:
     """What others need comes first: until it is taken up, they can't be. Else as in the plan."""
     sorter = TopologicalSorter(dict(enumerate(batch.plan.needs)))
     sorter.prepare()
@@ -58,6 +58,6 @@ def check_agent(batch: BatchState, agent: str) -> None:
     used = {*batch.settings.agents, *(task.task.agent for task in batch.tasks)}
     if agent not in used:
         from plait.agents.model import AgentSpec  # noqa: PLC0415 - only for those who choose another one
-        from plait.agents.table import load  # noqa: PLC0415
+        from plait.agents.table import load_agent  # noqa: PLC0415
 
-        load(AgentSpec(agent))
+        load_agent(AgentSpec(agent))

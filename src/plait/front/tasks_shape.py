@@ -9,44 +9,52 @@ from plait.core.errors import PlaitError
 from plait.core.plan import Problem
 from plait.core.state import State
 from plait.core.task import Need, Task
-from plait.front.planning.checks import Name, named
+from plait.front.planning.checks import TaskKey, iter_task_keys
 from plait.front.problems import problem_json
-from plait.front.run_shape import Run, run_json
-from plait.front.taskfiles.edit import read
-from plait.front.taskfiles.saved import Saved, copies, version_of
-from plait.front.taskfiles.text import shown
-from plait.front.taskfiles.told import Editable, Told, all_told, find, led_out, own_file
-from plait.sources.model import Mark
-from plait.sources.pile import Pile
-from plait.sources.text import printable
-from plait.wiring.sources import Survey
+from plait.front.run_shape import TaskRun, task_run_json
+from plait.front.taskfiles.edit import read_task_file
+from plait.front.taskfiles.saved import SavedTask, find_running_copies, hash_version
+from plait.front.taskfiles.text import get_editable_body
+from plait.front.taskfiles.told import (
+    EditableCheck,
+    LocatedTask,
+    iter_located_tasks,
+    find_located_task,
+    leads_outside,
+    get_own_file,
+)
+from plait.sources.model import SourceStatus
+from plait.sources.pile import SourceSet
+from plait.sources.text import to_printable
+from plait.wiring.sources import LoadedSources
 
 Json = dict[str, object]
 
 
-def listing_json(seen: Survey, state: State | None) -> Json:
+def task_list_json(seen: LoadedSources, state: State | None) -> Json:
     """Every task of the sources, selected or not, and what is wrong with the sources."""
     problems = dict.fromkeys((*seen.problems, *seen.pile.problems))
     return {"tasks": tasks_json(seen, state), "problems": [problem_json(problem) for problem in problems]}
 
 
-def tasks_json(seen: Survey, state: State | None) -> list[Json]:
-    editable, runs = Editable(seen.place), newest_runs(seen.pile, state)
+def tasks_json(seen: LoadedSources, state: State | None) -> list[Json]:
+    editable, runs = EditableCheck(seen.place), find_newest_runs(seen.pile, state)
     return [
-        _task_json(seen.pile, told, editable, state, runs.get(name)) for told, name in _with_names(seen.pile)
+        _task_json(seen.pile, told, editable, state, runs.get(name))
+        for told, name in _iter_with_keys(seen.pile)
     ]
 
 
-def task_json(seen: Survey, name: str, state: State | None) -> Json:
+def task_json(seen: LoadedSources, name: str, state: State | None) -> Json:
     """One task with its texts. `version` is the one that an edit of its file goes by. Raises UnknownError or StateError."""
-    told = find(seen.pile, name)
-    return _whole_json(seen, told, state, (*seen.problems, *seen.pile.problems))
+    told = find_located_task(seen.pile, name)
+    return _full_task_json(seen, told, state, (*seen.problems, *seen.pile.problems))
 
 
-def saved_json(saved: Saved, state: State | None) -> Json:
+def saved_task_json(saved: SavedTask, state: State | None) -> Json:
     """A task that was made or edited, and what a person should know of it."""
-    told = _whole_json(saved.seen, saved.told, state, ())
-    problems = (*copies(saved.seen.pile, saved.told, state), *saved.problems)
+    told = _full_task_json(saved.survey, saved.located, state, ())
+    problems = (*find_running_copies(saved.survey.pile, saved.located, state), *saved.problems)
     return {
         **told,
         "version": saved.version,
@@ -54,38 +62,42 @@ def saved_json(saved: Saved, state: State | None) -> Json:
     }
 
 
-def _whole_json(seen: Survey, told: Told, state: State | None, problems: Sequence[Problem]) -> Json:
-    name = _name(seen.pile, told.entry.task)
-    run = newest_runs(seen.pile, state, {name}).get(name)
-    text = _text(seen, told)
+def _full_task_json(
+    seen: LoadedSources, told: LocatedTask, state: State | None, problems: Sequence[Problem]
+) -> Json:
+    name = _find_task_key(seen.pile, told.entry.task)
+    run = find_newest_runs(seen.pile, state, {name}).get(name)
+    text = _read_text(seen, told)
     own = (problem for problem in problems if problem.at is not None and problem.at.file == told.file)
     return {
-        **_task_json(seen.pile, told, Editable(seen.place), state, run),
-        "body": _body(seen, told) if text is None else shown(told.file, text),
-        "text": None if text is None else printable(text),
-        "version": None if text is None else version_of(text),
+        **_task_json(seen.pile, told, EditableCheck(seen.place), state, run),
+        "body": _find_body(seen, told) if text is None else get_editable_body(told.file, text),
+        "text": None if text is None else to_printable(text),
+        "version": None if text is None else hash_version(text),
         "problems": [problem_json(problem) for problem in dict.fromkeys(own)],
     }
 
 
-def _body(seen: Survey, told: Told) -> str:
-    return "" if led_out(seen, told) else told.own.task.body
+def _find_body(seen: LoadedSources, told: LocatedTask) -> str:
+    return "" if leads_outside(seen, told) else told.source_entry.task.body
 
 
-def _text(seen: Survey, told: Told) -> str | None:
+def _read_text(seen: LoadedSources, told: LocatedTask) -> str | None:
     """All of its file, where that is one task and can be edited."""
     with suppress(PlaitError):
-        return read(own_file(seen.place, told), told.file)
+        return read_task_file(get_own_file(seen.place, told), told.file)
     return None
 
 
-def _task_json(pile: Pile, told: Told, editable: Editable, state: State | None, run: Run | None) -> Json:
+def _task_json(
+    pile: SourceSet, told: LocatedTask, editable: EditableCheck, state: State | None, run: TaskRun | None
+) -> Json:
     entry, task = told.entry, told.entry.task
     why_not = editable.why_not(told)
     return {
         "id": task.id,
         "title": task.title,
-        "status": _mark(pile, told).value,
+        "status": _find_source_status(pile, told).value,
         "source": str(task.origin) if task.origin else None,
         "format": told.source.format,
         "needs": [_need_json(need) for need in task.needs],
@@ -101,14 +113,14 @@ def _task_json(pile: Pile, told: Told, editable: Editable, state: State | None, 
         "parts": entry.parts,
         "editable": why_not is None,
         "notEditable": why_not,
-        "batch": None if run is None or state is None else run_json(state, run),
+        "batch": None if run is None or state is None else task_run_json(state, run),
     }
 
 
-def _mark(pile: Pile, told: Told) -> Mark:
+def _find_source_status(pile: SourceSet, told: LocatedTask) -> SourceStatus:
     """A group is done when its parts are."""
-    done = told.entry.parts and told.entry.task.id in pile.finished
-    return Mark.DONE if done and not told.entry.mark.closed else told.entry.mark
+    done = told.entry.parts and told.entry.task.id in pile.finished_ids
+    return SourceStatus.DONE if done and not told.entry.status.is_closed else told.entry.status
 
 
 def _need_json(need: Need) -> Json:
@@ -116,30 +128,32 @@ def _need_json(need: Need) -> Json:
     return {"id": need.on, "kind": need.kind.value, "reason": need.reason, "at": at}
 
 
-def newest_runs(pile: Pile, state: State | None, wanted: set[Name] | None = None) -> dict[Name, Run]:
+def find_newest_runs(
+    pile: SourceSet, state: State | None, wanted: set[TaskKey] | None = None
+) -> dict[TaskKey, TaskRun]:
     """Of each task (or of those wanted), by where it was said: the newest batch that has it."""
     if state is None:
         return {}
-    left = {name for _, name in _with_names(pile)} if wanted is None else set(wanted)
-    found: dict[Name, Run] = {}
+    left = {name for _, name in _iter_with_keys(pile)} if wanted is None else set(wanted)
+    found: dict[TaskKey, TaskRun] = {}
     for batch in sorted(state.batches.values(), key=lambda batch: -batch.order):
         if not left:
             break
         asked = (task.task for task in batch.tasks if task.task.entrant is None)
-        for name, task in named(asked, batch.sources):
+        for name, task in iter_task_keys(asked, batch.sources):
             if name in left:
-                found[name] = Run(batch, batch.tasks[batch.index[task.id]])
+                found[name] = TaskRun(batch, batch.tasks[batch.index[task.id]])
         left -= found.keys()
     return found
 
 
-def _with_names(pile: Pile) -> Iterator[tuple[Told, Name]]:
+def _iter_with_keys(pile: SourceSet) -> Iterator[tuple[LocatedTask, TaskKey]]:
     sources = [str(source) for source in pile.sources]
-    names = named((entry.task for entry in pile.entries), sources)
-    for told, (name, _) in zip(all_told(pile), names, strict=True):
+    names = iter_task_keys((entry.task for entry in pile.entries), sources)
+    for told, (name, _) in zip(iter_located_tasks(pile), names, strict=True):
         yield told, name
 
 
-def _name(pile: Pile, task: Task) -> Name:
-    ((name, _),) = named([task], [str(source) for source in pile.sources])
+def _find_task_key(pile: SourceSet, task: Task) -> TaskKey:
+    ((name, _),) = iter_task_keys([task], [str(source) for source in pile.sources])
     return name

@@ -39,11 +39,11 @@ from plait.core.reports import (
 from plait.core.requests import Feedback, Pause, Resume, Retry, Stop, Submit, Unpause
 from plait.core.status import Category, EndWhy, TaskStatus
 
-_Opening = Submit | Retry | Feedback | Pause | Stop | Unpause | Resume
+_OpeningRequest = Submit | Retry | Feedback | Pause | Stop | Unpause | Resume
 
 
 @dataclass(slots=True)
-class Span:
+class TimelineSpan:
     """From `start` to `end`; None: it is not over. `result` is a word for how it ended, `detail` a sentence."""
 
     kind: str
@@ -62,7 +62,7 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Again:
+class TimelineRetry:
     """The task goes again, not before `retry_at`."""
 
     at: float
@@ -73,47 +73,47 @@ class Again:
 
 
 @dataclass(slots=True)
-class Course:
+class TaskHistory:
     """What one task went through. `lives`: from when it could have run until it ended, and so again after a retry."""
 
     task: str
     title: str
-    lives: list[Span] = field(default_factory=list)
-    spans: list[Span] = field(default_factory=list)
-    retries: list[Again] = field(default_factory=list)
+    lifetimes: list[TimelineSpan] = field(default_factory=list)
+    spans: list[TimelineSpan] = field(default_factory=list)
+    retries: list[TimelineRetry] = field(default_factory=list)
     status: TaskStatus | None = None
 
-    def waits(self) -> list[tuple[float, float | None]]:
+    def list_waits(self) -> list[tuple[float, float | None]]:
         """When it lived and nothing of it was at work."""
         busy = sorted(self.spans, key=lambda span: span.start)
-        return [gap for life in self.lives for gap in _gaps(life, busy)]
+        return [gap for life in self.lifetimes for gap in _find_gaps(life, busy)]
 
 
 @dataclass(slots=True)
-class Timeline:
+class BatchTimeline:
     """`spans` are those of the whole batch: gates, pauses, rebuilds, publishing."""
 
     batch: str
     start: float | None = None
     end: float | None = None
-    courses: dict[str, Course] = field(default_factory=dict)
-    spans: list[Span] = field(default_factory=list)
-    _requests: dict[str, _Opening] = field(default_factory=dict)
-    _open: dict[object, Span] = field(default_factory=dict)
+    tasks: dict[str, TaskHistory] = field(default_factory=dict)
+    spans: list[TimelineSpan] = field(default_factory=list)
+    _requests: dict[str, _OpeningRequest] = field(default_factory=dict)
+    _open: dict[object, TimelineSpan] = field(default_factory=dict)
 
-    def take(self, record: Record) -> None:
+    def apply(self, record: Record) -> None:
         """Records of other batches pass by."""
         at, event = record.at, record.event
         match event:
-            case _ if isinstance(event, _Opening):
+            case _ if isinstance(event, _OpeningRequest):
                 if event.batch == self.batch:
                     self._requests[event.id] = event
             case RequestGranted(request=request) if request in self._requests:
-                self._granted(at, event, self._requests.pop(request))
+                self._apply_granted(at, event, self._requests.pop(request))
             case RequestRefused(request=request):
                 self._requests.pop(request, None)
             case AttemptStarted(attempt=name) if name.batch == self.batch:
-                self._begin(name, Span(name.step.value, at, n=name.n, agent=event.agent), name.task)
+                self._begin(name, TimelineSpan(name.step.value, at, n=name.n, agent=event.agent), name.task)
             case AttemptEnding(attempt=name, why=why) if name in self._open:
                 self._open[name].why = self._open[name].why or why
             case AttemptExited(attempt=name, outcome=outcome):
@@ -121,34 +121,34 @@ class Timeline:
             case AttemptLost(attempt=name, why=why):
                 self._close(name, at, Category.LOST.value, why)
             case _ if getattr(event, "batch", None) == self.batch:
-                self._of_batch(at, event)
+                self._apply_batch_event(at, event)
             case _:
                 pass
 
-    def _of_batch(self, at: float, event: Event) -> None:
+    def _apply_batch_event(self, at: float, event: Event) -> None:
         match event:
             case RetryGranted():
-                again = Again(at, event.at, event.why, event.category, event.counted)
-                self._course(event.task).retries.append(again)
+                again = TimelineRetry(at, event.at, event.why, event.category, event.counted)
+                self._get_task(event.task).retries.append(again)
             case TaskEnded():
-                course = self._course(event.task)
+                course = self._get_task(event.task)
                 course.status = event.status
-                for life in course.lives[-1:]:
+                for life in course.lifetimes[-1:]:
                     life.close(at, event.status.value, event.reason)
             case BatchPaused():
-                self._begin("pause", Span("pause", at, detail=event.why))
+                self._begin("pause", TimelineSpan("pause", at, detail=event.why))
             case BatchUnpaused():
                 self._close("pause", at)
             case BatchEnded():
                 self.end = at
                 self._close("pause", at)
             case _:
-                self._of_line(at, event)
+                self._apply_branch_event(at, event)
 
-    def _of_line(self, at: float, event: Event) -> None:
+    def _apply_branch_event(self, at: float, event: Event) -> None:
         match event:
             case MergeStarted():
-                self._begin(("merge", event.task), Span("merge", at, n=event.n), event.task)
+                self._begin(("merge", event.task), TimelineSpan("merge", at, n=event.n), event.task)
             case MergeDone():
                 self._close(("merge", event.task), at, "merged")
             case MergeConflicted():
@@ -156,8 +156,8 @@ class Timeline:
             case MergeFailed():
                 self._close(("merge", event.task), at, "failed", event.why)
             case GateStarted() | RebuildStarted() | PublishStarted():
-                kind = _LINE[type(event)]
-                self._begin(kind, Span(kind, at, n=event.n))
+                kind = _BRANCH_SPAN_KINDS[type(event)]
+                self._begin(kind, TimelineSpan(kind, at, n=event.n))
             case GateDone():
                 self._close("gate", at, "passed" if event.passed else "failed", event.detail)
             case RebuildDone():
@@ -165,42 +165,42 @@ class Timeline:
             case PublishDone():
                 self._close("publish", at, "done", event.url)
             case GateLost() | RebuildFailed() | PublishFailed():
-                self._close(_LINE[type(event)], at, "failed", event.why)
+                self._close(_BRANCH_SPAN_KINDS[type(event)], at, "failed", event.why)
             case _:
                 pass
 
-    def _granted(self, at: float, granted: RequestGranted, request: _Opening) -> None:
+    def _apply_granted(self, at: float, granted: RequestGranted, request: _OpeningRequest) -> None:
         match request:
             case Submit():
                 self.start = at
                 for task in request.plan.tasks:
-                    self.courses[task.id] = Course(task.id, task.title, [Span("life", at)])
+                    self.tasks[task.id] = TaskHistory(task.id, task.title, [TimelineSpan("life", at)])
             case Pause() | Stop():
-                self._begin("pause", Span("pause", at, detail="by a person"))
+                self._begin("pause", TimelineSpan("pause", at, detail="by a person"))
             case Unpause() | Resume():
                 self._close("pause", at)
             case Retry() | Feedback():
                 for name in granted.tasks:
-                    self._taken_up(at, self._course(name))
+                    self._reopen(at, self._get_task(name))
             case _:
                 assert_never(request)
 
-    def _taken_up(self, at: float, course: Course) -> None:
+    def _reopen(self, at: float, course: TaskHistory) -> None:
         """One that has ended lives again, and the batch with it."""
-        if course.lives and course.lives[-1].end is not None:
-            course.lives.append(Span("life", at))
+        if course.lifetimes and course.lifetimes[-1].end is not None:
+            course.lifetimes.append(TimelineSpan("life", at))
             course.status, self.end = None, None
 
-    def _course(self, task: str) -> Course:
-        return self.courses.setdefault(task, Course(task, ""))
+    def _get_task(self, task: str) -> TaskHistory:
+        return self.tasks.setdefault(task, TaskHistory(task, ""))
 
-    def _begin(self, name: object, span: Span, task: str | None = None) -> None:
+    def _begin(self, name: object, span: TimelineSpan, task: str | None = None) -> None:
         """A decision that is performed again after a crash is the same one."""
         known = self._open.get(name)
         if known is not None and known.n == span.n and known.end is None:
             return
         self._open[name] = span
-        (self.spans if task is None else self._course(task).spans).append(span)
+        (self.spans if task is None else self._get_task(task).spans).append(span)
 
     def _close(self, name: object, at: float, result: str | None = None, detail: str = "") -> None:
         span = self._open.pop(name, None)
@@ -208,7 +208,7 @@ class Timeline:
             span.close(at, result, detail)
 
 
-_LINE = {
+_BRANCH_SPAN_KINDS = {
     GateStarted: "gate",
     GateLost: "gate",
     RebuildStarted: "rebuild",
@@ -218,14 +218,14 @@ _LINE = {
 }
 
 
-def timeline(records: Iterable[Record], batch: str) -> Timeline:
-    found = Timeline(batch)
+def build_timeline(records: Iterable[Record], batch: str) -> BatchTimeline:
+    found = BatchTimeline(batch)
     for record in records:
-        found.take(record)
+        found.apply(record)
     return found
 
 
-def _gaps(life: Span, busy: Iterable[Span]) -> list[tuple[float, float | None]]:
+def _find_gaps(life: TimelineSpan, busy: Iterable[TimelineSpan]) -> list[tuple[float, float | None]]:
     """The parts of a life in which nothing was at work; the last one is open if the life is."""
     gaps: list[tuple[float, float | None]] = []
     at: float | None = life.start

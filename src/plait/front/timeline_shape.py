@@ -2,41 +2,42 @@
 
 from __future__ import annotations
 
-from plait.front.instant import iso, iso_or_none
-from plait.front.timeline import Again, Course, Span, Timeline
+from plait.front.instant import to_iso, to_iso_or_none
+from plait.front.timeline import TimelineRetry, TaskHistory, TimelineSpan, BatchTimeline
 
 Json = dict[str, object]
 
 
-def timeline_json(found: Timeline) -> Json:
+def timeline_json(found: BatchTimeline) -> Json:
     """`spans` of the batch are gates, pauses, rebuilds and publishing; what is not over has no `completedAt`."""
     return {
         "batchId": found.batch,
-        "startedAt": iso_or_none(found.start),
-        "completedAt": iso_or_none(found.end),
-        "tasks": [_course(course) for course in found.courses.values()],
-        "spans": [_span(span) for span in found.spans],
+        "startedAt": to_iso_or_none(found.start),
+        "completedAt": to_iso_or_none(found.end),
+        "tasks": [_task_timeline_json(course) for course in found.tasks.values()],
+        "spans": [_span_json(span) for span in found.spans],
     }
 
 
-def _course(course: Course) -> Json:
+def _task_timeline_json(course: TaskHistory) -> Json:
     return {
         "taskId": course.task,
         "title": course.title,
         "status": course.status.value if course.status else None,
-        "spans": [_span(span) for span in sorted(course.spans, key=lambda span: span.start)],
+        "spans": [_span_json(span) for span in sorted(course.spans, key=lambda span: span.start)],
         "waits": [
-            {"startedAt": iso(start), "completedAt": iso_or_none(end)} for start, end in course.waits()
+            {"startedAt": to_iso(start), "completedAt": to_iso_or_none(end)}
+            for start, end in course.list_waits()
         ],
-        "retries": [_again(again) for again in course.retries],
+        "retries": [_retry_json(again) for again in course.retries],
     }
 
 
-def _span(span: Span) -> Json:
+def _span_json(span: TimelineSpan) -> Json:
     return {
         "kind": span.kind,
-        "startedAt": iso(span.start),
-        "completedAt": iso_or_none(span.end),
+        "startedAt": to_iso(span.start),
+        "completedAt": to_iso_or_none(span.end),
         "n": span.n,
         "agent": span.agent,
         "result": span.result,
@@ -45,10 +46,10 @@ def _span(span: Span) -> Json:
     }
 
 
-def _again(again: Again) -> Json:
+def _retry_json(again: TimelineRetry) -> Json:
     return {
-        "at": iso(again.at),
-        "retryAt": iso(again.retry_at),
+        "at": to_iso(again.at),
+        "retryAt": to_iso(again.retry_at),
         "why": again.why,
         "category": again.category.value,
         "counted": again.counted,

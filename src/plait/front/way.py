@@ -5,18 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 
-from plait.agents.known import BY_NAME
-from plait.core.explain import standing
-from plait.core.owed import Owed
+from plait.agents.known import AGENTS_BY_NAME
+from plait.core.explain import explain_status
+from plait.core.owed import NextAction
 from plait.core.state import BatchState, State, TaskState
 from plait.core.status import Category, PauseCause, TaskStatus, Waiting
 
-_SHOWN = 3
-_SOON = 18 * 3600  # seconds
-_SPEND = "may it spend more?"  # as a task asks whose budget is used up
+_MAX_SHOWN = 3
+_TIME_ONLY_SECONDS = 18 * 3600  # seconds
+_BUDGET_QUESTION = "may it spend more?"  # as a task asks whose budget is used up
 
 # Where nothing has to be looked up.
-PLAIN = {
+NEXT_STEP_TEXTS = {
     Waiting.PHASE: "It runs when enough of the earlier phases is done.",
     Waiting.FILES: "It runs when whoever holds them has ended.",
     Waiting.ANSWER: "plait feedback {batch} {task} 'text' answers it.",
@@ -29,32 +29,32 @@ PLAIN = {
 }
 
 
-def answer(called: str, question: str) -> str:
+def format_answer_command(target: str, question: str) -> str:
     """The command that answers a question of the task that is `called` so. Whatever is answered to one about money pays."""
-    if _SPEND in question:
-        return f"plait feedback {called} 'go on'   or   plait cancel {called}"
-    return f"plait feedback {called} 'your answer'"
+    if _BUDGET_QUESTION in question:
+        return f"plait feedback {target} 'go on'   or   plait cancel {target}"
+    return f"plait feedback {target} 'your answer'"
 
 
-def way(state: State, batch: BatchState, task: TaskState) -> str:
-    stands = standing(state, batch, task)
-    if stands.status.terminal:
-        return _again(batch, task, stands.status)
+def suggest_next_step(state: State, batch: BatchState, task: TaskState) -> str:
+    stands = explain_status(state, batch, task)
+    if stands.status.is_terminal:
+        return _suggest_after_end(batch, task, stands.status)
     if stands.status is TaskStatus.INTERRUPTED:
         return f"plait resume {batch.id} takes it up again."
-    if stands.on is None:
+    if stands.waiting is None:
         return "Nothing is missing."
-    if stands.status is TaskStatus.MERGING and stands.on is Waiting.TURN:
-        return _in_line(batch, task)
-    return _awaited(state, batch, task, stands.on)
+    if stands.status is TaskStatus.MERGING and stands.waiting is Waiting.TURN:
+        return _suggest_while_merging(batch, task)
+    return _suggest_while_waiting(state, batch, task, stands.waiting)
 
 
-def _again(batch: BatchState, task: TaskState, status: TaskStatus) -> str:
+def _suggest_after_end(batch: BatchState, task: TaskState, status: TaskStatus) -> str:
     name = task.task.id
     if status is TaskStatus.DONE and task.task.entrant is not None:
         return f"Nothing is missing: plait explain {batch.id} {task.task.entrant} tells what came of the contest."
     if status is TaskStatus.DONE:
-        return _done(batch)
+        return _suggest_after_done(batch)
     if status is TaskStatus.CONFLICTED:
         return f"plait retry {batch.id} {name} makes it again on what is merged by now; plait diff {batch.id} {name} shows it."
     if status in {TaskStatus.BLOCKED, TaskStatus.SKIPPED} and task.by is not None:
@@ -62,14 +62,14 @@ def _again(batch: BatchState, task: TaskState, status: TaskStatus) -> str:
     if status is TaskStatus.BLOCKED:
         return f"plait retry {batch.id} takes up what failed, and with it what that held back."
     if task.unmerged is not None:
-        return _merge(batch.id, name)
-    again = f"{_first(batch, task)}plait retry {batch.id} {name} takes it up again"
+        return _suggest_merge(batch.id, name)
+    again = f"{_suggest_before_retry(batch, task)}plait retry {batch.id} {name} takes it up again"
     if task.entrants:  # nobody writes it: words are for its entrants
         return f"{again}."
     return f"{again}; plait feedback {batch.id} {name} 'text' does so with words of yours."
 
 
-def _merge(batch: str, task: str) -> str:
+def _suggest_merge(batch: str, task: str) -> str:
     """Nothing else stands in its way: it is verified."""
     return (
         f"plait retry {batch} {task} merges what it has written, and runs nobody again unless that is gone; "
@@ -77,58 +77,58 @@ def _merge(batch: str, task: str) -> str:
     )
 
 
-def _first(batch: BatchState, task: TaskState) -> str:
+def _suggest_before_retry(batch: BatchState, task: TaskState) -> str:
     """What is to be seen, or to be done, before it is taken up again."""
     if task.category is Category.GATE:
         return f"plait logs {batch.id} {task.task.id} --gate shows why; "
     agent = task.last_write.agent if task.last_write is not None else None
-    if task.category is Category.AUTH and (how := login(agent)):
+    if task.category is Category.AUTH and (how := find_login_hint(agent)):
         return f"Log in first ({how}); then "
     return ""
 
 
-def login(agent: str | None) -> str:
+def find_login_hint(agent: str | None) -> str:
     """How to log in with an agent; "": nobody knows."""
-    known = BY_NAME.get(agent or "")
+    known = AGENTS_BY_NAME.get(agent or "")
     return known.login.how if known is not None and known.login is not None else ""
 
 
-def _done(batch: BatchState) -> str:
+def _suggest_after_done(batch: BatchState) -> str:
     shown = batch.published is not None and batch.published.commit == batch.head
-    if batch.ended is None or not batch.line or shown:
+    if batch.ended is None or not batch.merges or shown:
         return "Nothing is missing: it is done."
     return f"Nothing is missing: it is done. plait pr {batch.id} publishes it with the batch branch."
 
 
-def _in_line(batch: BatchState, task: TaskState) -> str:
-    if not task.merged:
+def _suggest_while_merging(batch: BatchState, task: TaskState) -> str:
+    if not task.is_merged:
         return "It is merged when its turn comes."
-    if batch.merging is not None or batch.owed[Owed.MERGE]:
+    if batch.merging is not None or batch.tasks_by_action[NextAction.MERGE]:
         return "The gate runs as soon as what is ready to be merged is merged too: one run for all of it."
     return "The gate runs on it next."
 
 
-def _awaited(state: State, batch: BatchState, task: TaskState, on: Waiting) -> str:
+def _suggest_while_waiting(state: State, batch: BatchState, task: TaskState, on: Waiting) -> str:
     match on:
-        case Waiting.ANSWER if task.wants is not None:
-            return _more(batch, task)
+        case Waiting.ANSWER if task.requested_spend is not None:
+            return _suggest_budget_answer(batch, task)
         case Waiting.NEEDS:
-            return _after(state, batch, task)
+            return _suggest_for_needs(state, batch, task)
         case Waiting.BACKOFF:
             return (
                 "It goes again soon."
                 if task.not_before is None
-                else f"It goes again at {_clock(task.not_before)}."
+                else f"It goes again at {_format_clock(task.not_before)}."
             )
         case Waiting.PAUSE:
-            return _unpause(batch)
+            return _suggest_unpause(batch)
         case Waiting.LIMIT:
-            return f"It runs by itself when its agent is free again{_patience(state, batch, task)}."
+            return f"It runs by itself when its agent is free again{_format_limit_end(state, batch, task)}."
         case _:
-            return PLAIN[on].format(batch=batch.id, task=task.task.id)
+            return NEXT_STEP_TEXTS[on].format(batch=batch.id, task=task.task.id)
 
 
-def _more(batch: BatchState, task: TaskState) -> str:
+def _suggest_budget_answer(batch: BatchState, task: TaskState) -> str:
     called = f"{batch.id} {task.task.id}"
     return (
         f"plait feedback {called} 'go on' pays for that attempt and lets its budget begin anew; "
@@ -136,7 +136,7 @@ def _more(batch: BatchState, task: TaskState) -> str:
     )
 
 
-def _unpause(batch: BatchState) -> str:
+def _suggest_unpause(batch: BatchState) -> str:
     match batch.paused.cause if batch.paused is not None else None:
         case PauseCause.BUDGET:
             return "plait run --resume --budget AMOUNT lets the batch go on, if that is enough."
@@ -148,25 +148,32 @@ def _unpause(batch: BatchState) -> str:
             return f"plait unpause {batch.id} lets the batch go on."
 
 
-def _patience(state: State, batch: BatchState, task: TaskState) -> str:
-    providers = (batch.settings.provider(agent) for agent in task.lane[1])
+def _format_limit_end(state: State, batch: BatchState, task: TaskState) -> str:
+    providers = (batch.settings.provider(agent) for agent in task.queue_key[1])
     open_until = [
         breaker.until
         for provider in providers
         if (breaker := state.breakers.get(provider)) is not None and breaker.until is not None
     ]
-    return f", not before {_clock(min(open_until))} ({_left(min(open_until))})" if open_until else ""
+    return (
+        f", not before {_format_clock(min(open_until))} ({_format_time_left(min(open_until))})"
+        if open_until
+        else ""
+    )
 
 
-def _after(state: State, batch: BatchState, task: TaskState) -> str:
+def _suggest_for_needs(state: State, batch: BatchState, task: TaskState) -> str:
     """The needs at the end of the chain: those that do not themselves wait for another."""
-    roots = list(dict.fromkeys(_roots(batch, task)))
-    told = [f"{other.task.id} ({_stands(state, batch, other)})" for other in _tasks(batch, roots)[:_SHOWN]]
-    more = f" and {len(roots) - _SHOWN} more" if len(roots) > _SHOWN else ""
+    roots = list(dict.fromkeys(_find_root_needs(batch, task)))
+    told = [
+        f"{other.task.id} ({_format_status(state, batch, other)})"
+        for other in _get_tasks(batch, roots)[:_MAX_SHOWN]
+    ]
+    more = f" and {len(roots) - _MAX_SHOWN} more" if len(roots) > _MAX_SHOWN else ""
     return f"It runs when what it needs is done; that hangs on {', '.join(told)}{more}."
 
 
-def _roots(batch: BatchState, task: TaskState) -> Iterator[int]:
+def _find_root_needs(batch: BatchState, task: TaskState) -> Iterator[int]:
     seen, work = {task.place}, [task.place]
     while work:
         place = work.pop(0)
@@ -183,18 +190,18 @@ def _roots(batch: BatchState, task: TaskState) -> Iterator[int]:
         seen.update(missing)
 
 
-def _tasks(batch: BatchState, places: Sequence[int]) -> list[TaskState]:
+def _get_tasks(batch: BatchState, places: Sequence[int]) -> list[TaskState]:
     return [batch.tasks[place] for place in places]
 
 
-def _stands(state: State, batch: BatchState, task: TaskState) -> str:
-    stands = standing(state, batch, task)
+def _format_status(state: State, batch: BatchState, task: TaskState) -> str:
+    stands = explain_status(state, batch, task)
     return (
         f"{stands.status.value.replace('_', ' ')}: {stands.reason}" if stands.reason else stands.status.value
     )
 
 
-def _left(until: float) -> str:
+def _format_time_left(until: float) -> str:
     left = max(0, int(until - time.time()))
     if left < 60:
         return f"{left}s left"
@@ -203,7 +210,7 @@ def _left(until: float) -> str:
     return f"{hours}{minutes % 60}m left"
 
 
-def _clock(at: float) -> str:
+def _format_clock(at: float) -> str:
     """With the day, where the time of day alone is not clear."""
-    day = "" if at - time.time() < _SOON else "%a "
+    day = "" if at - time.time() < _TIME_ONLY_SECONDS else "%a "
     return time.strftime(f"{day}%H:%M:%S", time.localtime(at))

@@ -8,131 +8,138 @@ from typing import TypeVar
 
 from plait.core.errors import PlaitError
 from plait.core.events import Record
-from plait.front.chronicle import Chronicle
-from plait.front.desk import Desk
-from plait.front.event import Event
-from plait.front.feed import Feed
-from plait.front.tally import Tally
-from plait.server.clock import Etas
-from plait.server.overheard import Overheard
-from plait.server.story import Piece, Story, pieces
-from plait.wiring import Place
+from plait.front.chronicle import HistoryIndex
+from plait.front.desk import Session
+from plait.front.event import StreamEvent
+from plait.front.feed import EventStream
+from plait.front.tally import JournalCounters
+from plait.server.clock import EtaCache
+from plait.server.overheard import LiveLogs
+from plait.server.story import BufferedEvent, EventBuffer, encode_events
+from plait.wiring import RepoLocation
 
 T = TypeVar("T")
 
 # A journal's id, what was told of it since the last time, and its last record.
-Publish = Callable[[str, Sequence[Piece], int], object]
-Say = Callable[[Sequence[Event]], object]
+EventCallback = Callable[[str, Sequence[BufferedEvent], int], object]
+LogCallback = Callable[[Sequence[StreamEvent]], object]
 
-TEND = 1.0  # seconds between two looks whether there is work and nobody does it
-OVERHEAR = 0.2  # between two looks at what agents say
-AGAIN = 5.0  # until an engine that does not stay is tried again
+ENGINE_WATCH_SECONDS = 1.0  # seconds between two looks whether there is work and nobody does it
+LIVE_LOG_POLL_SECONDS = 0.2  # between two looks at what agents say
+ENGINE_RETRY_SECONDS = 5.0  # until an engine that does not stay is tried again
 
 
-class Clerk:
+class JournalFollower:
     """`tally` and `chronicle` are of the journal that is followed: with another one they begin anew.
 
     `working`: an engine is, as far as is known. `untended`: why none stays.
     """
 
-    def __init__(self, place: Place, publish: Publish, say: Say, *, tends: bool) -> None:
-        self.tally, self.chronicle = Tally(), Chronicle()
-        self.working = False
-        self.untended: PlaitError | None = None
-        self._place, self._publish, self._say, self._tends = place, publish, say, tends
-        self._desk: Desk | None = None
+    def __init__(
+        self, place: RepoLocation, publish: EventCallback, publish_logs: LogCallback, *, start_engine: bool
+    ) -> None:
+        self.counters, self.history = JournalCounters(), HistoryIndex()
+        self.engine_running = False
+        self.engine_error: PlaitError | None = None
+        self._place, self._publish, self._publish_logs, self._start_engine = (
+            place,
+            publish,
+            publish_logs,
+            start_engine,
+        )
+        self._desk: Session | None = None
         self._journal = ""
-        self._fresh: list[Piece] = []
-        self._etas, self._overheard = Etas(), Overheard(place)
-        self._overheard_at = self._tended = 0.0
+        self._pending: list[BufferedEvent] = []
+        self._etas, self._live_logs = EtaCache(), LiveLogs(place)
+        self._live_logs_read_at = self._engine_checked_at = 0.0
 
-    def open(self) -> Story:
+    def open(self) -> EventBuffer:
         """With everything told that is there. Raises PlaitError where the journal can't be read."""
-        story, desk = Story(""), Desk(self._place, Feed())
+        buffer, desk = EventBuffer(""), Session(self._place, EventStream())
 
-        def hear(record: Record, events: Sequence[Event]) -> None:
-            self._hear(desk, record, events)
-            story.add(self._taken(), record.seq)
+        def on_record(record: Record, events: Sequence[StreamEvent]) -> None:
+            self._on_record(desk, record, events)
+            buffer.append(self._take_pending(), record.seq)
 
         try:
-            desk.listen(hear)
+            desk.subscribe(on_record)
             desk.refresh()
         except BaseException:
             desk.close()
             raise
-        self._follow(desk)
-        story.journal, self._desk = self._journal, desk
-        desk.listen(lambda record, events: self._hear(desk, record, events))
-        return story
+        self._check_journal_id(desk)
+        buffer.journal, self._desk = self._journal, desk
+        desk.subscribe(lambda record, events: self._on_record(desk, record, events))
+        return buffer
 
     def close(self) -> None:
         if self._desk is not None:
             self._desk.close()
             self._desk = None
 
-    def look(self, read: Callable[[Desk], T]) -> T:
+    def query(self, read: Callable[[Session], T]) -> T:
         """Up to date."""
         assert self._desk is not None
-        self._caught_up(self._desk)
+        self._refresh(self._desk)
         try:
             return read(self._desk)
         finally:
-            self._hand_on(self._desk)
+            self._flush(self._desk)
 
-    def glance(self, *, overhear: bool) -> bool:
+    def poll(self, *, overhear: bool) -> bool:
         """Whether there was something new. `overhear`: somebody wants to hear what agents say."""
         assert self._desk is not None
         moved, now = self._desk.wait(0), time.monotonic()
         if moved:
-            self._caught_up(self._desk)
-        if overhear and now - self._overheard_at >= OVERHEAR:
-            self._overheard_at = now
-            if said := self._overheard.read(self._desk.state, time.time()):
-                self._say(said)
-        if now - self._tended >= TEND:
-            self._tended = now
-            self._caught_up(self._desk)
-            self._tend(self._desk)
+            self._refresh(self._desk)
+        if overhear and now - self._live_logs_read_at >= LIVE_LOG_POLL_SECONDS:
+            self._live_logs_read_at = now
+            if log_events := self._live_logs.read(self._desk.state, time.time()):
+                self._publish_logs(log_events)
+        if now - self._engine_checked_at >= ENGINE_WATCH_SECONDS:
+            self._engine_checked_at = now
+            self._refresh(self._desk)
+            self._ensure_engine(self._desk)
         return moved
 
-    def eta(self, batch: str) -> float | None:
-        return None if self._desk is None else self._etas.end(self._desk.state, batch)
+    def estimate_end(self, batch: str) -> float | None:
+        return None if self._desk is None else self._etas.estimate_end(self._desk.state, batch)
 
-    def _hear(self, desk: Desk, record: Record, events: Sequence[Event]) -> None:
-        self._follow(desk)
-        self.tally.take(desk.state, record)
-        self.chronicle.take(record)
-        self._fresh += pieces(self._journal, record.seq, events)
+    def _on_record(self, desk: Session, record: Record, events: Sequence[StreamEvent]) -> None:
+        self._check_journal_id(desk)
+        self.counters.apply(desk.state, record)
+        self.history.apply(record)
+        self._pending += encode_events(self._journal, record.seq, events)
 
-    def _follow(self, desk: Desk) -> None:
+    def _check_journal_id(self, desk: Session) -> None:
         """What was told of another journal, and not handed on, is void."""
         journal = desk.journal_id or ""
         if journal != self._journal:
-            self._journal, self._fresh = journal, []
-            self.tally, self.chronicle = Tally(), Chronicle()
+            self._journal, self._pending = journal, []
+            self.counters, self.history = JournalCounters(), HistoryIndex()
 
-    def _caught_up(self, desk: Desk) -> None:
+    def _refresh(self, desk: Session) -> None:
         try:
             desk.refresh()
         finally:
-            self._hand_on(desk)
+            self._flush(desk)
 
-    def _hand_on(self, desk: Desk) -> None:
-        self._follow(desk)
-        self._publish(self._journal, self._taken(), desk.state.seq)
+    def _flush(self, desk: Session) -> None:
+        self._check_journal_id(desk)
+        self._publish(self._journal, self._take_pending(), desk.state.seq)
 
-    def _taken(self) -> list[Piece]:
-        fresh, self._fresh = self._fresh, []
+    def _take_pending(self) -> list[BufferedEvent]:
+        fresh, self._pending = self._pending, []
         return fresh
 
-    def _tend(self, desk: Desk) -> None:
+    def _ensure_engine(self, desk: Session) -> None:
         """That no engine stays keeps nobody from reading."""
-        self.working = desk.engine() is not None
-        if self.working:
-            self.untended = None
-        elif self._tends:
+        self.engine_running = desk.find_engine() is not None
+        if self.engine_running:
+            self.engine_error = None
+        elif self._start_engine:
             try:
-                desk.tend()
+                desk.ensure_engine()
             except PlaitError as error:
-                self.untended = error
-                self._tended += AGAIN
+                self.engine_error = error
+                self._engine_checked_at += ENGINE_RETRY_SECONDS

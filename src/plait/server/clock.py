@@ -5,15 +5,15 @@ from __future__ import annotations
 import time
 
 from plait.core.state import State
-from plait.front.eta import Eta
+from plait.front.eta import EtaEstimator
 
 
-class Etas:
+class EtaCache:
     def __init__(self) -> None:
-        self._known: dict[str, Eta] = {}
+        self._known: dict[str, EtaEstimator] = {}
 
-    def end(self, state: State, batch: str) -> float | None:
+    def estimate_end(self, state: State, batch: str) -> float | None:
         self._known = {name: eta for name, eta in self._known.items() if name in state.open}
         if batch not in state.open:
             return None
-        return self._known.setdefault(batch, Eta()).end(state, batch, time.time())
+        return self._known.setdefault(batch, EtaEstimator()).estimate_end(state, batch, time.time())

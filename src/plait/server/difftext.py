@@ -9,28 +9,30 @@ from contextlib import ExitStack
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from plait.front.comparison import Comparison
-from plait.server.acts.reading import opened
-from plait.wiring import Place
+from plait.front.comparison import DiffRange
+from plait.server.acts.reading import open_comparison
+from plait.wiring import RepoLocation
 
-_TYPE = "text/plain; charset=utf-8"
+_DIFF_MEDIA_TYPE = "text/plain; charset=utf-8"
 
 
-class DiffText(StreamingResponse):
+class DiffTextResponse(StreamingResponse):
     """What it is read from is there until it is sent, or the reader has gone."""
 
     def __init__(self, pieces: Iterator[bytes], stack: ExitStack) -> None:
-        super().__init__(_read(pieces), media_type=_TYPE)
+        super().__init__(_iterate_in_thread(pieces), media_type=_DIFF_MEDIA_TYPE)
         self._stack = stack
 
     @classmethod
-    async def of(cls, place: Place, wanted: Comparison, state: str, start: int) -> DiffText:
+    async def start(
+        cls, place: RepoLocation, comparison: DiffRange, state: str, from_byte: int
+    ) -> DiffTextResponse:
         """From this byte on. Raises StateError or WorldError before anything is sent."""
         stack = ExitStack()
 
         def begin() -> Iterator[bytes]:
-            found = stack.enter_context(opened(place, wanted, state))
-            return _from(found.text(), start)
+            found = stack.enter_context(open_comparison(place, comparison, state))
+            return _skip_bytes(found.read_text(), from_byte)
 
         try:
             return cls(await asyncio.to_thread(begin), stack)
@@ -45,13 +47,13 @@ class DiffText(StreamingResponse):
             await asyncio.shield(asyncio.to_thread(self._stack.close))
 
 
-async def _read(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
+async def _iterate_in_thread(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
     while piece := await asyncio.to_thread(next, pieces, b""):
         yield piece
 
 
-def _from(pieces: Iterator[bytes], start: int) -> Iterator[bytes]:
+def _skip_bytes(pieces: Iterator[bytes], count: int) -> Iterator[bytes]:
     for piece in pieces:
-        if len(piece) > start:
-            yield piece[start:]
-        start = max(0, start - len(piece))
+        if len(piece) > count:
+            yield piece[count:]
+        count = max(0, count - len(piece))

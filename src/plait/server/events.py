@@ -11,129 +11,143 @@ from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from plait.core.errors import PlaitError
-from plait.front.instant import iso
-from plait.server.mark import Mark
-from plait.server.office import Office
-from plait.server.replay import Replay
-from plait.server.story import Piece
+from plait.front.instant import to_iso
+from plait.server.mark import EventCursor
+from plait.server.office import ProjectSession
+from plait.server.replay import ReplayReader
+from plait.server.story import BufferedEvent
 
-RETRY = 1000  # milliseconds until a client that was cut off comes back
-BEAT = b":\n\n"
-TYPE = "text/event-stream"
-AGAIN = 1.0  # seconds until a journal that could not be replayed is tried again
+RETRY_MILLISECONDS = 1000  # milliseconds until a client that was cut off comes back
+HEARTBEAT_COMMENT = b":\n\n"
+SSE_MEDIA_TYPE = "text/event-stream"
+REPLAY_RETRY_SECONDS = 1.0  # seconds until a journal that could not be replayed is tried again
 
 
-class Stream:
+class SseStream:
     """`heard` is how far the reader has heard; None: it wants what happens from now on. `batch`: and nothing of others."""
 
     def __init__(
-        self, office: Office, heard: Mark | None, *, batch: str | None = None, logs: bool = True
+        self,
+        session: ProjectSession,
+        cursor: EventCursor | None,
+        *,
+        batch: str | None = None,
+        logs: bool = True,
     ) -> None:
-        self._office, self._batch, self._logs = office, batch, logs
-        self._heard = heard or office.story.mark
-        self._told = self._heard  # the last mark that the reader was given
-        self._beat = office.beats
-        self._came = office.story.end  # what was said beside the journal before that is not for this reader
+        self._session, self._batch, self._logs = session, batch, logs
+        self._cursor = cursor or session.buffer.cursor
+        self._sent_cursor = self._cursor  # the last mark that the reader was given
+        self._heartbeats_seen = session.heartbeats
+        self._first_log_position = (
+            session.buffer.end_position
+        )  # what was said beside the journal before that is not for this reader
 
     async def __aiter__(self) -> AsyncGenerator[bytes]:
-        self._office.readers += 1
-        self._office.listeners += self._logs
+        self._session.readers += 1
+        self._session.log_readers += self._logs
         try:
-            yield f"retry: {RETRY}\n\n".encode() + self._id()
+            yield f"retry: {RETRY_MILLISECONDS}\n\n".encode() + self._cursor_event()
             while True:
-                if (reset := await self._reset()) is not None:
+                if (reset := await self._check_reset()) is not None:
                     yield reset
-                place = self._office.story.place(self._heard)
-                async with aclosing(self._replayed() if place is None else self._live(place)) as told:
-                    async for data in told:
+                position = self._session.buffer.find_position(self._cursor)
+                async with aclosing(
+                    self._stream_replay() if position is None else self._stream_live(position)
+                ) as chunks:
+                    async for data in chunks:
                         yield data
         finally:
-            self._office.readers -= 1
-            self._office.listeners -= self._logs
+            self._session.readers -= 1
+            self._session.log_readers -= self._logs
 
-    def _id(self) -> bytes:
+    def _cursor_event(self) -> bytes:
         """An event without data: it only says how far one has heard."""
-        return f"id: {self._heard}\n\n".encode()
+        return f"id: {self._cursor}\n\n".encode()
 
-    async def _reset(self) -> bytes | None:
+    async def _check_reset(self) -> bytes | None:
         """What to say to somebody who comes from another journal: everything they know is void."""
-        if self._heard.journal == self._office.story.journal and self._heard.seq > self._office.story.seq:
-            await self._office.look(lambda _: None)  # it may have heard more than this server has read
-        story, heard = self._office.story, self._heard
-        if heard.journal == story.journal and heard.seq <= story.seq:
+        if (
+            self._cursor.journal == self._session.buffer.journal
+            and self._cursor.seq > self._session.buffer.seq
+        ):
+            await self._session.query(lambda _: None)  # it may have heard more than this server has read
+        buffer, cursor = self._session.buffer, self._cursor
+        if cursor.journal == buffer.journal and cursor.seq <= buffer.seq:
             return None
-        if not heard.journal:  # there was none before: it begins
-            self._heard = Mark(story.journal, 0)
+        if not cursor.journal:  # there was none before: it begins
+            self._cursor = EventCursor(buffer.journal, 0)
             return None
-        self._heard = self._told = story.mark
-        self._came = story.end
+        self._cursor = self._sent_cursor = buffer.cursor
+        self._first_log_position = buffer.end_position
         about = dict.fromkeys(("batchId", "taskId", "attempt"))
-        told = {"seq": story.seq, "at": iso(time.time()), "type": "reset", **about}
-        return f"id: {self._heard}\nevent: reset\ndata: {json.dumps(told)}\n\n".encode()
+        data = {"seq": buffer.seq, "at": to_iso(time.time()), "type": "reset", **about}
+        return f"id: {self._cursor}\nevent: reset\ndata: {json.dumps(data)}\n\n".encode()
 
-    async def _live(self, place: int) -> AsyncGenerator[bytes]:
+    async def _stream_live(self, position: int) -> AsyncGenerator[bytes]:
         """Until it is too far behind, or the journal is another one."""
-        story = self._office.story
-        while story is self._office.story:
-            read = story.read(place)
-            if read is None:
+        buffer = self._session.buffer
+        while buffer is self._session.buffer:
+            events = buffer.read(position)
+            if events is None:
                 return
-            if not read:
-                self._heard = story.mark
-                if (beat := self._sign_of_life()) is not None:
-                    yield beat  # something may have happened meanwhile
+            if not events:
+                self._cursor = buffer.cursor
+                if (heartbeat := self._take_heartbeat()) is not None:
+                    yield heartbeat  # something may have happened meanwhile
                 else:
-                    await self._office.news()
+                    await self._session.wait_for_change()
                 continue
-            data = self._chosen(place, read)
-            place += len(read)
-            last = read[-1]
-            self._heard = Mark(story.journal, last.seq, last.part)
+            data = self._select_data(position, events)
+            position += len(events)
+            last = events[-1]
+            self._cursor = EventCursor(buffer.journal, last.seq, last.part)
             if data:
-                self._told = self._heard
+                self._sent_cursor = self._cursor
                 yield data
 
-    def _chosen(self, place: int, read: Sequence[Piece]) -> bytes:
-        if self._batch is None and self._logs and place >= self._came:
-            return self._office.story.joined(place, read)
-        return b"".join(piece.data for number, piece in enumerate(read, place) if self._wants(piece, number))
+    def _select_data(self, position: int, events: Sequence[BufferedEvent]) -> bytes:
+        if self._batch is None and self._logs and position >= self._first_log_position:
+            return self._session.buffer.join(position, events)
+        return b"".join(
+            piece.data for number, piece in enumerate(events, position) if self._wants(piece, number)
+        )
 
-    def _wants(self, piece: Piece, number: int) -> bool:
-        if piece.beside and not (self._logs and number >= self._came):
+    def _wants(self, event: BufferedEvent, position: int) -> bool:
+        if event.transient and not (self._logs and position >= self._first_log_position):
             return False
-        return self._batch is None or piece.batch is None or piece.batch == self._batch
+        return self._batch is None or event.batch is None or event.batch == self._batch
 
-    def _sign_of_life(self) -> bytes | None:
+    def _take_heartbeat(self) -> bytes | None:
         """With a mark, where much has happened that the reader did not want to hear."""
-        if self._beat == self._office.beats:
+        if self._heartbeats_seen == self._session.heartbeats:
             return None
-        self._beat = self._office.beats
-        if self._told == self._heard:
-            return BEAT
-        self._told = self._heard
-        return BEAT + self._id()
+        self._heartbeats_seen = self._session.heartbeats
+        if self._sent_cursor == self._cursor:
+            return HEARTBEAT_COMMENT
+        self._sent_cursor = self._cursor
+        return HEARTBEAT_COMMENT + self._cursor_event()
 
-    async def _replayed(self) -> AsyncGenerator[bytes]:
+    async def _stream_replay(self) -> AsyncGenerator[bytes]:
         """Until it has all that is durable, or loses its turn."""
-        before = self._heard
+        before = self._cursor
         with suppress(PlaitError):  # then it is tried again
-            async with Replay(self._office.replays, self._office.place, before) as replay:
-                while (portion := await replay.next()) is not None:
-                    told, self._heard = portion
-                    data = b"".join(piece.data for piece in told if self._wants(piece, 0))
+            async with ReplayReader(self._session.replay_slots, self._session.place, before) as replay:
+                while (chunk := await replay.read_chunk()) is not None:
+                    events, self._cursor = chunk
+                    data = b"".join(piece.data for piece in events if self._wants(piece, 0))
                     if data:
-                        self._told = self._heard
+                        self._sent_cursor = self._cursor
                         yield data
-        if self._heard == before:  # it can't be read now, or it is being replaced
-            await self._office.pause(AGAIN)
+        if self._cursor == before:  # it can't be read now, or it is being replaced
+            await self._session.sleep_until_change(REPLAY_RETRY_SECONDS)
 
 
-class Listening(StreamingResponse):
+class SseResponse(StreamingResponse):
     """As soon as the reader has gone, nothing is kept for it."""
 
-    media_type = TYPE
+    media_type = SSE_MEDIA_TYPE
 
-    def __init__(self, stream: Stream) -> None:
+    def __init__(self, stream: SseStream) -> None:
         self._events = aiter(stream)
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         super().__init__(self._events, headers=headers)

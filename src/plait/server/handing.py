@@ -11,46 +11,52 @@ from typing import TYPE_CHECKING
 from plait.agents.model import AgentSpec
 from plait.core.plan import Plan, Problem
 from plait.core.requests import Request
-from plait.front.asking import Answer
-from plait.front.desk import GLANCE, LONG, PATIENCE, Desk
-from plait.front.planning.outlook import Outlook
-from plait.front.planning.submitting import admitted, drawn_up, turn
+from plait.front.asking import RequestAnswer
+from plait.front.desk import ENGINE_CHECK_SECONDS, SUBMIT_TIMEOUT_SECONDS, ANSWER_TIMEOUT_SECONDS, Session
+from plait.front.planning.outlook import PlanPreview
+from plait.front.planning.submitting import check_admission, build_submission, lock_submission
 
 if TYPE_CHECKING:
-    from plait.server.office import Office
+    from plait.server.office import ProjectSession
 
 
-async def asked(office: Office, requests: Sequence[Request], patience: float | None = None) -> list[Answer]:
-    await office.look(lambda desk: desk.put(requests))
-    return await _answers(office, requests, PATIENCE if patience is None else patience)
+async def ask_engine(
+    session: ProjectSession, requests: Sequence[Request], patience: float | None = None
+) -> list[RequestAnswer]:
+    await session.query(lambda desk: desk.enqueue(requests))
+    return await _await_answers(session, requests, ANSWER_TIMEOUT_SECONDS if patience is None else patience)
 
 
-async def submitted(
-    office: Office, found: Outlook, plan: Plan, agents: Sequence[AgentSpec], name: str
+async def submit_batch(
+    session: ProjectSession, preview: PlanPreview, plan: Plan, agents: Sequence[AgentSpec], request_id: str
 ) -> tuple[str, list[Problem]]:
-    submission, minor = await asyncio.to_thread(drawn_up, office.place, found, plan, agents)
-    async with office.turn, _held(turn(office.place)):
-        wider = await office.look(lambda desk: admitted(desk.ahead(), found, plan))
-        if wider is not None:
-            await asked(office, [wider])
-        request = await office.look(lambda desk: desk.hand_in(submission, name))
-        (answer,) = await _answers(office, [request], LONG)
-        return await office.look(lambda desk: desk.taken(request, answer)), minor
+    submission, warnings = await asyncio.to_thread(build_submission, session.place, preview, plan, agents)
+    async with session.submit_lock, _hold_lock(lock_submission(session.place)):
+        raise_limit = await session.query(lambda desk: check_admission(desk.preview_state(), preview, plan))
+        if raise_limit is not None:
+            await ask_engine(session, [raise_limit])
+        request = await session.query(lambda desk: desk.enqueue_submission(submission, request_id))
+        (answer,) = await _await_answers(session, [request], SUBMIT_TIMEOUT_SECONDS)
+        return await session.query(lambda desk: desk.confirm_submission(request, answer)), warnings
 
 
-async def _answers(office: Office, requests: Sequence[Request], patience: float) -> list[Answer]:
+async def _await_answers(
+    session: ProjectSession, requests: Sequence[Request], patience: float
+) -> list[RequestAnswer]:
     deadline = time.monotonic() + patience
     try:
-        while not await office.look(lambda desk: desk.answered(requests)) and time.monotonic() < deadline:
-            await office.look(Desk.tend)
-            await office.pause(GLANCE)
+        while (
+            not await session.query(lambda desk: desk.are_answered(requests)) and time.monotonic() < deadline
+        ):
+            await session.query(Session.ensure_engine)
+            await session.sleep_until_change(ENGINE_CHECK_SECONDS)
     finally:
-        told = await office.look(lambda desk: desk.answers(requests))
-    return told
+        answers = await session.query(lambda desk: desk.collect_answers(requests))
+    return answers
 
 
 @asynccontextmanager
-async def _held(lock: AbstractContextManager[None]) -> AsyncIterator[None]:
+async def _hold_lock(lock: AbstractContextManager[None]) -> AsyncIterator[None]:
     """Nobody else opens a batch meanwhile, in whatever process. Who stops waiting for it does not get it later."""
     entering = asyncio.ensure_future(asyncio.to_thread(lock.__enter__))
     try:

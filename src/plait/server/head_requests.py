@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-ENDLESS = "/api/events"  # nobody waits for the end of its body
+EVENTS_PATH = "/api/events"  # nobody waits for the end of its body
 
 
-class HeadRequests:
+class HeadRequestMiddleware:
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and scope["method"] == "HEAD" and scope["path"] != ENDLESS:
+        if scope["type"] == "http" and scope["method"] == "HEAD" and scope["path"] != EVENTS_PATH:
             scope = {**scope, "method": "GET"}
         await self._app(scope, receive, send)

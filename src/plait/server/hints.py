@@ -8,7 +8,7 @@ from dataclasses import replace
 from plait.config.schema import KEYS
 from plait.core.plan import Problem
 
-_NAMES = {key.flag: key.saved for key in KEYS if key.flag} | {
+_API_NAMES = {key.flag: key.saved_name for key in KEYS if key.flag} | {
     "--with-needs": "withNeeds",
     "--ignore-needs": "ignoreNeeds",
     "--select": "taskIds",
@@ -20,10 +20,10 @@ _NAMES = {key.flag: key.saved for key in KEYS if key.flag} | {
 _FLAG = re.compile(r"(?<![\w-])(?:--[a-z][a-z-]*|-n\b)")
 
 
-def spoken(hint: str) -> str:
+def translate_hint(hint: str) -> str:
     """A flag that nobody knows by another name stays: it belongs to a command that is told whole."""
-    return _FLAG.sub(lambda found: f"`{name}`" if (name := _NAMES.get(found[0])) else found[0], hint)
+    return _FLAG.sub(lambda found: f"`{name}`" if (name := _API_NAMES.get(found[0])) else found[0], hint)
 
 
-def addressed(problem: Problem) -> Problem:
-    return replace(problem, hint=spoken(problem.hint))
+def translate_problem(problem: Problem) -> Problem:
+    return replace(problem, hint=translate_hint(problem.hint))

@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING
 
 from plait.core.errors import UserError
 from plait.core.frozen import dataclass
-from plait.server.seal import Purpose, Sealed, seal, unseal
+from plait.server.seal import TokenPurpose, SignedToken, sign_token, verify_token
 
 if TYPE_CHECKING:
-    from plait.wiring.keys import Tokens
+    from plait.wiring.keys import ServerTokens
 
-COOKIE = "plait_session"
-LOGIN = "/login"
+SESSION_COOKIE = "plait_session"
+LOGIN_PATH = "/login"
 COOKIE_SECONDS = 30 * 86_400
 CODE_SECONDS = 600
-_ADDRESS = re.compile(r"https?://(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?/?", re.ASCII)
+_SERVER_URL = re.compile(r"https?://(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?/?", re.ASCII)
 
 
 class Access(StrEnum):
@@ -32,7 +32,7 @@ class Access(StrEnum):
     READ = "read"
 
 
-class By(StrEnum):
+class AuthMethod(StrEnum):
     TOKEN = "token"  # noqa: S105 - no secret, but how one came in
     COOKIE = "cookie"
 
@@ -42,10 +42,10 @@ class Caller:
     """Who asks: what they may do, and how they came in."""
 
     access: Access
-    by: By
+    by: AuthMethod
 
 
-class Code(StrEnum):
+class InvalidCode(StrEnum):
     """What became of a one-time code that is no good. A forged one, and one from before a rotation, are both unknown."""
 
     UNKNOWN = "unknown"
@@ -53,80 +53,84 @@ class Code(StrEnum):
     USED = "used"
 
 
-class Keys:
+class Authenticator:
     """`tokens` says which are good now, `spend` whether a code was unused until this moment. Both may raise WorldError."""
 
     def __init__(
         self,
-        tokens: Callable[[], Tokens],
-        spend: Callable[[str, float], bool],
+        tokens: Callable[[], ServerTokens],
+        use_code: Callable[[str, float], bool],
         now: Callable[[], float] = time.time,
     ) -> None:
         self._tokens = tokens
-        self._spend = spend
+        self._use_code = use_code
         self._now = now
 
-    def by_token(self, presented: bytes) -> Caller | None:
+    def check_token(self, presented: bytes) -> Caller | None:
         """All comparisons are made, each in constant time: how long it takes tells nothing."""
-        same = [access for access, token in self._each() if compare_digest(token.encode("ascii"), presented)]
-        return Caller(same[0], By.TOKEN) if same else None
+        matching = [
+            access
+            for access, token in self._iter_tokens()
+            if compare_digest(token.encode("ascii"), presented)
+        ]
+        return Caller(matching[0], AuthMethod.TOKEN) if matching else None
 
-    def by_cookie(self, presented: str) -> Caller | None:
-        found = self._opened(Purpose.COOKIE, presented)
-        if found is None or found[1].until <= self._now():
+    def check_cookie(self, presented: str) -> Caller | None:
+        found = self._verify(TokenPurpose.COOKIE, presented)
+        if found is None or found[1].expires_at <= self._now():
             return None
-        return Caller(found[0], By.COOKIE)
+        return Caller(found[0], AuthMethod.COOKIE)
 
-    def cookie(self, access: Access) -> str:
-        return self._sealed(Purpose.COOKIE, access, COOKIE_SECONDS)
+    def issue_cookie(self, access: Access) -> str:
+        return self._sign(TokenPurpose.COOKIE, access, COOKIE_SECONDS)
 
-    def code(self, access: Access = Access.FULL) -> str:
+    def issue_code(self, access: Access = Access.FULL) -> str:
         """Good once, for ten minutes. A read-only one needs that there is a read-only token."""
-        return self._sealed(Purpose.CODE, access, CODE_SECONDS)
+        return self._sign(TokenPurpose.CODE, access, CODE_SECONDS)
 
-    def redeem(self, code: str) -> Access | Code:
+    def redeem_code(self, code: str) -> Access | InvalidCode:
         """The access that the code gives, this one time; else why it gives none."""
-        found = self._opened(Purpose.CODE, code)
+        found = self._verify(TokenPurpose.CODE, code)
         if found is None:
-            return Code.UNKNOWN
-        access, sealed = found
-        if sealed.until <= self._now():
-            return Code.EXPIRED
-        return access if self._spend(sealed.nonce, sealed.until) else Code.USED
+            return InvalidCode.UNKNOWN
+        access, signed = found
+        if signed.expires_at <= self._now():
+            return InvalidCode.EXPIRED
+        return access if self._use_code(signed.nonce, signed.expires_at) else InvalidCode.USED
 
-    def _sealed(self, purpose: Purpose, access: Access, seconds: float) -> str:
-        token = dict(self._each()).get(access)
+    def _sign(self, purpose: TokenPurpose, access: Access, seconds: float) -> str:
+        token = dict(self._iter_tokens()).get(access)
         if token is None:
             raise UserError("there is no read-only token yet", hint="Make one: plait token --read-only.")
-        return seal(token, purpose, int(self._now() + seconds))
+        return sign_token(token, purpose, int(self._now() + seconds))
 
-    def _opened(self, purpose: Purpose, text: str) -> tuple[Access, Sealed] | None:
-        for access, token in self._each():
-            if sealed := unseal(token, purpose, text):
-                return access, sealed
+    def _verify(self, purpose: TokenPurpose, text: str) -> tuple[Access, SignedToken] | None:
+        for access, token in self._iter_tokens():
+            if signed := verify_token(token, purpose, text):
+                return access, signed
         return None
 
-    def _each(self) -> Iterator[tuple[Access, str]]:
+    def _iter_tokens(self) -> Iterator[tuple[Access, str]]:
         tokens = self._tokens()
         yield Access.FULL, tokens.full
         if tokens.read_only is not None:
             yield Access.READ, tokens.read_only
 
 
-def user_keys() -> Keys:
+def create_authenticator() -> Authenticator:
     """Those of the user whose server this is."""
-    from plait.wiring.keys import spent_codes, token_files  # noqa: PLC0415 - not for those who bring their own
+    from plait.wiring.keys import open_used_codes, open_token_files  # noqa: PLC0415 - not for those who bring their own
 
-    return Keys(token_files().now, spent_codes().spend)
+    return Authenticator(open_token_files().read, open_used_codes().redeem)
 
 
-def login_link(keys: Keys, base_url: str, access: Access = Access.FULL) -> str:
+def make_login_link(authenticator: Authenticator, base_url: str, access: Access = Access.FULL) -> str:
     """One that logs a browser in, once, within ten minutes. Raises UserError if the address is none."""
-    return f"{server_address(base_url)}{LOGIN}?code={keys.code(access)}"
+    return f"{parse_server_url(base_url)}{LOGIN_PATH}?code={authenticator.issue_code(access)}"
 
 
-def server_address(url: str) -> str:
+def parse_server_url(url: str) -> str:
     """Without a path, and nothing else that a server's address has not; else raises UserError."""
-    if _ADDRESS.fullmatch(url) is None:
+    if _SERVER_URL.fullmatch(url) is None:
         raise UserError(f"{url} is not the address of a server", hint="Say it like http://127.0.0.1:3001.")
     return url.rstrip("/")

@@ -10,12 +10,12 @@ from contextlib import suppress
 
 from plait.core.errors import PlaitError, UserError
 
-_EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - recognised, not bound to
+_WILDCARD_HOSTS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - recognised, not bound to
 
 
-def bound(host: str, port: int) -> socket.socket:
+def bind_listener(host: str, port: int) -> socket.socket:
     """Raises UserError. Port 0: one that is free."""
-    family, address = _address(host, port)
+    family, address = _resolve_host(host, port)
     # Named, since asyncio sends small answers at once only through what says to be TCP.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
@@ -25,13 +25,13 @@ def bound(host: str, port: int) -> socket.socket:
         listener.listen(1024)  # somebody else may bind it otherwise, and both would think it theirs
     except OSError as error:
         listener.close()
-        raise _refused(host, port, error) from error
+        raise _bind_error(host, port, error) from error
     return listener
 
 
 def base_url(host: str, port: int, *, tls: bool) -> str:
     """As a browser on this machine names it."""
-    name = _EVERYWHERE.get(host, host)
+    name = _WILDCARD_HOSTS.get(host, host)
     return f"{'https' if tls else 'http'}://{f'[{name}]' if ':' in name else name}:{port}"
 
 
@@ -40,7 +40,7 @@ def is_loopback(listener: socket.socket) -> bool:
     return ipaddress.ip_address(str(listener.getsockname()[0]).partition("%")[0]).is_loopback
 
 
-def _address(host: str, port: int) -> tuple[int, tuple[object, ...]]:
+def _resolve_host(host: str, port: int) -> tuple[int, tuple[object, ...]]:
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError) as error:
@@ -52,11 +52,11 @@ def _address(host: str, port: int) -> tuple[int, tuple[object, ...]]:
     return family, address
 
 
-def _refused(host: str, port: int, error: OSError) -> PlaitError:
+def _bind_error(host: str, port: int, error: OSError) -> PlaitError:
     match error.errno:
         case errno.EADDRINUSE:
             return UserError(
-                f"port {port} is taken{_by(port)}",
+                f"port {port} is taken{_describe_port_owner(port)}",
                 hint="Say another one: --port N, or --port 0 for any that is free.",
             )
         case errno.EACCES:
@@ -73,7 +73,7 @@ def _refused(host: str, port: int, error: OSError) -> PlaitError:
             return UserError(f"nobody can listen at {host}, port {port}: {error.strerror}")
 
 
-def _by(port: int) -> str:
+def _describe_port_owner(port: int) -> str:
     """Whose it is, where the system tells: not of others' processes, and on some systems of none."""
     import psutil  # noqa: PLC0415 - only where something is wrong
 

@@ -14,191 +14,191 @@ from functools import partial
 from typing import Any, TypeVar
 
 from plait.agents.model import AgentSpec
-from plait.core.errors import Bug, PlaitError, in_words
+from plait.core.errors import Bug, PlaitError, describe_error
 from plait.core.plan import Plan, Problem
 from plait.core.requests import Request
-from plait.front.asking import Answer
-from plait.front.chronicle import Chronicle
-from plait.front.desk import Desk
-from plait.front.event import Event
-from plait.front.planning.outlook import Outlook
-from plait.front.tally import Tally
-from plait.server.clerk import Clerk
-from plait.server.handing import asked, submitted
-from plait.server.story import Piece, Story
-from plait.wiring import Place
-from plait.wiring.sources import Kept
+from plait.front.asking import RequestAnswer
+from plait.front.chronicle import HistoryIndex
+from plait.front.desk import Session
+from plait.front.event import StreamEvent
+from plait.front.planning.outlook import PlanPreview
+from plait.front.tally import JournalCounters
+from plait.server.clerk import JournalFollower
+from plait.server.handing import ask_engine, submit_batch
+from plait.server.story import BufferedEvent, EventBuffer
+from plait.wiring import RepoLocation
+from plait.wiring.sources import SourceCache
 
 T = TypeVar("T")
 
 # Seconds between two looks at the journal: while it moves; the longest while an engine is at work or somebody waits for an
 # answer; while nobody writes; while nobody would hear of it.
-MOVING, WORKING, CALM, ALONE = 0.002, 0.05, 0.25, 1.0
-HEARTBEAT = 15.0  # between two signs of life to those who hear nothing
-AGAIN = 5.0  # until a journal that can't be read is tried again
+ACTIVE_POLL_SECONDS, BUSY_POLL_SECONDS, IDLE_POLL_SECONDS, UNWATCHED_POLL_SECONDS = 0.002, 0.05, 0.25, 1.0
+HEARTBEAT_SECONDS = 15.0  # between two signs of life to those who hear nothing
+READ_RETRY_SECONDS = 5.0  # until a journal that can't be read is tried again
 
 
-class Office:
+class ProjectSession:
     """Used from one loop. `readers` is how many hear its events, `listeners` how many of them want what agents say; `beats`
     counts signs of life.
     """
 
-    def __init__(self, name: str, place: Place, *, tends: bool = True) -> None:
+    def __init__(self, name: str, place: RepoLocation, *, start_engine: bool = True) -> None:
         """`tends`: where there is work and nobody does it, an engine is started."""
         self.id, self.place = name, place
-        self.story = Story("")
-        self.kept = Kept()  # what was read of its sources
-        self.readers = self.listeners = self.beats = 0
-        self.replays = asyncio.Semaphore(2)  # each folds a whole journal
-        self.turn = asyncio.Lock()  # of those who open batches: one of them waits for other processes
+        self.buffer = EventBuffer("")
+        self.source_cache = SourceCache()  # what was read of its sources
+        self.readers = self.log_readers = self.heartbeats = 0
+        self.replay_slots = asyncio.Semaphore(2)  # each folds a whole journal
+        self.submit_lock = asyncio.Lock()  # of those who open batches: one of them waits for other processes
         self._loop = loop = asyncio.get_running_loop()
         self._thread = ThreadPoolExecutor(1, f"office-{name}")
-        self._clerk = Clerk(
+        self._follower = JournalFollower(
             place,
             lambda *told: loop.call_soon_threadsafe(self._publish, *told),
-            lambda said: loop.call_soon_threadsafe(self._say, said),
-            tends=tends,
+            lambda said: loop.call_soon_threadsafe(self._publish_logs, said),
+            start_engine=start_engine,
         )
-        self._unread: PlaitError | None = None
-        self._news, self._call = asyncio.Event(), asyncio.Event()
-        self._waiting = 0
-        self._work: set[asyncio.Task[Any]] = set()  # Any: whatever they come to
-        self._following: asyncio.Task[None] | None = None
+        self._read_error: PlaitError | None = None
+        self._changed, self._wakeup = asyncio.Event(), asyncio.Event()
+        self._waiters = 0
+        self._requests: set[asyncio.Task[Any]] = set()  # Any: whatever they come to
+        self._follow_task: asyncio.Task[None] | None = None
 
     @property
-    def trouble(self) -> PlaitError | None:
+    def error(self) -> PlaitError | None:
         """What keeps the journal from being read, or engines from staying."""
-        return self._unread or self._clerk.untended
+        return self._read_error or self._follower.engine_error
 
     @property
-    def tally(self) -> Tally:
+    def counters(self) -> JournalCounters:
         """In the desk's thread only."""
-        return self._clerk.tally
+        return self._follower.counters
 
     @property
-    def chronicle(self) -> Chronicle:
+    def history(self) -> HistoryIndex:
         """In the desk's thread only."""
-        return self._clerk.chronicle
+        return self._follower.history
 
     async def open(self) -> None:
         """Fold what is there, and follow from then on. Raises PlaitError where the journal can't be read."""
-        self.story = await self._run(self._clerk.open)
-        self._following = asyncio.create_task(self._follow())
+        self.buffer = await self._run_in_thread(self._follower.open)
+        self._follow_task = asyncio.create_task(self._follow())
 
     async def close(self) -> None:
         """What was handed in is safe, whoever still waits for an answer."""
-        going = [*self._work, *filter(None, (self._following,))]
-        for task in going:
+        tasks = [*self._requests, *filter(None, (self._follow_task,))]
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*going, return_exceptions=True)
-        await self._run(self._clerk.close)
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._run_in_thread(self._follower.close)
         self._thread.shutdown(wait=False)
 
-    async def move(self, place: Place) -> None:
+    async def relocate(self, place: RepoLocation) -> None:
         """The same project, in another checkout."""
         self.place = place
-        await self.look(lambda desk: desk.move(place))
+        await self.query(lambda desk: desk.change_checkout(place))
 
-    async def look(self, read: Callable[[Desk], T]) -> T:
+    async def query(self, read: Callable[[Session], T]) -> T:
         """What `read` finds at the desk, up to date. It runs in the desk's thread, and is quick."""
-        return await self._run(partial(self._clerk.look, read))
+        return await self._run_in_thread(partial(self._follower.query, read))
 
-    async def ask(self, requests: Sequence[Request], *, patience: float | None = None) -> list[Answer]:
+    async def ask(self, requests: Sequence[Request], *, patience: float | None = None) -> list[RequestAnswer]:
         """Durable first, then answered, as far as an engine does so in time. It goes on if nobody waits for it any more."""
-        return await self._go_on(asked(self, requests, patience))
+        return await self._run_shielded(ask_engine(self, requests, patience))
 
     async def submit(
-        self, found: Outlook, plan: Plan, agents: Sequence[AgentSpec], name: str = ""
+        self, preview: PlanPreview, plan: Plan, agents: Sequence[AgentSpec], request_id: str = ""
     ) -> tuple[str, list[Problem]]:
         """The new batch's id, once it is in the journal, and what a person should know. `name` is the request's id, if not
         any. Raises PlaitError.
         """
-        return await self._go_on(submitted(self, found, plan, agents, name))
+        return await self._run_shielded(submit_batch(self, preview, plan, agents, request_id))
 
-    async def news(self) -> None:
+    async def wait_for_change(self) -> None:
         """Returns when there is something new, or when it is time for a sign of life."""
-        self._waiting += 1
-        self._call.set()
+        self._waiters += 1
+        self._wakeup.set()
         try:
-            await self._news.wait()
+            await self._changed.wait()
         finally:
-            self._waiting -= 1
+            self._waiters -= 1
 
-    async def pause(self, seconds: float) -> None:
+    async def sleep_until_change(self, seconds: float) -> None:
         """Or until there is something new."""
         with suppress(TimeoutError):
-            await asyncio.wait_for(self.news(), seconds)
+            await asyncio.wait_for(self.wait_for_change(), seconds)
 
-    def stir(self) -> None:
+    def notify_waiters(self) -> None:
         """Everybody who waits for news goes on."""
-        self._news.set()
-        self._news.clear()
+        self._changed.set()
+        self._changed.clear()
 
-    def eta(self, batch: str) -> float | None:
+    def estimate_end(self, batch: str) -> float | None:
         """When it is expected to end. In the desk's thread only."""
-        return self._clerk.eta(batch)
+        return self._follower.estimate_end(batch)
 
-    async def _go_on(self, work: Coroutine[None, None, T]) -> T:
+    async def _run_shielded(self, work: Coroutine[None, None, T]) -> T:
         task = asyncio.create_task(work)
-        self._work.add(task)
-        task.add_done_callback(self._ended)
+        self._requests.add(task)
+        task.add_done_callback(self._on_request_done)
         return await asyncio.shield(task)
 
-    def _ended(self, task: asyncio.Task[Any]) -> None:
-        self._work.discard(task)
+    def _on_request_done(self, task: asyncio.Task[Any]) -> None:
+        self._requests.discard(task)
         if not task.cancelled():
             task.exception()  # whoever asked may have gone
 
-    async def _run(self, work: Callable[[], T]) -> T:
+    async def _run_in_thread(self, work: Callable[[], T]) -> T:
         return await self._loop.run_in_executor(self._thread, work)
 
     async def _follow(self) -> None:
-        pause, beat = MOVING, time.monotonic()
+        pause, beat = ACTIVE_POLL_SECONDS, time.monotonic()
         while True:
-            if time.monotonic() - beat >= HEARTBEAT:
+            if time.monotonic() - beat >= HEARTBEAT_SECONDS:
                 beat = time.monotonic()
-                self.beats += 1
-                self.stir()
+                self.heartbeats += 1
+                self.notify_waiters()
             try:
-                moved = await self._run(partial(self._clerk.glance, overhear=self.listeners > 0))
-                self._unread = None
+                moved = await self._run_in_thread(partial(self._follower.poll, overhear=self.log_readers > 0))
+                self._read_error = None
             except Exception as error:  # noqa: BLE001 - whatever it was, there is a next time
                 moved = False
-                self._stumbled(error)
-                await asyncio.sleep(AGAIN)
-            pause = MOVING if moved else min(2 * pause, self._longest())
-            await self._rest(pause)
+                self._record_failure(error)
+                await asyncio.sleep(READ_RETRY_SECONDS)
+            pause = ACTIVE_POLL_SECONDS if moved else min(2 * pause, self._max_pause())
+            await self._sleep(pause)
 
-    def _longest(self) -> float:
-        if not (self.readers or self._waiting or self._work):
-            return ALONE
-        return WORKING if self._clerk.working or self._work else CALM
+    def _max_pause(self) -> float:
+        if not (self.readers or self._waiters or self._requests):
+            return UNWATCHED_POLL_SECONDS
+        return BUSY_POLL_SECONDS if self._follower.engine_running or self._requests else IDLE_POLL_SECONDS
 
-    async def _rest(self, seconds: float) -> None:
+    async def _sleep(self, seconds: float) -> None:
         """Or until somebody comes who waits for news."""
-        self._call.clear()
-        if seconds <= WORKING:
+        self._wakeup.clear()
+        if seconds <= BUSY_POLL_SECONDS:
             await asyncio.sleep(seconds)
             return
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._call.wait(), seconds)
+            await asyncio.wait_for(self._wakeup.wait(), seconds)
 
-    def _stumbled(self, error: Exception) -> None:
+    def _record_failure(self, error: Exception) -> None:
         if isinstance(error, PlaitError):
-            self._unread = error
+            self._read_error = error
             return
-        if self._unread is None or self._unread.message != in_words(error):
+        if self._read_error is None or self._read_error.message != describe_error(error):
             self._loop.call_exception_handler({"message": f"office {self.id}", "exception": error})
-        self._unread = Bug(in_words(error))
+        self._read_error = Bug(describe_error(error))
 
-    def _publish(self, journal: str, fresh: Sequence[Piece], seq: int) -> None:
-        replaced = journal != self.story.journal
+    def _publish(self, journal: str, events: Sequence[BufferedEvent], seq: int) -> None:
+        replaced = journal != self.buffer.journal
         if replaced:
-            self.story = Story(journal)
-        if replaced or fresh or seq != self.story.seq:
-            self.story.add(fresh, seq)
-            self.stir()
+            self.buffer = EventBuffer(journal)
+        if replaced or events or seq != self.buffer.seq:
+            self.buffer.append(events, seq)
+            self.notify_waiters()
 
-    def _say(self, events: Sequence[Event]) -> None:
-        self.story.beside(events)
-        self.stir()
+    def _publish_logs(self, events: Sequence[StreamEvent]) -> None:
+        self.buffer.append_transient(events)
+        self.notify_waiters()

@@ -3,37 +3,41 @@
 from __future__ import annotations
 
 from plait import wiring
-from plait.agents.model import Listener
+from plait.agents.model import OutputParser
 from plait.core.state import AttemptState, State
 from plait.core.task import Attempt
-from plait.front.activity import Listen, Logs, listening
-from plait.front.event import Event
-from plait.kit import KitError
-from plait.wiring import Place
+from plait.front.activity import ParserFactory, LogStream, make_parser_factory
+from plait.front.event import StreamEvent
+from plait.kit import BatchInputsError
+from plait.wiring import RepoLocation
 
 
-class Overheard:
-    def __init__(self, place: Place) -> None:
+class LiveLogs:
+    def __init__(self, place: RepoLocation) -> None:
         self._place = place
-        self._listens: dict[str, Listen | None] = {}
-        self._logs = Logs(wiring.state_folder(place), self._listen)
-        self._heard: dict[Attempt, AttemptState] = {}
+        self._listeners_by_batch: dict[str, ParserFactory | None] = {}
+        self._log_reader = LogStream(wiring.open_state_paths(place), self._listen)
+        self._running_attempts: dict[Attempt, AttemptState] = {}
 
-    def read(self, state: State, at: float) -> list[Event]:
+    def read(self, state: State, at: float) -> list[StreamEvent]:
         """What was said since the last time, also by those that have ended meanwhile."""
         alive = {name: attempt for batch in state.open.values() for name, attempt in batch.alive.items()}
-        gone = [attempt for name, attempt in self._heard.items() if name not in alive]
-        said = [event for attempt in gone for event in self._logs.finish(attempt, at)]
-        self._heard = alive
-        self._listens = {batch: listen for batch, listen in self._listens.items() if batch in state.open}
-        return [*said, *self._logs.read(alive.values(), at)]
+        gone = [attempt for name, attempt in self._running_attempts.items() if name not in alive]
+        ended_events = [event for attempt in gone for event in self._log_reader.finish(attempt, at)]
+        self._running_attempts = alive
+        self._listeners_by_batch = {
+            batch: listen for batch, listen in self._listeners_by_batch.items() if batch in state.open
+        }
+        return [*ended_events, *self._log_reader.read(alive.values(), at)]
 
-    def _listen(self, attempt: AttemptState) -> Listener | None:
+    def _listen(self, attempt: AttemptState) -> OutputParser | None:
         batch = attempt.name.batch
-        if batch not in self._listens:
+        if batch not in self._listeners_by_batch:
             try:
-                self._listens[batch] = listening(wiring.load_kit(self._place, batch))
-            except KitError:
-                self._listens[batch] = None
-        listen = self._listens[batch]
+                self._listeners_by_batch[batch] = make_parser_factory(
+                    wiring.load_batch_inputs(self._place, batch)
+                )
+            except BatchInputsError:
+                self._listeners_by_batch[batch] = None
+        listen = self._listeners_by_batch[batch]
         return None if listen is None else listen(attempt)

@@ -16,15 +16,17 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from plait.server.guard.refusal import navigates
+from plait.server.guard.refusal import is_navigation
 from plait.server.page_files import PageFile, PageFiles
 
-FOLDER = "PLAIT_PAGE"  # of the environment: another folder than the package's, for whoever works on the page
-INDEX = "index.html"
-ASSETS = "assets"  # their names change with what they hold
-_NOT_PAGES = frozenset({"api", "metrics", "mcp", "health", ASSETS})
-_FOREVER, _ASK = "public, max-age=31536000, immutable", "no-cache"
-_PLAIN = """\
+PAGE_FOLDER_VARIABLE = (
+    "PLAIT_PAGE"  # of the environment: another folder than the package's, for whoever works on the page
+)
+INDEX_FILE = "index.html"
+ASSETS_FOLDER = "assets"  # their names change with what they hold
+_NOT_PAGES = frozenset({"api", "metrics", "mcp", "health", ASSETS_FOLDER})
+_CACHE_FOREVER, _CACHE_REVALIDATE = "public, max-age=31536000, immutable", "no-cache"
+_NOT_BUILT_HTML = """\
 <!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>plait</title><link rel="icon" href="data:,"></head>
 <body><h1>plait</h1>
@@ -34,63 +36,71 @@ _PLAIN = """\
 """
 
 
-def built_page() -> Path | None:
+def find_built_page() -> Path | None:
     """The folder of the built page, which is a part of the package; None: it was not built."""
-    folder = _folder()
-    return folder if (folder / INDEX).is_file() else None
+    folder = _page_folder()
+    return folder if (folder / INDEX_FILE).is_file() else None
 
 
 def add_page(app: FastAPI, folder: Path | None = None) -> None:
     """The page has whatever all routes leave. It may be built while the server runs."""
-    app.router.default = Page(PageFiles(folder or _folder()), app.router.default)
+    app.router.default = PageApp(PageFiles(folder or _page_folder()), app.router.default)
 
 
-def page_version(folder: Path | None = None) -> str | None:
+def read_page_version(folder: Path | None = None) -> str | None:
     """Another one than before: another page was built. None: there is none."""
-    found = PageFiles(folder or _folder()).find(INDEX)
+    found = PageFiles(folder or _page_folder()).find(INDEX_FILE)
     return found.etag.strip('"') if found is not None else None
 
 
-class Page:
-    def __init__(self, kept: PageFiles, otherwise: ASGIApp) -> None:
-        self._kept, self._otherwise = kept, otherwise
+class PageApp:
+    def __init__(self, files: PageFiles, fallback: ASGIApp) -> None:
+        self._files, self._fallback = files, fallback
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
-            await self._otherwise(scope, receive, send)
+            await self._fallback(scope, receive, send)
             return
         if scope["method"] != "GET":
             raise HTTPException(404)
-        answer = await asyncio.to_thread(self._answer, Request(scope))
+        answer = await asyncio.to_thread(self._respond, Request(scope))
         await answer(scope, receive, send)
 
-    def _answer(self, request: Request) -> Response:
+    def _respond(self, request: Request) -> Response:
         name = request.scope["path"].removeprefix("/")
         first = name.partition("/")[0]
-        found = self._kept.find(name) if name else None
+        found = self._files.find(name) if name else None
         if found is not None:
-            return _sent(request, found, _FOREVER if first == ASSETS else _ASK)
-        if name and (first in _NOT_PAGES or not navigates(request.scope)):
+            return _file_response(
+                request, found, _CACHE_FOREVER if first == ASSETS_FOLDER else _CACHE_REVALIDATE
+            )
+        if name and (first in _NOT_PAGES or not is_navigation(request.scope)):
             raise HTTPException(404)
-        index = self._kept.find(INDEX)
-        return HTMLResponse(_PLAIN) if index is None else _sent(request, index, _ASK)
+        index = self._files.find(INDEX_FILE)
+        return (
+            HTMLResponse(_NOT_BUILT_HTML)
+            if index is None
+            else _file_response(request, index, _CACHE_REVALIDATE)
+        )
 
 
-def _sent(request: Request, found: PageFile, keep: str) -> Response:
-    headers = {"Cache-Control": keep, "ETag": found.etag, "Vary": "Accept-Encoding"}
-    if _has(request, found.etag):
+def _file_response(request: Request, found: PageFile, cache_control: str) -> Response:
+    headers = {"Cache-Control": cache_control, "ETag": found.etag, "Vary": "Accept-Encoding"}
+    if _matches_etag(request, found.etag):
         return Response(status_code=304, headers=headers)
-    if found.small is not None and "gzip" in request.headers.get("Accept-Encoding", ""):
-        return Response(found.small, headers=headers | {"Content-Encoding": "gzip"}, media_type=found.kind)
-    return Response(found.whole, headers=headers, media_type=found.kind)
+    if found.gzipped is not None and "gzip" in request.headers.get("Accept-Encoding", ""):
+        return Response(
+            found.gzipped, headers=headers | {"Content-Encoding": "gzip"}, media_type=found.media_type
+        )
+    return Response(found.content, headers=headers, media_type=found.media_type)
 
 
-def _has(request: Request, etag: str) -> bool:
+def _matches_etag(request: Request, etag: str) -> bool:
     """Whoever has it packed has it: a proxy on the way may have made the mark a weak one."""
     said = request.headers.get("If-None-Match", "").split(",")
     return any(each.strip().removeprefix("W/") in {etag, "*"} for each in said)
 
 
-def _folder() -> Path:
-    named = os.environ.get(FOLDER)
+def _page_folder() -> Path:
+    named = os.environ.get(PAGE_FOLDER_VARIABLE)
     return Path(named) if named else Path(str(files("plait"))) / "ui"

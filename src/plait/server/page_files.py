@@ -10,10 +10,10 @@ from pathlib import Path
 
 from plait.core.frozen import dataclass
 
-KEPT = 64  # files in memory
-LARGEST = 8 << 20  # bytes of one
-WORTH = 1 << 10  # what is shorter is not packed
-_KINDS = {
+MAX_CACHED_FILES = 64  # files in memory
+MAX_FILE_BYTES = 8 << 20  # bytes of one
+GZIP_FILE_MIN_BYTES = 1 << 10  # what is shorter is not packed
+_MEDIA_TYPES = {
     ".css": "text/css",
     ".html": "text/html",
     ".ico": "image/x-icon",
@@ -25,17 +25,17 @@ _KINDS = {
     ".webmanifest": "application/manifest+json",
     ".woff2": "font/woff2",
 }
-_PACKED = frozenset({".png", ".woff2", ".ico"})
+_COMPRESSED_SUFFIXES = frozenset({".png", ".woff2", ".ico"})
 
 
 @dataclass(frozen=True, slots=True)
 class PageFile:
     """`small`: gzipped, where that is worth it. `kind` without the character set."""
 
-    whole: bytes
-    small: bytes | None
+    content: bytes
+    gzipped: bytes | None
     etag: str
-    kind: str
+    media_type: str
 
 
 class PageFiles:
@@ -53,17 +53,17 @@ class PageFiles:
             seen = path.stat()
             if not path.is_relative_to(self._folder.resolve()) or not stat.S_ISREG(seen.st_mode):
                 return None
-            if seen.st_size > LARGEST:
+            if seen.st_size > MAX_FILE_BYTES:
                 return None
-            return _read(path, (seen.st_mtime_ns, seen.st_ctime_ns, seen.st_size, seen.st_ino))
+            return _read_page_file(path, (seen.st_mtime_ns, seen.st_ctime_ns, seen.st_size, seen.st_ino))
         except (OSError, ValueError):  # it is not there, or no name of a file
             return None
 
 
-@lru_cache(KEPT)
-def _read(path: Path, _signature: tuple[int, ...]) -> PageFile:
+@lru_cache(MAX_CACHED_FILES)
+def _read_page_file(path: Path, _signature: tuple[int, ...]) -> PageFile:
     whole = path.read_bytes()
-    worth = len(whole) >= WORTH and path.suffix not in _PACKED
+    worth = len(whole) >= GZIP_FILE_MIN_BYTES and path.suffix not in _COMPRESSED_SUFFIXES
     small = gzip.compress(whole, 9, mtime=0) if worth else None
     etag = f'"{hashlib.sha256(whole).hexdigest()[:32]}"'
-    return PageFile(whole, small, etag, _KINDS.get(path.suffix, "application/octet-stream"))
+    return PageFile(whole, small, etag, _MEDIA_TYPES.get(path.suffix, "application/octet-stream"))

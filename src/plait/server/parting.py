@@ -8,13 +8,13 @@ from http import HTTPStatus
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from plait.server.replies import refusal
+from plait.server.replies import make_error_response
 
-_CUT_SHORT = "the server has ended before this was answered"
-_AGAIN = "Look whether it was done, when the server is back; with an Idempotency-Key, just ask again."
+_SHUTDOWN_ERROR = "the server has ended before this was answered"
+_SHUTDOWN_HINT = "Look whether it was done, when the server is back; with an Idempotency-Key, just ask again."
 
 
-class Parting:
+class ShutdownMiddleware:
     """Stands around the app. Nobody but the end of the server cancels a request."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -33,10 +33,12 @@ class Parting:
         except asyncio.CancelledError:
             if begun:
                 raise
-            await refusal(HTTPStatus.SERVICE_UNAVAILABLE, _CUT_SHORT, hint=_AGAIN)(scope, receive, send)
+            await make_error_response(HTTPStatus.SERVICE_UNAVAILABLE, _SHUTDOWN_ERROR, hint=_SHUTDOWN_HINT)(
+                scope, receive, send
+            )
 
 
-def unexpected(record: logging.LogRecord) -> bool:
+def is_unexpected(record: logging.LogRecord) -> bool:
     """Whether somebody should read it: uvicorn's error for what it cuts short at its end is none."""
     cause = record.exc_info[1] if record.exc_info else None
     return not isinstance(cause, asyncio.CancelledError) and not str(record.msg).startswith("Cancel %s")

@@ -9,14 +9,14 @@ from pathlib import Path
 
 from plait.core.errors import UserError
 from plait.core.frozen import dataclass
-from plait.front.mirroring import Mirrored
+from plait.front.mirroring import MirroredRepo
 from plait.front.refusals import FieldError
-from plait.wiring import Place, find_place
-from plait.wiring.projects import project_id
+from plait.wiring import RepoLocation, find_repo
+from plait.wiring.projects import compute_project_id
 
-LONGEST = 4096  # characters of a path or a URL
+MAX_PATH_LENGTH = 4096  # characters of a path or a URL
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-_REMOTE = re.compile(r"[\w+.-]+://|[^/:~.][^/:]*:")
+_REMOTE_URL = re.compile(r"[\w+.-]+://|[^/:~.][^/:]*:")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,28 +30,28 @@ class Project:
     default: bool = False
 
 
-def served(place: Place) -> Project:
+def create_default_project(place: RepoLocation) -> Project:
     """The one that a server without further words works on."""
-    return Project(project_id(place), _name(place.top), str(place.top), default=True)
+    return Project(compute_project_id(place), _project_name(place.top), str(place.top), default=True)
 
 
-def of_mirror(found: Mirrored) -> Project:
+def create_mirror_project(found: MirroredRepo) -> Project:
     """What git names by its path is a URL here, as all others are."""
     url = Path(found.url).as_uri() if found.url.startswith("/") else found.url
-    return Project(project_id(found.place), found.name, str(found.place.top), url)
+    return Project(compute_project_id(found.place), found.name, str(found.place.top), url)
 
 
-def of_path(said: str) -> Project:
+def create_path_project(path: str) -> Project:
     """A checkout on this machine, of this user. Raises FieldError; nothing is made and nothing is changed."""
-    place = checkout_at(_folder(_spelt(said, "path")))
-    return Project(project_id(place), _name(place.top), str(place.top))
+    place = find_own_checkout(_resolve_folder(_check_text(path, "path")))
+    return Project(compute_project_id(place), _project_name(place.top), str(place.top))
 
 
-def checkout_at(path: Path) -> Place:
+def find_own_checkout(path: Path) -> RepoLocation:
     """Raises FieldError unless it lies in a checkout of a repository that is this user's own."""
     try:
-        _own(path)
-        place = find_place(path)
+        _check_owner(path)
+        place = find_repo(path)
     except FieldError:
         raise
     except UserError as error:
@@ -69,14 +69,14 @@ def checkout_at(path: Path) -> Place:
             hint="A project is a repository: run git init there, or name another folder.",
         )
     for each in (place.top, place.state.parent):
-        _own(each)
+        _check_owner(each)
     return place
 
 
-def url_of(said: str) -> str:
+def check_url(text: str) -> str:
     """An address that git may be asked for, as far as its looks go. Raises FieldError."""
-    url = _spelt(said, "url")
-    if not _REMOTE.match(url):
+    url = _check_text(text, "url")
+    if not _REMOTE_URL.match(url):
         raise FieldError(
             "this is no URL of a repository",
             field="url",
@@ -86,31 +86,31 @@ def url_of(said: str) -> str:
     return url
 
 
-def _spelt(said: str, field: str) -> str:
-    text = said.strip()
-    if not text or len(text) > LONGEST or _CONTROL.search(text):
+def _check_text(raw: str, field: str) -> str:
+    text = raw.strip()
+    if not text or len(text) > MAX_PATH_LENGTH or _CONTROL.search(text):
         raise FieldError(f"the {field} is empty, too long, or has control characters in it", field=field)
     return text
 
 
-def _folder(said: str) -> Path:
-    path = Path(said)
-    if said == "~" or said.startswith("~/"):
+def _resolve_folder(text: str) -> Path:
+    path = Path(text)
+    if text == "~" or text.startswith("~/"):
         with suppress(RuntimeError):  # a user without a home
             path = path.expanduser()
     if not path.is_absolute():
         raise FieldError(
-            f"{said!r} does not say from where on",
+            f"{text!r} does not say from where on",
             field="path",
             hint="Name the folder by its whole path: /home/me/repository or ~/repository.",
         )
     try:
         return path.resolve()
     except (OSError, RuntimeError) as error:
-        raise FieldError(f"{said!r} leads nowhere", field="path") from error
+        raise FieldError(f"{text!r} leads nowhere", field="path") from error
 
 
-def _own(path: Path) -> None:
+def _check_owner(path: Path) -> None:
     if path.stat().st_uid != os.geteuid():
         raise FieldError(
             f"{path} belongs to somebody else",
@@ -119,5 +119,5 @@ def _own(path: Path) -> None:
         )
 
 
-def _name(top: Path) -> str:
+def _project_name(top: Path) -> str:
     return top.name or "repository"

@@ -19,64 +19,64 @@ from pathlib import Path
 from secrets import token_hex
 
 from plait.core.errors import WorldError
-from plait.server.projects import LONGEST, Project
-from plait.wiring.projects import DIGITS, register_file
+from plait.server.projects import MAX_PATH_LENGTH, Project
+from plait.wiring.projects import PROJECT_ID_LENGTH, find_project_register
 
-_ID = re.compile(rf"[0-9a-f]{{{DIGITS}}}", re.ASCII)
-_MOST = 32 << 20  # bytes
-_OTHERS = stat.S_IWGRP | stat.S_IWOTH
+_ID = re.compile(rf"[0-9a-f]{{{PROJECT_ID_LENGTH}}}", re.ASCII)
+_MAX_FILE_BYTES = 32 << 20  # bytes
+_WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
-class Register:
+class ProjectStore:
     """`tell` hears what a person should know. Everything may raise WorldError."""
 
-    def __init__(self, path: Path, tell: Callable[[str], None] = lambda _: None) -> None:
+    def __init__(self, path: Path, warn: Callable[[str], None] = lambda _: None) -> None:
         self._path = path
-        self._tell = tell
+        self._warn = warn
 
-    def projects(self) -> list[Project]:
+    def list_projects(self) -> list[Project]:
         """In the order in which they came."""
-        with _telling(self._path):
-            found, sound = _read(self._path)
+        with _map_os_errors(self._path):
+            found, sound = _read_file(self._path)
             if sound:
                 return found
-            with _held(self._path):
-                return self._mended()
+            with _hold_lock(self._path):
+                return self._read_repaired()
 
-    def put(self, project: Project) -> None:
+    def save(self, project: Project) -> None:
         """Durable on return. One that has the same id is replaced."""
-        with _telling(self._path), _held(self._path):
-            known = self._mended()
+        with _map_os_errors(self._path), _hold_lock(self._path):
+            known = self._read_repaired()
             kept = [project if each.id == project.id else each for each in known]
-            _write(self._path, kept if project in kept else [*kept, project])
+            _write_file(self._path, kept if project in kept else [*kept, project])
 
-    def remove(self, name: str) -> bool:
+    def remove(self, project_id: str) -> bool:
         """Whether it was there. Nothing of the project itself is touched."""
-        with _telling(self._path), _held(self._path):
-            known = self._mended()
-            kept = [each for each in known if each.id != name]
+        with _map_os_errors(self._path), _hold_lock(self._path):
+            known = self._read_repaired()
+            kept = [each for each in known if each.id != project_id]
             if len(kept) != len(known):
-                _write(self._path, kept)
+                _write_file(self._path, kept)
             return len(kept) != len(known)
 
-    def _mended(self) -> list[Project]:
+    def _read_repaired(self) -> list[Project]:
         """With the lock held: what is sound, and the rest put aside."""
-        found, sound = _read(self._path)
+        found, sound = _read_file(self._path)
         if not sound:
             aside = self._path.with_name(f"{self._path.stem}.damaged-{time.time_ns()}.json")
             shutil.copy2(self._path, aside)
-            _write(self._path, found)
-            self._tell(
+            _write_file(self._path, found)
+            self._warn(
                 f"{self._path} was damaged: {len(found)} projects could be read, and the file is kept as {aside.name}"
             )
         return found
 
 
-def user_register(tell: Callable[[str], None]) -> Register:
-    return Register(register_file(), tell)
+def open_project_store(warn: Callable[[str], None]) -> ProjectStore:
+    return ProjectStore(find_project_register(), warn)
 
 
-def _read(path: Path) -> tuple[list[Project], bool]:
+def _read_file(path: Path) -> tuple[list[Project], bool]:
     """The projects that can be read, and whether that is all there is."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
@@ -84,41 +84,44 @@ def _read(path: Path) -> tuple[list[Project], bool]:
         return [], True
     with open(fd, "rb") as file:  # noqa: PTH123 - a descriptor, so that what is looked at is what is read
         seen = os.fstat(fd)
-        if seen.st_uid != os.geteuid() or seen.st_mode & _OTHERS:
+        if seen.st_uid != os.geteuid() or seen.st_mode & _WRITABLE_BY_OTHERS:
             raise WorldError(
                 f"{path} could have been written by somebody else",
                 hint=f"Look into it, and make it yours alone: chmod 600 {path}.",
             )
-        return _told(file.read(_MOST + 1))
+        return _parse_projects(file.read(_MAX_FILE_BYTES + 1))
 
 
-def _told(data: bytes) -> tuple[list[Project], bool]:
+def _parse_projects(data: bytes) -> tuple[list[Project], bool]:
     try:
         entries = json.loads(data)["projects"]
     except (ValueError, TypeError, KeyError, RecursionError):
         return [], False
     if not isinstance(entries, list):
         return [], False
-    read = [_project(entry) for entry in entries]
+    read = [_parse_project(entry) for entry in entries]
     found = {each.id: each for each in read if each is not None}
     return list(found.values()), len(found) == len(entries)
 
 
-def _project(entry: object) -> Project | None:
+def _parse_project(entry: object) -> Project | None:
     if not isinstance(entry, dict):
         return None
     words = [entry.get(name) for name in ("id", "name", "path")]
     url = entry.get("url", "")
     match words:
         case [str(name), str(title), str(path)] if (
-            _ID.fullmatch(name) and path.startswith("/") and len(path) <= LONGEST and isinstance(url, str)
+            _ID.fullmatch(name)
+            and path.startswith("/")
+            and len(path) <= MAX_PATH_LENGTH
+            and isinstance(url, str)
         ):
             return Project(name, title, path, url)
         case _:
             return None
 
 
-def _write(path: Path, projects: Sequence[Project]) -> None:
+def _write_file(path: Path, projects: Sequence[Project]) -> None:
     told = [{"id": each.id, "name": each.name, "path": each.path, "url": each.url} for each in projects]
     fresh = path.with_name(f".{path.name}.{token_hex(4)}")
     try:
@@ -140,7 +143,7 @@ def _write(path: Path, projects: Sequence[Project]) -> None:
 
 
 @contextmanager
-def _held(path: Path) -> Iterator[None]:
+def _hold_lock(path: Path) -> Iterator[None]:
     """One at a time, in whatever process. The lock dies with its holder."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     fd = os.open(path.with_name(f"{path.stem}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -152,7 +155,7 @@ def _held(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _telling(path: Path) -> Iterator[None]:
+def _map_os_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:

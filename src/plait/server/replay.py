@@ -11,93 +11,95 @@ from types import TracebackType
 from typing import Self
 
 from plait import wiring
-from plait.front.feed import Feed
+from plait.front.feed import EventStream
 from plait.ports import JournalMissingError
-from plait.server.mark import Mark
-from plait.server.story import CHUNK, Piece, pieces
-from plait.wiring import Place
+from plait.server.mark import EventCursor
+from plait.server.story import SSE_CHUNK_BYTES, BufferedEvent, encode_events
+from plait.wiring import RepoLocation
 
-PATIENCE = 5.0  # seconds that a portion may lie before whoever waits for a turn gets this one
+REPLAY_IDLE_SECONDS = 5.0  # seconds that a portion may lie before whoever waits for a turn gets this one
 
 # What is told next, and the mark of who has heard it.
-Portion = tuple[list[Piece], Mark]
+ReplayChunk = tuple[list[BufferedEvent], EventCursor]
 
 
-def replay(
-    place: Place, mark: Mark, over: Callable[[], bool] = lambda: False
-) -> Generator[Portion, None, None]:
+def replay_events(
+    place: RepoLocation, cursor: EventCursor, is_stopped: Callable[[], bool] = lambda: False
+) -> Generator[ReplayChunk, None, None]:
     """All that is durable now after this mark, in bounded portions. `over`: nobody wants to hear it any more.
 
     It is told from the journal's beginning, as it was told before, so that the same records give the same events. Nothing
     comes of a journal that is not the mark's.
     """
     try:
-        reader = wiring.journal_reader(place)
+        reader = wiring.open_project_journal(place)
     except JournalMissingError:
         return
     with closing(reader):
-        if reader.id != mark.journal:
+        if reader.id != cursor.journal:
             return
-        feed, ready, size, heard = Feed(), list[Piece](), 0, mark
+        feed, ready, size, reached = EventStream(), list[BufferedEvent](), 0, cursor
         for record in reader.read():
-            if over():
+            if is_stopped():
                 return
-            events = feed.take(record)
-            if record.seq < mark.seq:
+            events = feed.apply(record)
+            if record.seq < cursor.seq:
                 continue
-            heard = Mark(reader.id, record.seq)
-            fresh = [piece for piece in pieces(reader.id, record.seq, events) if _after(piece, mark)]
+            reached = EventCursor(reader.id, record.seq)
+            fresh = [
+                piece for piece in encode_events(reader.id, record.seq, events) if _is_after(piece, cursor)
+            ]
             ready += fresh
             size += sum(len(piece.data) for piece in fresh)
-            if size >= CHUNK:
-                yield ready, heard
+            if size >= SSE_CHUNK_BYTES:
+                yield ready, reached
                 ready, size = [], 0
-        yield ready, heard
+        yield ready, reached
 
 
-def _after(piece: Piece, mark: Mark) -> bool:
-    return piece.order > Piece(mark.seq, mark.part, None, b"").order
+def _is_after(event: BufferedEvent, cursor: EventCursor) -> bool:
+    return event.sort_key > BufferedEvent(cursor.seq, cursor.part, None, b"").sort_key
 
 
-class Replay:
+class ReplayReader:
     """One reader's, in a thread of its own: a journal is read by the thread that opened it. There are few turns, and this has
     one until its thread is done. Who leaves a portion lying loses its turn, and begins anew from its mark.
     """
 
-    def __init__(self, turns: asyncio.Semaphore, place: Place, mark: Mark) -> None:
-        self._turns, self._over = turns, Event()
-        self._portions = replay(place, mark, self._over.is_set)
+    def __init__(self, slots: asyncio.Semaphore, place: RepoLocation, cursor: EventCursor) -> None:
+        self._slots, self._stopped = slots, Event()
+        self._chunks = replay_events(place, cursor, self._stopped.is_set)
         self._thread = ThreadPoolExecutor(1, "replay")
         self._loop = asyncio.get_running_loop()
-        self._lying: asyncio.TimerHandle | None = None
+        self._idle_timer: asyncio.TimerHandle | None = None
 
     async def __aenter__(self) -> Self:
-        await self._turns.acquire()
+        await self._slots.acquire()
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._end()
+        self._stop()
 
-    async def next(self) -> Portion | None:
+    async def read_chunk(self) -> ReplayChunk | None:
         """None: that was all, or the turn is lost. Raises PlaitError where the journal can't be read."""
-        if self._lying is not None:
-            self._lying.cancel()
-        if self._over.is_set():
+        if self._idle_timer is not None:
+            self._idle_timer.cancel()
+        if self._stopped.is_set():
             return None
-        portion = await self._loop.run_in_executor(self._thread, next, self._portions, None)
-        self._lying = self._loop.call_later(PATIENCE, self._end)
-        return portion
+        chunk = await self._loop.run_in_executor(self._thread, next, self._chunks, None)
+        self._idle_timer = self._loop.call_later(REPLAY_IDLE_SECONDS, self._stop)
+        return chunk
 
-    def _end(self) -> None:
-        if self._lying is not None:
-            self._lying.cancel()
-        if not self._over.is_set():
-            self._over.set()
-            self._thread.submit(self._portions.close).add_done_callback(self._ended)
+    def _stop(self) -> None:
+        if self._idle_timer is not None:
+            self._idle_timer.cancel()
+        if not self._stopped.is_set():
+            self._stopped.set()
+            self._thread.submit(self._chunks.close).add_done_callback(self._release_slot)
             self._thread.shutdown(wait=False)
 
-    def _ended(self, _: Future[None]) -> None:
+    def _release_slot(self, _: Future[None]) -> None:
         with suppress(RuntimeError):  # the loop has ended before
-            self._loop.call_soon_threadsafe(self._turns.release)
+            self._loop.call_soon_threadsafe(self._slots.release)

@@ -9,18 +9,18 @@ from starlette.responses import Response
 
 from plait.core.errors import Fault, PlaitError
 from plait.core.plan import Problem, Severity
-from plait.front.preferences import UnfitSettingsError
+from plait.front.preferences import InvalidSettingsError
 from plait.front.problems import problem_json
-from plait.front.refusals import FieldError, StateError, UnknownError
-from plait.front.spelling import spelt
-from plait.front.trust import UntrustedError, visible
+from plait.front.refusals import FieldError, StateError, NotFoundError
+from plait.front.spelling import encode_json
+from plait.front.trust import UntrustedError, escape_command
 from plait.server.acts.batches import PlanError
-from plait.server.hints import addressed, spoken
+from plait.server.hints import translate_problem, translate_hint
 
-MARK = "Plait-Mark"
+CURSOR_HEADER = "Plait-Mark"
 
 # What is wrong, and with which field, if one is to blame.
-Wrong = tuple[str | None, Problem]
+FieldProblem = tuple[str | None, Problem]
 
 _STATUS = {
     Fault.USER: HTTPStatus.CONFLICT,
@@ -29,52 +29,52 @@ _STATUS = {
     Fault.WORLD: HTTPStatus.SERVICE_UNAVAILABLE,
     Fault.BUG: HTTPStatus.INTERNAL_SERVER_ERROR,
 }
-_CALM = "something went wrong in the server; it is written to its log, and nothing else has changed"
+_BUG_MESSAGE = "something went wrong in the server; it is written to its log, and nothing else has changed"
 
 
-def reply(told: object, status: int = HTTPStatus.OK, *, mark: str | None = None) -> Response:
-    headers = {MARK: mark} if mark is not None else None
-    return Response(spelt(told), status, headers, "application/json")
+def make_response(body: object, status: int = HTTPStatus.OK, *, cursor: str | None = None) -> Response:
+    headers = {CURSOR_HEADER: cursor} if cursor is not None else None
+    return Response(encode_json(body), status, headers, "application/json")
 
 
-def refusal(  # noqa: PLR0913 - the shape of an error
+def make_error_response(  # noqa: PLR0913 - the shape of an error
     status: int,
     error: str,
     *,
     hint: str = "",
     field: str | None = None,
     state: str | None = None,
-    problems: Sequence[Wrong] = (),
+    problems: Sequence[FieldProblem] = (),
     headers: Mapping[str, str] | None = None,
 ) -> Response:
-    told = {
+    body = {
         "error": error,
-        "hint": spoken(hint) or None,
+        "hint": translate_hint(hint) or None,
         "field": field,
         "state": state,
-        "problems": [problem_json(addressed(problem)) | {"field": name} for name, problem in problems]
+        "problems": [problem_json(translate_problem(problem)) | {"field": name} for name, problem in problems]
         or None,
     }
-    return Response(spelt(told), status, headers, "application/json")
+    return Response(encode_json(body), status, headers, "application/json")
 
 
-def refused(error: PlaitError) -> Response:
+def respond_with_error(error: PlaitError) -> Response:
     """Of a bug, nothing is told but that it is one: what it says is about the program, not for its callers."""
     if error.fault is Fault.BUG:
-        return refusal(HTTPStatus.INTERNAL_SERVER_ERROR, _CALM)
-    return refusal(
-        status_of(error),
+        return make_error_response(HTTPStatus.INTERNAL_SERVER_ERROR, _BUG_MESSAGE)
+    return make_error_response(
+        choose_status(error),
         error.message,
         hint=error.hint,
         field=error.field if isinstance(error, FieldError) else None,
         state=error.state if isinstance(error, StateError) else None,
-        problems=_problems(error),
+        problems=_list_problems(error),
     )
 
 
-def status_of(error: PlaitError) -> HTTPStatus:
+def choose_status(error: PlaitError) -> HTTPStatus:
     match error:
-        case UnknownError():
+        case NotFoundError():
             return HTTPStatus.NOT_FOUND
         case FieldError() | PlanError():
             return HTTPStatus.UNPROCESSABLE_ENTITY
@@ -82,14 +82,14 @@ def status_of(error: PlaitError) -> HTTPStatus:
             return _STATUS[error.fault]
 
 
-def _problems(error: PlaitError) -> Sequence[Wrong]:
+def _list_problems(error: PlaitError) -> Sequence[FieldProblem]:
     if isinstance(error, UntrustedError):
         return [
-            (None, Problem(Severity.ERROR, f"{each.name} = {visible(each.value)}", each.given.at))
-            for each in error.found
+            (None, Problem(Severity.ERROR, f"{each.name} = {escape_command(each.value)}", each.given.at))
+            for each in error.commands
             if not each.trusted
         ]
-    if isinstance(error, UnfitSettingsError):
-        return error.wrong
+    if isinstance(error, InvalidSettingsError):
+        return error.field_problems
     known: Sequence[Problem] = getattr(error, "problems", ())
     return [(None, problem) for problem in known]

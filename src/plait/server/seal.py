@@ -10,10 +10,10 @@ from secrets import token_hex
 
 from plait.core.frozen import dataclass
 
-_SHAPE = re.compile(r"([0-9]{1,12})\.([0-9a-f]{32})\.([0-9a-f]{64})", re.ASCII)
+_TOKEN_PATTERN = re.compile(r"([0-9]{1,12})\.([0-9a-f]{32})\.([0-9a-f]{64})", re.ASCII)
 
 
-class Purpose(StrEnum):
+class TokenPurpose(StrEnum):
     """What is sealed for one is worth nothing for the other."""
 
     COOKIE = "cookie"
@@ -21,30 +21,30 @@ class Purpose(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Sealed:
+class SignedToken:
     """`until` in seconds since 1970."""
 
-    until: int
+    expires_at: int
     nonce: str
 
 
-def seal(token: str, purpose: Purpose, until: int) -> str:
-    said = f"{until}.{token_hex(16)}"
-    return f"{said}.{_signature(token, purpose, said)}"
+def sign_token(token: str, purpose: TokenPurpose, expires_at: int) -> str:
+    payload = f"{expires_at}.{token_hex(16)}"
+    return f"{payload}.{_signature(token, purpose, payload)}"
 
 
-def unseal(token: str, purpose: Purpose, text: str) -> Sealed | None:
+def verify_token(token: str, purpose: TokenPurpose, text: str) -> SignedToken | None:
     """None unless it was sealed with this token for this purpose. Whether it is still good is the caller's to say."""
-    shape = _SHAPE.fullmatch(text)
-    if shape is None:
+    parsed = _TOKEN_PATTERN.fullmatch(text)
+    if parsed is None:
         return None
-    until, nonce, signature = shape.groups()
-    if not hmac.compare_digest(signature, _signature(token, purpose, f"{until}.{nonce}")):
+    expires_at, nonce, signature = parsed.groups()
+    if not hmac.compare_digest(signature, _signature(token, purpose, f"{expires_at}.{nonce}")):
         return None
-    return Sealed(int(until), nonce)
+    return SignedToken(int(expires_at), nonce)
 
 
-def _signature(token: str, purpose: Purpose, said: str) -> str:
+def _signature(token: str, purpose: TokenPurpose, payload: str) -> str:
     """By a key of its own for each purpose, from which nobody gets back to the token."""
     key = hmac.digest(token.encode("ascii"), f"plait {purpose.value}".encode("ascii"), "sha256")
-    return hmac.new(key, said.encode("ascii"), hashlib.sha256).hexdigest()
+    return hmac.new(key, payload.encode("ascii"), hashlib.sha256).hexdigest()

@@ -10,116 +10,122 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
 from plait.core.frozen import dataclass
-from plait.front.event import Event, line
-from plait.server.mark import Mark
+from plait.front.event import StreamEvent, format_json_line
+from plait.server.mark import EventCursor
 
-MOST = 16 << 20  # bytes
-CHUNK = 256 << 10  # bytes that are sent at once
-_LAST = 1 << 30  # sorts behind every part
+BUFFER_BYTES = 16 << 20  # bytes
+SSE_CHUNK_BYTES = 256 << 10  # bytes that are sent at once
+_AFTER_ALL_PARTS = 1 << 30  # sorts behind every part
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class BufferedEvent:
     """An event as it is sent. `part` as in its mark; what does not stand in the journal comes `beside` the record `seq`."""
 
     seq: int
     part: int
     batch: str | None
     data: bytes
-    beside: bool = False
+    transient: bool = False
 
     @property
-    def order(self) -> tuple[int, int]:
-        return self.seq, self.part or _LAST
+    def sort_key(self) -> tuple[int, int]:
+        return self.seq, self.part or _AFTER_ALL_PARTS
 
 
-def pieces(journal: str, seq: int, events: Sequence[Event]) -> list[Piece]:
+def encode_events(journal: str, seq: int, events: Sequence[StreamEvent]) -> list[BufferedEvent]:
     """Those of one record."""
     return [
-        _piece(Mark(journal, seq, number if number < len(events) else 0), event)
+        _encode_event(EventCursor(journal, seq, number if number < len(events) else 0), event)
         for number, event in enumerate(events, 1)
     ]
 
 
-def _piece(mark: Mark, event: Event) -> Piece:
-    data = f"id: {mark}\nevent: {event.type.value}\ndata: {line(event)}\n\n".encode()
-    return Piece(mark.seq, mark.part, event.batch, data)
+def _encode_event(cursor: EventCursor, event: StreamEvent) -> BufferedEvent:
+    data = f"id: {cursor}\nevent: {event.type.value}\ndata: {format_json_line(event)}\n\n".encode()
+    return BufferedEvent(cursor.seq, cursor.part, event.batch, data)
 
 
-class Story:
+class EventBuffer:
     """Everything after record `since` is here, up to record `seq`."""
 
-    def __init__(self, journal: str, *, most: int = MOST) -> None:
+    def __init__(self, journal: str, *, max_bytes: int = BUFFER_BYTES) -> None:
         self.journal = journal
         self.since = self.seq = 0
-        self._most = most
-        self._pieces: list[Piece] = []
-        self._first = 0  # how many were forgotten: the number of the first one here
+        self._max_bytes = max_bytes
+        self._events: list[BufferedEvent] = []
+        self._dropped_count = 0  # how many were forgotten: the number of the first one here
         self._size = 0
-        self._joined: tuple[int, int, bytes] = (0, 0, b"")
+        self._join_cache: tuple[int, int, bytes] = (0, 0, b"")
 
     @property
-    def mark(self) -> Mark:
+    def cursor(self) -> EventCursor:
         """Of somebody who has heard everything."""
-        return Mark(self.journal, self.seq)
+        return EventCursor(self.journal, self.seq)
 
     @property
-    def end(self) -> int:
+    def end_position(self) -> int:
         """The place after the last piece."""
-        return self._first + len(self._pieces)
+        return self._dropped_count + len(self._events)
 
-    def add(self, told: Iterable[Piece], seq: int) -> None:
+    def append(self, events: Iterable[BufferedEvent], seq: int) -> None:
         """What follows from the records up to `seq`."""
-        for piece in told:
-            self._pieces.append(piece)
-            self._size += len(piece.data)
+        for event in events:
+            self._events.append(event)
+            self._size += len(event.data)
         self.seq = seq
-        if self._size > self._most:
-            self._forget()
+        if self._size > self._max_bytes:
+            self._drop_oldest()
 
-    def beside(self, events: Iterable[Event]) -> None:
+    def append_transient(self, events: Iterable[StreamEvent]) -> None:
         """What does not stand in the journal: whoever comes later has to ask for it by offset."""
-        spelt = ((event, f"event: {event.type.value}\ndata: {line(event)}\n\n".encode()) for event in events)
-        self.add([Piece(self.seq, 0, event.batch, data, beside=True) for event, data in spelt], self.seq)
-
-    def place(self, mark: Mark) -> int | None:
-        """Where to go on after this mark; None: that is no longer here, or not yet."""
-        if mark.journal != self.journal or not self.since <= mark.seq <= self.seq:
-            return None
-        if mark.seq == self.since and mark.part:
-            return None
-        return self._first + bisect_right(
-            self._pieces, (mark.seq, mark.part or _LAST), key=lambda piece: piece.order
+        encoded = (
+            (event, f"event: {event.type.value}\ndata: {format_json_line(event)}\n\n".encode())
+            for event in events
+        )
+        self.append(
+            [BufferedEvent(self.seq, 0, event.batch, data, transient=True) for event, data in encoded],
+            self.seq,
         )
 
-    def read(self, place: int) -> Sequence[Piece] | None:
-        """What comes next, no more than is sent at once; None: it was forgotten."""
-        if place < self._first:
+    def find_position(self, cursor: EventCursor) -> int | None:
+        """Where to go on after this mark; None: that is no longer here, or not yet."""
+        if cursor.journal != self.journal or not self.since <= cursor.seq <= self.seq:
             return None
-        at, size = place - self._first, 0
-        for end in range(at, len(self._pieces)):
-            size += len(self._pieces[end].data)
-            if size >= CHUNK:
-                return self._pieces[at : end + 1]
-        return self._pieces[at:]
+        if cursor.seq == self.since and cursor.part:
+            return None
+        return self._dropped_count + bisect_right(
+            self._events, (cursor.seq, cursor.part or _AFTER_ALL_PARTS), key=lambda piece: piece.sort_key
+        )
 
-    def joined(self, place: int, read: Sequence[Piece]) -> bytes:
+    def read(self, position: int) -> Sequence[BufferedEvent] | None:
+        """What comes next, no more than is sent at once; None: it was forgotten."""
+        if position < self._dropped_count:
+            return None
+        at, size = position - self._dropped_count, 0
+        for end in range(at, len(self._events)):
+            size += len(self._events[end].data)
+            if size >= SSE_CHUNK_BYTES:
+                return self._events[at : end + 1]
+        return self._events[at:]
+
+    def join(self, position: int, events: Sequence[BufferedEvent]) -> bytes:
         """Most readers are at the same place: what is sent to all of them is put together once."""
-        if self._joined[:2] != (place, len(read)):
-            self._joined = (place, len(read), b"".join(piece.data for piece in read))
-        return self._joined[2]
+        if self._join_cache[:2] != (position, len(events)):
+            self._join_cache = (position, len(events), b"".join(piece.data for piece in events))
+        return self._join_cache[2]
 
-    def _forget(self) -> None:
+    def _drop_oldest(self) -> None:
         """The older half, by whole records."""
-        gone, size = 0, 0
-        while gone < len(self._pieces) and size < self._size - self._most // 2:
-            size += len(self._pieces[gone].data)
-            gone += 1
-        while 0 < gone < len(self._pieces) and self._pieces[gone].seq == self._pieces[gone - 1].seq:
-            size += len(self._pieces[gone].data)
-            gone += 1
-        if gone:
-            self.since = self._pieces[gone - 1].seq
-            self._pieces = self._pieces[gone:]
-            self._first += gone
+        dropped, size = 0, 0
+        while dropped < len(self._events) and size < self._size - self._max_bytes // 2:
+            size += len(self._events[dropped].data)
+            dropped += 1
+        while 0 < dropped < len(self._events) and self._events[dropped].seq == self._events[dropped - 1].seq:
+            size += len(self._events[dropped].data)
+            dropped += 1
+        if dropped:
+            self.since = self._events[dropped - 1].seq
+            self._events = self._events[dropped:]
+            self._dropped_count += dropped
             self._size -= size

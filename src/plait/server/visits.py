@@ -12,97 +12,97 @@ from contextvars import ContextVar
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from plait.server.office import Office
+from plait.server.office import ProjectSession
 from plait.server.projects import Project
 
-_STREAM = b"text/event-stream"
+_EVENT_STREAM = b"text/event-stream"
 
 
-class Visit:
+class RequestScope:
     """`over` is set when those who only listen have to leave."""
 
     def __init__(self) -> None:
-        self.over = asyncio.Event()
-        self.kept: set[Kept] = set()
+        self.closing = asyncio.Event()
+        self.sessions: set[PooledSession] = set()
 
 
-class Kept:
+class PooledSession:
     """An open office, and who is in it."""
 
-    def __init__(self, project: Project, office: Office) -> None:
-        self.project, self.office = project, office
-        self.visits: set[Visit] = set()
-        self.used = time.monotonic()
-        self.empty = asyncio.Event()
-        self.empty.set()
+    def __init__(self, project: Project, session: ProjectSession) -> None:
+        self.project, self.session = project, session
+        self.scopes: set[RequestScope] = set()
+        self.last_used = time.monotonic()
+        self.unused = asyncio.Event()
+        self.unused.set()
 
-    def enter(self, visit: Visit | None) -> None:
+    def add_scope(self, scope: RequestScope | None) -> None:
         """None: somebody who won't say when they leave."""
-        self.used = time.monotonic()
-        if visit is not None:
-            visit.kept.add(self)
-            self.visits.add(visit)
-            self.empty.clear()
+        self.last_used = time.monotonic()
+        if scope is not None:
+            scope.sessions.add(self)
+            self.scopes.add(scope)
+            self.unused.clear()
 
-    def left(self, visit: Visit) -> None:
-        self.used = time.monotonic()
-        self.visits.discard(visit)
-        if not self.visits:
-            self.empty.set()
-
-
-current: ContextVar[Visit | None] = ContextVar("plait-visit", default=None)
+    def remove_scope(self, scope: RequestScope) -> None:
+        self.last_used = time.monotonic()
+        self.scopes.discard(scope)
+        if not self.scopes:
+            self.unused.set()
 
 
-class Visitors:
+current_scope: ContextVar[RequestScope | None] = ContextVar("plait-visit", default=None)
+
+
+class RequestScopeMiddleware:
     """Stands around the app: every request is a visit."""
 
-    def __init__(self, app: ASGIApp, visit: Callable[[], AbstractContextManager[Visit]]) -> None:
-        self._app, self._visit = app, visit
+    def __init__(self, app: ASGIApp, open_scope: Callable[[], AbstractContextManager[RequestScope]]) -> None:
+        self._app, self._open_scope = app, open_scope
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        with self._visit() as visit:
-            answer = _Answer(visit, receive, send)
-            await self._app(scope, answer.receive, answer.send)
-            await answer.end()
+        with self._open_scope() as request_scope:
+            exchange = _ScopedExchange(request_scope, receive, send)
+            await self._app(scope, exchange.receive, exchange.send)
+            await exchange.finish()
 
 
-class _Answer:
+class _ScopedExchange:
     """What the app hears and says. When the visit is over, a stream hears that the reader has gone, and is ended."""
 
-    def __init__(self, visit: Visit, receive: Receive, send: Send) -> None:
-        self._visit, self._receive, self._send = visit, receive, send
-        self._streams = self._heard = False
+    def __init__(self, request_scope: RequestScope, receive: Receive, send: Send) -> None:
+        self._request_scope, self._receive, self._send = request_scope, receive, send
+        self._is_stream = self._body_received = False
 
     async def receive(self) -> Message:
-        if not self._heard:
+        if not self._body_received:
             message = await self._receive()
-            self._heard = not message.get("more_body", False)
+            self._body_received = not message.get("more_body", False)
             return message
-        hearing = asyncio.ensure_future(self._receive())
-        leaving = asyncio.ensure_future(self._visit.over.wait())
+        received = asyncio.ensure_future(self._receive())
+        closing = asyncio.ensure_future(self._request_scope.closing.wait())
         try:
-            await asyncio.wait({hearing, leaving}, return_when=asyncio.FIRST_COMPLETED)
-            if self._streams and not hearing.done():
+            await asyncio.wait({received, closing}, return_when=asyncio.FIRST_COMPLETED)
+            if self._is_stream and not received.done():
                 return {"type": "http.disconnect"}
-            return await hearing
+            return await received
         finally:
-            hearing.cancel()
-            leaving.cancel()
+            received.cancel()
+            closing.cancel()
 
     async def send(self, message: Message) -> None:
         match message["type"]:
             case "http.response.start":
                 headers = dict(message.get("headers", ()))
-                self._streams = headers.get(b"content-type", b"").startswith(_STREAM)
+                self._is_stream = headers.get(b"content-type", b"").startswith(_EVENT_STREAM)
             case "http.response.body" if not message.get("more_body", False):
-                self._streams = False
+                self._is_stream = False
         await self._send(message)
 
-    async def end(self) -> None:
+    async def finish(self) -> None:
         """A stream that was cut short is whole nevertheless: the reader comes back for the rest."""
-        if self._streams:
+        if self._is_stream:
             await self._send({"type": "http.response.body", "body": b"", "more_body": False})

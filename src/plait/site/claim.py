@@ -9,11 +9,11 @@ from plait.core.errors import WorldError
 from plait.core.frozen import dataclass
 from plait.site import processes
 
-_MOST = 256
+_MAX_BYTES = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class PidFile:
     """A pid and the signature that the warden was launched with, which is on its command line too.
 
     `pid` 0: claimed, but not signed. Its warden is about to, or died, or the claim was made to keep wardens out.
@@ -29,19 +29,19 @@ class Claim:
         return int(since) if since.isdecimal() else 0
 
     @property
-    def is_of_another_boot(self) -> bool:
+    def is_from_another_boot(self) -> bool:
         """Then no process of it can be left."""
         _, _, boot = self.signature.partition(" ")
-        return boot not in {"", processes.boot()}
+        return boot not in {"", processes.boot_id()}
 
 
-def signature() -> str:
+def make_signature() -> str:
     """What tells a warden that is launched now from every other process of its pid, before and after."""
-    boot = processes.boot()
-    return f"{processes.now()} {boot}" if boot else ""
+    boot = processes.boot_id()
+    return f"{processes.clock_ticks()} {boot}" if boot else ""
 
 
-def read(path: Path) -> Claim | None:
+def read_pidfile(path: Path) -> PidFile | None:
     """None: nobody has claimed it."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
@@ -54,19 +54,19 @@ def read(path: Path) -> Claim | None:
             hint="it tells whether an attempt runs; look at the owner and the mode of the folders above it",
         ) from error
     try:
-        return parse(os.read(fd, _MOST))
+        return parse_pidfile(os.read(fd, _MAX_BYTES))
     finally:
         os.close(fd)
 
 
-def parse(data: bytes) -> Claim:
+def parse_pidfile(data: bytes) -> PidFile:
     line, end, _ = data.decode("ascii", "replace").partition("\n")
     pid, _, signature = line.partition(" ")
     whole = end and pid.isdecimal() and len(pid) < 10
-    return Claim(int(pid), signature) if whole else Claim()
+    return PidFile(int(pid), signature) if whole else PidFile()
 
 
-def forbid(path: Path) -> bool:
+def block_launch(path: Path) -> bool:
     """Claim it for nobody, so that a warden that comes late does not run it. False: it was claimed already."""
     try:
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))

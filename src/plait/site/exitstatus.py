@@ -6,10 +6,10 @@ import os
 import re
 from pathlib import Path
 
-_WHOLE = re.compile(rb"[0-9]{3}\n\Z")
+_COMPLETE = re.compile(rb"[0-9]{3}\n\Z")
 
 
-def read(path: Path) -> int | None:
+def read_exit_status(path: Path) -> int | None:
     """None: there is none, or not all of it."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
@@ -19,4 +19,4 @@ def read(path: Path) -> int | None:
         data = os.read(fd, 8)
     finally:
         os.close(fd)
-    return int(data) if _WHOLE.match(data) else None
+    return int(data) if _COMPLETE.match(data) else None

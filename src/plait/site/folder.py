@@ -16,22 +16,22 @@ from pathlib import Path
 from plait.core.frozen import dataclass
 from plait.core.task import Attempt
 
-_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}\Z")
-_OTHER = re.compile(r"[^A-Za-z0-9._-]+")
-_KEPT = 60
-_FRESH = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+_SAFE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}\Z")
+_UNSAFE_CHARACTERS = re.compile(r"[^A-Za-z0-9._-]+")
+_SLUG_LENGTH = 60
+_TRUNCATE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
 
 
-def safe(name: str) -> str:
+def safe_filename(name: str) -> str:
     """A file name for any id: no path escapes by it, and no two ids share one, whatever the case of the file system."""
-    if _PLAIN.match(name) and name == name.lower() and not name.endswith("."):
+    if _SAFE_NAME.match(name) and name == name.lower() and not name.endswith("."):
         return name
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:10]
-    slug = _OTHER.sub("-", name).strip("-.").lower()[:_KEPT]
+    slug = _UNSAFE_CHARACTERS.sub("-", name).strip("-.").lower()[:_SLUG_LENGTH]
     return f"{slug}~{digest}" if slug else f"~{digest}"
 
 
-def make_private(folder: Path) -> None:
+def make_private_folder(folder: Path) -> None:
     """Make it, and what is missing above it, for the owner's eyes alone."""
     try:
         folder.mkdir(mode=0o700)
@@ -39,17 +39,17 @@ def make_private(folder: Path) -> None:
         if not folder.is_dir():
             raise
     except FileNotFoundError:
-        make_private(folder.parent)
+        make_private_folder(folder.parent)
         folder.mkdir(mode=0o700, exist_ok=True)
 
 
-def put(path: Path, text: str) -> None:
+def write_private_file(path: Path, text: str) -> None:
     """For the owner's eyes. Nobody reads it before what follows from it; whoever dies here writes it anew."""
     try:
-        fd = os.open(path, _FRESH, 0o600)
+        fd = os.open(path, _TRUNCATE_FLAGS, 0o600)
     except FileNotFoundError:
-        make_private(path.parent)
-        fd = os.open(path, _FRESH, 0o600)
+        make_private_folder(path.parent)
+        fd = os.open(path, _TRUNCATE_FLAGS, 0o600)
     try:
         data = memoryview(text.encode("utf-8", "surrogateescape"))
         while data:
@@ -58,9 +58,9 @@ def put(path: Path, text: str) -> None:
         os.close(fd)
 
 
-def forget(folder: StateFolder, batch: str) -> None:
+def mark_batch_forgotten(folder: StateFolder, batch: str) -> None:
     """Remember that nothing is left of what the batch was submitted with: it can't be taken up again."""
-    put(folder.forgotten(batch), "")
+    write_private_file(folder.forgotten_marker(batch), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +72,11 @@ class AttemptFolder:
         return self.path / "transcript"
 
     @property
-    def claim(self) -> Path:
+    def pidfile(self) -> Path:
         return self.path / "claim"
 
     @property
-    def exit(self) -> Path:
+    def exit_status(self) -> Path:
         return self.path / "exit"
 
     @property
@@ -84,14 +84,14 @@ class AttemptFolder:
         return self.path / "prompt.md"
 
     @property
-    def outfit(self) -> Path:
+    def setup_spec(self) -> Path:
         """How its workspace is fitted out before it begins, where that is still to be done."""
         return self.path / "outfit.json"
 
 
 @lru_cache(maxsize=4096)
-def _task(root: Path, batch: str, task: str) -> Path:
-    return root / "batches" / safe(batch) / "tasks" / safe(task)
+def _task_folder(root: Path, batch: str, task: str) -> Path:
+    return root / "batches" / safe_filename(batch) / "tasks" / safe_filename(task)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,14 +105,14 @@ class StateFolder:
         return self.root / "batches"
 
     def batch(self, batch: str) -> Path:
-        return self.batches / safe(batch)
+        return self.batches / safe_filename(batch)
 
-    def forgotten(self, batch: str) -> Path:
+    def forgotten_marker(self, batch: str) -> Path:
         """There if a person had the batch forgotten."""
-        return self.root / "forgotten" / safe(batch)
+        return self.root / "forgotten" / safe_filename(batch)
 
     def task(self, batch: str, task: str) -> Path:
-        return _task(self.root, batch, task)
+        return _task_folder(self.root, batch, task)
 
     def conflict(self, batch: str, task: str) -> Path:
         """Both sides of the task's last conflict, for whoever repairs it."""

@@ -11,25 +11,25 @@ from functools import cache
 from pathlib import Path
 from typing import cast
 
-BLOCK = 1 << 16  # a hole begins and ends at a multiple of it: whole blocks of any file system
+BLOCK_BYTES = 1 << 16  # a hole begins and ends at a multiple of it: whole blocks of any file system
 
 _KEEP_SIZE, _PUNCH_HOLE = 1, 2
 _F_PUNCHHOLE = 99
 
 
-def punch(path: Path, start: int, length: int) -> bool:
+def punch_hole(path: Path, start: int, length: int) -> bool:
     """False: the file system can't."""
     try:
         fd = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     except OSError:
         return False
     try:
-        return _punch(fd, start, length)
+        return _punch_descriptor(fd, start, length)
     finally:
         os.close(fd)
 
 
-def _punch(fd: int, start: int, length: int) -> bool:
+def _punch_descriptor(fd: int, start: int, length: int) -> bool:
     if sys.platform == "darwin":
         try:
             # struct fpunchhole: flags, reserved, offset, length
@@ -37,12 +37,12 @@ def _punch(fd: int, start: int, length: int) -> bool:
         except OSError:
             return False
         return True
-    fallocate = _fallocate()
+    fallocate = _load_fallocate()
     return fallocate is not None and fallocate(fd, _KEEP_SIZE | _PUNCH_HOLE, start, length) == 0
 
 
 @cache
-def _fallocate() -> Callable[[int, int, int, int], int] | None:
+def _load_fallocate() -> Callable[[int, int, int, int], int] | None:
     import ctypes  # noqa: PLC0415 - few transcripts grow so long
 
     try:

@@ -11,28 +11,28 @@ from pathlib import Path
 from subprocess import Popen
 
 from plait.core.errors import WorldError
-from plait.ports import Job
+from plait.ports import LaunchSpec
 from plait.site import marker
-from plait.site.claim import signature
+from plait.site.claim import make_signature
 from plait.site.folder import AttemptFolder
 
 SHELL = "/bin/sh"
-NAME = "plait-warden"
-CLAIMED = 75  # how a warden exits that found the attempt claimed
-NO_ROOM = 74  # … that could not write its files
+PROCESS_NAME = "plait-warden"
+EXIT_CLAIMED = 75  # how a warden exits that found the attempt claimed
+EXIT_CANNOT_WRITE = 74  # … that could not write its files
 
-_where: dict[tuple[str, str], str] = {}
-_OUTPUT = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+_command_paths: dict[tuple[str, str], str] = {}
+_OUTPUT_FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT
 
 
 @cache
-def text() -> str:
+def read_script() -> str:
     """The warden's script, without its comments: it is part of a command line."""
     lines = Path(__file__).with_name("warden.sh").read_text("utf-8").splitlines()
     return "\n".join(line for line in lines if line and not line.lstrip().startswith("#"))
 
 
-def launch(job: Job, folder: AttemptFolder, mark: str) -> int:
+def launch_supervisor(job: LaunchSpec, folder: AttemptFolder, tag: str) -> int:
     """The warden's pid. It is a child of this process."""
     if not job.argv:
         raise WorldError(f"{job.attempt} has no command to run")
@@ -41,35 +41,35 @@ def launch(job: Job, folder: AttemptFolder, mark: str) -> int:
             f"the workspace {job.cwd} is not there",
             hint="it was moved or removed; put it back and retry the task",
         )
-    command = (_found(job.argv[0], job.env.get("PATH", os.defpath)), *job.argv[1:])
-    argv = [SHELL, "-c", text(), NAME, str(folder.path), job.cwd, signature(), *command]
-    environment = {marker.VARIABLE: mark, **{k: v for k, v in job.env.items() if k != marker.VARIABLE}}
+    command = (_find_command(job.argv[0], job.env.get("PATH", os.defpath)), *job.argv[1:])
+    argv = [SHELL, "-c", read_script(), PROCESS_NAME, str(folder.path), job.cwd, make_signature(), *command]
+    environment = {marker.TAG_VARIABLE: tag, **{k: v for k, v in job.env.items() if k != marker.TAG_VARIABLE}}
     try:
         return _spawn(argv, environment, job.stdin or os.devnull, str(folder.transcript))
     except OSError as error:
-        raise _refused(job, folder, error) from error
+        raise _make_launch_error(job, folder, error) from error
     except ValueError as error:  # a zero byte, a name with "=", what is no text
         raise WorldError(f"{job.attempt} can't be started: its command or environment has {error}") from error
 
 
-def _found(name: str, path: str) -> str:
+def _find_command(name: str, path: str) -> str:
     """A command by its whole path, if that is the same everywhere: found once, it is taken to stay."""
     folders = path.split(os.pathsep)
     if "/" in name or not all(folder.startswith("/") for folder in folders):
         return name
-    if (name, path) not in _where:
+    if (name, path) not in _command_paths:
         whole = (f"{folder}/{name}" for folder in folders)
         found = next((each for each in whole if os.path.isfile(each) and os.access(each, os.X_OK)), None)  # noqa: PTH113
         if found is None:
             return name
-        _where[name, path] = found
-    return _where[name, path]
+        _command_paths[name, path] = found
+    return _command_paths[name, path]
 
 
-def make(folder: AttemptFolder) -> None:
+def make_attempt_folder(folder: AttemptFolder) -> None:
     """The attempt's folder, for its owner only."""
     try:
-        _make(folder.path)
+        _make_folders(folder.path)
     except OSError as error:
         raise WorldError(
             f"the folder {folder.path} can't be made: {error.strerror or error}",
@@ -77,21 +77,21 @@ def make(folder: AttemptFolder) -> None:
         ) from error
 
 
-def _make(path: Path) -> None:
+def _make_folders(path: Path) -> None:
     try:
         path.mkdir(0o700)
     except FileExistsError:
         if not path.is_dir():
             raise
     except FileNotFoundError:
-        _make(path.parent)
+        _make_folders(path.parent)
         path.mkdir(0o700, exist_ok=True)
 
 
 def _spawn(argv: list[str], environment: Mapping[str, str], stdin: str, output: str) -> int:
     actions = [
         (os.POSIX_SPAWN_OPEN, 0, stdin, os.O_RDONLY, 0),
-        (os.POSIX_SPAWN_OPEN, 1, output, _OUTPUT, 0o600),
+        (os.POSIX_SPAWN_OPEN, 1, output, _OUTPUT_FLAGS, 0o600),
         (os.POSIX_SPAWN_DUP2, 1, 2),
     ]
     try:
@@ -102,7 +102,7 @@ def _spawn(argv: list[str], environment: Mapping[str, str], stdin: str, output: 
             file_actions=actions,
             setsid=True,
             setsigmask=(),
-            setsigdef=_signals(),
+            setsigdef=_resettable_signals(),
         )
     except NotImplementedError:
         return _popen(argv, environment, stdin, output)
@@ -110,7 +110,7 @@ def _spawn(argv: list[str], environment: Mapping[str, str], stdin: str, output: 
 
 def _popen(argv: list[str], environment: Mapping[str, str], stdin: str, output: str) -> int:
     """Where posix_spawn knows no sessions. `restore_signals` is enough: handlers do not outlive an exec."""
-    with Path(stdin).open("rb") as read, os.fdopen(os.open(output, _OUTPUT, 0o600), "wb") as write:
+    with Path(stdin).open("rb") as read, os.fdopen(os.open(output, _OUTPUT_FLAGS, 0o600), "wb") as write:
         process = Popen(  # noqa: S603 - running what it is given is what an executor is for
             argv, env=environment, stdin=read, stdout=write, stderr=write, start_new_session=True
         )
@@ -119,12 +119,12 @@ def _popen(argv: list[str], environment: Mapping[str, str], stdin: str, output: 
 
 
 @cache
-def _signals() -> list[int]:
+def _resettable_signals() -> list[int]:
     """All that can be set: Python ignores some, and sh can't un-ignore what it is born with."""
     return [number for number in signal.valid_signals() if number not in {signal.SIGKILL, signal.SIGSTOP}]
 
 
-def _refused(job: Job, folder: AttemptFolder, error: OSError) -> WorldError:
+def _make_launch_error(job: LaunchSpec, folder: AttemptFolder, error: OSError) -> WorldError:
     what = f"{job.attempt} can't be started"
     match error.errno:
         case errno.E2BIG:

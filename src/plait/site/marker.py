@@ -11,15 +11,15 @@ from pathlib import Path
 
 from plait.core.task import Attempt
 
-VARIABLE = "PLAIT_MARK"
+TAG_VARIABLE = "PLAIT_MARK"
 
 
-def prefix(root: Path) -> str:
+def tag_prefix(root: Path) -> str:
     """What the markers of all attempts under one state folder begin with."""
     return f"{_digest(os.fsencode(root.resolve()))}-"
 
 
-def marker(prefix: str, attempt: Attempt) -> str:
+def attempt_tag(prefix: str, attempt: Attempt) -> str:
     name = "\0".join((attempt.batch, attempt.task, attempt.step.value, str(attempt.n)))
     return prefix + _digest(name.encode("utf-8", "surrogatepass"))
 

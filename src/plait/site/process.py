@@ -16,9 +16,9 @@ class Process:
     group: int
     session: int
     start: int
-    stopped: bool = False
-    dead: bool = False
-    marker: str = ""
+    is_stopped: bool = False
+    is_zombie: bool = False
+    tag: str = ""
 
     @property
     def identity(self) -> tuple[int, int]:

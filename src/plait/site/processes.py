@@ -9,14 +9,40 @@ import sys
 from plait.site.process import Process
 
 if sys.platform == "linux":
-    from plait.site.procfs import boot, every, footprint, look, now, start_of, words
+    from plait.site.procfs import (
+        boot_id,
+        list_processes,
+        memory_footprint,
+        read_process,
+        clock_ticks,
+        start_time,
+        command_line,
+    )
 else:
-    from plait.site.psprocesses import boot, every, footprint, look, now, start_of, words
+    from plait.site.psprocesses import (
+        boot_id,
+        list_processes,
+        memory_footprint,
+        read_process,
+        clock_ticks,
+        start_time,
+        command_line,
+    )
 
-__all__ = ["boot", "every", "footprint", "hold", "look", "now", "send", "start_of", "words"]
+__all__ = [
+    "boot_id",
+    "list_processes",
+    "memory_footprint",
+    "open_pidfd",
+    "read_process",
+    "clock_ticks",
+    "send_signal",
+    "start_time",
+    "command_line",
+]
 
 
-def hold(pid: int) -> int | None:
+def open_pidfd(pid: int) -> int | None:
     """A descriptor that becomes readable when the process ends, and that no later process of its pid gets; None where
     there is no such thing, or no process.
     """
@@ -28,11 +54,11 @@ def hold(pid: int) -> int | None:
         return None
 
 
-def send(process: Process, number: signal.Signals) -> None:
+def send_signal(process: Process, number: signal.Signals) -> None:
     """It may be over already, or not ours to end: then nothing happens."""
-    fd = hold(process.pid)
+    fd = open_pidfd(process.pid)
     try:
-        found = look(process.pid)
+        found = read_process(process.pid)
         if found is None or found.start != process.start:
             return
         if fd is None:

@@ -7,51 +7,51 @@ import time
 from collections.abc import Iterable
 from functools import cache
 
-from plait.site.marker import VARIABLE
+from plait.site.marker import TAG_VARIABLE
 from plait.site.process import Process
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
-_KEY = f"{VARIABLE}=".encode()
+_TAG_KEY = f"{TAG_VARIABLE}=".encode()
 _CHUNK = 1 << 16
-_DEAD = frozenset({b"Z", b"X", b"x"})
+_ZOMBIE_STATES = frozenset({b"Z", b"X", b"x"})
 _KERNEL_THREAD = 0x0020_0000  # a flag in `stat`
 
 
-def every() -> list[Process]:
+def list_processes() -> list[Process]:
     names = os.listdir("/proc")  # noqa: PTH208 - hundreds of paths would cost more than all the rest
-    found = (look(int(name)) for name in names if name.isdecimal())
+    found = (read_process(int(name)) for name in names if name.isdecimal())
     return [process for process in found if process is not None]
 
 
-def look(pid: int) -> Process | None:
-    fields = _stat(pid)
+def read_process(pid: int) -> Process | None:
+    fields = _read_stat(pid)
     if fields is None:
         return None
     state, (parent, group, session), start = fields[0], map(int, fields[1:4]), int(fields[19])
-    dead = state in _DEAD
+    dead = state in _ZOMBIE_STATES
     # Threads of the kernel have no environment. A session of 0 would not tell them: so is one outside a pid namespace.
     bare = dead or int(fields[6]) & _KERNEL_THREAD
-    marker = "" if bare else _marker(_read(f"/proc/{pid}/environ"))
+    marker = "" if bare else _parse_tag(_read_file(f"/proc/{pid}/environ"))
     return Process(pid, parent, group, session, start, state == b"T", dead, marker)
 
 
-def start_of(pid: int) -> int | None:
+def start_time(pid: int) -> int | None:
     """When it began, without a look at its environment; None when it runs no more."""
-    fields = _stat(pid)
-    return None if fields is None or fields[0] in _DEAD else int(fields[19])
+    fields = _read_stat(pid)
+    return None if fields is None or fields[0] in _ZOMBIE_STATES else int(fields[19])
 
 
-def words(pid: int) -> list[str]:
+def command_line(pid: int) -> list[str]:
     """Its command line."""
-    return [os.fsdecode(word) for word in _read(f"/proc/{pid}/cmdline").split(b"\0")[:-1]]
+    return [os.fsdecode(word) for word in _read_file(f"/proc/{pid}/cmdline").split(b"\0")[:-1]]
 
 
-def footprint(pids: Iterable[int]) -> int:
+def memory_footprint(pids: Iterable[int]) -> int:
     """Bytes of memory that these take together. Pages of files that several of them map are counted once, about."""
     own, shared = 0, 0
     for pid in pids:
-        sizes = _read(f"/proc/{pid}/statm").split()
+        sizes = _read_file(f"/proc/{pid}/statm").split()
         if len(sizes) > 2:
             own += int(sizes[1]) - int(sizes[2])
             shared = max(shared, int(sizes[2]))
@@ -59,32 +59,32 @@ def footprint(pids: Iterable[int]) -> int:
 
 
 @cache
-def boot() -> str:
+def boot_id() -> str:
     """Another one after each start of the machine."""
-    return _read("/proc/sys/kernel/random/boot_id").decode().strip()
+    return _read_file("/proc/sys/kernel/random/boot_id").decode().strip()
 
 
-def now() -> int:
+def clock_ticks() -> int:
     """The time, as processes' `start` tells it."""
     return int(time.clock_gettime(time.CLOCK_BOOTTIME) * _TICKS)
 
 
-def _stat(pid: int) -> list[bytes] | None:
+def _read_stat(pid: int) -> list[bytes] | None:
     """From its state on. The name in brackets before it may hold anything, brackets too."""
-    stat = _read(f"/proc/{pid}/stat")
+    stat = _read_file(f"/proc/{pid}/stat")
     fields = stat[stat.rfind(b")") + 2 :].split()
     return fields if len(fields) >= 20 else None
 
 
-def _marker(environment: bytes) -> str:
-    at = 0 if environment.startswith(_KEY) else environment.find(b"\0" + _KEY) + 1
-    if not at and not environment.startswith(_KEY):
+def _parse_tag(environment: bytes) -> str:
+    at = 0 if environment.startswith(_TAG_KEY) else environment.find(b"\0" + _TAG_KEY) + 1
+    if not at and not environment.startswith(_TAG_KEY):
         return ""
-    value, _, _ = environment[at + len(_KEY) :].partition(b"\0")
+    value, _, _ = environment[at + len(_TAG_KEY) :].partition(b"\0")
     return value.decode("ascii", "replace")
 
 
-def _read(path: str) -> bytes:
+def _read_file(path: str) -> bytes:
     """Empty when the process is gone, or is somebody else's; any other reason not to see it is an error."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)

@@ -7,19 +7,19 @@ import time
 from collections.abc import Iterable
 from contextlib import suppress
 
-from plait.site.marker import VARIABLE
+from plait.site.marker import TAG_VARIABLE
 from plait.site.process import Process
 
 _TICKS = 100
 
 
-def every() -> list[Process]:
+def list_processes() -> list[Process]:
     import psutil  # noqa: PLC0415 - costs a moment, and only where there is no /proc
 
-    return [found for pid in psutil.pids() if (found := look(pid)) is not None]
+    return [found for pid in psutil.pids() if (found := read_process(pid)) is not None]
 
 
-def look(pid: int) -> Process | None:
+def read_process(pid: int) -> Process | None:
     import psutil  # noqa: PLC0415 - costs a moment, and only where there is no /proc
 
     try:
@@ -31,18 +31,18 @@ def look(pid: int) -> Process | None:
     group, session, marker = 0, 0, ""
     with suppress(psutil.Error, OSError):  # somebody else's tells less of itself
         group, session = os.getpgid(pid), os.getsid(pid)
-        marker = "" if dead else process.environ().get(VARIABLE, "")
+        marker = "" if dead else process.environ().get(TAG_VARIABLE, "")
     stopped = state == psutil.STATUS_STOPPED
     return Process(pid, parent, group, session, int(start * _TICKS), stopped, dead, marker)
 
 
-def start_of(pid: int) -> int | None:
+def start_time(pid: int) -> int | None:
     """When it began; None when it runs no more."""
-    found = look(pid)
-    return None if found is None or found.dead else found.start
+    found = read_process(pid)
+    return None if found is None or found.is_zombie else found.start
 
 
-def words(pid: int) -> list[str]:
+def command_line(pid: int) -> list[str]:
     """Its command line."""
     import psutil  # noqa: PLC0415 - costs a moment, and only where there is no /proc
 
@@ -52,7 +52,7 @@ def words(pid: int) -> list[str]:
         return []
 
 
-def footprint(pids: Iterable[int]) -> int:
+def memory_footprint(pids: Iterable[int]) -> int:
     """Bytes of memory that these take together; what they share is counted for each."""
     import psutil  # noqa: PLC0415 - costs a moment, and only where there is no /proc
 
@@ -63,11 +63,11 @@ def footprint(pids: Iterable[int]) -> int:
     return size
 
 
-def boot() -> str:
+def boot_id() -> str:
     """Unknown here."""
     return ""
 
 
-def now() -> int:
+def clock_ticks() -> int:
     """The time, as processes' `start` tells it."""
     return int(time.time() * _TICKS)

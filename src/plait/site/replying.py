@@ -20,118 +20,118 @@ from typing import IO, NoReturn
 
 import msgspec
 
-from plait.agents.jobs.answer import understand_replies
-from plait.agents.jobs.flaw import told
+from plait.agents.jobs.answer import parse_reply_files
+from plait.agents.jobs.flaw import format_errors
 from plait.agents.model import AgentSpec
-from plait.agents.plain import plain
-from plait.agents.table import load
-from plait.agents.tools.events import Events
+from plait.agents.plain import to_plain_text
+from plait.agents.table import load_agent
+from plait.agents.tools.events import JsonLinesParser
 from plait.core.errors import PlaitError
 from plait.core.frozen import dataclass
 from plait.core.status import Category
-from plait.site.staging import Staging, StagingError
+from plait.site.staging import StagedWrites, StagingError
 
-FILE = "replying.json"
+REPLY_SPEC_FILE = "replying.json"
 _FAILED = 1
 _NOT_FOUND, _NOT_RUN = 127, 126  # as shells tell it
-_PIECE = 64 << 10
-_LINE = 8 << 20  # bytes of one line that are looked at: a whole message may be in it
-_KEPT = 8 << 20  # bytes of what a tool that prints plain text says
-_LINES = 20_000  # that one answer may write
-_TAIL = 8 << 10  # bytes that an exit is judged by
+_CHUNK_BYTES = 64 << 10
+_MAX_LINE_BYTES = 8 << 20  # bytes of one line that are looked at: a whole message may be in it
+_MAX_OUTPUT_BYTES = 8 << 20  # bytes of what a tool that prints plain text says
+_MAX_ANSWER_LINES = 20_000  # that one answer may write
+_TAIL_BYTES = 8 << 10  # bytes that an exit is judged by
 
 
 @dataclass(frozen=True, slots=True)
-class Spec:
+class ReplySpec:
     agent: AgentSpec
     workspace: str
 
 
 @dataclass(frozen=True, slots=True)
-class _Heard:
+class _ToolResult:
     """What a tool said last, and the end of what it printed; `ok`: it is done, by its own word and its exit."""
 
     code: int
-    said: str
+    answer: str
     ok: bool
 
 
-def encode(spec: Spec) -> str:
+def encode_reply_spec(spec: ReplySpec) -> str:
     """It holds no secret."""
     return msgspec.json.encode({"agent": spec.agent, "workspace": spec.workspace}).decode()
 
 
-def wrap(argv: Sequence[str], spec_file: Path) -> tuple[str, ...]:
+def wrap_with_reply(argv: Sequence[str], spec_file: Path) -> tuple[str, ...]:
     """The command that runs this one and applies what it says."""
     return (sys.executable, "-E", "-P", "-m", "plait.site.replying", str(spec_file), "--", *argv)
 
 
 def main(words: list[str]) -> NoReturn:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _end)
+        signal.signal(number, _on_signal)
     try:
-        code = _do(words)
-    except _Ended as ended:  # whatever was begun is undone by now
+        code = _run_main(words)
+    except _Terminated as ended:  # whatever was begun is undone by now
         signal.signal(ended.number, signal.SIG_DFL)
         os.kill(os.getpid(), ended.number)
         raise
     except (PlaitError, OSError, msgspec.DecodeError) as error:
-        _say(f"what the agent answered can't be applied: {error}")
+        _print_message(f"what the agent answered can't be applied: {error}")
         code = _FAILED
     sys.exit(code)
 
 
-def _do(words: list[str]) -> int:
+def _run_main(words: list[str]) -> int:
     if len(words) < 3 or words[1] != "--":
-        _say("usage: python -m plait.site.replying SPEC -- COMMAND…")
+        _print_message("usage: python -m plait.site.replying SPEC -- COMMAND…")
         return _FAILED
-    spec = msgspec.json.decode(Path(words[0]).read_bytes(), type=Spec)
+    spec = msgspec.json.decode(Path(words[0]).read_bytes(), type=ReplySpec)
     try:
-        heard = _run(spec, words[2:])
+        heard = _run_tool(spec, words[2:])
     except (FileNotFoundError, PermissionError) as error:
-        _say(f"{words[2]} can't be run: {error.strerror}")
+        _print_message(f"{words[2]} can't be run: {error.strerror}")
         return _NOT_FOUND if isinstance(error, FileNotFoundError) else _NOT_RUN
-    return _apply(Path(spec.workspace), heard.said) if heard.ok else heard.code
+    return _apply(Path(spec.workspace), heard.answer) if heard.ok else heard.code
 
 
-def _run(spec: Spec, argv: list[str]) -> _Heard:
-    listener = load(spec.agent).listen()
+def _run_tool(spec: ReplySpec, argv: list[str]) -> _ToolResult:
+    listener = load_agent(spec.agent).create_parser()
     printed: deque[bytes] = deque()
     size = 0
     with subprocess.Popen(argv, stdout=subprocess.PIPE, bufsize=0) as tool:  # noqa: S603 - the agent's own words
         assert tool.stdout is not None
         try:
-            for line in _lines(tool.stdout):
+            for line in _read_lines(tool.stdout):
                 printed.append(line)
                 size += len(line)
-                while size - len(printed[0]) >= _KEPT:
+                while size - len(printed[0]) >= _MAX_OUTPUT_BYTES:
                     size -= len(printed.popleft())
-                listener.hear(line.decode("utf-8", "replace").removesuffix("\n"))
+                listener.feed(line.decode("utf-8", "replace").removesuffix("\n"))
         except BaseException:
             tool.terminate()  # whoever ends this process means the tool
             raise
     code = 128 - tool.returncode if tool.returncode < 0 else tool.returncode
     text = b"".join(printed).decode("utf-8", "replace")
-    ended = listener.end(code, text[-_TAIL:], time.time())
-    said = listener.said if isinstance(listener, Events) else text
-    return _Heard(code, said, code == 0 and ended.category in {Category.OK, Category.EMPTY})
+    ended = listener.finish(code, text[-_TAIL_BYTES:], time.time())
+    said = listener.last_message if isinstance(listener, JsonLinesParser) else text
+    return _ToolResult(code, said, code == 0 and ended.category in {Category.OK, Category.EMPTY})
 
 
-def _lines(stream: IO[bytes]) -> Iterator[bytes]:
+def _read_lines(stream: IO[bytes]) -> Iterator[bytes]:
     """Each as it comes, handed on first; of one without an end, as much as can be looked at."""
     rest = b""
-    while piece := stream.read(_PIECE):
-        _pass_on(piece)
+    while piece := stream.read(_CHUNK_BYTES):
+        _write_stdout(piece)
         *whole, rest = (rest + piece).split(b"\n")
         for line in whole:
             yield line + b"\n"
-        rest = rest[:_LINE]
+        rest = rest[:_MAX_LINE_BYTES]
     if rest:
         yield rest
 
 
 def _apply(workspace: Path, said: str) -> int:
-    with Staging(workspace) as staging:
+    with StagedWrites(workspace) as staging:
 
         def read(path: str) -> str | None:
             try:
@@ -139,35 +139,35 @@ def _apply(workspace: Path, said: str) -> int:
             except StagingError:
                 return None  # putting it there says why not
 
-        answer = understand_replies(said, read, most=_LINES)
-        if answer.flaws or not answer.files:
-            why = told(answer.flaws) or "it names no file (FILE: path, and a fence)"
-            _say(f"what the agent answered can't be applied: {why}")
+        answer = parse_reply_files(said, read, max_lines=_MAX_ANSWER_LINES)
+        if answer.errors or not answer.files:
+            why = format_errors(answer.errors) or "it names no file (FILE: path, and a fence)"
+            _print_message(f"what the agent answered can't be applied: {why}")
             return _FAILED
         staging.apply(answer.files)
         staging.keep()
     for path in answer.files:
-        _say(f"wrote {path}")
+        _print_message(f"wrote {path}")
     return 0
 
 
-class _Ended(BaseException):
+class _Terminated(BaseException):
     def __init__(self, number: int) -> None:
         super().__init__(number)
         self.number = number
 
 
-def _end(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 - a handler's own
+def _on_signal(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 - a handler's own
     for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(each, signal.SIG_IGN)  # once is enough
-    raise _Ended(number)
+    raise _Terminated(number)
 
 
-def _say(text: str) -> None:
-    _pass_on(f"plait: {plain(' '.join(text.split()))}\n".encode("utf-8", "replace"))
+def _print_message(text: str) -> None:
+    _write_stdout(f"plait: {to_plain_text(' '.join(text.split()))}\n".encode("utf-8", "replace"))
 
 
-def _pass_on(data: bytes) -> None:
+def _write_stdout(data: bytes) -> None:
     """Nobody to hear it is no reason to stop."""
     left = memoryview(data)
     with suppress(OSError):

@@ -13,66 +13,66 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-_PROCS = "cgroup.procs"
-_KILL = "cgroup.kill"
-_NAME = "plait-"
+_PROCS_FILE = "cgroup.procs"
+_KILL_FILE = "cgroup.kill"
+_NAME_PREFIX = "plait-"
 
 
 @cache
-def home() -> str:
+def parent_cgroup() -> str:
     """The folder of this process's own group, if groups can be made in it; "" if not."""
     if sys.platform != "linux":
         return ""
     with suppress(OSError, ValueError):
-        own = _own(Path("/proc/self/cgroup").read_text())
+        own = _parse_own_cgroup(Path("/proc/self/cgroup").read_text())
         for line in Path("/proc/self/mounts").read_text().splitlines():
             _, where, kind, *_ = line.split(" ")
             if kind == "cgroup2" and own:
                 path = os.path.normpath(f"{where}/{own}")
-                usable = os.access(path, os.W_OK) and os.access(f"{path}/{_PROCS}", os.W_OK)
+                usable = os.access(path, os.W_OK) and os.access(f"{path}/{_PROCS_FILE}", os.W_OK)
                 return path if usable else ""
     return ""
 
 
-def make(marker: str) -> str:
+def make_cgroup(tag: str) -> str:
     """A new scope for the attempt of this marker; "" where none can be had."""
-    above = home()
+    above = parent_cgroup()
     if not above:
         return ""
-    path = f"{above}/{_NAME}{marker}"
+    path = f"{above}/{_NAME_PREFIX}{tag}"
     try:
         Path(path).mkdir()
     except FileExistsError:
         pass  # an engine died before it could use it
     except OSError:
         return ""
-    if not Path(path, _KILL).exists():  # before Linux 5.14
-        remove(path)
+    if not Path(path, _KILL_FILE).exists():  # before Linux 5.14
+        remove_cgroup(path)
         return ""
     return path
 
 
-def join(path: str, pids: Iterable[int]) -> None:
+def add_processes(path: str, pids: Iterable[int]) -> None:
     """What is over already, or may not be moved, stays where it is."""
     for pid in pids:
         with suppress(OSError):
-            Path(path, _PROCS).write_text(f"{pid}")
+            Path(path, _PROCS_FILE).write_text(f"{pid}")
 
 
-def members(path: str) -> list[int]:
+def list_members(path: str) -> list[int]:
     try:
-        return [int(pid) for pid in Path(path, _PROCS).read_text().split()]
+        return [int(pid) for pid in Path(path, _PROCS_FILE).read_text().split()]
     except (OSError, ValueError):
         return []
 
 
-def kill(path: str) -> None:
+def kill_members(path: str) -> None:
     """Everything in it, at once, whatever it forks meanwhile."""
     with suppress(OSError):
-        Path(path, _KILL).write_text("1")
+        Path(path, _KILL_FILE).write_text("1")
 
 
-def remove(path: str) -> bool:
+def remove_cgroup(path: str) -> bool:
     """False: something still lives in it. An attempt without a scope has none left."""
     if not path:
         return True
@@ -85,28 +85,28 @@ def remove(path: str) -> bool:
     return True
 
 
-def tidy(prefix: str, wanted: Container[str]) -> None:
+def remove_stale_cgroups(prefix: str, wanted: Container[str]) -> None:
     """Remove the empty scopes that engines left which were killed: of these markers, but none that is wanted."""
-    above = home()
-    for path in Path(above).glob(f"{_NAME}{prefix}*") if above else ():
-        if path.name.removeprefix(_NAME) not in wanted:
-            remove(str(path))
+    above = parent_cgroup()
+    for path in Path(above).glob(f"{_NAME_PREFIX}{prefix}*") if above else ():
+        if path.name.removeprefix(_NAME_PREFIX) not in wanted:
+            remove_cgroup(str(path))
 
 
-def remember(folder: Path, path: str) -> None:
+def write_cgroup_path(folder: Path, path: str) -> None:
     """For later engines, whose own group may be another one."""
     (folder / "scope").write_text(path)
 
 
-def recall(folder: Path) -> str:
+def read_cgroup_path(folder: Path) -> str:
     try:
         path = (folder / "scope").read_text()
     except OSError:
         return ""
-    return path if Path(path, _PROCS).exists() else ""
+    return path if Path(path, _PROCS_FILE).exists() else ""
 
 
-def _own(text: str) -> str:
+def _parse_own_cgroup(text: str) -> str:
     """The path of the group, from the one line of version 2; "" if there is none, or it is out of reach from here."""
     path = next((line[3:] for line in text.splitlines() if line.startswith("0::")), "")
     return "" if path.startswith("/..") else path

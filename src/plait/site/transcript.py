@@ -11,23 +11,23 @@ import os
 from pathlib import Path
 
 from plait.core.frozen import dataclass
-from plait.site.hole import BLOCK, punch
+from plait.site.hole import BLOCK_BYTES, punch_hole
 
-CAP = 64 << 20  # bytes on the disk
+MAX_DISK_BYTES = 64 << 20  # bytes on the disk
 
 # Whatever lies there by now, nobody waits for it to be opened.
-_READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
+_READ_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class TranscriptChunk:
     """Bytes from `start`; the next piece is read from `next`. What lies before `start` was left out."""
 
     start: int
     data: bytes
 
     @property
-    def next(self) -> int:
+    def end(self) -> int:
         return self.start + len(self.data)
 
 
@@ -39,7 +39,7 @@ def size(path: Path) -> int:
         return 0
 
 
-def written_at(path: Path) -> float:
+def last_written(path: Path) -> float:
     """When something was last printed, in seconds since the epoch; 0 when there is none."""
     try:
         return path.stat().st_mtime
@@ -47,37 +47,37 @@ def written_at(path: Path) -> float:
         return 0.0
 
 
-def read(path: Path, start: int, most: int) -> Piece:
+def read(path: Path, start: int, max_bytes: int) -> TranscriptChunk:
     """The bytes from `start` on, or from the end of the hole that `start` lies in; they end where the next hole begins.
 
     Empty at the end of the file, and where it can't be read; a file that has become shorter is read on from its end.
     """
     try:
-        fd = os.open(path, _READ)
+        fd = os.open(path, _READ_FLAGS)
     except OSError:
-        return Piece(start, b"")
+        return TranscriptChunk(start, b"")
     try:
-        return _piece(fd, start, most)
+        return _read_chunk(fd, start, max_bytes)
     except OSError:
-        return Piece(start, b"")
+        return TranscriptChunk(start, b"")
     finally:
         os.close(fd)
 
 
-def tail(path: Path, most: int) -> bytes:
+def tail(path: Path, max_bytes: int) -> bytes:
     """The last bytes, at most so many; what lies before a hole is not among them."""
     end = size(path)
-    found, at = b"", max(0, end - most)
+    found, at = b"", max(0, end - max_bytes)
     while at < end:
         piece = read(path, at, end - at)
         if not piece.data:
             break
         found = found + piece.data if piece.start == at else piece.data
-        at = piece.next
+        at = piece.end
     return found
 
 
-def trim(path: Path, cap: int = CAP) -> bool:
+def trim(path: Path, cap: int = MAX_DISK_BYTES) -> bool:
     """Keep a quarter of the cap from the beginning and half of it from the end, if more than the cap lies on the disk.
 
     False: there was nothing to do, or the file system can't; then the file is as it was.
@@ -88,18 +88,18 @@ def trim(path: Path, cap: int = CAP) -> bool:
         return False
     if stat.st_blocks * 512 <= cap:
         return False
-    first = -(-(cap // 4) // BLOCK) * BLOCK
-    last = (stat.st_size - cap // 2) // BLOCK * BLOCK
-    return last > first and punch(path, first, last - first)
+    first = -(-(cap // 4) // BLOCK_BYTES) * BLOCK_BYTES
+    last = (stat.st_size - cap // 2) // BLOCK_BYTES * BLOCK_BYTES
+    return last > first and punch_hole(path, first, last - first)
 
 
-def _piece(fd: int, start: int, most: int) -> Piece:
+def _read_chunk(fd: int, start: int, max_bytes: int) -> TranscriptChunk:
     end = os.fstat(fd).st_size
     if start >= end:
-        return Piece(end, b"")
+        return TranscriptChunk(end, b"")
     first = _seek(fd, start, os.SEEK_DATA, end)
     stop = _seek(fd, first, os.SEEK_HOLE, end)
-    return Piece(first, os.pread(fd, min(most, stop - first), first))
+    return TranscriptChunk(first, os.pread(fd, min(max_bytes, stop - first), first))
 
 
 def _seek(fd: int, at: int, what: int, end: int) -> int:

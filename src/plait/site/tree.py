@@ -15,58 +15,58 @@ from plait.site.process import Process
 
 
 @dataclass(slots=True)
-class Root:
+class TreeRoot:
     """What is known of one attempt's tree. `session` is its warden's pid, as long as it can be trusted: while the warden
     lives, and afterwards for what began before `until`. `known` are processes that were seen to be its own.
     """
 
-    marker: str
+    tag: str
     session: int = 0
     until: int | None = None
     known: set[tuple[int, int]] = field(default_factory=set)
-    scope: str = ""
+    cgroup: str = ""
 
 
-def trees(
-    processes: Sequence[Process], roots: Iterable[Root], prefix: str, scoped: Mapping[int, str]
+def find_trees(
+    processes: Sequence[Process], roots: Iterable[TreeRoot], prefix: str, cgroup_tags: Mapping[int, str]
 ) -> dict[str, list[Process]]:
     """The living processes of each root, by marker; wardens included, and this process in none.
 
     A marker of this state folder outweighs everything else: no process of one attempt is taken for another's. `scoped`
     tells the pids that are in an attempt's control group.
     """
-    by_marker = {root.marker: root for root in roots}
+    by_marker = {root.tag: root for root in roots}
     by_session = {root.session: root for root in by_marker.values() if root.session}
-    known = {identity: root.marker for root in by_marker.values() for identity in root.known}
+    known = {identity: root.tag for root in by_marker.values() for identity in root.known}
     owners: dict[int, str] = {os.getpid(): ""}
     for process in processes:
         if process.pid in owners:
             continue
-        if process.marker.startswith(prefix):
-            owners[process.pid] = process.marker
-        elif process.pid in scoped:
-            owners[process.pid] = scoped[process.pid]
+        if process.tag.startswith(prefix):
+            owners[process.pid] = process.tag
+        elif process.pid in cgroup_tags:
+            owners[process.pid] = cgroup_tags[process.pid]
         elif process.identity in known:
             owners[process.pid] = known[process.identity]
         elif _in_session(process, by_session.get(process.session)):
-            owners[process.pid] = by_session[process.session].marker
+            owners[process.pid] = by_session[process.session].tag
     parents = {process.pid: process.parent for process in processes}
     found: dict[str, list[Process]] = {marker: [] for marker in by_marker}
     for process in processes:
-        owner = _inherited(process.pid, owners, parents)
-        if owner in found and not process.dead:
+        owner = _find_inherited_owner(process.pid, owners, parents)
+        if owner in found and not process.is_zombie:
             found[owner].append(process)
     for root in by_marker.values():
-        root.known = {process.identity for process in found[root.marker]}
+        root.known = {process.identity for process in found[root.tag]}
     return found
 
 
-def _in_session(process: Process, root: Root | None) -> bool:
+def _in_session(process: Process, root: TreeRoot | None) -> bool:
     """A session's number is not given out again while the session has members."""
     return root is not None and (root.until is None or process.start < root.until)
 
 
-def _inherited(pid: int, owners: dict[int, str], parents: Mapping[int, int]) -> str:
+def _find_inherited_owner(pid: int, owners: dict[int, str], parents: Mapping[int, int]) -> str:
     """The owner of the nearest ancestor that has one."""
     path: list[int] = []
     while pid and pid not in owners and pid in parents and len(path) < len(parents):

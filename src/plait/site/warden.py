@@ -6,14 +6,14 @@ import os
 
 from plait.core.frozen import dataclass
 from plait.site import processes
-from plait.site.claim import Claim
+from plait.site.claim import PidFile
 from plait.site.folder import AttemptFolder
-from plait.site.launch import NAME
+from plait.site.launch import PROCESS_NAME
 from plait.site.process import Process
 
 
 @dataclass(frozen=True, slots=True)
-class Warden:
+class Supervisor:
     """`fd` becomes readable when it ends, where there is such a thing; whoever takes the warden over closes it."""
 
     pid: int
@@ -21,40 +21,40 @@ class Warden:
     fd: int | None
 
 
-def of_child(pid: int) -> Warden:
+def supervisor_of_child(pid: int) -> Supervisor:
     """The one that was just launched: its pid is its own until it is waited for."""
-    fd = processes.hold(pid)
-    process = processes.look(pid) if fd is None else None
-    return Warden(pid, process.start if process else 0, fd)
+    fd = processes.open_pidfd(pid)
+    process = processes.read_process(pid) if fd is None else None
+    return Supervisor(pid, process.start if process else 0, fd)
 
 
-def find(folder: AttemptFolder, claim: Claim, marker: str) -> Warden | None:
+def find_supervisor(folder: AttemptFolder, claim: PidFile, tag: str) -> Supervisor | None:
     """None: it is over. A reused pid, a dead process and somebody else's are never taken for it."""
     if claim.pid:
-        return None if claim.is_of_another_boot else _held(folder, claim, marker)
+        return None if claim.is_from_another_boot else _open_supervisor(folder, claim, tag)
     # It is about to sign, or nobody will.
-    for process in processes.every():
-        if process.marker == marker and process.pid == process.session:
-            signature = processes.words(process.pid)[6:7]
-            found = _held(folder, Claim(process.pid, *signature), marker)
+    for process in processes.list_processes():
+        if process.tag == tag and process.pid == process.session:
+            signature = processes.command_line(process.pid)[6:7]
+            found = _open_supervisor(folder, PidFile(process.pid, *signature), tag)
             if found is not None:
                 return found
     return None
 
 
-def _held(folder: AttemptFolder, claim: Claim, marker: str) -> Warden | None:
-    fd = processes.hold(claim.pid)  # first: what is looked at now can't become another one
-    process = processes.look(claim.pid)
-    if process is not None and _is_warden(process, folder, claim, marker):
-        return Warden(process.pid, process.start, fd)
+def _open_supervisor(folder: AttemptFolder, claim: PidFile, tag: str) -> Supervisor | None:
+    fd = processes.open_pidfd(claim.pid)  # first: what is looked at now can't become another one
+    process = processes.read_process(claim.pid)
+    if process is not None and _is_supervisor(process, folder, claim, tag):
+        return Supervisor(process.pid, process.start, fd)
     if fd is not None:
         os.close(fd)
     return None
 
 
-def _is_warden(process: Process, folder: AttemptFolder, claim: Claim, marker: str) -> bool:
+def _is_supervisor(process: Process, folder: AttemptFolder, claim: PidFile, tag: str) -> bool:
     """By when it began, its command line, and its marker as far as the system lets us see it."""
-    if process.start < claim.since or process.marker not in {"", marker}:
+    if process.start < claim.since or process.tag not in {"", tag}:
         return False
-    words = processes.words(process.pid)  # a dead process has none
-    return [*words[3:5], *words[6:7]] == [NAME, str(folder.path), claim.signature]
+    words = processes.command_line(process.pid)  # a dead process has none
+    return [*words[3:5], *words[6:7]] == [PROCESS_NAME, str(folder.path), claim.signature]

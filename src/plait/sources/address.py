@@ -8,13 +8,13 @@ from collections.abc import Sequence
 
 from plait.core.frozen import dataclass
 
-_KEPT = re.compile(r"([\w.]+)(?:\[([^\]]*)\])?:(.*)\Z", re.DOTALL)
+_ADDRESS = re.compile(r"([\w.]+)(?:\[([^\]]*)\])?:(.*)\Z", re.DOTALL)
 # Files whose own name says nothing; the folder they lie in does.
-_NAMELESS = frozenset({"tasks", "todo", "issues", "index", "prd", "plan"})
+_GENERIC_STEMS = frozenset({"tasks", "todo", "issues", "index", "prd", "plan"})
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class SourceAddress:
     """A source as a batch keeps it."""
 
     format: str
@@ -22,14 +22,14 @@ class Address:
     tag: str = ""
 
     @classmethod
-    def of(cls, kept: str) -> Address:
-        found = _KEPT.match(kept)
+    def parse(cls, kept: str) -> SourceAddress:
+        found = _ADDRESS.match(kept)
         return cls(found[1], found[3], found[2] or "") if found else cls("", kept)
 
 
-def names(paths: Sequence[str]) -> list[str]:
+def make_source_names(paths: Sequence[str]) -> list[str]:
     """A short name for each source, all different: its stem, or its folder where the stem says nothing."""
-    short = [_name(path) for path in paths]
+    short = [_make_short_name(path) for path in paths]
     counts = Counter(short)
     longer = [
         name if counts[name] == 1 else re.sub(r"[^\w.-]+", "-", path.strip("/."))
@@ -43,10 +43,15 @@ def names(paths: Sequence[str]) -> list[str]:
     return unique
 
 
-def _name(path: str) -> str:
+def _make_short_name(path: str) -> str:
     *folders, last = [part for part in path.split("/") if part not in {"", "."}] or ["source"]
     stem = last.rpartition(".")[0] or last
-    if stem.lower() in _NAMELESS and stem != last and folders and folders[-1].lower() not in {"docs", ".."}:
+    if (
+        stem.lower() in _GENERIC_STEMS
+        and stem != last
+        and folders
+        and folders[-1].lower() not in {"docs", ".."}
+    ):
         outer = folders[-1] if folders[-1] != "tasks" or len(folders) == 1 else folders[-2]
         return outer.lstrip(".") or stem
     return stem.lstrip(".").lower() if stem.isupper() else stem.lstrip(".") or "source"

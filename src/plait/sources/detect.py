@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 
 from plait.core.errors import UserError
-from plait.sources.formats import FORMATS, JSON, ONE_TASK_EACH, Format, Likeness, load
-from plait.sources.jsontext import MalformedError, parse
-from plait.sources.model import Document, Material
+from plait.sources.formats import FORMATS, JSON_FORMATS, ONE_TASK_PER_FILE, Format, Confidence, load_format
+from plait.sources.jsontext import JsonSyntaxError, parse_json
+from plait.sources.model import Document, SourceFiles
 from plait.sources.text import BOM
 
 _TASK_NAME = re.compile(r"\d|task|writer", re.IGNORECASE)
@@ -23,7 +23,7 @@ def _has_front_matter(document: Document) -> bool:
 
 
 # What a text of a format can't be without. A look at the text spares the import of formats that are out of the question.
-SIGNS: Mapping[str, Callable[[Document], object]] = {
+QUICK_CHECKS: Mapping[str, Callable[[Document], object]] = {
     "folder": lambda document: (
         _TASK_NAME.match(document.stem) or _has_front_matter(document) or _TASK.search(document.text)
     ),
@@ -41,57 +41,61 @@ SIGNS: Mapping[str, Callable[[Document], object]] = {
 }
 
 
-class UnrecognisedError(UserError):
+class UnknownFormatError(UserError):
     """No format knows a source."""
 
 
-def detect(material: Material) -> tuple[str, Format]:
+def detect_format(source: SourceFiles) -> tuple[str, Format]:
     """The one format that is surest of it; a tie, or nobody, is an error that lists the formats."""
-    likeness = {name: load(name).likeness(material) for name in _candidates(material)}
-    best = max(likeness.values(), default=Likeness.NO)
+    likeness = {name: load_format(name).detect(source) for name in _list_candidates(source)}
+    best = max(likeness.values(), default=Confidence.NO)
     likely = [name for name, sure in likeness.items() if sure is best]
-    if best is Likeness.NO:
-        raise UnrecognisedError(
-            f"{material.path}: none of the formats recognises this source, so no task was read from it",
-            hint=f"{_why(material)}Name its format with --source-format: {', '.join(FORMATS)}.",
+    if best is Confidence.NO:
+        raise UnknownFormatError(
+            f"{source.path}: none of the formats recognises this source, so no task was read from it",
+            hint=f"{_explain_unknown(source)}Name its format with --source-format: {', '.join(FORMATS)}.",
         )
-    if len(likely) > 1 and ONE_TASK_EACH.issuperset(likely):
+    if len(likely) > 1 and ONE_TASK_PER_FILE.issuperset(likely):
         # The others are folders of task files too, with something of their own.
         likely = [name for name in likely if name != "folder"]
     if len(likely) > 1:
         raise UserError(
-            f"{material.path}: this could be {' or '.join(likely)}",
+            f"{source.path}: this could be {' or '.join(likely)}",
             hint=f"Name its format with --source-format: {', '.join(FORMATS)}.",
         )
-    return likely[0], load(likely[0])
+    return likely[0], load_format(likely[0])
 
 
-def _candidates(material: Material) -> Iterable[str]:
-    if material.folder or len(material.documents) != 1:
-        return [name for name in FORMATS if name in ONE_TASK_EACH]
-    document = material.document
+def _list_candidates(source: SourceFiles) -> Iterable[str]:
+    if source.folder or len(source.documents) != 1:
+        return [name for name in FORMATS if name in ONE_TASK_PER_FILE]
+    document = source.document
     json = document.name.endswith((".json", ".jsonl"))
-    return [name for name in FORMATS if (name in JSON) is json and SIGNS.get(name, bool)(document)]
+    return [
+        name for name in FORMATS if (name in JSON_FORMATS) is json and QUICK_CHECKS.get(name, bool)(document)
+    ]
 
 
-def _why(material: Material) -> str:
-    if len(material.documents) == 1 and not material.folder:
-        if material.document.name.endswith((".json", ".jsonl")):
-            return _flaw(material.document)
-        from plait.sources.markdown import Kind  # noqa: PLC0415 - only where something is wrong
+def _explain_unknown(source: SourceFiles) -> str:
+    if len(source.documents) == 1 and not source.folder:
+        if source.document.name.endswith((".json", ".jsonl")):
+            return _describe_json_error(source.document)
+        from plait.sources.markdown import BlockKind  # noqa: PLC0415 - only where something is wrong
 
-        blocks = material.document.markdown.blocks
-        if any(block.kind is Kind.ITEM for block in blocks) and not any(block.box for block in blocks):
+        blocks = source.document.markdown.blocks
+        if any(block.kind is BlockKind.ITEM for block in blocks) and not any(
+            block.checkbox for block in blocks
+        ):
             return "It has no boxes (- [ ]), numbered headings or task fields: plain bullets are not tasks. "
     return ""
 
 
-def _flaw(document: Document) -> str:
+def _describe_json_error(document: Document) -> str:
     """What keeps a JSON file from being read at all."""
     if document.name.endswith(".jsonl"):
         return ""
     try:
-        parse(document.text)
-    except MalformedError as flaw:
+        parse_json(document.text)
+    except JsonSyntaxError as flaw:
         return f"It is not JSON: {flaw}. "
     return ""

@@ -12,10 +12,10 @@ Pair = tuple[int, int]
 Span = tuple[int, int, int, int]  # from and to, in the one and in the other
 
 # Lines that are all alike are compared with each other only in stretches of this size (the product of both).
-_SMALL = 40_000
+_MAX_PAIRS_COMPARED = 40_000
 
 
-def shared(one: Sequence[str], other: Sequence[str]) -> list[Pair]:
+def match_lines(one: Sequence[str], other: Sequence[str]) -> list[Pair]:
     """The places of lines that both have, in order; no two pairs cross.
 
     Patience diff: lines that each side has only once hold the rest together, so that a blank line or a `---` is never
@@ -24,20 +24,20 @@ def shared(one: Sequence[str], other: Sequence[str]) -> list[Pair]:
     pairs: list[Pair] = []
     spans: list[Span] = [(0, len(one), 0, len(other))]
     while spans:
-        a, a_end, b, b_end = _without_ends(one, other, spans.pop(), pairs)
+        a, a_end, b, b_end = _trim_equal_ends(one, other, spans.pop(), pairs)
         if a == a_end or b == b_end:
             continue
-        anchors = _anchors(one, other, (a, a_end, b, b_end))
+        anchors = _find_anchors(one, other, (a, a_end, b, b_end))
         if anchors:
             pairs += anchors
             edges = [(a - 1, b - 1), *anchors, (a_end, b_end)]
             spans += [(i + 1, j, k + 1, m) for (i, k), (j, m) in pairwise(edges)]
-        elif (a_end - a) * (b_end - b) <= _SMALL:
-            pairs += _by_length(one, other, (a, a_end, b, b_end))
+        elif (a_end - a) * (b_end - b) <= _MAX_PAIRS_COMPARED:
+            pairs += _match_blocks(one, other, (a, a_end, b, b_end))
     return sorted(pairs)
 
 
-def _without_ends(one: Sequence[str], other: Sequence[str], span: Span, pairs: list[Pair]) -> Span:
+def _trim_equal_ends(one: Sequence[str], other: Sequence[str], span: Span, pairs: list[Pair]) -> Span:
     """What is left of a span when its equal beginning and end are taken off."""
     a, a_end, b, b_end = span
     while a < a_end and b < b_end and one[a] == other[b]:
@@ -49,16 +49,16 @@ def _without_ends(one: Sequence[str], other: Sequence[str], span: Span, pairs: l
     return a, a_end, b, b_end
 
 
-def _anchors(one: Sequence[str], other: Sequence[str], span: Span) -> list[Pair]:
+def _find_anchors(one: Sequence[str], other: Sequence[str], span: Span) -> list[Pair]:
     """Lines that occur once in each, as many of them as stand in the same order in both."""
     a, a_end, b, b_end = span
     here, there = Counter(one[a:a_end]), Counter(other[b:b_end])
     where = {other[place]: place for place in range(b, b_end) if there[other[place]] == 1}
     unique = [(i, where[one[i]]) for i in range(a, a_end) if here[one[i]] == 1 and one[i] in where]
-    return rising(unique)
+    return find_longest_rising(unique)
 
 
-def rising(pairs: Sequence[Pair]) -> list[Pair]:
+def find_longest_rising(pairs: Sequence[Pair]) -> list[Pair]:
     """The longest run of pairs whose second places rise."""
     ends: list[int] = []  # the smallest second place that a run of each length can end with
     last: list[int] = []  # ... and which pair that is
@@ -76,7 +76,7 @@ def rising(pairs: Sequence[Pair]) -> list[Pair]:
     return run[::-1]
 
 
-def _by_length(one: Sequence[str], other: Sequence[str], span: Span) -> list[Pair]:
+def _match_blocks(one: Sequence[str], other: Sequence[str], span: Span) -> list[Pair]:
     a, a_end, b, b_end = span
     matcher = SequenceMatcher(None, one[a:a_end], other[b:b_end], autojunk=False)
     return [(a + i + n, b + j + n) for i, j, size in matcher.get_matching_blocks() for n in range(size)]

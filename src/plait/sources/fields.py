@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 
 from plait.core.frozen import dataclass
-from plait.sources.markdown import Block, Kind
+from plait.sources.markdown import Block, BlockKind
 
 _FIELD = re.compile(r"\s*\*\*([^*:\n]{1,60}?)\s*(?::\s*\*\*|\*\*\s*:)[ \t]*(.*)\Z", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class BoldField:
     """`key` is in lower case; `line` counts from 0."""
 
     key: str
@@ -20,11 +20,11 @@ class Field:
     line: int
 
 
-def fields(block: Block) -> Iterator[Field]:
+def find_bold_fields(block: Block) -> Iterator[BoldField]:
     """Those of a paragraph, or of an item's first paragraph; a line without a key goes on with the value above it."""
-    if block.kind is Kind.ITEM:
+    if block.kind is BlockKind.ITEM:
         first = block.head
-    elif block.kind is Kind.PARAGRAPH:
+    elif block.kind is BlockKind.PARAGRAPH:
         first = block.start
     else:
         return
@@ -38,7 +38,7 @@ def fields(block: Block) -> Iterator[Field]:
             parts.append(line.strip())
             continue
         if key:
-            yield Field(key, " ".join(parts).strip(), at)
+            yield BoldField(key, " ".join(parts).strip(), at)
         key, parts, at = " ".join(found[1].lower().split()), [found[2].strip()], number
     if key:
-        yield Field(key, " ".join(parts).strip(), at)
+        yield BoldField(key, " ".join(parts).strip(), at)

@@ -7,12 +7,12 @@ from typing import Generic, TypeVar
 
 from plait.core.plan import Problem, Severity
 from plait.core.task import Origin
-from plait.sources.model import Change
+from plait.sources.model import StatusChange
 
 T = TypeVar("T")
 
 
-class Places(Generic[T]):
+class TaskIndex(Generic[T]):
     """The places of a text by id and by title, so that many changes find theirs as quickly as one."""
 
     def __init__(self, places: Iterable[T], id_of: Callable[[T], str], title_of: Callable[[T], str]) -> None:
@@ -23,7 +23,7 @@ class Places(Generic[T]):
             self._by_id.setdefault(id_of(place), []).append(place)
             self._by_title.setdefault(title_of(place), []).append(place)
 
-    def find(self, change: Change) -> T | None:
+    def find(self, change: StatusChange) -> T | None:
         """The place that has the change's id and title; else the only one with its title (it was renumbered); else the
         only one with its id (it was reworded). None if it is gone, or if several would do.
         """
@@ -37,29 +37,29 @@ class Places(Generic[T]):
         return None
 
 
-def find(
-    change: Change, places: Iterable[T], id_of: Callable[[T], str], title_of: Callable[[T], str]
+def find_changed_task(
+    change: StatusChange, places: Iterable[T], id_of: Callable[[T], str], title_of: Callable[[T], str]
 ) -> T | None:
     """The place of one change (`Places.find`)."""
-    return Places(places, id_of, title_of).find(change)
+    return TaskIndex(places, id_of, title_of).find(change)
 
 
-def gone(change: Change) -> Problem:
+def report_missing_task(change: StatusChange) -> Problem:
     """What is said of a change that found no place."""
     return Problem(
         Severity.WARNING,
-        f"{change.id} is not in the file any more, or not only once: its status ({change.mark}) was not written",
+        f"{change.id} is not in the file any more, or not only once: its status ({change.status}) was not written",
         Origin(change.file),
         "Its status is kept in plait's own records.",
     )
 
 
-def own(path: str, changes: Sequence[Change]) -> list[Change]:
+def select_file_changes(path: str, changes: Sequence[StatusChange]) -> list[StatusChange]:
     """The changes that are about tasks of this file, the last one of each task."""
     return list({change.id: change for change in changes if change.file == path}.values())
 
 
-def files(path: str, changes: Sequence[Change]) -> list[str]:
+def list_changed_files(path: str, changes: Sequence[StatusChange]) -> list[str]:
     """The files of the source at `path` (a file, or a folder of them) that these changes are about."""
     folder = "" if path in {"", "."} else path.rstrip("/") + "/"
     return list(

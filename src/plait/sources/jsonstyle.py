@@ -9,11 +9,11 @@ from plait.core.frozen import dataclass
 from plait.sources.text import BOM
 
 _INDENT = re.compile(r"[{\[](\r\n|\r|\n)([ \t]*)\S")
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_SURROGATE_CHARACTER = re.compile(r"[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
-class Style:
+class JsonStyle:
     """Without an `indent` everything stands on one line; `before` and `after` are what surrounds the value."""
 
     indent: str | None = "  "
@@ -24,7 +24,7 @@ class Style:
     escaped: bool = False
 
     @classmethod
-    def of(cls, text: str) -> Style:
+    def detect(cls, text: str) -> JsonStyle:
         inner = text.strip(f" \t\r\n{BOM}")
         if not inner:
             return cls(before=BOM if text.startswith(BOM) else "")
@@ -50,5 +50,5 @@ class Style:
             allow_nan=False,
         )
         # Half a character can be told only as an escape. Line ends inside strings are escapes already.
-        text = _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+        text = _SURROGATE_CHARACTER.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
         return f"{self.before}{text.replace(chr(10), self.eol)}{self.after}"

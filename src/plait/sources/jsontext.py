@@ -13,10 +13,10 @@ from typing import NoReturn, TypeAlias, cast
 
 from plait.core.frozen import dataclass
 from plait.core.late import pattern
-from plait.sources.text import BOM, Edit, printable
+from plait.sources.text import BOM, TextEdit, to_printable
 
 # No task file is nested deeper; the decoder calls itself once for each level.
-DEPTH = 100
+MAX_DEPTH = 100
 
 Scalar: TypeAlias = str | bool
 
@@ -26,14 +26,14 @@ _KEY = pattern(r'("[^"\\]*+(?:\\.[^"\\]*+)*+")[ \t\r\n]*:[ \t\r\n]*')
 _LINE_END = pattern(r"\r\n|\r|\n")
 # A text up to its next bracket; brackets inside strings are none. Possessive, so that nothing is read twice.
 _BRACKET = pattern(r'(?:[^\[\]{}"]++|"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z))*+([\[\]{}])', re.DOTALL)
-_SURROGATE = pattern(r"\\u(?:[dD][89a-fA-F]|0000)")
+_SURROGATE_ESCAPE = pattern(r"\\u(?:[dD][89a-fA-F]|0000)")
 # Every escape, so that an escaped backslash is not taken for one; pairs of surrogates are whole, others are caught.
 _ESCAPE = pattern(
     r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2}|u0000)|.)",
     re.DOTALL,
 )
 # What the decoder says, in our words; `{}` is what stands there.
-_SAYINGS = (
+_DECODER_MESSAGES = (
     ("Expecting value", "a value is expected here, not {}"),
     ("Expecting property name", "a name in double quotes is expected here, not {}"),
     ("Illegal trailing comma", "nothing follows this comma"),
@@ -45,7 +45,7 @@ _SAYINGS = (
 )
 
 
-class MalformedError(ValueError):
+class JsonSyntaxError(ValueError):
     """A text is not JSON: `line` and `column` (from 1) say where, the message says what is there."""
 
     def __init__(self, text: str, position: int, message: str) -> None:
@@ -57,7 +57,7 @@ class MalformedError(ValueError):
 
 
 @dataclass(frozen=True, eq=False)
-class Node:
+class JsonNode:
     """A value in its text. `value` is as `JSON.parse` reads it: of a key that is written twice the last one counts."""
 
     text: str
@@ -71,21 +71,21 @@ class Node:
         return self.text[self.start : self.stop]
 
     @cached_property
-    def written(self) -> tuple[Member, ...]:
+    def ordered_members(self) -> tuple[JsonMember, ...]:
         """What an object holds, as it is written; nothing for any other value."""
-        return tuple(_members(self)) if isinstance(self.value, dict) else ()
+        return tuple(_iter_members(self)) if isinstance(self.value, dict) else ()
 
     @cached_property
-    def members(self) -> dict[str, Member]:
+    def members(self) -> dict[str, JsonMember]:
         """What an object holds, by key."""
-        return {member.key: member for member in self.written}
+        return {member.key: member for member in self.ordered_members}
 
     @cached_property
-    def items(self) -> tuple[Node, ...]:
+    def items(self) -> tuple[JsonNode, ...]:
         """What a list holds; nothing for any other value."""
-        return tuple(_items(self)) if isinstance(self.value, list) else ()
+        return tuple(_iter_items(self)) if isinstance(self.value, list) else ()
 
-    def __getitem__(self, key: str) -> Node:
+    def __getitem__(self, key: str) -> JsonNode:
         return self.members[key].node
 
     def get(self, key: str) -> object:
@@ -94,130 +94,132 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Member:
+class JsonMember:
     """A key of an object, where it starts and ends, and its value."""
 
     key: str
     start: int
     stop: int
-    node: Node
+    node: JsonNode
 
 
-def parse(text: str) -> Node:
+def parse_json(text: str) -> JsonNode:
     """The one value that a text holds; raises MalformedError if it is not JSON, and nothing else, whatever the text.
 
     Escapes of half a character, and of NUL, are read as U+FFFD: values can be shown, stored and sent.
     """
-    if _SURROGATE.search(text):
+    if _SURROGATE_ESCAPE.search(text):
         text = _ESCAPE.sub(lambda found: r"\ufffd" if found[1] else found[0], text)
-    _refuse_depth(text)
-    node = _value(text, _after(_GAP, text, len(BOM) if text.startswith(BOM) else 0))
-    end = _after(_GAP, text, node.stop)
+    _check_depth(text)
+    node = _decode_value(text, _skip(_GAP, text, len(BOM) if text.startswith(BOM) else 0))
+    end = _skip(_GAP, text, node.stop)
     if end < len(text):
-        raise MalformedError(text, end, f"the JSON ended before this: {_shown(text, end)}")
+        raise JsonSyntaxError(text, end, f"the JSON ended before this: {_describe_character(text, end)}")
     return node
 
 
-def replaced(node: Node, value: Scalar) -> Edit:
+def replace_value(node: JsonNode, value: Scalar) -> TextEdit:
     """Another value in the same place."""
-    return Edit(node.start, node.stop, json.dumps(value))
+    return TextEdit(node.start, node.stop, json.dumps(value))
 
 
-def inserted(node: Node, key: str, value: Scalar, after: tuple[str, ...] = ()) -> Edit:
+def insert_key(node: JsonNode, key: str, value: Scalar, after: tuple[str, ...] = ()) -> TextEdit:
     """A new key in an object, behind the first of the keys `after` that it has (else the last), in the file's style."""
-    keys = [member.key for member in node.written]
+    keys = [member.key for member in node.ordered_members]
     if not keys:
-        return Edit(node.start + 1, node.start + 1, f"{json.dumps(key)}: {json.dumps(value)}")
+        return TextEdit(node.start + 1, node.start + 1, f"{json.dumps(key)}: {json.dumps(value)}")
     place = next((keys.index(name) for name in after if name in keys), len(keys) - 1)
-    member = node.written[place]
+    member = node.ordered_members[place]
     colon = node.text[member.stop : member.node.start]
-    new = f",{_space(node, place)}{json.dumps(key)}{colon}{json.dumps(value)}"
-    return Edit(member.node.stop, member.node.stop, new)
+    new = f",{_find_separator(node, place)}{json.dumps(key)}{colon}{json.dumps(value)}"
+    return TextEdit(member.node.stop, member.node.stop, new)
 
 
-def removed(node: Node, key: str) -> Edit:
+def remove_key(node: JsonNode, key: str) -> TextEdit:
     """An object without a key that it has, and without the comma that set it off."""
-    members = node.written
+    members = node.ordered_members
     place = members.index(node.members[key])
     if place:
-        return Edit(members[place - 1].node.stop, members[place].node.stop, "")
-    return Edit(members[0].start, members[1].start if len(members) > 1 else members[0].node.stop, "")
+        return TextEdit(members[place - 1].node.stop, members[place].node.stop, "")
+    return TextEdit(members[0].start, members[1].start if len(members) > 1 else members[0].node.stop, "")
 
 
-def _space(node: Node, place: int) -> str:
+def _find_separator(node: JsonNode, place: int) -> str:
     """What stands between a comma and a key in this object: as with the next key, or this one, or as after a colon."""
-    shown = node.written[min(place + 1, len(node.written) - 1)]
+    shown = node.ordered_members[min(place + 1, len(node.ordered_members) - 1)]
     start = shown.start
     while node.text[start - 1] in " \t\r\n":
         start -= 1
     space = node.text[start : shown.start]
-    if len(node.written) > 1 or _LINE_END.search(space):
+    if len(node.ordered_members) > 1 or _LINE_END.search(space):
         return space
     return " " if node.text[shown.stop : shown.node.start].endswith(" ") else ""
 
 
-def _members(node: Node) -> Iterator[Member]:
+def _iter_members(node: JsonNode) -> Iterator[JsonMember]:
     """In the order of the file; the text is known to be JSON."""
-    position = _after(_GAP, node.text, node.start + 1)
+    position = _skip(_GAP, node.text, node.start + 1)
     while found := _KEY.match(node.text, position):
-        value = _value(node.text, found.end())
+        value = _decode_value(node.text, found.end())
         key = str(json.loads(found[1])) if "\\" in found[1] else found[1][1:-1]
-        yield Member(key, found.start(1), found.end(1), value)
-        position = _after(_COMMA, node.text, value.stop)
+        yield JsonMember(key, found.start(1), found.end(1), value)
+        position = _skip(_COMMA, node.text, value.stop)
 
 
-def _items(node: Node) -> Iterator[Node]:
-    position = _after(_GAP, node.text, node.start + 1)
+def _iter_items(node: JsonNode) -> Iterator[JsonNode]:
+    position = _skip(_GAP, node.text, node.start + 1)
     while node.text[position] != "]":
-        item = _value(node.text, position)
+        item = _decode_value(node.text, position)
         yield item
-        position = _after(_COMMA, node.text, item.stop)
+        position = _skip(_COMMA, node.text, item.stop)
 
 
-def _value(text: str, position: int) -> Node:
+def _decode_value(text: str, position: int) -> JsonNode:
     try:
         value, stop = _DECODER.raw_decode(text, position)
     except json.JSONDecodeError as error:
-        _refuse(text, error)
-    return Node(text, position, stop, value)
+        _raise_syntax_error(text, error)
+    return JsonNode(text, position, stop, value)
 
 
-def _refuse(text: str, error: json.JSONDecodeError) -> NoReturn:
+def _raise_syntax_error(text: str, error: json.JSONDecodeError) -> NoReturn:
     if not text.strip(f" \t\r\n{BOM}"):
-        raise MalformedError(text, 0, "there is nothing in it") from None
-    shown = _shown(text, error.pos)
-    message = next((ours for theirs, ours in _SAYINGS if error.msg.startswith(theirs)), error.msg)
-    raise MalformedError(text, error.pos, message.format(shown)) from None
+        raise JsonSyntaxError(text, 0, "there is nothing in it") from None
+    shown = _describe_character(text, error.pos)
+    message = next((ours for theirs, ours in _DECODER_MESSAGES if error.msg.startswith(theirs)), error.msg)
+    raise JsonSyntaxError(text, error.pos, message.format(shown)) from None
 
 
-def _refuse_depth(text: str) -> None:
-    if text.count("[") + text.count("{") <= DEPTH:
+def _check_depth(text: str) -> None:
+    if text.count("[") + text.count("{") <= MAX_DEPTH:
         return
     depth, position = 0, 0
     while found := _BRACKET.match(text, position):
         position = found.end()
         depth += 1 if found[1] in "[{" else -1
-        if depth > DEPTH:
-            raise MalformedError(text, position - 1, f"lists and objects are nested more than {DEPTH} deep")
+        if depth > MAX_DEPTH:
+            raise JsonSyntaxError(
+                text, position - 1, f"lists and objects are nested more than {MAX_DEPTH} deep"
+            )
 
 
-def _integer(digits: str) -> int | float:
+def _parse_integer(digits: str) -> int | float:
     """Python refuses to read integers of some thousand digits; JSON.parse makes floats of them."""
     return int(digits) if len(digits) < 300 else float(digits)
 
 
-_DECODER = json.JSONDecoder(parse_int=_integer)
+_DECODER = json.JSONDecoder(parse_int=_parse_integer)
 
 
-def _shown(text: str, position: int) -> str:
+def _describe_character(text: str, position: int) -> str:
     """What stands at a position, for people."""
     if position >= len(text):
         return "the end of the file"
     if text[position] in "\r\n":
         return "the end of the line"
-    return printable(text[position]) if text[position].isprintable() else f"U+{ord(text[position]):04X}"
+    return to_printable(text[position]) if text[position].isprintable() else f"U+{ord(text[position]):04X}"
 
 
-def _after(pattern: re.Pattern[str], text: str, position: int) -> int:
+def _skip(pattern: re.Pattern[str], text: str, position: int) -> int:
     found = pattern.match(text, position)
     return found.end() if found else position

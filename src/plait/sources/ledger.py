@@ -18,33 +18,33 @@ from plait.core.requests import ChangeSettings, Drop, Submit
 from plait.core.settings import Settings, WriteBack
 from plait.core.status import TaskStatus
 from plait.core.task import Origin, Step, Task
-from plait.sources.address import Address, names
-from plait.sources.model import Change, Mark
+from plait.sources.address import SourceAddress, make_source_names
+from plait.sources.model import StatusChange, SourceStatus
 
 # What a status of the batch means to the source. Cancelled and interrupted work is open again for whoever comes next.
-_MARKS = {
-    TaskStatus.DONE: Mark.DONE,
-    TaskStatus.FAILED: Mark.FAILED,
-    TaskStatus.TIMED_OUT: Mark.FAILED,
-    TaskStatus.CONFLICTED: Mark.FAILED,
-    TaskStatus.BLOCKED: Mark.BLOCKED,
-    TaskStatus.CANCELLED: Mark.TODO,
-    TaskStatus.SKIPPED: Mark.TODO,
+_STATUS_BY_TASK_STATUS = {
+    TaskStatus.DONE: SourceStatus.DONE,
+    TaskStatus.FAILED: SourceStatus.FAILED,
+    TaskStatus.TIMED_OUT: SourceStatus.FAILED,
+    TaskStatus.CONFLICTED: SourceStatus.FAILED,
+    TaskStatus.BLOCKED: SourceStatus.BLOCKED,
+    TaskStatus.CANCELLED: SourceStatus.TODO,
+    TaskStatus.SKIPPED: SourceStatus.TODO,
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Owed:
+class PendingStatus:
     """One task's newest status, and the record that told it."""
 
-    mark: Mark
+    status: SourceStatus
     seq: int
     at: float
     reason: str = ""
 
 
 @dataclass
-class Account:
+class BatchWriteback:
     """What is owed to the sources of one batch."""
 
     batch: str
@@ -52,32 +52,32 @@ class Account:
     settings: Settings
     tasks: dict[str, Task]
     phases: dict[str, str] = field(default_factory=dict)
-    owed: dict[str, Owed] = field(default_factory=dict)
-    begun: dict[str, int] = field(default_factory=dict)
+    pending: dict[str, PendingStatus] = field(default_factory=dict)
+    start_counts: dict[str, int] = field(default_factory=dict)
     dropped: set[str] = field(default_factory=set)
 
-    def bills(self) -> Iterator[Bill]:
+    def list_updates(self) -> Iterator[SourceUpdate]:
         """A bill for each source that can be told something; tasks that no source told of are owed to nobody."""
-        addresses = [Address.of(source) for source in self.sources]
-        short = names([address.path for address in addresses])
-        tellers = {task: _teller(addresses, self.tasks[task].origin) for task in self.owed}
+        addresses = [SourceAddress.parse(source) for source in self.sources]
+        short = make_source_names([address.path for address in addresses])
+        tellers = {task: _find_source(addresses, self.tasks[task].origin) for task in self.pending}
         for address, name in zip(addresses, short, strict=True):
             tasks = tuple(task for task, teller in tellers.items() if teller == address)
             if tasks:
                 changes = tuple(self._change(task, name, address.tag) for task in tasks)
-                upto = max(self.owed[task].seq for task in tasks)
-                yield Bill(self.batch, address.format, address.path, tasks, changes, upto)
+                upto = max(self.pending[task].seq for task in tasks)
+                yield SourceUpdate(self.batch, address.format, address.path, tasks, changes, upto)
 
-    def _change(self, name: str, source: str, tag: str) -> Change:
-        task, owed = self.tasks[name], self.owed[name]
-        return Change(
+    def _change(self, name: str, source: str, tag: str) -> StatusChange:
+        task, owed = self.tasks[name], self.pending[name]
+        return StatusChange(
             id=name.removeprefix(f"{source}:"),
-            mark=owed.mark,
+            status=owed.status,
             at=datetime.fromtimestamp(owed.at, UTC).astimezone(),
             file=task.origin.file if task.origin else "",
             title=task.title,
             reason=owed.reason,
-            tries=max(0, self.begun.get(name, 0) - 1),
+            tries=max(0, self.start_counts.get(name, 0) - 1),
             batch=self.batch,
             tag=tag,
             phase=self.phases.get(task.phase or "", ""),
@@ -86,18 +86,18 @@ class Account:
 
 
 @dataclass(frozen=True, slots=True)
-class Bill:
+class SourceUpdate:
     """The changes for one source, the tasks they are about by their names in the batch, and the newest record told."""
 
     batch: str
     format: str
     path: str
     tasks: tuple[str, ...]
-    changes: tuple[Change, ...]
+    changes: tuple[StatusChange, ...]
     upto: int
 
 
-def _teller(addresses: Sequence[Address], origin: Origin | None) -> Address | None:
+def _find_source(addresses: Sequence[SourceAddress], origin: Origin | None) -> SourceAddress | None:
     """The one source that told of a task: the file in which it was said, else the nearest folder around that."""
     if origin is None:
         return None
@@ -106,78 +106,78 @@ def _teller(addresses: Sequence[Address], origin: Origin | None) -> Address | No
     return next(iter(named), None) or max(around, key=lambda each: len(each.path), default=None)
 
 
-class Ledger:
+class WritebackQueue:
     """All accounts. `take` is total: facts about what is unknown or long over change nothing."""
 
     def __init__(self, records: Iterable[Record] = ()) -> None:
-        self._accounts: dict[str, Account] = {}
+        self._batches: dict[str, BatchWriteback] = {}
         for record in records:
-            self.take(record)
+            self.apply(record)
 
-    def take(self, record: Record) -> None:
+    def apply(self, record: Record) -> None:
         event = record.event
         match event:
-            case Submit() if event.batch not in self._accounts:
+            case Submit() if event.batch not in self._batches:
                 tasks = {task.id: task for task in event.plan.tasks}
                 phases = {phase.key: phase.reason for phase in event.plan.phases}
-                self._accounts[event.batch] = Account(
+                self._batches[event.batch] = BatchWriteback(
                     event.batch, event.sources, event.settings, tasks, phases
                 )
-            case ChangeSettings(batch=batch) if batch in self._accounts:
-                account = self._accounts[batch]
-                account.settings = account.settings.patched(event.settings, event.fields)
-            case Drop(batch=batch, task=task) if batch in self._accounts:
-                self._accounts[batch].dropped.add(task)
+            case ChangeSettings(batch=batch) if batch in self._batches:
+                account = self._batches[batch]
+                account.settings = account.settings.with_fields(event.settings, event.fields)
+            case Drop(batch=batch, task=task) if batch in self._batches:
+                self._batches[batch].dropped.add(task)
             case AttemptStarted(attempt=attempt) if attempt.step is Step.WRITE:
-                self._begin(attempt.batch, attempt.task, record)
+                self._start_task(attempt.batch, attempt.task, record)
             case TaskEnded():
-                self._owe(
+                self._add_pending(
                     event.batch,
                     event.task,
-                    _mark(self._accounts.get(event.batch), event),
+                    _end_status(self._batches.get(event.batch), event),
                     event.reason,
                     record,
                 )
             case TaskInterrupted():
-                self._owe(event.batch, event.task, Mark.TODO, event.reason, record)
+                self._add_pending(event.batch, event.task, SourceStatus.TODO, event.reason, record)
             case SourcesWritten():
-                self._settle(event)
+                self._remove_written(event)
             case _:
                 pass
 
-    def open(self) -> list[Account]:
+    def list_open_batches(self) -> list[BatchWriteback]:
         """The accounts with something owed that is to be written into the checkout."""
         return [
             account
-            for account in self._accounts.values()
-            if account.owed and account.settings.write_back in {WriteBack.CHECKOUT, WriteBack.BOTH}
+            for account in self._batches.values()
+            if account.pending and account.settings.write_back in {WriteBack.CHECKOUT, WriteBack.BOTH}
         ]
 
-    def _begin(self, batch: str, task: str, record: Record) -> None:
-        account = self._accounts.get(batch)
+    def _start_task(self, batch: str, task: str, record: Record) -> None:
+        account = self._batches.get(batch)
         known = account.tasks.get(task) if account is not None else None
         if account is None or known is None:
             return
         if known.entrant is not None:  # no source knows of it: its task is what is being done
-            self._owe(batch, known.entrant, Mark.DOING, "", record)
+            self._add_pending(batch, known.entrant, SourceStatus.DOING, "", record)
             return
-        account.begun[task] = account.begun.get(task, 0) + 1
-        self._owe(batch, task, Mark.DOING, "", record)
+        account.start_counts[task] = account.start_counts.get(task, 0) + 1
+        self._add_pending(batch, task, SourceStatus.DOING, "", record)
 
-    def _owe(self, batch: str, task: str, mark: Mark, reason: str, record: Record) -> None:
-        account = self._accounts.get(batch)
+    def _add_pending(self, batch: str, task: str, status: SourceStatus, reason: str, record: Record) -> None:
+        account = self._batches.get(batch)
         if account is not None and task in account.tasks and account.tasks[task].entrant is None:
-            account.owed[task] = Owed(mark, record.seq, record.at, reason)
+            account.pending[task] = PendingStatus(status, record.seq, record.at, reason)
 
-    def _settle(self, event: SourcesWritten) -> None:
-        owed = self._accounts[event.batch].owed if event.batch in self._accounts else {}
+    def _remove_written(self, event: SourcesWritten) -> None:
+        owed = self._batches[event.batch].pending if event.batch in self._batches else {}
         for task in event.tasks:
             if task in owed and owed[task].seq <= event.upto:
                 del owed[task]
 
 
-def _mark(account: Account | None, event: TaskEnded) -> Mark:
+def _end_status(account: BatchWriteback | None, event: TaskEnded) -> SourceStatus:
     """A task that somebody dropped is not wanted any more; one that a halted batch passed over is."""
     if event.status is TaskStatus.SKIPPED and account is not None and event.task in account.dropped:
-        return Mark.SKIPPED
-    return _MARKS.get(event.status, Mark.TODO)
+        return SourceStatus.SKIPPED
+    return _STATUS_BY_TASK_STATUS.get(event.status, SourceStatus.TODO)

@@ -13,7 +13,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 from plait.core.frozen import dataclass
-from plait.sources.text import BOM, Lines
+from plait.sources.text import BOM, TextLines
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 
 # The parser drops the rest of a file when lists nest deeper than it was told to follow; so lines that could nest so
 # deep (a list takes two columns at least, or a marker) are passed over first. Each level costs two frames of the stack.
-_NESTING = 200
-_INDENT = 128
-_DEEP = re.compile(r"(?m)^(?:[ \t]{32,}|[ \t]*(?:(?:[-*+>]|\d{1,9}[.)])[ \t]*){24})[^\n]*")
+_MAX_NESTING = 200
+_MAX_INDENT = 128
+_DEEP_LINE = re.compile(r"(?m)^(?:[ \t]{32,}|[ \t]*(?:(?:[-*+>]|\d{1,9}[.)])[ \t]*){24})[^\n]*")
 
 _NEWLINES = re.compile(r"\r\n?")
-_FENCE_OF_FRONT_MATTER = re.compile(r"---[ \t]*\Z")
-_END_OF_FRONT_MATTER = re.compile(r"(?:---|\.\.\.)[ \t]*\Z")
-_BOX = re.compile(r"\[([^\]\[\n])\](\*?)(?:[ \t]+|(?=\n)|\Z)")
+_FRONT_MATTER_START = re.compile(r"---[ \t]*\Z")
+_FRONT_MATTER_END = re.compile(r"(?:---|\.\.\.)[ \t]*\Z")
+_CHECKBOX = re.compile(r"\[([^\]\[\n])\](\*?)(?:[ \t]+|(?=\n)|\Z)")
 
 
-class Kind(Enum):
+class BlockKind(Enum):
     HEADING = auto()
     ITEM = auto()
     PARAGRAPH = auto()
@@ -49,7 +49,7 @@ class Block:
     how deep an item lies (0 at the top). `parent` is the item that it lies in. `quoted`: it lies in a block quote.
     """
 
-    kind: Kind
+    kind: BlockKind
     start: int
     stop: int
     text: str = ""
@@ -59,61 +59,61 @@ class Block:
     ordered: bool = False
     head: int = -1  # the line on which an item's text starts
     rows: list[list[str]] = field(default_factory=list)  # a table's cells, its header first
-    box: Box | None = None  # an item's, if it starts with one
+    checkbox: Checkbox | None = None  # an item's, if it starts with one
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class Checkbox:
     """`[x]` at the start of an item; `text` is what follows. `star`: Kiro's mark of optional tasks."""
 
-    mark: str
+    character: str
     star: bool
     text: str
 
 
-def box_of(text: str) -> Box | None:
-    found = _BOX.match(text)
-    return None if found is None else Box(found[1], bool(found[2]), text[found.end() :].strip())
+def parse_checkbox(text: str) -> Checkbox | None:
+    found = _CHECKBOX.match(text)
+    return None if found is None else Checkbox(found[1], bool(found[2]), text[found.end() :].strip())
 
 
 class Markdown:
     """A text's blocks in the order of their first lines. Front matter is no block; its lines are `front`."""
 
     def __init__(self, text: str) -> None:
-        self.lines = Lines(text)
+        self.lines = TextLines(text)
 
     @cached_property
-    def front(self) -> tuple[int, int] | None:
+    def front_matter(self) -> tuple[int, int] | None:
         """The lines of the front matter between its two rules, if the text begins with one that ends."""
         lines = self.lines
-        if not len(lines) or not _FENCE_OF_FRONT_MATTER.match(lines.bare(0)):
+        if not len(lines) or not _FRONT_MATTER_START.match(lines.strip_end(0)):
             return None
         for number in range(1, len(lines)):
-            if _END_OF_FRONT_MATTER.match(lines.bare(number)):
+            if _FRONT_MATTER_END.match(lines.strip_end(number)):
                 return 1, number
         return None
 
     @cached_property
     def blocks(self) -> list[Block]:
         text = self.lines.text.removeprefix(BOM)
-        if self.front is not None:
-            rest = self.lines.starts[self.front[1] + 1]
-            text = "\n" * (self.front[1] + 1) + self.lines.text[rest:]
-        text = _DEEP.sub(_passed_over, _NEWLINES.sub("\n", text).replace("\0", "\ufffd"))
+        if self.front_matter is not None:
+            rest = self.lines.starts[self.front_matter[1] + 1]
+            text = "\n" * (self.front_matter[1] + 1) + self.lines.text[rest:]
+        text = _DEEP_LINE.sub(_drop_too_deep, _NEWLINES.sub("\n", text).replace("\0", "\ufffd"))
         tokens: list[Token] = []
         parser = _parser()
         parser.block.parse(text, parser, {}, tokens)
-        return list(_Flattened(tokens))
+        return list(_BlockBuilder(tokens))
 
     @cached_property
-    def too_deep(self) -> int | None:
+    def too_deep_line(self) -> int | None:
         """The first line (from 0) that was passed over because it could nest deeper than anybody writes."""
         text = _NEWLINES.sub("\n", self.lines.text)
-        found = next((found for found in _DEEP.finditer(text) if _passed_over(found) == ""), None)
+        found = next((found for found in _DEEP_LINE.finditer(text) if _drop_too_deep(found) == ""), None)
         return None if found is None else text.count("\n", 0, found.start())
 
     def headings(self, level: int) -> list[Block]:
-        return [block for block in self.blocks if block.kind is Kind.HEADING and block.level == level]
+        return [block for block in self.blocks if block.kind is BlockKind.HEADING and block.level == level]
 
     def source(self, start: int, stop: int) -> str:
         """These lines as they are written."""
@@ -121,12 +121,12 @@ class Markdown:
         return self.lines.text[starts[start] : starts[min(stop, len(starts) - 1)]].removeprefix(BOM)
 
 
-def _passed_over(found: re.Match[str]) -> str:
+def _drop_too_deep(found: re.Match[str]) -> str:
     line = found[0]
     if line.isspace():
         return line
     wide = len(line.expandtabs(4)) - len(line.expandtabs(4).lstrip())
-    return "" if wide >= _INDENT or not line.startswith((" " * 32, "\t" * 8)) else line
+    return "" if wide >= _MAX_INDENT or not line.startswith((" " * 32, "\t" * 8)) else line
 
 
 @cache
@@ -134,10 +134,10 @@ def _parser() -> MarkdownIt:
     from markdown_it import MarkdownIt  # noqa: PLC0415 - it is large, and not every text is looked into
 
     # References mean nothing to a task, and many of them in one paragraph cost the square of their number.
-    return MarkdownIt("commonmark", {"maxNesting": _NESTING}).enable("table").disable("reference")
+    return MarkdownIt("commonmark", {"maxNesting": _MAX_NESTING}).enable("table").disable("reference")
 
 
-class _Flattened:
+class _BlockBuilder:
     """From the parser's tokens to blocks."""
 
     def __init__(self, tokens: list[Token]) -> None:
@@ -153,8 +153,8 @@ class _Flattened:
             "paragraph_open": self._paragraph,
             "fence": self._code,
             "code_block": self._code,
-            "hr": lambda token, _: self._block(Kind.RULE, token),
-            "html_block": lambda token, _: self._block(Kind.HTML, token, token.content),
+            "hr": lambda token, _: self._block(BlockKind.RULE, token),
+            "html_block": lambda token, _: self._block(BlockKind.HTML, token, token.content),
             "table_open": self._open_table,
             "tr_open": self._row,
             "inline": self._cell,
@@ -170,19 +170,19 @@ class _Flattened:
                 if block is not None:
                     yield block
 
-    def _block(self, kind: Kind, token: Token, text: str = "") -> Block:
+    def _block(self, kind: BlockKind, token: Token, text: str = "") -> Block:
         start, stop = token.map or (0, 0)
         parent = self._items[-1] if self._items else None
         return Block(kind, start, stop, text, parent=parent, quoted=self._quotes > 0)
 
     def _item(self, token: Token, place: int) -> Block:
-        block = self._block(Kind.ITEM, token)
+        block = self._block(BlockKind.ITEM, token)
         block.level = len(self._items)
         block.ordered = token.markup in {".", ")"}
         if self._tokens[place + 1].type == "paragraph_open":
             text = self._tokens[place + 2]
             block.text, block.head = text.content, (text.map or (block.start,))[0]
-            block.box = box_of(block.text)
+            block.checkbox = parse_checkbox(block.text)
         self._items.append(block)
         return block
 
@@ -194,14 +194,14 @@ class _Flattened:
 
     def _paragraph(self, token: Token, place: int) -> Block | None:
         """An item's first paragraph is the item's own text, and no block of its own."""
-        block = self._block(Kind.PARAGRAPH, token, self._tokens[place + 1].content)
+        block = self._block(BlockKind.PARAGRAPH, token, self._tokens[place + 1].content)
         return block if block.parent is None or block.parent.head != block.start else None
 
     def _code(self, token: Token, _place: int) -> Block:
-        return self._block(Kind.FENCE, token, token.content)
+        return self._block(BlockKind.FENCE, token, token.content)
 
     def _open_table(self, token: Token, _place: int) -> Block:
-        self._table = self._block(Kind.TABLE, token)
+        self._table = self._block(BlockKind.TABLE, token)
         return self._table
 
     def _row(self, _token: Token, _place: int) -> None:
@@ -218,13 +218,13 @@ class _Flattened:
     def _heading(self, token: Token, text: str) -> Iterator[Block]:
         """A line of dashes under a field or under several lines is meant as a rule, not as the mark of a heading."""
         if token.markup == "-" and (text.startswith("**") or "\n" in text):
-            paragraph = self._block(Kind.PARAGRAPH, token, text)
+            paragraph = self._block(BlockKind.PARAGRAPH, token, text)
             paragraph.stop -= 1
             yield paragraph
-            rule = self._block(Kind.RULE, token)
+            rule = self._block(BlockKind.RULE, token)
             rule.start = paragraph.stop
             yield rule
             return
-        block = self._block(Kind.HEADING, token, text)
+        block = self._block(BlockKind.HEADING, token, text)
         block.level = int(token.tag[1:])
         yield block

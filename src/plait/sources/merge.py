@@ -12,113 +12,113 @@ from dataclasses import field
 from operator import itemgetter
 
 from plait.core.frozen import dataclass
-from plait.sources.diff import rising, shared
-from plait.sources.text import Lines
+from plait.sources.diff import find_longest_rising, match_lines
+from plait.sources.text import TextLines
 
 
 @dataclass(frozen=True, slots=True)
-class _Side:
+class _SideChanges:
     """What a side did to the base: lines `added` before a place, lines put `instead` of some that begin there, lines `cut`."""
 
     added: dict[int, list[str]] = field(default_factory=dict)
-    instead: dict[int, list[str]] = field(default_factory=dict)
-    cut: set[int] = field(default_factory=set)
+    replaced: dict[int, list[str]] = field(default_factory=dict)
+    removed: set[int] = field(default_factory=set)
 
 
-def merge(base: str, ours: str, theirs: str) -> str:
+def merge_texts(base: str, ours: str, theirs: str) -> str:
     """What `ours` and `theirs` both made of `base`."""
-    old, a, b = _lines(base), _lines(ours), _lines(theirs)
-    one, two = _side(old, a), _side(old, b)
-    once = _once(a) & _once(b)
+    old, a, b = _split_lines(base), _split_lines(ours), _split_lines(theirs)
+    one, two = _diff_side(old, a), _diff_side(old, b)
+    once = _find_unique_lines(a) & _find_unique_lines(b)
     merged: list[str] = []
     done = 0
-    for place in sorted({*one.added, *one.cut, *two.added, *two.cut}):
+    for place in sorted({*one.added, *one.removed, *two.added, *two.removed}):
         merged += old[done:place]
-        merged += _both(one.added.get(place, []), two.added.get(place, []), once)
-        merged += _both(one.instead.get(place, []), two.instead.get(place, []), once)
-        done = place + 1 if place in one.cut or place in two.cut else place
+        merged += _merge_lines(one.added.get(place, []), two.added.get(place, []), once)
+        merged += _merge_lines(one.replaced.get(place, []), two.replaced.get(place, []), once)
+        done = place + 1 if place in one.removed or place in two.removed else place
     merged += old[done:]
-    if not _ends(ours if _ends(theirs) == _ends(base) else theirs):
+    if not _ends_with_newline(ours if _ends_with_newline(theirs) == _ends_with_newline(base) else theirs):
         merged[-1:] = [line.rstrip("\r\n") for line in merged[-1:]]
     return "".join(merged)
 
 
-def ancestor(known: Sequence[str], theirs: str) -> str:
+def find_ancestor(known: Sequence[str], theirs: str) -> str:
     """The one of several versions that `theirs` was made from, without what its author may not have seen.
 
     So a line counts as taken out only if it was in every version that they may have had before them.
     """
     texts = list(dict.fromkeys(known))
-    versions = [_lines(text) for text in texts]
-    lines = _lines(theirs)
+    versions = [_split_lines(text) for text in texts]
+    lines = _split_lines(theirs)
     found: list[tuple[bool, int, str]] = []
     for text, version in zip(texts, versions, strict=True):
-        kept = {place for place, _ in shared(version, lines)}
-        seen = kept | _always(version, versions)
+        kept = {place for place, _ in match_lines(version, lines)}
+        seen = kept | _find_common_places(version, versions)
         fits = len(seen) == len(version)
-        found.append((fits, 2 * len(kept) - len(version), text if fits else _only(version, seen)))
+        found.append((fits, 2 * len(kept) - len(version), text if fits else _join_lines_at(version, seen)))
     return max(found, key=itemgetter(0, 1))[2]
 
 
-def _only(lines: list[str], places: set[int]) -> str:
+def _join_lines_at(lines: list[str], places: set[int]) -> str:
     return "".join(lines[place] for place in sorted(places))
 
 
-def _always(version: list[str], versions: list[list[str]]) -> set[int]:
+def _find_common_places(version: list[str], versions: list[list[str]]) -> set[int]:
     """The places of lines that all versions have."""
     places = set(range(len(version)))
     for other in versions:
         if other is not version:
-            places &= {place for place, _ in shared(version, other)}
+            places &= {place for place, _ in match_lines(version, other)}
     return places
 
 
-def _side(base: list[str], lines: list[str]) -> _Side:
-    side = _Side()
+def _diff_side(base: list[str], lines: list[str]) -> _SideChanges:
+    side = _SideChanges()
     place = here = 0
-    for i, j in [*shared(base, lines), (len(base), len(lines))]:
+    for i, j in [*match_lines(base, lines), (len(base), len(lines))]:
         if i > place:
-            side.instead[place] = lines[here:j]
-            side.cut.update(range(place, i))
+            side.replaced[place] = lines[here:j]
+            side.removed.update(range(place, i))
         elif j > here:
             side.added[place] = lines[here:j]
         place, here = i + 1, j + 1
     return side
 
 
-def _both(ours: list[str], theirs: list[str], once: set[str]) -> list[str]:
+def _merge_lines(ours: list[str], theirs: list[str], once: set[str]) -> list[str]:
     """A line that each side has only once, and both here, is the same line; between those, ours and then theirs."""
     where = {line: place for place, line in enumerate(theirs) if line in once}
-    same = rising([(place, where[line]) for place, line in enumerate(ours) if line in where])
+    same = find_longest_rising([(place, where[line]) for place, line in enumerate(ours) if line in where])
     merged: list[str] = []
     i = j = 0
     for here, there in [*same, (len(ours), len(theirs))]:
-        merged += _one_after_the_other(ours[i:here], theirs[j:there])
+        merged += _concatenate(ours[i:here], theirs[j:there])
         merged += ours[here : here + 1]
         i, j = here + 1, there + 1
     return merged
 
 
-def _one_after_the_other(ours: list[str], theirs: list[str]) -> list[str]:
-    if _within(theirs, ours):
+def _concatenate(ours: list[str], theirs: list[str]) -> list[str]:
+    if _is_subsequence(theirs, ours):
         return ours
-    return theirs if _within(ours, theirs) else ours + theirs
+    return theirs if _is_subsequence(ours, theirs) else ours + theirs
 
 
-def _within(few: list[str], many: list[str]) -> bool:
+def _is_subsequence(few: list[str], many: list[str]) -> bool:
     rest = iter(many)
     return all(line in rest for line in few)
 
 
-def _once(lines: list[str]) -> set[str]:
+def _find_unique_lines(lines: list[str]) -> set[str]:
     return {line for line, count in Counter(lines).items() if count == 1}
 
 
-def _lines(text: str) -> list[str]:
+def _split_lines(text: str) -> list[str]:
     """Every line with an end, so that nothing is ever glued to the last one."""
-    lines = Lines(text)
-    return lines.all if _ends(text) else [*lines.all[:-1], lines.all[-1] + lines.eol]
+    lines = TextLines(text)
+    return lines.all if _ends_with_newline(text) else [*lines.all[:-1], lines.all[-1] + lines.eol]
 
 
-def _ends(text: str) -> bool:
+def _ends_with_newline(text: str) -> bool:
     return not text or text.endswith(("\n", "\r"))

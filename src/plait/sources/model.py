@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from plait.sources.markdown import Markdown
 
 
-class Mark(StrEnum):
+class SourceStatus(StrEnum):
     """How far a task is, as its source tells it; the values are what people and programs see."""
 
     TODO = "pending"
@@ -31,8 +31,8 @@ class Mark(StrEnum):
     UNREADABLE = "unreadable"  # known by name only, so that nobody takes it for finished
 
     @property
-    def closed(self) -> bool:
-        return self in {Mark.DONE, Mark.SKIPPED}
+    def is_closed(self) -> bool:
+        return self in {SourceStatus.DONE, SourceStatus.SKIPPED}
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class ReadOptions:
     """What a person can say about how sources are read."""
 
     tag: str = "master"
@@ -68,7 +68,7 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Material:
+class SourceFiles:
     """A source as it lies on disk: `path` is what was named (a file or a folder).
 
     `documents` hold tasks, or may hold them, in the order of their names; `companions` are files beside them, by path,
@@ -78,7 +78,7 @@ class Material:
     path: str
     documents: tuple[Document, ...]
     companions: Mapping[str, Document] = field(default_factory=dict)
-    options: Options = Options()
+    options: ReadOptions = ReadOptions()
     folder: bool = False
 
     @property
@@ -96,7 +96,7 @@ class Chain:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class SourceEntry:
     """A task as its source tells it.
 
     `task.touches` are the files it declares; `mentions` those that its text names. An entry with `parts` is a group: it
@@ -105,8 +105,8 @@ class Entry:
     """
 
     task: Task
-    mark: Mark = Mark.TODO
-    said: str = ""
+    status: SourceStatus = SourceStatus.TODO
+    status_text: str = ""
     mentions: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
@@ -119,13 +119,13 @@ class Entry:
 class Reading:
     """All that a source says. Phases are in order, with `total` and `settled` counted over all entries."""
 
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[SourceEntry, ...] = ()
     phases: tuple[Phase, ...] = ()
     problems: tuple[Problem, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class StatusChange:
     """A task's new status, for its source. `id` is the source's own; `file` is the file that told of the task.
 
     `title` finds the task again when somebody has renumbered the file meanwhile. `tag` names the list it was read from
@@ -134,7 +134,7 @@ class Change:
     """
 
     id: str
-    mark: Mark
+    status: SourceStatus
     at: datetime
     file: str
     title: str = ""
@@ -155,12 +155,12 @@ class Rewrite:
 
 
 @dataclass(frozen=True, slots=True)
-class Writer:
+class StatusFileWriter:
     """How one file takes statuses. `apply` is pure and idempotent, and keeps every byte that tells no status.
 
     `creates`: a file that is not there is made (its folder must be); otherwise a missing file is a problem.
     """
 
     path: str
-    apply: Callable[[str, Sequence[Change]], Rewrite]
+    apply: Callable[[str, Sequence[StatusChange]], Rewrite]
     creates: bool = False

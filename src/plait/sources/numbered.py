@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from plait.core.frozen import dataclass
-from plait.sources.boxes import boxes, is_box, own_text
-from plait.sources.markdown import Block, Box, Markdown
+from plait.sources.boxes import find_checkboxes, is_checkbox, read_checkbox_text
+from plait.sources.markdown import Block, Checkbox, Markdown
 
 # A whole number needs a full stop or a parenthesis: "2 eggs" is no second task.
 _NUMBER = re.compile(
@@ -17,26 +17,26 @@ _NUMBER = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Numbered:
+class NumberedBox:
     """A box and its number; an empty one if it has none. `text` is what follows."""
 
     block: Block
-    box: Box
+    box: Checkbox
     number: str
     text: str
 
 
-def numbered(markdown: Markdown) -> Iterator[Numbered]:
+def find_numbered_boxes(markdown: Markdown) -> Iterator[NumberedBox]:
     """Every box of a file."""
-    for block, box in boxes(markdown):
-        if is_box(box):
-            text = own_text(markdown, block, box)
+    for block, box in find_checkboxes(markdown):
+        if is_checkbox(box):
+            text = read_checkbox_text(markdown, block, box)
             found = _NUMBER.match(text)
             number = (found[1] or found[2]) if found else ""
-            yield Numbered(block, box, number, found[3] if found else text)
+            yield NumberedBox(block, box, number, found[3] if found else text)
 
 
-def parents(ids: Sequence[str]) -> list[int | None]:
+def find_parents(ids: Sequence[str]) -> list[int | None]:
     """For each number the place of the nearest one above it that it begins with: of 1.2 for 1.2.3, else of 1."""
     seen: dict[str, int] = {}
     found = []

@@ -9,12 +9,12 @@ from dataclasses import field
 
 from plait.core.frozen import dataclass
 from plait.core.task import Origin, Phase
-from plait.sources.markdown import Block, Kind, Markdown
-from plait.sources.model import Document, Entry
-from plait.sources.titles import Unique, headline, plain
+from plait.sources.markdown import Block, BlockKind, Markdown
+from plait.sources.model import Document, SourceEntry
+from plait.sources.titles import UniqueNames, make_title, strip_markup
 
 # Every phase waits for all the earlier ones. Beyond this many it waits for the nearest, which wait for the others.
-_EARLIER = 200
+_MAX_EARLIER_PHASES = 200
 
 _NUMBERING = re.compile(r"\A\d{1,4}(?:\.\d{1,4}){0,5}[.):]?\s+")
 _SIGNS = re.compile(r"\A\W+|\s*\([^()]*\)\W*\Z|\W+\Z")
@@ -24,52 +24,52 @@ _NOT_TASKS = re.compile(
     r"|(?:verification|validation|acceptance|review)\s+checklist",
     re.IGNORECASE,
 )
-_LONGEST = 80
+_MAX_LABEL_LENGTH = 80
 
 
-def outline(markdown: Markdown) -> Iterator[tuple[Block, tuple[Block, ...]]]:
+def walk_outline(markdown: Markdown) -> Iterator[tuple[Block, tuple[Block, ...]]]:
     """Every block with the headings it lies under, the outermost first; a heading lies under itself.
 
     A heading inside a quote or a list heads nothing beyond it.
     """
     path: tuple[Block, ...] = ()
     for block in markdown.blocks:
-        if block.kind is Kind.HEADING and block.parent is None and not block.quoted:
+        if block.kind is BlockKind.HEADING and block.parent is None and not block.quoted:
             path = (*(above for above in path if above.level < block.level), block)
         yield block, path
 
 
-def name(text: str) -> str:
+def clean_heading(text: str) -> str:
     """A heading's or label's name: plain, without numbering, signs and the colon at its end."""
-    return _NUMBERING.sub("", plain(text).strip(" :\t#*-\u2013\u2014."))
+    return _NUMBERING.sub("", strip_markup(text).strip(" :\t#*-\u2013\u2014."))
 
 
-def not_tasks(text: str) -> bool:
+def excludes_tasks(text: str) -> bool:
     """Whether boxes under this heading or label are no tasks: what is to be true in the end, or what signs mean."""
-    return _NOT_TASKS.fullmatch(label(text)) is not None
+    return _NOT_TASKS.fullmatch(make_label(text)) is not None
 
 
-def label(text: str) -> str:
+def make_label(text: str) -> str:
     """A short name without signs around it and what is added in parentheses; a longer text is no label."""
-    return _SIGNS.sub("", name(text)) if len(text) <= _LONGEST and "\n" not in text else ""
+    return _SIGNS.sub("", clean_heading(text)) if len(text) <= _MAX_LABEL_LENGTH and "\n" not in text else ""
 
 
 @dataclass
-class Phases:
+class PhaseBuilder:
     """The phases of a file, in the order of their headings. `gate`: the share that opens one, if the format says so."""
 
     document: Document
     gate: float | None = None
     _headings: dict[str, tuple[str, Block]] = field(default_factory=dict)
-    _keys: Unique = field(default_factory=Unique)
+    _keys: UniqueNames = field(default_factory=UniqueNames)
 
-    def open(self, key: str, title: str, heading: Block) -> str:
+    def add(self, key: str, title: str, heading: Block) -> str:
         """A new phase; its key is changed if another phase has it already."""
         unique = self._keys(key)
         self._headings[unique] = (title, heading)
         return unique
 
-    def of(self, entries: Iterable[Entry]) -> tuple[Phase, ...]:
+    def build(self, entries: Iterable[SourceEntry]) -> tuple[Phase, ...]:
         """The phases that have tasks, counted over these entries; groups don't count."""
         total: Counter[str | None] = Counter()
         settled: Counter[str | None] = Counter()
@@ -78,10 +78,10 @@ class Phases:
             there.add(entry.task.phase)
             if entry.task.gating and not entry.parts:
                 total[entry.task.phase] += 1
-                settled[entry.task.phase] += entry.mark.closed
+                settled[entry.task.phase] += entry.status.is_closed
         keys = [key for key in self._headings if key in there]
         return tuple(
-            self._phase(key, tuple(keys[max(0, n - _EARLIER) : n]), total[key], settled[key])
+            self._phase(key, tuple(keys[max(0, n - _MAX_EARLIER_PHASES) : n]), total[key], settled[key])
             for n, key in enumerate(keys)
         )
 
@@ -89,11 +89,11 @@ class Phases:
         title, heading = self._headings[key]
         return Phase(
             key,
-            headline(title),
+            make_title(title),
             after,
             total,
             settled,
             at=Origin(self.document.path, heading.start + 1),
-            reason=headline(heading.text),
+            reason=make_title(heading.text),
             gate=self.gate,
         )

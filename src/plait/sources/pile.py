@@ -11,10 +11,10 @@ from plait.core.frozen import dataclass
 from plait.core.plan import Problem
 from plait.core.settings import FileConflicts
 from plait.core.task import Need, NeedKind, Phase, Task
-from plait.sources.address import names
-from plait.sources.formats import TAGGED
-from plait.sources.model import Entry, Reading
-from plait.sources.same import Same
+from plait.sources.address import make_source_names
+from plait.sources.formats import TAGGED_FORMATS
+from plait.sources.model import SourceEntry, Reading
+from plait.sources.same import PathAliases
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,53 +33,57 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Pile:
+class SourceSet:
     """Ids are unique across sources (not necessarily within one: that is the graph's business)."""
 
     sources: tuple[Source, ...]
-    entries: tuple[Entry, ...]
+    entries: tuple[SourceEntry, ...]
     phases: tuple[Phase, ...]
     problems: tuple[Problem, ...]
     conflicts: FileConflicts
-    same: Same
+    aliases: PathAliases
 
-    def task(self, entry: Entry) -> Task:
+    def build_task(self, entry: SourceEntry) -> Task:
         """The entry's task with all the files that keep it apart from others."""
         whole = self.touches(entry)
         return entry.task if whole == entry.task.touches else replace(entry.task, touches=whole)
 
-    def touches(self, entry: Entry) -> tuple[str, ...]:
+    def touches(self, entry: SourceEntry) -> tuple[str, ...]:
         """The files that keep its task apart from others, each by its whole path."""
         touches: Sequence[str] = () if self.conflicts is FileConflicts.OFF else entry.task.touches
         if self.conflicts is FileConflicts.INFERRED:
             touches = (*touches, *entry.mentions)
-        return tuple(dict.fromkeys(map(self.same.file, touches)))
+        return tuple(dict.fromkeys(map(self.aliases.resolve, touches)))
 
     @cached_property
-    def by_id(self) -> dict[str, Entry]:
+    def by_id(self) -> dict[str, SourceEntry]:
         return {entry.task.id: entry for entry in self.entries}
 
     @cached_property
-    def finished(self) -> frozenset[str]:
+    def finished_ids(self) -> frozenset[str]:
         return frozenset(entry.task.id for entry in self.entries if self._closed(entry))
 
-    def _closed(self, entry: Entry) -> bool:
+    def _closed(self, entry: SourceEntry) -> bool:
         """A group is finished when its parts are, whatever its own mark says."""
         parts = (self.by_id.get(part) for part in entry.parts)
-        return all(part is None or self._closed(part) for part in parts) if entry.parts else entry.mark.closed
+        return (
+            all(part is None or self._closed(part) for part in parts)
+            if entry.parts
+            else entry.status.is_closed
+        )
 
 
-def gather(
+def combine_sources(
     readings: Sequence[tuple[str, str, Reading]],
     *,
     conflicts: FileConflicts = FileConflicts.INFERRED,
-    same: Same | None = None,
+    aliases: PathAliases | None = None,
     tag: str = "",
-) -> Pile:
+) -> SourceSet:
     """From (format, path, reading) of each source to one pile."""
-    short = names([path for _, path, _ in readings])
+    short = make_source_names([path for _, path, _ in readings])
     sources = tuple(
-        Source(name, *reading, tag if reading[0] in TAGGED else "")
+        Source(name, *reading, tag if reading[0] in TAGGED_FORMATS else "")
         for name, reading in zip(short, readings, strict=True)
     )
     ids = [{entry.task.id for entry in source.reading.entries} for source in sources]
@@ -90,7 +94,7 @@ def gather(
         for source, mine in zip(sources, ids, strict=True)
         for name in (mine if len(sources) > 1 else ())
     }
-    entries: list[Entry] = []
+    entries: list[SourceEntry] = []
     phases: list[Phase] = []
     for source, mine in zip(sources, ids, strict=True):
         renamed = elsewhere | {name: f"{source.name}:{name}" for name in mine if known[name] > 1}
@@ -98,16 +102,18 @@ def gather(
             phase.key: f"{source.name}:{phase.key}" for phase in source.reading.phases if keys[phase.key] > 1
         }
         prefix = f"{source.name}:" if len(sources) > 1 else None
-        entries += (_renamed(entry, renamed, rekeyed, prefix) for entry in source.reading.entries)
-        phases += (_rephrased(phase, renamed, rekeyed) for phase in source.reading.phases)
+        entries += (_rename_entry(entry, renamed, rekeyed, prefix) for entry in source.reading.entries)
+        phases += (_rename_phase(phase, renamed, rekeyed) for phase in source.reading.phases)
     problems = tuple(problem for source in sources for problem in source.reading.problems)
-    same = Same.of(entries) if same is None else same
-    return Pile(
-        sources, tuple(_past_finished(_without_groups(entries))), tuple(phases), problems, conflicts, same
+    aliases = PathAliases.from_entries(entries) if aliases is None else aliases
+    return SourceSet(
+        sources, tuple(_bridge_finished(_expand_groups(entries))), tuple(phases), problems, conflicts, aliases
     )
 
 
-def _renamed(entry: Entry, ids: Mapping[str, str], keys: Mapping[str, str], prefix: str | None) -> Entry:
+def _rename_entry(
+    entry: SourceEntry, ids: Mapping[str, str], keys: Mapping[str, str], prefix: str | None
+) -> SourceEntry:
     """`prefix` is there where there are several sources: every entry then answers to its full name too."""
     if prefix is None:
         return entry
@@ -124,7 +130,7 @@ def _renamed(entry: Entry, ids: Mapping[str, str], keys: Mapping[str, str], pref
     return replace(entry, task=task, parts=parts, aliases=aliases)
 
 
-def _rephrased(phase: Phase, ids: Mapping[str, str], keys: Mapping[str, str]) -> Phase:
+def _rename_phase(phase: Phase, ids: Mapping[str, str], keys: Mapping[str, str]) -> Phase:
     return replace(
         phase,
         key=keys.get(phase.key, phase.key),
@@ -133,27 +139,27 @@ def _rephrased(phase: Phase, ids: Mapping[str, str], keys: Mapping[str, str]) ->
     )
 
 
-def _without_groups(entries: list[Entry]) -> list[Entry]:
+def _expand_groups(entries: list[SourceEntry]) -> list[SourceEntry]:
     """Whoever needs a group needs its parts."""
     groups = {entry.task.id: entry.parts for entry in entries if entry.parts}
     if not groups:
         return entries
     return [
-        replace(entry, task=replace(entry.task, needs=_needs(entry.task.needs, groups, entry.task.id)))
+        replace(entry, task=replace(entry.task, needs=_expand_needs(entry.task.needs, groups, entry.task.id)))
         if any(need.on in groups for need in entry.task.needs)
         else entry
         for entry in entries
     ]
 
 
-def _past_finished(entries: Sequence[Entry]) -> Iterator[Entry]:
+def _bridge_finished(entries: Sequence[SourceEntry]) -> Iterator[SourceEntry]:
     """Whoever follows a finished task follows those that it followed: a chain holds though one of its tasks was early."""
     known = {entry.task.id for entry in entries}
     past: dict[str, dict[str, None]] = {}
     for entry in entries:
         task = entry.task
         chain = [need for need in task.needs if need.kind is NeedKind.CHAIN and need.on in known]
-        if entry.mark.closed and not entry.parts:
+        if entry.status.is_closed and not entry.parts:
             past[task.id] = dict.fromkeys(on for need in chain for on in past.get(need.on, (need.on,)))
             yield entry
         elif any(past.get(need.on) for need in chain):
@@ -165,17 +171,17 @@ def _past_finished(entries: Sequence[Entry]) -> Iterator[Entry]:
             yield entry
 
 
-def _needs(needs: Sequence[Need], groups: Mapping[str, Sequence[str]], own: str) -> tuple[Need, ...]:
+def _expand_needs(needs: Sequence[Need], groups: Mapping[str, Sequence[str]], own: str) -> tuple[Need, ...]:
     found = []
     for need in needs:
         if need.on in groups:
-            found += [replace(need, on=leaf) for leaf in leaves(need.on, groups) if leaf != own]
+            found += [replace(need, on=leaf) for leaf in list_leaves(need.on, groups) if leaf != own]
         else:
             found.append(need)
     return tuple(found)
 
 
-def leaves(name: str, groups: Mapping[str, Sequence[str]]) -> list[str]:
+def list_leaves(name: str, groups: Mapping[str, Sequence[str]]) -> list[str]:
     """The tasks that a group stands for, however deep."""
     found: dict[str, None] = {}
     met = {name}

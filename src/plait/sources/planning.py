@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from plait.core.frozen import dataclass
-from plait.core.graph import Checked, UnknownNeeds, build
+from plait.core.graph import PlanCheck, UnknownNeeds, build_checked_plan
 from plait.core.plan import Plan, Problem, Severity
 from plait.core.task import Task
-from plait.sources.pile import Pile
-from plait.sources.select import Selection, named, select, with_needs
+from plait.sources.pile import SourceSet
+from plait.sources.select import Selection, select_ids, select_tasks, add_needs
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class PlanOptions:
     """What a person asked for: which tasks, and what to do about needs that the selection does not meet.
 
     `ids` are exact: a program names tasks by them, where a person selects.
@@ -28,7 +28,7 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlanResult:
     """A plan, or the reasons why there is none; `complete`: there is nothing left to do, and that is no mistake.
 
     `unreadable` tasks were asked for, and are in no plan: whoever runs the plan has not done all.
@@ -44,34 +44,39 @@ class Planned:
         return any(problem.severity is Severity.ERROR for problem in self.problems)
 
 
-def plan(pile: Pile, wish: Wish, durations: Callable[[Task], float] | None = None) -> Planned:
-    if any(problem.severity is Severity.ERROR for problem in pile.problems) and not pile.entries:
-        return Planned(None, pile.problems)
+def plan_tasks(
+    source_set: SourceSet, options: PlanOptions, durations: Callable[[Task], float] | None = None
+) -> PlanResult:
+    if any(problem.severity is Severity.ERROR for problem in source_set.problems) and not source_set.entries:
+        return PlanResult(None, source_set.problems)
     selection = (
-        named(pile, wish.ids, resume=wish.resume)
-        if wish.ids
-        else select(pile, wish.select, resume=wish.resume)
+        select_ids(source_set, options.ids, resume=options.resume)
+        if options.ids
+        else select_tasks(source_set, options.select, resume=options.resume)
     )
-    problems = pile.problems + selection.problems
+    problems = source_set.problems + selection.problems
     if selection.failed or not selection.ids:
-        return Planned(None, problems, complete=selection.complete and not selection.failed)
-    checked = _check(pile, selection, wish, durations)
+        return PlanResult(None, problems, complete=selection.complete and not selection.failed)
+    checked = _build_checked(source_set, selection, options, durations)
     problems += checked.problems
     failed = any(problem.severity is Severity.ERROR for problem in problems)
-    return Planned(None if failed else checked.plan, problems, unreadable=selection.unreadable)
+    return PlanResult(None if failed else checked.plan, problems, unreadable=selection.unreadable)
 
 
-def _check(
-    pile: Pile, selection: Selection, wish: Wish, durations: Callable[[Task], float] | None
-) -> Checked:
-    ids = with_needs(pile, selection.ids) if wish.with_needs else selection.ids
+def _build_checked(
+    source_set: SourceSet,
+    selection: Selection,
+    options: PlanOptions,
+    durations: Callable[[Task], float] | None,
+) -> PlanCheck:
+    ids = add_needs(source_set, selection.ids) if options.with_needs else selection.ids
     chosen = set(ids)
-    return build(
-        [pile.task(entry) for entry in pile.entries if entry.task.id in chosen],
-        phases=pile.phases,
-        finished=pile.finished,
-        known=pile.by_id.keys() - pile.finished,
-        unknown=wish.unknown,
-        ignore_needs=wish.ignore_needs,
+    return build_checked_plan(
+        [source_set.build_task(entry) for entry in source_set.entries if entry.task.id in chosen],
+        phases=source_set.phases,
+        finished=source_set.finished_ids,
+        known=source_set.by_id.keys() - source_set.finished_ids,
+        unknown=options.unknown,
+        ignore_needs=options.ignore_needs,
         durations=durations,
     )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from plait.sources.model import Entry
+from plait.sources.model import SourceEntry
 
 
-class Same:
+class PathAliases:
     """Turns a short name of a file into its whole path, where there is exactly one that ends like it."""
 
     def __init__(self, files: Iterable[str]) -> None:
@@ -17,7 +17,7 @@ class Same:
             self._by_name.setdefault(path.rpartition("/")[2], []).append(path)
 
     @classmethod
-    def of(cls, entries: Iterable[Entry], existing: Iterable[str] = ()) -> Same:
+    def from_entries(cls, entries: Iterable[SourceEntry], existing: Iterable[str] = ()) -> PathAliases:
         """Among the files that exist, and those that the entries name with their folder."""
         named = {
             path
@@ -27,8 +27,8 @@ class Same:
         }
         return cls(named.union(existing))
 
-    def file(self, said: str) -> str:
-        plain = said.removeprefix("./")
+    def resolve(self, value: str) -> str:
+        plain = value.removeprefix("./")
         if plain in self._files or plain.endswith("/") or "*" in plain:
             return plain
         ending = f"/{plain}"

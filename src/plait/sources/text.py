@@ -25,19 +25,19 @@ def encode(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def printable(text: str) -> str:
+def to_printable(text: str) -> str:
     """The text as it may be shown, stored and sent: what was not UTF-8 is a question mark in a diamond, NUL too."""
     return _SURROGATE.sub("\ufffd", text).replace("\0", "\ufffd")
 
 
-def broken(text: str) -> int | None:
+def find_invalid_utf8_line(text: str) -> int | None:
     """The first line (from 1) that holds bytes which are not UTF-8."""
     found = _SURROGATE.search(text)
     return None if found is None else len(_LINE.findall(text, 0, found.start() + 1))
 
 
 @dataclass(frozen=True)
-class Lines:
+class TextLines:
     """The lines of a text with their ends; numbers start at 0, as the markdown parser counts them."""
 
     text: str
@@ -57,27 +57,27 @@ class Lines:
     def __len__(self) -> int:
         return len(self.all)
 
-    def at(self, position: int) -> int:
+    def line_at(self, position: int) -> int:
         """The number of the line in which a position of the text lies."""
         return bisect_right(self.starts, position, hi=max(len(self.all), 1)) - 1
 
-    def bare(self, number: int) -> str:
+    def strip_end(self, number: int) -> str:
         """A line without its end, and without the byte order mark."""
         line = _END.sub("", self.all[number])
         return line.removeprefix(BOM) if number == 0 else line
 
-    def end(self, number: int) -> str:
+    def line_end(self, number: int) -> str:
         """How this line ends; empty for a last line without an end."""
         return self.all[number][len(_END.sub("", self.all[number])) :]
 
     @cached_property
     def eol(self) -> str:
         """How lines end in this file: as the first one does."""
-        return self.end(0) or "\n" if self.all else "\n"
+        return self.line_end(0) or "\n" if self.all else "\n"
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Edit:
+class TextEdit:
     """Put `new` in place of the text from `start` to `stop`."""
 
     start: int
@@ -85,7 +85,7 @@ class Edit:
     new: str
 
 
-def apply(text: str, edits: Iterable[Edit]) -> str:
+def apply_edits(text: str, edits: Iterable[TextEdit]) -> str:
     """The text with all the edits; they must not overlap, and inserts at one place stay in their order."""
     parts: list[str] = []
     done = 0

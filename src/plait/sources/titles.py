@@ -7,30 +7,30 @@ from dataclasses import field
 
 from plait.core.frozen import dataclass
 
-_LONGEST = 120
+_MAX_TITLE_LENGTH = 120
 _LINK = re.compile(r"!?\[([^\[\]\n]{0,200})\]\([^()\n]{0,500}\)")
 # What stands in back-ticks is code: `_x` and `*.py` keep their signs.
 _MARKUP = re.compile(r"`([^`]*)`|\*\*|__|~~|`|(?<![\w*])[*_](?=\S)|(?<=\S)[*_](?![\w*])")
 
 
-def plain(text: str) -> str:
+def strip_markup(text: str) -> str:
     """The text without emphasis, back-ticks and the targets of links, on one line."""
     if "[" in text:
         text = _LINK.sub(r"\1", text)
     return " ".join(_MARKUP.sub(lambda found: found[1] or "", text).split())
 
 
-def headline(text: str) -> str:
+def make_title(text: str) -> str:
     """A text as a title: plain, and cut after a word if it is long."""
-    line = plain(text)
-    if len(line) <= _LONGEST:
+    line = strip_markup(text)
+    if len(line) <= _MAX_TITLE_LENGTH:
         return line
-    cut = line.rfind(" ", _LONGEST // 2, _LONGEST)
-    return f"{line[: cut if cut > 0 else _LONGEST].rstrip()}\u2026"
+    cut = line.rfind(" ", _MAX_TITLE_LENGTH // 2, _MAX_TITLE_LENGTH)
+    return f"{line[: cut if cut > 0 else _MAX_TITLE_LENGTH].rstrip()}\u2026"
 
 
 @dataclass
-class Unique:
+class UniqueNames:
     """Names that are all different: the second `x` is `x-2`."""
 
     _used: dict[str, int] = field(default_factory=dict)

@@ -15,14 +15,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from plait.adapters import kits
-from plait.adapters.sqlite import open_inbox, open_writer
-from plait.core.drive import decide, take
+from plait.adapters.sqlite import open_inbox, open_journal_writer
+from plait.core.drive import decide_due, fold_incoming
 from plait.core.evolve import evolve
 from plait.core.reports import EngineTaken
 from plait.core.requests import Submit
 from plait.core.state import State
 from plait.site.folder import StateFolder
-from plait.wiring import INBOX, JOURNAL, Place
+from plait.wiring import INBOX_FILE, JOURNAL_FILE, RepoLocation
 
 READY = "ready\n"
 PATIENCE = 60.0  # seconds without a request; no test waits that long
@@ -31,7 +31,7 @@ PATIENCE = 60.0  # seconds without a request; no test waits that long
 class Clerks:
     """All that were started for one place."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: RepoLocation) -> None:
         self._place = place
         self.started: list[subprocess.Popen[str]] = []
 
@@ -57,7 +57,7 @@ class Clerks:
 
 
 @contextmanager
-def clerks(place: Place) -> Iterator[Clerks]:
+def clerks(place: RepoLocation) -> Iterator[Clerks]:
     made = Clerks(place)
     try:
         yield made
@@ -66,22 +66,28 @@ def clerks(place: Place) -> Iterator[Clerks]:
 
 
 def serve(folder: Path, most: int) -> None:
-    state, journal, inbox = State(), open_writer(folder / JOURNAL), open_inbox(folder / INBOX)
+    state, journal, inbox = (
+        State(),
+        open_journal_writer(folder / JOURNAL_FILE),
+        open_inbox(folder / INBOX_FILE),
+    )
     for record in journal.read():
         evolve(state, record)
-    journal.append(take(state, [EngineTaken(os.getpid())], time.time()))
+    journal.append(fold_incoming(state, [EngineTaken(os.getpid())], time.time()))
     sys.stdout.write(READY)
     sys.stdout.flush()
     while inbox.wait(PATIENCE):
         for request in inbox.pending():
             if isinstance(request, Submit):
-                kits.load_kit(StateFolder(folder), request.batch)  # it must be there before the request is
+                kits.read_batch_inputs(
+                    StateFolder(folder), request.batch
+                )  # it must be there before the request is
             most -= 1
             if not most:
                 os.kill(os.getpid(), signal.SIGKILL)
-            records = take(state, [request], time.time())
-            journal.append([*records, *decide(state, time.time())[0]])
-            inbox.taken([request.id])
+            records = fold_incoming(state, [request], time.time())
+            journal.append([*records, *decide_due(state, time.time())[0]])
+            inbox.mark_taken([request.id])
 
 
 if __name__ == "__main__":

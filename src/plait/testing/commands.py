@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from plait.cli.main import run
+from plait.cli.main import run_cli
 
 
 class Capture(Protocol):
@@ -33,7 +33,7 @@ def ask(capture: Capture, where: Path, *words: str) -> Answer:
     """`plait -C WHERE WORDS…`"""
     capture.readouterr()
     try:
-        code = run(["-C", str(where), *words])
+        code = run_cli(["-C", str(where), *words])
     finally:
         gc.enable()  # short-lived processes go without, this one does not
     out, err = capture.readouterr()

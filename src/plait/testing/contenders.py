@@ -9,8 +9,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from plait.agents.listening import Listening
-from plait.agents.model import AgentSpec, Brief, Command, Listener, Reports, Signal, Used
+from plait.agents.listening import PlainTextParser
+from plait.agents.model import (
+    AgentSpec,
+    AttemptContext,
+    Command,
+    OutputParser,
+    CostReporting,
+    AgentEvent,
+    SpendUpdated,
+)
 from plait.core.reports import Outcome
 from plait.core.settings import NO_SPEND, Spend
 
@@ -19,17 +27,17 @@ _SPENT = re.compile(r"spent (\d{1,9}) (\d{1,9})")
 
 
 class _Contender:
-    reports = Reports.COST
+    reports = CostReporting.COST
 
     def __init__(self, spec: AgentSpec) -> None:
         self.name = spec.name
         self.provider = spec.account or spec.name
 
-    def command(self, brief: Brief) -> Command:
+    def build_command(self, context: AttemptContext) -> Command:
         script = f'exec sh "${FOLDER}/{type(self).__name__.lower()}.sh"'
-        return Command(("sh", "-c", script), brief.prompt_file)
+        return Command(("sh", "-c", script), context.prompt_file)
 
-    def listen(self, before: Spend = NO_SPEND) -> Listener:  # noqa: ARG002 - the protocol's
+    def create_parser(self, before: Spend = NO_SPEND) -> OutputParser:  # noqa: ARG002 - the protocol's
         return _Heard()
 
 
@@ -47,18 +55,18 @@ class Judge(_Contender):
 
 class _Heard:
     def __init__(self) -> None:
-        self._plain = Listening(words=True)
+        self._plain = PlainTextParser(use_output=True)
         self._spend = NO_SPEND
 
-    def hear(self, line: str) -> Sequence[Signal]:
+    def feed(self, line: str) -> Sequence[AgentEvent]:
         found = _SPENT.fullmatch(line)
         if found is None:
-            return self._plain.hear(line)
+            return self._plain.feed(line)
         self._spend = Spend(int(found[1]), int(found[2]))
-        return (Used(self._spend),)
+        return (SpendUpdated(self._spend),)
 
-    def missed(self) -> None:
+    def mark_gap(self) -> None:
         pass
 
-    def end(self, code: int, tail: str, said_at: float) -> Outcome:
-        return replace(self._plain.end(code, tail, said_at), spend=self._spend)
+    def finish(self, code: int, tail: str, printed_at: float) -> Outcome:
+        return replace(self._plain.finish(code, tail, printed_at), spend=self._spend)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from plait import codec
 from plait.core.decisions import AttemptEnding
-from plait.core.drive import decide, take
+from plait.core.drive import decide_due, fold_incoming
 from plait.core.events import Record
 from plait.core.evolve import evolve
-from plait.core.probe import outstanding
+from plait.core.probe import list_outstanding
 from plait.core.reports import ClockJumped, EngineReleased, EngineTaken, Report
 from plait.core.requests import Request
 from plait.core.state import State
@@ -93,8 +93,8 @@ class SimEngine:
         """One round of the loop; with a crash in it, what was durable before the crash stays."""
         at = self._world.time.wall
         incoming: list[Request | Report] = [*self._jumped(), *requests, *reports]
-        group = take(self._state, incoming, at)
-        decisions, self._wake = decide(self._state, at)
+        group = fold_incoming(self._state, incoming, at)
+        decisions, self._wake = decide_due(self._state, at)
         group += decisions
         fatal = self._append(group)
         if len(self.journal) == self._state.seq:
@@ -135,10 +135,13 @@ class SimEngine:
         self._offset = world.time.offset
         self._state = State()
         for record in self.journal:
-            evolve(self._state, codec.load(codec.dump(record)) if self._conduct.through_codec else record)
+            evolve(
+                self._state,
+                codec.decode_record(codec.encode_record(record)) if self._conduct.through_codec else record,
+            )
         found: list[Report] = [EngineTaken(self._pid, "here"), *world.engine_came()]
         made = {record.event for record in self.journal if isinstance(record.event, PERFORMED)}
-        for decision in outstanding(self._state):
+        for decision in list_outstanding(self._state):
             # Endings are told by their sum: the first reason and the hardest way.
             if decision not in made and not isinstance(decision, AttemptEnding):
                 raise Violation("probe", f"nobody decided {decision}", self.journal[-20:])

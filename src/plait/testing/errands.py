@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
-from plait.codec import KINDS, dump
+from plait.codec import EVENT_TYPES, encode_record
 from plait.core.events import Record
 from plait.testing.audit import Violation
 from plait.testing.crashes import Crashes, Never, Once
@@ -51,7 +51,7 @@ class Tally:
 
     @property
     def unseen(self) -> list[str]:
-        return [kind for kind in KINDS if not self.kinds[kind]]
+        return [kind for kind in EVENT_TYPES if not self.kinds[kind]]
 
 
 def do(errand: Errand) -> Tally:
@@ -79,7 +79,7 @@ def _storm(tally: Tally, seed: int) -> None:
 def _twin(tally: Tally, seed: int) -> None:
     """The same seed gives the same journal, to the byte."""
     runs = [_try(tally, f"--seed {seed}", stormy(seed), None) for _ in range(2)]
-    journals = [[dump(record) for record in each.journal] for each in runs if each is not None]
+    journals = [[encode_record(record) for record in each.journal] for each in runs if each is not None]
     if len(journals) == 2 and journals[0] != journals[1]:
         place = next((n for n, (a, b) in enumerate(zip(*journals, strict=False)) if a != b), 0)
         tally.violations.append(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from plait.core.plan import Problem, Severity
-from plait.sources.formats import load
-from plait.sources.model import Document, Entry, Material, Options, Reading
-from plait.sources.text import printable
+from plait.sources.formats import load_format
+from plait.sources.model import Document, SourceEntry, SourceFiles, ReadOptions, Reading
+from plait.sources.text import to_printable
 
 
 def material(
@@ -17,29 +17,31 @@ def material(
     *,
     named: bool = True,
     exclude: tuple[str, ...] = (),
-) -> Material:
+) -> SourceFiles:
     """A folder as a format gets it: `named` as a folder, else as the list of its files."""
-    documents = {name: Document(f"{folder}/{name}", printable(text)) for name, text in sorted(files.items())}
-    wanted = load(format_name).companions(folder)
+    documents = {
+        name: Document(f"{folder}/{name}", to_printable(text)) for name, text in sorted(files.items())
+    }
+    wanted = load_format(format_name).companions(folder)
     companions = {document.path: document for document in documents.values() if document.path in wanted}
     listed = tuple(
         document
         for document in documents.values()
         if document.name.endswith(".md") and (named or document.path not in companions)
     )
-    return Material(folder, listed, companions, Options(exclude=exclude), folder=named)
+    return SourceFiles(folder, listed, companions, ReadOptions(exclude=exclude), folder=named)
 
 
-def by_id(reading: Reading) -> dict[str, Entry]:
+def by_id(reading: Reading) -> dict[str, SourceEntry]:
     return {entry.task.id: entry for entry in reading.entries}
 
 
-def only(reading: Reading) -> Entry:
+def only(reading: Reading) -> SourceEntry:
     (entry,) = reading.entries
     return entry
 
 
-def needs(entry: Entry) -> dict[str, str]:
+def needs(entry: SourceEntry) -> dict[str, str]:
     """What an entry needs, and the words that say so."""
     return {need.on: need.reason for need in entry.task.needs}
 

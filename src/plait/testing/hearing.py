@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from plait.core.events import Record
-from plait.front.feed import Feed
-from plait.server.mark import Mark
-from plait.server.story import pieces
+from plait.front.feed import EventStream
+from plait.server.mark import EventCursor
+from plait.server.story import encode_events
 
 
 @dataclass
@@ -31,11 +31,13 @@ class Reader:
         self._begun = b""
 
     @property
-    def heard(self) -> Mark | None:
-        return Mark.of(self.mark)
+    def heard(self) -> EventCursor | None:
+        return EventCursor.parse(self.mark)
 
 
 def told(journal: str, records: Sequence[Record]) -> list[bytes]:
     """What somebody hears who was there from the beginning and never cut off."""
-    feed = Feed()
-    return [piece.data for record in records for piece in pieces(journal, record.seq, feed.take(record))]
+    feed = EventStream()
+    return [
+        piece.data for record in records for piece in encode_events(journal, record.seq, feed.apply(record))
+    ]

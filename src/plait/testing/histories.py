@@ -15,7 +15,7 @@ from plait import codec
 from plait.core.events import Record
 from plait.core.evolve import evolve
 from plait.core.state import BatchState, State
-from plait.core.views import batch_view
+from plait.core.views import make_batch_view
 
 MOST_RECORDS = 450
 SEEDS = range(400)
@@ -46,7 +46,7 @@ class BatchEnd(msgspec.Struct, frozen=True, omit_defaults=True):
 def replay(lines: Iterable[bytes]) -> State:
     state = State()
     for line in lines:
-        evolve(state, codec.load(line))
+        evolve(state, codec.decode_record(line))
     return state
 
 
@@ -56,7 +56,7 @@ def outcome(state: State) -> dict[str, BatchEnd]:
 
 
 def _batch(state: State, batch: BatchState) -> BatchEnd:
-    view = batch_view(state, batch)
+    view = make_batch_view(state, batch)
     tasks = {
         task.id: TaskEnd(
             task.status.value,
@@ -69,7 +69,7 @@ def _batch(state: State, batch: BatchState) -> BatchEnd:
         )
         for task, kept in zip(view.tasks, batch.tasks, strict=True)
     }
-    said = batch.wording
+    said = batch.pull_request_override
     return BatchEnd(
         view.status.value, view.head, tasks, view.shipped, view.pr_url, view.unshipped, said.title, said.body
     )
@@ -77,7 +77,7 @@ def _batch(state: State, batch: BatchState) -> BatchEnd:
 
 def write(folder: Path, name: str, records: Iterable[Record]) -> None:
     # Read back once: a whole number where a fraction is meant is written as what it is.
-    lines = [codec.dump(codec.load(codec.dump(record))) for record in records]
+    lines = [codec.encode_record(codec.decode_record(codec.encode_record(record))) for record in records]
     (folder / f"{name}.jsonl").write_bytes(b"\n".join(lines) + b"\n")
     told = msgspec.json.format(msgspec.json.encode(outcome(replay(lines))), indent=1)
     (folder / f"{name}.outcome.json").write_bytes(told + b"\n")

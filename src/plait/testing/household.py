@@ -14,11 +14,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from plait.adapters.checkout.place import find_place
-from plait.adapters.sqlite import open_reader
+from plait.adapters.checkout.place import find_repo
+from plait.adapters.sqlite import open_journal_reader
 from plait.core.events import Record
 from plait.testing.path import without_agents
-from plait.wiring import JOURNAL, engine_of
+from plait.wiring import JOURNAL_FILE, find_engine
 
 _NAME = "PLAIT_HOUSEHOLD"
 
@@ -34,7 +34,7 @@ class Household:
         if repository:
             for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "begin"]):
                 subprocess.run(["git", *words], cwd=self.top, env=self.env, check=True)  # noqa: S603, S607 - git as it is here
-        self.place = find_place(self.top)
+        self.place = find_repo(self.top)
 
     def task(self, name: str, run: str, *, front: str = "", folder: str = "tasks") -> None:
         """A task file for the shell agent; `front` are more lines of front matter."""
@@ -70,7 +70,7 @@ class Household:
 
     def engine(self) -> int | None:
         """The process that holds the lease."""
-        info = engine_of(self.place)
+        info = find_engine(self.place)
         return info.pid or None if info else None
 
     def log(self) -> str:
@@ -79,7 +79,7 @@ class Household:
         return ""
 
     def records(self) -> list[Record]:
-        with closing(open_reader(self.place.state / JOURNAL)) as reader:
+        with closing(open_journal_reader(self.place.state / JOURNAL_FILE)) as reader:
             return list(reader.read())
 
     def processes(self) -> list[int]:

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from plait.core.decisions import AttemptStarted, GateEnding, GateStarted, MergeStarted, RebuildStarted
 from plait.core.reports import (
     AttemptLost,
-    Clash,
+    RebuildConflict,
     GateDone,
     GateLost,
-    LineReport,
+    BranchReport,
     MergeConflicted,
-    Merged,
+    MergedTask,
     MergeDone,
     MergeFailed,
     RebuildDone,
@@ -35,7 +35,7 @@ Order = MergeStarted | RebuildStarted | GateStarted
 @dataclass(slots=True)
 class Job:
     order: Order
-    result: LineReport | None = None
+    result: BranchReport | None = None
     dropped: bool = False
 
 
@@ -50,7 +50,7 @@ class Integrator:
         self._weather = weather
         self._send = send
         self.commits: dict[str, frozenset[Change]] = {}
-        self._lines: dict[str, list[Merged]] = {}
+        self._lines: dict[str, list[MergedTask]] = {}
         self._bases: dict[str, str] = {}
         self._jobs: dict[tuple[str, str, str, int], Job] = {}
 
@@ -102,7 +102,7 @@ class Integrator:
             rng = self._chance.rng("gate-ending", ending.batch, ending.n)
             self._time.after(rng.uniform(0.2, 8), lambda: self._end(job, lost=rng.random() < 0.3))
 
-    def probe(self, order: Order | GateEnding) -> LineReport | None:
+    def probe(self, order: Order | GateEnding) -> BranchReport | None:
         key = ("GateStarted", order.batch, "", order.n) if isinstance(order, GateEnding) else _key(order)
         job = self._jobs.get(key)
         return job.result if job is not None else None
@@ -141,7 +141,7 @@ class Integrator:
         if isinstance(job.result, MergeFailed) and isinstance(job.order, MergeStarted):
             self._miss(job.order)
 
-    def _merge(self, order: MergeStarted) -> LineReport:
+    def _merge(self, order: MergeStarted) -> BranchReport:
         batch, task, n = order.batch, order.task, order.n
         if order.onto != self.head(batch):
             return MergeFailed(batch, task, n, f"the branch is at {self.head(batch)}, not at {order.onto}")
@@ -156,7 +156,7 @@ class Integrator:
             return MergeConflicted(batch, task, n, ("src/api.py",))
         commit = f"{batch}:{task}:m{n}"
         self.commits[commit] = self.commits[order.onto] | {(task, order.tip)}
-        self._lines[batch].append(Merged(task, commit))
+        self._lines[batch].append(MergedTask(task, commit))
         return MergeDone(batch, task, n, commit)
 
     def _miss(self, order: MergeStarted) -> None:
@@ -172,20 +172,20 @@ class Integrator:
         batch, n = order.batch, order.n
         if self._chance.happens(self._weather.merge_fail, "rebuild-fails", batch, n):
             return RebuildFailed(batch, n, "the disk is full")
-        line: list[Merged] = []
+        line: list[MergedTask] = []
         clashes = []
         for change in order.line:
             if self._chance.happens(self._weather.clash, "clashes", batch, n, change.task):
-                clashes.append(Clash(change.task, ("src/db.py",)))
+                clashes.append(RebuildConflict(change.task, ("src/db.py",)))
                 continue
             commit = f"{batch}:{change.task}:r{n}"
             below = line[-1].commit if line else self._bases[batch]
             self.commits[commit] = self.commits[below] | {(change.task, change.tip)}
-            line.append(Merged(change.task, commit))
+            line.append(MergedTask(change.task, commit))
         self._lines[batch] = line
         return RebuildDone(batch, n, tuple(line), tuple(clashes))
 
-    def _gate(self, order: GateStarted) -> LineReport:
+    def _gate(self, order: GateStarted) -> BranchReport:
         batch, n = order.batch, order.n
         if self._chance.happens(self._weather.lost, "gate-lost", batch, n):
             return GateLost(batch, n, "its machine died")

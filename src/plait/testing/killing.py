@@ -15,7 +15,7 @@ import psutil
 
 from plait.testing.estate import Estate
 from plait.testing.yard import PATIENCE
-from plait.wiring import JOURNAL, engine_of, find_place
+from plait.wiring import JOURNAL_FILE, find_engine, find_repo
 
 _GLANCE = 0.002
 _LONGEST = 0.4  # seconds from something that happened to the kill
@@ -52,7 +52,7 @@ class Killer:
         self.kill_engine(gits=self._chance.random() < 0.3)
 
     def kill_engine(self, *, gits: bool = False) -> None:
-        info = engine_of(find_place(self._estate.top))
+        info = find_engine(find_repo(self._estate.top))
         if info is None or not info.pid:
             return
         below = _gits(info.pid) if gits else []
@@ -69,8 +69,8 @@ class Killer:
 
         Between a branch that was moved and the record that says so there is hardly a moment: it is looked for.
         """
-        place = find_place(self._estate.top).state
-        journal, branches = place / f"{JOURNAL}-wal", place.parent / "refs" / "heads" / "plait"
+        place = find_repo(self._estate.top).state
+        journal, branches = place / f"{JOURNAL_FILE}-wal", place.parent / "refs" / "heads" / "plait"
         what = self._chance.choice(("start", "journal", "journal", "journal", "branches"))
         if what == "branches":
             self._change(front, branches, _BRANCHES)
@@ -90,7 +90,7 @@ def go_on(estate: Estate, over: Callable[[], bool], front: Callable[[], Popen[st
     deadline = time.monotonic() + PATIENCE
     while not (over() and not estate.processes()):
         assert time.monotonic() < deadline, "it does not come to an end"
-        if engine_of(find_place(estate.top)) is None and not over():
+        if find_engine(find_repo(estate.top)) is None and not over():
             estate.answer(front())
         time.sleep(10 * _GLANCE)
 

@@ -8,16 +8,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from plait.agents.model import (
     Activity,
     Agent,
-    Asked,
-    Brief,
-    Doing,
-    PhaseBegun,
-    Refused,
-    SessionKnown,
-    Signal,
-    Used,
+    QuestionAsked,
+    AttemptContext,
+    ActivityKind,
+    PhaseStarted,
+    ProviderRefused,
+    SessionStarted,
+    AgentEvent,
+    SpendUpdated,
 )
-from plait.agents.waits import Wait
+from plait.agents.waits import RetryAfter
 from plait.core.frozen import dataclass
 from plait.core.reports import Outcome
 from plait.core.settings import NO_SPEND, Spend
@@ -33,43 +33,43 @@ class Heard:
     """All that a listener told of one attempt."""
 
     outcome: Outcome
-    signals: tuple[Signal, ...]
+    signals: tuple[AgentEvent, ...]
 
     @property
-    def activities(self) -> list[tuple[Doing, str]]:
-        return [(one.doing, one.text) for one in self.signals if isinstance(one, Activity)]
+    def activities(self) -> list[tuple[ActivityKind, str]]:
+        return [(one.kind, one.text) for one in self.signals if isinstance(one, Activity)]
 
     @property
-    def refused(self) -> list[Wait]:
-        return [one.wait for one in self.signals if isinstance(one, Refused)]
+    def refused(self) -> list[RetryAfter]:
+        return [one.wait for one in self.signals if isinstance(one, ProviderRefused)]
 
     @property
     def sessions(self) -> list[str]:
-        return [one.session for one in self.signals if isinstance(one, SessionKnown)]
+        return [one.session for one in self.signals if isinstance(one, SessionStarted)]
 
     @property
     def spends(self) -> list[Spend]:
-        return [one.spend for one in self.signals if isinstance(one, Used)]
+        return [one.spend for one in self.signals if isinstance(one, SpendUpdated)]
 
     @property
     def phases(self) -> list[str]:
-        return [one.name for one in self.signals if isinstance(one, PhaseBegun)]
+        return [one.name for one in self.signals if isinstance(one, PhaseStarted)]
 
     @property
     def asked(self) -> list[str]:
-        return [one.question for one in self.signals if isinstance(one, Asked)]
+        return [one.question for one in self.signals if isinstance(one, QuestionAsked)]
 
 
 def heard(agent: Agent, lines: Iterable[object], code: int = 0, before: Spend = NO_SPEND) -> Heard:
     """What an attempt that printed these lines and exited so comes to; objects are printed as JSON."""
-    listener = agent.listen(before)
+    listener = agent.create_parser(before)
     printed = [line if isinstance(line, str) else json.dumps(line, separators=(",", ":")) for line in lines]
-    signals = tuple(signal for line in printed for signal in listener.hear(line))
-    return Heard(listener.end(code, "\n".join(printed)[-TAIL:], SAID_AT), signals)
+    signals = tuple(signal for line in printed for signal in listener.feed(line))
+    return Heard(listener.finish(code, "\n".join(printed)[-TAIL:], SAID_AT), signals)
 
 
-def brief(*, session: str | None = None, model: str = "", n: int = 1) -> Brief:
-    return Brief(
+def brief(*, session: str | None = None, model: str = "", n: int = 1) -> AttemptContext:
+    return AttemptContext(
         Attempt("7f3a", "04-split", Step.WRITE, n),
         Task("04-split", "Split it", model=model or None),
         workspace="/work/tree",

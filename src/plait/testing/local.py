@@ -7,26 +7,26 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from plait.adapters.local import Graces, LocalExecutor
+from plait.adapters.local import GracePeriods, LocalExecutor
 from plait.engine.reactor import SelectReactor
-from plait.ports import Executor, Witness
+from plait.ports import Executor, ExecutorCallbacks
 from plait.site import scope
 from plait.site.folder import StateFolder
-from plait.site.transcript import CAP
+from plait.site.transcript import MAX_DISK_BYTES
 from plait.testing.scene import Scene
 from plait.testing.strays import clear
 
-QUICK = Graces(ask=0.5, tell=0.2, leftover=0.2)
+QUICK = GracePeriods(interrupt=0.5, terminate=0.2, leftover=0.2)
 PATIENCE = 30.0
 
 
 @contextmanager
-def local_scene(folder: Path, *, graces: Graces = QUICK, cap: int = CAP) -> Iterator[Scene]:
+def local_scene(folder: Path, *, graces: GracePeriods = QUICK, cap: int = MAX_DISK_BYTES) -> Iterator[Scene]:
     opened: list[LocalExecutor] = []
     state = StateFolder(folder / "state")
 
-    def site(witness: Witness) -> Executor:
-        opened.append(LocalExecutor(state, witness, reactor, graces=graces, cap=cap))
+    def site(witness: ExecutorCallbacks) -> Executor:
+        opened.append(LocalExecutor(state, witness, reactor, grace_periods=graces, cap=cap))
         return opened[-1]
 
     def until(over: Callable[[], bool]) -> bool:
@@ -43,4 +43,4 @@ def local_scene(folder: Path, *, graces: Graces = QUICK, cap: int = CAP) -> Iter
                 executor.close()
             clear(folder)
             for path in folder.rglob("write-*/scope"):
-                scope.remove(path.read_text())
+                scope.remove_cgroup(path.read_text())

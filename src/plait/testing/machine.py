@@ -6,7 +6,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Protocol
 
-from plait.core.reports import PressureChanged, Report, RoomChanged
+from plait.core.reports import PressureChanged, Report, CapacityChanged
 from plait.core.status import Waiting
 from plait.testing.chance import Chance
 from plait.testing.timeline import Timeline
@@ -14,13 +14,13 @@ from plait.testing.weather import Weather
 
 _JUMPS = (-200.0, -5.0, 7.0, 90.0, 1800.0, 30_000.0)
 _ROOMS = (
-    RoomChanged(0, "only 90 MiB of memory left"),
-    RoomChanged(1, "600 MiB of memory left"),
-    RoomChanged(2, "2 of your 4 slots are taken by another engine", Waiting.SLOT),
-    RoomChanged(3, "2.0 GiB of memory left"),
-    RoomChanged(5, "3.0 GiB of memory left"),
+    CapacityChanged(0, "only 90 MiB of memory left"),
+    CapacityChanged(1, "600 MiB of memory left"),
+    CapacityChanged(2, "2 of your 4 slots are taken by another engine", Waiting.SLOT),
+    CapacityChanged(3, "2.0 GiB of memory left"),
+    CapacityChanged(5, "3.0 GiB of memory left"),
 )
-_NO_BOUND = RoomChanged(None)
+_NO_BOUND = CapacityChanged(None)
 _FOR_EVER = (
     _NO_BOUND,
     _NO_BOUND,
@@ -31,7 +31,7 @@ _FOR_EVER = (
 class Stage(Protocol):
     """What the machine does to the rest of the world."""
 
-    def sense(self, report: PressureChanged | RoomChanged) -> None: ...
+    def sense(self, report: PressureChanged | CapacityChanged) -> None: ...
 
     def lose_node(self) -> None: ...
 
@@ -77,11 +77,11 @@ class Machine:
         self._resize(rng.choice(_ROOMS))
         self._time.after(rng.uniform(1, 200), lambda: self._resize(self._usual))
 
-    def _settle(self, room: RoomChanged) -> None:
+    def _settle(self, room: CapacityChanged) -> None:
         self._usual = room
         self._resize(room)
 
-    def _resize(self, room: RoomChanged) -> None:
+    def _resize(self, room: CapacityChanged) -> None:
         if self.room != room:
             self.room = room
             self._stage.sense(room)

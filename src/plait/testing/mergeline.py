@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from plait.adapters.integrator import GitIntegrator, Regenerate
+from plait.adapters.integrator import GitBranchMerger, Regenerate
 from plait.core.decisions import Change, MergeStarted, RebuildStarted
 from plait.core.reports import MergeConflicted, MergeDone, RebuildDone
-from plait.kit import Blending
-from plait.ports import MergeWords
+from plait.kit import MergeRules
+from plait.ports import MergeMessage
 from plait.site import refs
 from plait.testing.repositories import Repository
 
@@ -21,9 +21,9 @@ class Line:
         self.batch = batch
         self.base = self.head = base
         self.changes: list[Change] = []
-        self.blending = Blending()
+        self.blending = MergeRules()
         self.rebuilds = 0
-        self.integrator = GitIntegrator(
+        self.integrator = GitBranchMerger(
             repository.git_dir,
             repository.git_dir / "plait" / "integrator",
             environment=repository.env,
@@ -42,11 +42,11 @@ class Line:
     def order(self, change: Change, n: int = 1) -> MergeStarted:
         return MergeStarted(self.batch, change.task, n, change.base, change.tip, self.head)
 
-    def words(self, task: str) -> MergeWords:
-        return MergeWords(f"Merge {task}", (("Plait-Attempt", f"{task}/write-1"),))
+    def words(self, task: str) -> MergeMessage:
+        return MergeMessage(f"Merge {task}", (("Plait-Attempt", f"{task}/write-1"),))
 
     def merge(
-        self, task: str, tip: str, base: str = "", words: MergeWords | None = None
+        self, task: str, tip: str, base: str = "", words: MergeMessage | None = None
     ) -> MergeDone | MergeConflicted:
         change = Change(task, base or self.base, tip)
         done = self.integrator.merge(self.order(change), words or self.words(task), self.blending)

@@ -11,11 +11,11 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from plait.agents.model import Activity, AgentSpec, Brief, Command, PhaseBegun, Price, Signal
-from plait.agents.tools.model import Model
-from plait.agents.tools.model_spec import options
+from plait.agents.model import Activity, AgentSpec, AttemptContext, Command, PhaseStarted, Price, AgentEvent
+from plait.agents.tools.model import ModelAgent
+from plait.agents.tools.model_spec import encode_options
 from plait.core.reports import Outcome
-from plait.core.task import Attempt, Job, Origin, Step, Task
+from plait.core.task import Attempt, ModelJob, Origin, Step, Task
 from plait.testing.forks import Forks
 from plait.testing.modelserver import ModelServer
 
@@ -30,7 +30,7 @@ class Done:
 
     outcome: Outcome
     printed: str
-    signals: tuple[Signal, ...]
+    signals: tuple[AgentEvent, ...]
     result: Mapping[str, object]
 
     @property
@@ -41,7 +41,7 @@ class Done:
 
     @property
     def phases(self) -> list[str]:
-        return [signal.name for signal in self.signals if isinstance(signal, PhaseBegun)]
+        return [signal.name for signal in self.signals if isinstance(signal, PhaseStarted)]
 
     @property
     def activities(self) -> list[str]:
@@ -72,11 +72,13 @@ class Workbench:
         return file.read_text() if file.is_file() else None
 
     @property
-    def agent(self) -> Model:
+    def agent(self) -> ModelAgent:
         asked = {"base_url": f"{self.server.url}/v1", "key": "BENCH_KEY", **self.settings}
-        return Model(AgentSpec("model", model="scripted", options=options(asked), prices=self.prices))
+        return ModelAgent(
+            AgentSpec("model", model="scripted", options=encode_options(asked), prices=self.prices)
+        )
 
-    def task(self, job: Job | None, text: str = "Write it.", **more: object) -> Task:
+    def task(self, job: ModelJob | None, text: str = "Write it.", **more: object) -> Task:
         made = Task("job-1", "The job", text, agent="model", job=job, origin=Origin("jobs/job-1.md", 1))
         return replace(made, **more)  # type: ignore[arg-type]  # fields of a task, by name
 
@@ -93,7 +95,7 @@ class Workbench:
     def finish(self, process: subprocess.Popen[bytes]) -> Done:
         return self._heard(process.wait(PATIENCE))
 
-    def do(self, job: Job | None, text: str = "Write it.", **more: object) -> Done:
+    def do(self, job: ModelJob | None, text: str = "Write it.", **more: object) -> Done:
         """The same, forked: for what is not about the process."""
         return self.do_again(self.task(job, text, **more))
 
@@ -104,7 +106,7 @@ class Workbench:
 
     def _laid_out(self, task: Task, feedback: str = "", prompt: str = "") -> Command:
         self.folder.mkdir(exist_ok=True)
-        brief = Brief(
+        brief = AttemptContext(
             Attempt("b", task.id, Step.WRITE, 1),
             task,
             str(self.workspace),
@@ -113,7 +115,7 @@ class Workbench:
             str(self.folder),
             feedback=feedback,
         )
-        command = self.agent.command(brief)
+        command = self.agent.build_command(brief)
         (self.folder / "prompt.md").write_text(prompt)
         for name, text in command.files:
             (self.folder / name).write_text(text)
@@ -121,9 +123,9 @@ class Workbench:
 
     def _heard(self, code: int) -> Done:
         printed = self._transcript.read_text()
-        listener = self.agent.listen()
-        signals = tuple(signal for line in printed.splitlines() for signal in listener.hear(line))
-        ended = listener.end(128 - code if code < 0 else code, printed[-8192:], time.time())
+        listener = self.agent.create_parser()
+        signals = tuple(signal for line in printed.splitlines() for signal in listener.feed(line))
+        ended = listener.finish(128 - code if code < 0 else code, printed[-8192:], time.time())
         file = self.folder / "result.json"
         result = json.loads(file.read_text()) if file.exists() else {}
         return Done(ended, printed, signals, result)

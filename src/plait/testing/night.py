@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from plait.core.decisions import AttemptStarted, Decision, MergeStarted
-from plait.core.drive import decide, take
+from plait.core.drive import decide_due, fold_incoming
 from plait.core.events import Record
-from plait.core.graph import build
+from plait.core.graph import build_checked_plan
 from plait.core.reports import AttemptExited, AttemptUsed, MergeDone, Outcome, Report
 from plait.core.requests import ChangeEngineSettings, Request, Submit
 from plait.core.settings import EngineSettings, Settings, Spend
@@ -88,7 +88,7 @@ class Night:
                 self.time.step()
 
     def _arrivals(self) -> list[Request | Report]:
-        plan = build([Task(f"t{n:03}") for n in range(self.tasks)]).plan
+        plan = build_checked_plan([Task(f"t{n:03}") for n in range(self.tasks)]).plan
         assert plan is not None
         settings = Settings(
             agents=("claude",),
@@ -103,9 +103,9 @@ class Night:
 
     def _turn(self, provider: Provider, mail: list[Request | Report]) -> float | None:
         self.turns += 1
-        self.records += take(self.state, mail, self.time.wall)
+        self.records += fold_incoming(self.state, mail, self.time.wall)
         mail.clear()
-        decided, wake = decide(self.state, self.time.wall)
+        decided, wake = decide_due(self.state, self.time.wall)
         self.records += decided
         for record in decided:
             self._perform(record.event, provider, mail)  # type: ignore[arg-type]  # decide makes decisions

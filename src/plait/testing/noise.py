@@ -11,9 +11,9 @@ from plait.core.reports import (
     AttemptLost,
     AttemptUsed,
     ConflictCleared,
-    ConflictForeseen,
+    ConflictPredicted,
     GateDone,
-    Merged,
+    MergedTask,
     MergeDone,
     Outcome,
     PublishDone,
@@ -71,11 +71,11 @@ def _about_attempt(attempt: Attempt) -> list[Report]:
 def _about_line(rng: Random, batch: str) -> list[Report]:
     return [
         MergeDone(batch, "t01", NOWHERE, "nothing"),
-        RebuildDone(batch, NOWHERE, (Merged("t01", "nothing"),)),
+        RebuildDone(batch, NOWHERE, (MergedTask("t01", "nothing"),)),
         GateDone(batch, NOWHERE, passed=rng.random() < 0.5),
         PublishDone(batch, NOWHERE, "https://forge.example/nothing", "nothing"),
         PublishFailed(batch, NOWHERE, "nobody asked", commit="nothing"),
-        ConflictForeseen(batch, rng.choice(("t01", "nobody")), rng.choice(("", "t02", "nobody")), ("a.py",)),
+        ConflictPredicted(batch, rng.choice(("t01", "nobody")), rng.choice(("", "t02", "nobody")), ("a.py",)),
         ConflictCleared(batch, rng.choice(("t01", "nobody")), rng.choice(("", "t02", "nobody"))),
         SourcesWritten(batch, ("t01", "nobody"), NOWHERE),
     ]

@@ -114,7 +114,7 @@ class Onlooker:
                 self.batches[batch] = Sight(tuple(task.id for task in plan.tasks), settings)
             case ChangeSettings(_, batch, settings, fields):
                 sight = self.batches[batch]
-                sight.settings = sight.settings.patched(settings, fields)
+                sight.settings = sight.settings.with_fields(settings, fields)
             case Pause(_, batch):
                 self.batches[batch].held.add(PauseCause.PERSON)
             case Stop(_, batch):

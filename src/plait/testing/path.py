@@ -7,9 +7,9 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from plait.agents.known import KNOWN
+from plait.agents.known import KNOWN_AGENTS
 
-_PROGRAMS = frozenset(known.program for known in KNOWN if known.program)
+_PROGRAMS = frozenset(known.program for known in KNOWN_AGENTS if known.program)
 
 
 def without_agents(path: str) -> str:

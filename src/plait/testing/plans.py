@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
-from plait.core.graph import build
+from plait.core.graph import build_checked_plan
 from plait.core.plan import Plan
 from plait.core.task import Need, NeedKind, Phase, Task
 
@@ -22,7 +22,7 @@ def make_plan(rng: Random, size: int, agents: tuple[str, ...], *, verify: float,
         replace(_task(rng, place, agents, verify=verify), phase=phases[place], needs=needs[place])
         for place in range(size)
     ]
-    checked = build(tasks, phases=_phases(rng, tasks))
+    checked = build_checked_plan(tasks, phases=_phases(rng, tasks))
     assert checked.plan is not None, checked.problems
     return checked.plan
 

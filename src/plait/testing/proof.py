@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from plait.adapters.sqlite import open_reader
+from plait.adapters.sqlite import open_journal_reader
 from plait.core.decisions import Change, MergeStarted, RebuildStarted
 from plait.core.events import Record
 from plait.core.reports import AttemptExited, MergeConflicted, MergeDone, RebuildDone
@@ -19,11 +19,11 @@ from plait.testing.audit import Auditor
 from plait.testing.estate import Estate
 from plait.testing.handiwork import signature
 from plait.testing.oracle import Oracle
-from plait.wiring import JOURNAL, find_place
+from plait.wiring import JOURNAL_FILE, find_repo
 
 
 def records(estate: Estate) -> list[Record]:
-    with closing(open_reader(find_place(estate.top).state / JOURNAL)) as reader:
+    with closing(open_journal_reader(find_repo(estate.top).state / JOURNAL_FILE)) as reader:
         return list(reader.read())
 
 
@@ -76,7 +76,7 @@ def _prove_rebuild(order: RebuildStarted, done: RebuildDone, base: str, oracle: 
 
 def prove_branch(estate: Estate, batch: BatchState, oracle: Oracle) -> None:
     """The batch branch is what is left, merged in the order of the line; each change once, and none but the done ones."""
-    changes = [entry.change for entry in batch.line]
+    changes = [entry.change for entry in batch.merges]
     done = [task.task.id for task in batch.tasks if task.status is TaskStatus.DONE]
     assert sorted(change.task for change in changes) == sorted(done)
     at = head(estate, batch)
@@ -85,7 +85,7 @@ def prove_branch(estate: Estate, batch: BatchState, oracle: Oracle) -> None:
     assert not replay.clashes
     assert oracle.tree(at) == replay.tree
     merges = estate.git("rev-list", "--first-parent", f"{batch.base}..{at}").split()
-    assert merges[::-1] == [entry.commit for entry in batch.line]
+    assert merges[::-1] == [entry.commit for entry in batch.merges]
 
 
 def head(estate: Estate, batch: BatchState) -> str:

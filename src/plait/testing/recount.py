@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from plait.core.evolve.index import key, owed
-from plait.core.evolve.phases import can_open, is_hopeless
-from plait.core.evolve.settle import FAILURES
-from plait.core.owed import Owed
+from plait.core.evolve.index import start_order, find_next_action
+from plait.core.evolve.phases import can_open, can_never_open
+from plait.core.evolve.settle import FAILED_STATUSES
+from plait.core.owed import NextAction
 from plait.core.settings import NO_SPEND
-from plait.core.sorted import Sorted
+from plait.core.sorted import SortedSet
 from plait.core.state import BatchState, PhaseState, State
 from plait.core.status import TaskStatus
 from plait.core.task import Step
@@ -37,20 +37,20 @@ def _of_engine(state: State) -> Iterator[str]:
     yield from _differ("agents", {name: n for name, n in state.agents.items() if n}, dict(agents))
     providers = Counter(attempt.provider for attempt in writing)
     yield from _differ("providers", {name: n for name, n in state.providers.items() if n}, dict(providers))
-    running = Sorted((attempt.expires, attempt.name) for attempt in alive if attempt.ending is None)
+    running = SortedSet((attempt.expires, attempt.name) for attempt in alive if attempt.ending is None)
     yield from _differ("deadlines", state.deadlines, running)
-    waits = Sorted(
+    waits = SortedSet(
         (task.not_before, batch.id, task.place)
         for batch in state.batches.values()
         for task in batch.tasks
         if task.not_before is not None
     )
     yield from _differ("backoffs", state.backoffs, waits)
-    opens = Sorted(
+    opens = SortedSet(
         (breaker.until, name) for name, breaker in state.breakers.items() if breaker.until is not None
     )
-    yield from _differ("closings", state.closings, opens)
-    gates = Sorted(
+    yield from _differ("closings", state.breaker_closings, opens)
+    gates = SortedSet(
         (batch.gate.deadline, batch.id, batch.gate.n)
         for batch in state.batches.values()
         if batch.gate is not None and batch.gate.ending is None
@@ -61,9 +61,9 @@ def _of_engine(state: State) -> Iterator[str]:
     shipping = {
         name
         for name, batch in state.batches.items()
-        if batch.publishing is not None or batch.wish is not None
+        if batch.publishing is not None or batch.requested_publish is not None
     }
-    yield from _differ("shipping", set(state.shipping), shipping)
+    yield from _differ("shipping", set(state.publishing_batches), shipping)
     yield from _of_ready(state)
 
 
@@ -73,23 +73,23 @@ def _of_ready(state: State) -> Iterator[str]:
     for batch in state.batches.values():
         for task in batch.tasks:
             ref = (batch.id, task.place)
-            if task.owed is Owed.START:
-                entries[ref] = (task.lane, key(batch, task), task.tokens)
+            if task.next_action is NextAction.START:
+                entries[ref] = (task.queue_key, start_order(batch, task), task.locks)
             if task.started:
-                held.update(dict.fromkeys(task.tokens, ref))
+                held.update(dict.fromkeys(task.locks, ref))
     for token, ref in held.items():
-        yield from _differ(f"the holder of {token!r}", state.ready.holder(token), ref)
+        yield from _differ(f"the holder of {token!r}", state.start_queue.holder(token), ref)
     heads: dict[object, object] = {}
     wanted: set[tuple[object, str]] = set()
     for ref, (lane, _, tokens) in sorted(entries.items(), key=lambda item: item[1][1]):
         blocked = any(held.get(token, ref) != ref or (lane, token) in wanted for token in tokens)
-        yield from _differ(f"{ref} is parked", state.ready.waits_for(ref) is not None, blocked)
+        yield from _differ(f"{ref} is parked", state.start_queue.blocking_lock(ref) is not None, blocked)
         if not blocked:
             heads.setdefault(lane, ref)
             wanted.update((lane, token) for token in tokens)
-    kept = {entry.lane: entry.ref for batch in state.batches for entry in state.ready.heads(batch)}
+    kept = {entry.queue_key: entry.ref for batch in state.batches for entry in state.start_queue.heads(batch)}
     yield from _differ("heads", kept, heads)
-    yield from _differ("the ready", len(state.ready), len(entries))
+    yield from _differ("the ready", len(state.start_queue), len(entries))
 
 
 def _of_batch(state: State, batch: BatchState) -> Iterator[str]:
@@ -97,26 +97,35 @@ def _of_batch(state: State, batch: BatchState) -> Iterator[str]:
     alive = {name: attempt for task in batch.tasks for name, attempt in task.alive.items()}
     yield from _differ("alive", batch.alive, alive)
     yield from _differ("slots", batch.slots, sum(attempt.decision.slots for attempt in alive.values()))
-    claims = (attempt.claim for attempt in alive.values() if attempt.name.step is Step.WRITE)
-    yield from _differ("claims", batch.claims, sum(claims, NO_SPEND))
+    claims = (attempt.reserved_spend for attempt in alive.values() if attempt.name.step is Step.WRITE)
+    yield from _differ("claims", batch.reserved_spend, sum(claims, NO_SPEND))
     yield from _differ("spent", batch.spent, sum((task.spent for task in batch.tasks), NO_SPEND))
     yield from _differ("active", set(batch.active), {task.place for task in batch.tasks if task.started})
-    failed = {task.place for task in batch.tasks if task.status in FAILURES and task.task.entrant is None}
+    failed = {
+        task.place for task in batch.tasks if task.status in FAILED_STATUSES and task.task.entrant is None
+    }
     yield from _differ("failures", set(batch.failures), failed)
-    yield from _differ("unsettled", batch.unsettled, sum(task.status is None for task in batch.tasks))
+    yield from _differ("unsettled", batch.unfinished_count, sum(task.status is None for task in batch.tasks))
     tally = Counter(task.status for task in batch.tasks if task.status is not None)
-    yield from _differ("tally", {status: n for status, n in batch.tally.items() if n}, dict(tally))
+    yield from _differ("tally", {status: n for status, n in batch.status_counts.items() if n}, dict(tally))
     yield from _of_line(batch)
     for name, phase in batch.phases.items():
         yield from _of_phase(batch, phase)
         openable = not phase.open and can_open(batch, phase)
-        yield from _differ(f"phase {name} can be opened", name in batch.openable, openable)
-        hopeless = not phase.open and not openable and is_hopeless(batch, phase)
-        yield from _differ(f"phase {name} is hopeless", name in batch.hopeless, hopeless)
+        yield from _differ(f"phase {name} can be opened", name in batch.openable_phases, openable)
+        hopeless = not phase.open and not openable and can_never_open(batch, phase)
+        yield from _differ(f"phase {name} is hopeless", name in batch.unopenable_phases, hopeless)
     if batch.id in state.open:
-        for kind in (Owed.END, Owed.SETTLE, Owed.JUDGE, Owed.VERIFY, Owed.MERGE, Owed.FINISH):
-            places = Sorted(task.place for task in batch.tasks if owed(batch, task) is kind)
-            yield from _differ(kind.name, batch.owed[kind], places)
+        for kind in (
+            NextAction.END_ATTEMPT,
+            NextAction.END_TASK,
+            NextAction.DECIDE_OUTCOME,
+            NextAction.VERIFY,
+            NextAction.MERGE,
+            NextAction.FINISH,
+        ):
+            places = SortedSet(task.place for task in batch.tasks if find_next_action(batch, task) is kind)
+            yield from _differ(kind.name, batch.tasks_by_action[kind], places)
 
 
 def _of_phase(batch: BatchState, phase: PhaseState) -> Iterator[str]:
@@ -138,17 +147,17 @@ def _of_tasks(batch: BatchState) -> Iterator[str]:
         statuses = [other.status for other in needed if other.task.entrant != name]
         missing = sum(s is not TaskStatus.DONE for s in statuses)
         missing += sum(entrant.status is None for entrant in entrants)
-        yield from _differ(f"{name}: pending", task.pending, missing)
+        yield from _differ(f"{name}: pending", task.pending_needs, missing)
         lost = sum(s is not None and s is not TaskStatus.DONE for s in statuses)
-        yield from _differ(f"{name}: lost", task.lost, lost)
-        yield from _differ(f"{name}: owed", task.owed, owed(batch, task))
+        yield from _differ(f"{name}: lost", task.lost_needs, lost)
+        yield from _differ(f"{name}: owed", task.next_action, find_next_action(batch, task))
 
 
 def _of_line(batch: BatchState) -> Iterator[str]:
-    for position, entry in enumerate(batch.line):
+    for position, entry in enumerate(batch.merges):
         task = batch.tasks[entry.place]
-        yield from _differ(f"{task.task.id}: its place in the line", task.line_place, position)
-        wanted = task.life == entry.life and task.status in {None, TaskStatus.DONE}
-        yield from _differ(f"{task.task.id} is unwanted", entry.place in batch.unwanted, not wanted)
-    head = batch.line[-1].commit if batch.line else batch.base
+        yield from _differ(f"{task.task.id}: its place in the line", task.merge_position, position)
+        wanted = task.generation == entry.generation and task.status in {None, TaskStatus.DONE}
+        yield from _differ(f"{task.task.id} is unwanted", entry.place in batch.merges_to_drop, not wanted)
+    head = batch.merges[-1].commit if batch.merges else batch.base
     yield from _differ("head", batch.head, head)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plait.codec import KINDS
+from plait.codec import EVENT_TYPES
 from plait.testing.errands import MOST_REPORTED, Tally
 
 PROGRAM = "python -m plait.testing.sim"
@@ -14,7 +14,7 @@ def table(total: Tally, seconds: float, *, complete: bool) -> str:
         ("records", f"{total.records:,}"),
         ("crash points", f"{total.crash_points:,}"),
         ("crashes in storms", f"{total.crashes - total.crash_points:,}"),
-        ("kinds of events", f"{len(KINDS) - len(total.unseen)} of {len(KINDS)}"),
+        ("kinds of events", f"{len(EVENT_TYPES) - len(total.unseen)} of {len(EVENT_TYPES)}"),
         ("records per second", f"{total.records / max(seconds, 1e-9):,.0f}"),
         ("seconds", f"{seconds:.1f}"),
     ]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from plait.core.frozen import dataclass
-from plait.site.git import ASTRAY
+from plait.site.git import LOCATION_VARIABLES
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Repository:
     def run(
         self, *words: str, feed: str = "", at: Path | None = None, check: bool = False
     ) -> subprocess.CompletedProcess[str]:
-        assert not ASTRAY & self.env.keys()
+        assert not LOCATION_VARIABLES & self.env.keys()
         done = subprocess.run(  # noqa: S603 - words of the tests' own
             ["git", *words],  # noqa: S607
             cwd=at or self.top,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from random import Random
 
-from plait.core.contest import Contest, expand
+from plait.core.contest import Contest, expand_contest
 from plait.core.plan import Plan
 from plait.core.requests import ChangeEngineSettings, Submit
 from plait.core.settings import (
@@ -83,7 +83,7 @@ def _contested(rng: Random, plan: Plan, settings: Settings, *, always: bool = Fa
     share = rng.choice((0.3, 0.6 if always else 1.0))  # who is not contested can go elsewhere
     scripts = tuple(replace(task, run=None if rng.random() < share else "make") for task in plan.tasks)
     agents = tuple(rng.sample(AGENTS, k=rng.choice((1, 2, 2, 3))))
-    grown = expand(replace(plan, tasks=scripts), Contest(agents, 2 if len(agents) == 1 else 1))
+    grown = expand_contest(replace(plan, tasks=scripts), Contest(agents, 2 if len(agents) == 1 else 1))
     return replace(grown, tasks=tuple(replace(task, run=None) for task in grown.tasks))
 
 
@@ -152,4 +152,4 @@ def _settled(rng: Random, settings: Settings) -> Settings:
     on_conflict = rng.choice((OnConflict.SKIP, OnConflict.REPAIR))
     times = ("timeout", "idle_timeout", "verify_timeout", "gate_timeout")
     plain = Settings(on_conflict=on_conflict, timeout=900.0, idle_timeout=400.0)
-    return settings.patched(plain, ("stop_on_fail", "budget", "on_conflict", *times))
+    return settings.with_fields(plain, ("stop_on_fail", "budget", "on_conflict", *times))

@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 
 from plait.core.task import Attempt, Step
-from plait.ports import Executor, Job, Witness
+from plait.ports import Executor, LaunchSpec, ExecutorCallbacks
 
 
 @dataclass(slots=True)
@@ -21,14 +21,14 @@ class Told:
     ends: dict[Attempt, int | str] = field(default_factory=dict)
     count: int = 0
 
-    def launched(self, attempt: Attempt, pid: int) -> None:
+    def on_launched(self, attempt: Attempt, pid: int) -> None:
         self.launches.append((attempt, pid))
 
-    def exited(self, attempt: Attempt, code: int) -> None:
+    def on_exited(self, attempt: Attempt, code: int) -> None:
         self.ends[attempt] = code
         self.count += 1
 
-    def lost(self, attempt: Attempt, why: str) -> None:
+    def on_lost(self, attempt: Attempt, why: str) -> None:
         self.ends[attempt] = why
         self.count += 1
 
@@ -40,7 +40,7 @@ class Scene:
     `executor` is the first one, and tells `told`.
     """
 
-    site: Callable[[Witness], Executor]
+    site: Callable[[ExecutorCallbacks], Executor]
     until: Callable[[Callable[[], bool]], bool]
     workspace: Path
     told: Told = field(default_factory=Told)
@@ -50,10 +50,10 @@ class Scene:
         self.workspace.mkdir(parents=True)
         self.executor = self.site(self.told)
 
-    def script(self, lines: str, task: str = "one", env: Mapping[str, str] | None = None) -> Job:
+    def script(self, lines: str, task: str = "one", env: Mapping[str, str] | None = None) -> LaunchSpec:
         """These lines of `sh`, in the workspace."""
         environment = {"PATH": os.environ["PATH"], **(env or {})}
-        return Job(
+        return LaunchSpec(
             Attempt("batch", task, Step.WRITE, 1), ("sh", "-c", lines), str(self.workspace), environment
         )
 

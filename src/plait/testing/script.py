@@ -13,15 +13,15 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from plait.core.decisions import AttemptStarted, Decision, GateStarted, MergeStarted, RebuildStarted
-from plait.core.drive import decide, take
+from plait.core.drive import decide_due, fold_incoming
 from plait.core.events import Event, Record
-from plait.core.explain import explain, standing
-from plait.core.graph import build
+from plait.core.explain import explain_in_words, explain_status
+from plait.core.graph import build_checked_plan
 from plait.core.reports import (
     AttemptExited,
     GateDone,
     MergeConflicted,
-    Merged,
+    MergedTask,
     MergeDone,
     Outcome,
     PublishDone,
@@ -67,7 +67,7 @@ class Script:
         batch: str = BATCH,
     ) -> list[Decision]:
         named = [Task(task) if isinstance(task, str) else task for task in tasks]
-        checked = build(named, phases=phases)
+        checked = build_checked_plan(named, phases=phases)
         assert checked.plan is not None, checked.problems
         return self.ask(lambda name: Submit(name, batch, checked.plan, settings or Settings(), base="base"))  # type: ignore[arg-type]  # asserted
 
@@ -84,7 +84,7 @@ class Script:
         """Let time pass as an engine does: waking whenever something is due."""
         until, decided = self.now + seconds, list[Decision]()
         while True:
-            _, wake = decide(self.state, self.now)
+            _, wake = decide_due(self.state, self.now)
             if wake is None or wake > until:
                 self.now = until
                 return decided + self._fold()
@@ -104,15 +104,15 @@ class Script:
         return self.state.batches[name]
 
     def task(self, name: str, batch: str = BATCH) -> TaskState:
-        found = self.batch(batch).task(name)
+        found = self.batch(batch).find_task(name)
         assert found is not None
         return found
 
     def status(self, name: str, batch: str = BATCH) -> str:
-        return standing(self.state, self.batch(batch), self.task(name, batch)).status.value
+        return explain_status(self.state, self.batch(batch), self.task(name, batch)).status.value
 
     def why(self, name: str, batch: str = BATCH) -> str:
-        return explain(self.state, self.batch(batch), self.task(name, batch))
+        return explain_in_words(self.state, self.batch(batch), self.task(name, batch))
 
     def running(self) -> list[str]:
         return [attempt.task for batch in self.state.open.values() for attempt in batch.alive]
@@ -121,8 +121,8 @@ class Script:
         decided: list[Decision] = []
         incoming: list[Event] = list(events)
         while True:
-            self.records += take(self.state, incoming, self.now)  # type: ignore[arg-type]  # requests and reports only
-            records, _ = decide(self.state, self.now)
+            self.records += fold_incoming(self.state, incoming, self.now)  # type: ignore[arg-type]  # requests and reports only
+            records, _ = decide_due(self.state, self.now)
             self.records += records
             assert differences(self.state) == []
             made: list[Decision] = [record.event for record in records]  # type: ignore[misc]  # decide makes decisions
@@ -146,12 +146,12 @@ class Script:
 
     def rebuilt(self, decision: RebuildStarted) -> RebuildDone:
         batch = self.batch(decision.batch)
-        head, line = batch.base, list[Merged]()
-        for entry in batch.line:
+        head, line = batch.base, list[MergedTask]()
+        for entry in batch.merges:
             name = batch.tasks[entry.place].task.id
             if name not in decision.without:
                 head = f"{head}+{name}"
-                line.append(Merged(name, head))
+                line.append(MergedTask(name, head))
         return RebuildDone(batch.id, decision.n, tuple(line))
 
     def gate(self, passed: bool) -> list[Decision]:  # noqa: FBT001 - it reads as said

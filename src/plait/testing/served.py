@@ -16,13 +16,13 @@ import httpx
 import uvicorn
 
 from plait.server.app import create_app
-from plait.server.offices import Offices
-from plait.server.register import Register
-from plait.server.visits import Visitors
+from plait.server.offices import SessionPool
+from plait.server.register import ProjectStore
+from plait.server.visits import RequestScopeMiddleware
 from plait.testing.serving import blocks
 from plait.testing.surroundings import surroundings
 from plait.testing.yard import PATIENCE, Yard
-from plait.wiring import find_place
+from plait.wiring import find_repo
 
 # What the server says is JSON, and a test looks into it as it likes.
 Json = Any
@@ -140,11 +140,11 @@ class _Serving:
         return f"http://127.0.0.1:{self._server.servers[0].sockets[0].getsockname()[1]}"
 
     async def _serve(self) -> None:
-        offices = Offices(Register(self._register), find_place(self._yard.top))
-        app = Visitors(create_app(offices), offices.visit)
+        offices = SessionPool(ProjectStore(self._register), find_repo(self._yard.top))
+        app = RequestScopeMiddleware(create_app(offices), offices.open_scope)
         config = uvicorn.Config(app, host="127.0.0.1", port=0, log_level="error", timeout_graceful_shutdown=5)
         self._server = _Server(config)
-        self._server.ready, self._server.leaving = self.started.set, offices.leave
+        self._server.ready, self._server.leaving = self.started.set, offices.begin_shutdown
         try:
             await self._server.serve()
         finally:

@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from plait.server.keys import COOKIE
-from plait.server.seal import Purpose, seal
+from plait.server.keys import SESSION_COOKIE
+from plait.server.seal import TokenPurpose, sign_token
 from plait.testing.serving import ServeProcess
 from plait.testing.yard import PATIENCE, Yard
 
@@ -45,7 +45,7 @@ class Siege:
         return self.owner("GET", path).raise_for_status().json()
 
     def cookie(self, until: float) -> str:
-        return f"{COOKIE}={seal(self.server.token, Purpose.COOKIE, int(until))}"
+        return f"{SESSION_COOKIE}={sign_token(self.server.token, TokenPurpose.COOKIE, int(until))}"
 
     def connect(self) -> socket.socket:
         return socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE)

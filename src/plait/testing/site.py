@@ -12,7 +12,7 @@ from plait.core.reports import (
     AttemptExited,
     AttemptLaunched,
     AttemptLost,
-    AttemptOver,
+    AttemptEnd,
     AttemptPhase,
     AttemptSession,
     AttemptUsed,
@@ -40,7 +40,7 @@ class Run:
     used: Spend = NO_SPEND
     waiting: bool = False  # for an answer
     dying: str = ""
-    over: AttemptOver | None = None
+    over: AttemptEnd | None = None
     said: list[Report] = field(default_factory=list)
 
     @property

@@ -55,7 +55,7 @@ class Story:
         left = self._left(before, task)
         self._ask("drop", task)
         after = self.batch
-        assert tuple(entry.change.task for entry in after.line) == left.kept, f"after {task} was dropped"
+        assert tuple(entry.change.task for entry in after.merges) == left.kept, f"after {task} was dropped"
         assert self._oracle.tree(proof.head(self.estate, after)) == left.tree
         assert self._status(after, task) is TaskStatus.SKIPPED
 
@@ -68,7 +68,7 @@ class Story:
         after = self.batch
         state = after.tasks[after.index[task]]
         assert self._attempts(after, task) > attempts, f"{task} was not tried again"
-        for entry in after.line:
+        for entry in after.merges:
             if entry.change.task == task:
                 assert state.last_write is not None
                 assert entry.change.base == state.last_write.decision.base, "what is merged is not its newest"
@@ -125,7 +125,7 @@ class Story:
         """What git makes of the line without the task: those that need it go with it, and those that clash then."""
         gone = {dropped, *_above(batch, [dropped])}
         while True:
-            line = [entry.change for entry in batch.line if entry.change.task not in gone]
+            line = [entry.change for entry in batch.merges if entry.change.task not in gone]
             replay = self._oracle.replay(batch.base, line)
             if not replay.clashes:
                 return replay
@@ -133,8 +133,8 @@ class Story:
 
     def _droppable(self, batch: BatchState) -> str:
         """Mostly one that others were merged after: they began with its code, whether they need it or not."""
-        if len(batch.line) > 1 and self._rng.random() < 0.7:
-            return batch.line[0].change.task
+        if len(batch.merges) > 1 and self._rng.random() < 0.7:
+            return batch.merges[0].change.task
         return self._any(task for task in batch.tasks if task.status is not TaskStatus.SKIPPED)
 
     def _any(self, tasks: Iterable[TaskState]) -> str:
@@ -144,7 +144,7 @@ class Story:
         return batch.tasks[batch.index[task]].status
 
     def _attempts(self, batch: BatchState, task: str) -> int:
-        return batch.tasks[batch.index[task]].numbers.get(Step.WRITE, 0)
+        return batch.tasks[batch.index[task]].attempt_counts.get(Step.WRITE, 0)
 
 
 def _can_be_retried(batch: BatchState, task: TaskState) -> bool:

@@ -5,24 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from plait.config.load import load
+from plait.config.load import load_config
 from plait.core.state import State
-from plait.front.taskfiles import Draft, Saved, create, edit
-from plait.front.taskfiles.saved import version_of
+from plait.front.taskfiles import TaskDraft, SavedTask, create_task_file, edit_task_file
+from plait.front.taskfiles.saved import hash_version
 from plait.front.tasks_shape import task_json, tasks_json
 from plait.sources.text import decode
-from plait.wiring import Place
-from plait.wiring.sources import Survey, read_sources
+from plait.wiring import RepoLocation
+from plait.wiring.sources import LoadedSources, read_sources
 
 
 @dataclass(slots=True)
 class Checkout:
-    place: Place
+    place: RepoLocation
 
     @classmethod
     def at(cls, top: Path) -> Checkout:
         real = top.resolve()
-        return cls(Place(real, real / ".plait", repository=False))
+        return cls(RepoLocation(real, real / ".plait", repository=False))
 
     @property
     def top(self) -> Path:
@@ -43,23 +43,23 @@ class Checkout:
         found = (path.relative_to(self.top).as_posix() for path in self.top.rglob("*") if not path.is_dir())
         return sorted(name for name in found if not name.startswith((".plait/", "plait.toml")))
 
-    def seen(self) -> Survey:
-        return read_sources(self.place, load(self.top))
+    def seen(self) -> LoadedSources:
+        return read_sources(self.place, load_config(self.top))
 
-    def create(self, title: str | None = None, **said: object) -> Saved:
-        draft = Draft(title, **said)  # type: ignore[arg-type]  # a test's own words
-        return create(self.place, load(self.top), draft)
+    def create(self, title: str | None = None, **said: object) -> SavedTask:
+        draft = TaskDraft(title, **said)  # type: ignore[arg-type]  # a test's own words
+        return create_task_file(self.place, load_config(self.top), draft)
 
-    def edit(self, name: str, version: str | None = None, **said: object) -> Saved:
+    def edit(self, name: str, version: str | None = None, **said: object) -> SavedTask:
         """By default somebody has seen the file as it is now."""
         if version is None:
             told = task_json(self.seen(), name, None)
             version = str(told["version"])
-        draft = Draft(**said)  # type: ignore[arg-type]  # a test's own words
-        return edit(self.place, load(self.top), name, draft, version=version)
+        draft = TaskDraft(**said)  # type: ignore[arg-type]  # a test's own words
+        return edit_task_file(self.place, load_config(self.top), name, draft, version=version)
 
     def version(self, file: str) -> str:
-        return version_of(decode((self.top / file).read_bytes()))
+        return hash_version(decode((self.top / file).read_bytes()))
 
     def tasks(self, state: State | None = None) -> list[dict[str, object]]:
         return tasks_json(self.seen(), state)

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from plait.core.task import Attempt, Step
-from plait.ports import Author, Captured, Restore
-from plait.site.capture import capture, put_back, save
+from plait.ports import CommitInfo, CapturedChange, RestoreStatuses
+from plait.site.capture import capture, reset_workspace, save_workspace
 from plait.site.refs import task_branch
 
 ATTEMPT = Attempt("7f3a", "01-pages", Step.WRITE, 1)
-AUTHOR = Author(
+AUTHOR = CommitInfo(
     "Make the pages", (("Plait-Batch", "7f3a"), ("Plait-Task", "01-pages"), ("Plait-Attempt", "write-1"))
 )
 
@@ -104,21 +104,21 @@ class Plot:
     def capture(  # noqa: PLR0913 - it is all that makes a commit
         self,
         *,
-        author: Author = AUTHOR,
-        restore: Restore = as_it_is,
+        author: CommitInfo = AUTHOR,
+        restore: RestoreStatuses = as_it_is,
         hooks: bool = False,
         attempt: Attempt = ATTEMPT,
         common: Path | None = None,
         largest: int = 0,
-    ) -> Captured:
+    ) -> CapturedChange:
         told = (self.path, attempt, self.base, author, restore)
-        return capture(*told, hooks=hooks, largest=largest, environment=self.env, common=common)
+        return capture(*told, hooks=hooks, max_file_bytes=largest, environment=self.env, common=common)
 
     def put_back(self, tip: str) -> None:
-        put_back(self.path, ATTEMPT, tip, environment=self.env)
+        reset_workspace(self.path, ATTEMPT, tip, environment=self.env)
 
     def save(self) -> str | None:
-        return save(self.path, ATTEMPT.batch, ATTEMPT.task, environment=self.env)
+        return save_workspace(self.path, ATTEMPT.batch, ATTEMPT.task, environment=self.env)
 
     def files(self, commit: str) -> dict[str, str]:
         """The files of a commit with what is in them."""

@@ -15,7 +15,7 @@ from plait.core.decisions import (
     RebuildStarted,
 )
 from plait.core.events import Record
-from plait.core.reports import AttemptOver, LineReport, Report
+from plait.core.reports import AttemptEnd, BranchReport, Report
 from plait.core.requests import Request
 from plait.testing.chance import Chance
 from plait.testing.integrator import Integrator
@@ -35,7 +35,7 @@ Performed = (
 )
 PERFORMED = get_args(Performed)
 AGES = 40 * 86_400.0
-RESULTS = (*get_args(AttemptOver), *get_args(LineReport))
+RESULTS = (*get_args(AttemptEnd), *get_args(BranchReport))
 
 
 class World:

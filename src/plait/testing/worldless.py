@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import deque
 
 from plait.core.decisions import AttemptStarted, Decision, GateStarted, MergeStarted
-from plait.core.drive import decide, take
+from plait.core.drive import decide_due, fold_incoming
 from plait.core.events import Record
-from plait.core.graph import build
+from plait.core.graph import build_checked_plan
 from plait.core.plan import Plan
 from plait.core.reports import AttemptExited, GateDone, MergeDone, Outcome, Report
 from plait.core.requests import Submit
@@ -19,7 +19,7 @@ from plait.core.task import Task
 
 def batch_of(count: int) -> Plan:
     """So many tasks that need nothing."""
-    plan = build([Task(f"t{number}") for number in range(count)]).plan
+    plan = build_checked_plan([Task(f"t{number}") for number in range(count)]).plan
     assert plan is not None
     return plan
 
@@ -28,17 +28,17 @@ def records_of(plan: Plan, settings: Settings, batch: str = "b") -> list[Record]
     """From its submission to its end; the first task fails once."""
     state, now = State(), 0.0
     state.settings = EngineSettings(parallel_limit=0)
-    made = take(state, [Submit(f"r-{batch}", batch, plan, settings, base="0")], now)
+    made = fold_incoming(state, [Submit(f"r-{batch}", batch, plan, settings, base="0")], now)
     coming: deque[Report] = deque()
     while True:
-        decided, wake = decide(state, now)
+        decided, wake = decide_due(state, now)
         made += decided
         coming.extend(filter(None, map(_answer, (record.event for record in decided))))  # type: ignore[arg-type]
         if not coming and wake is None:
             return made
         now += 1.0
         if coming:
-            made += take(state, [coming.popleft()], now)
+            made += fold_incoming(state, [coming.popleft()], now)
         elif wake is not None:
             now = wake
 

@@ -11,33 +11,33 @@ from datetime import UTC, datetime
 from pathlib import Path
 from unittest.mock import patch
 
-from plait.adapters.sourcefiles import Written, exchange, write_back
+from plait.adapters.sourcefiles import WriteResult, exchange, write_statuses
 from plait.core.plan import Problem
-from plait.sources.found import gone
-from plait.sources.model import Change, Mark, Rewrite, Writer
-from plait.sources.text import Edit, apply, decode, encode
+from plait.sources.found import report_missing_task
+from plait.sources.model import StatusChange, SourceStatus, Rewrite, StatusFileWriter
+from plait.sources.text import TextEdit, apply_edits, decode, encode
 
 # The smallest task format there can be: a task is a line `id: mark`.
 _TASK = re.compile(r"^(\w+): (\w+)(?=\r?$)", re.MULTILINE)
 
 
-def rewrite(text: str, changes: Sequence[Change]) -> Rewrite:
+def rewrite(text: str, changes: Sequence[StatusChange]) -> Rewrite:
     """An empty text becomes one with these tasks."""
     if not text:
-        return Rewrite("".join(f"{each.id}: {each.mark}\n" for each in changes))
-    edits: list[Edit] = []
+        return Rewrite("".join(f"{each.id}: {each.status}\n" for each in changes))
+    edits: list[TextEdit] = []
     problems: list[Problem] = []
     for each in changes:
         found = [place for place in _TASK.finditer(text) if place[1] == each.id]
         if len(found) == 1:
-            edits.append(Edit(*found[0].span(2), each.mark))
+            edits.append(TextEdit(*found[0].span(2), each.status))
         else:
-            problems.append(gone(each))
-    return Rewrite(apply(text, edits), tuple(problems))
+            problems.append(report_missing_task(each))
+    return Rewrite(apply_edits(text, edits), tuple(problems))
 
 
-def change(name: str, mark: Mark = Mark.DONE, file: str = "TODO.md") -> Change:
-    return Change(name, mark, datetime(2026, 3, 14, tzinfo=UTC), file)
+def change(name: str, mark: SourceStatus = SourceStatus.DONE, file: str = "TODO.md") -> StatusChange:
+    return StatusChange(name, mark, datetime(2026, 3, 14, tzinfo=UTC), file)
 
 
 _replace = os.replace  # other people's steps are not ours
@@ -128,12 +128,12 @@ class Site:
     def write(
         self,
         *names: str,
-        mark: Mark = Mark.DONE,
+        mark: SourceStatus = SourceStatus.DONE,
         applying: Acts = (),
         exchanging: Acts = (),
         pausing: Acts = (),
         creates: bool = False,
-    ) -> Written:
+    ) -> WriteResult:
         """Set these tasks, while other things happen one by one.
 
         `applying`: whenever we put statuses into a text; `exchanging`: in the last instant before an exchange and in the
@@ -141,7 +141,7 @@ class Site:
         """
         applied, exchanged, paused = iter(applying), iter(exchanging), iter(pausing)
 
-        def interrupted(text: str, changes: Sequence[Change]) -> Rewrite:
+        def interrupted(text: str, changes: Sequence[StatusChange]) -> Rewrite:
             _next(applied)
             return rewrite(text, changes)
 
@@ -149,19 +149,19 @@ class Site:
             self.waits.append(seconds)
             _next(paused)
 
-        real = exchange.exchange
+        real = exchange.exchange_files
 
         def overtaken(one: Path, path: Path) -> None:
             _next(exchanged)
             real(one, path)
             _next(exchanged)
 
-        writer = Writer(self.name, interrupted, creates=creates)
+        writer = StatusFileWriter(self.name, interrupted, creates=creates)
         changes = [change(name, mark, self.name) for name in names]
         with patch.object(exchange, "exchange", overtaken):
-            return write_back(self.checkout, writer, changes, locks=self.locks, pause=pause)
+            return write_statuses(self.checkout, writer, changes, locks=self.locks, pause=pause)
 
-    def write_among_others(self, saved: list[str]) -> Written:
+    def write_among_others(self, saved: list[str]) -> WriteResult:
         """Two people save a line, just before our first exchange and our second. What was saved is put on the list."""
 
         def adds(line: str) -> Callable[[], None]:

@@ -19,8 +19,8 @@ from plait.core.state import BatchState, State
 from plait.testing.commands import Answer
 from plait.testing.path import without_agents
 from plait.testing.terminal import Terminal
-from plait.wiring import find_place
-from plait.wiring.sources import history
+from plait.wiring import find_repo
+from plait.wiring.sources import read_past_batches
 
 MARK = "YARD"
 PATIENCE = 60.0  # seconds: no test waits that long for something that comes
@@ -100,7 +100,7 @@ class Yard:
 
     def state(self) -> State:
         """What the journal tells now."""
-        return history(find_place(self.top)).state or State()
+        return read_past_batches(find_repo(self.top)).state or State()
 
     def batch(self) -> BatchState:
         """The only batch."""

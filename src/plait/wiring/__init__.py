@@ -11,29 +11,29 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from plait.adapters.checkout.place import Place, find_place
+from plait.adapters.checkout.place import RepoLocation, find_repo
 from plait.core.frozen import dataclass
 
 if TYPE_CHECKING:  # what a front needs of these is imported when it is needed: `plait status` is quick
-    from plait.adapters.detached import Held  # noqa: TC004 - a name for type checkers only
-    from plait.kit import Kit
+    from plait.adapters.detached import HeldProcess  # noqa: TC004 - a name for type checkers only
+    from plait.kit import BatchInputs
     from plait.ports import Inbox, JournalReader
     from plait.site.folder import StateFolder
 
-__all__ = ["EngineInfo", "Held", "Place", "find_place"]
+__all__ = ["EngineInfo", "HeldProcess", "RepoLocation", "find_repo"]
 
-JOURNAL = "journal.db"
-INBOX = "inbox.db"
-LOCKS = "locks"
-LOG = "engine.log"
-DOORBELL = "doorbell"
-TROUBLE = "trouble"
-HELD = "--held"
-LOG_MOST = 1 << 20  # bytes; a longer log is put aside when an engine starts
+JOURNAL_FILE = "journal.db"
+INBOX_FILE = "inbox.db"
+LOCKS_FOLDER = "locks"
+LOG_FILE = "engine.log"
+DOORBELL_FIFO = "doorbell"
+HEALTH_FILE = "trouble"
+HELD_FLAG = "--held"
+MAX_LOG_BYTES = 1 << 20  # bytes; a longer log is put aside when an engine starts
 
 
-def has_journal(place: Place) -> bool:
-    return os.path.exists(place.state / JOURNAL)  # noqa: PTH110 - it never raises
+def has_journal(place: RepoLocation) -> bool:
+    return os.path.exists(place.state / JOURNAL_FILE)  # noqa: PTH110 - it never raises
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,107 +45,109 @@ class EngineInfo:
     trouble: str = ""
 
 
-def engine_of(place: Place) -> EngineInfo | None:
+def find_engine(place: RepoLocation) -> EngineInfo | None:
     from plait.adapters.sqlite import lock  # noqa: PLC0415 - only where there is a journal
 
-    if not has_journal(place) or not lock.taken(place.state / JOURNAL):
+    if not has_journal(place) or not lock.is_locked(place.state / JOURNAL_FILE):
         return None
     from plait.adapters import trouble  # noqa: PLC0415
 
     try:
-        beside = lock.beside(place.state / JOURNAL)
+        beside = lock.find_lock_file(place.state / JOURNAL_FILE)
         pid, since = int(beside.read_text() or 0), beside.stat().st_mtime
-        return EngineInfo(pid, since, trouble.read(place.state / TROUBLE))
+        return EngineInfo(pid, since, trouble.read_health(place.state / HEALTH_FILE))
     except (OSError, ValueError):  # it is about to sign
         return EngineInfo(0, 0.0)
 
 
-def start_engine(place: Place) -> int:
+def start_engine(place: RepoLocation) -> int:
     """In a session of its own, so that no terminal ends it; the pid, at once. A second one leaves by itself."""
-    from plait.adapters.detached import spawn  # noqa: PLC0415 - only for whoever starts one
+    from plait.adapters.detached import spawn_daemon  # noqa: PLC0415 - only for whoever starts one
 
-    return spawn(_engine(place), place.state / LOG, most=LOG_MOST)
+    return spawn_daemon(_build_engine_command(place), place.state / LOG_FILE, max_log_bytes=MAX_LOG_BYTES)
 
 
-def warm_engine(place: Place) -> Held | None:
+def spawn_held_engine(place: RepoLocation) -> HeldProcess | None:
     """One that is ready to start, and touches nothing until it is told to go."""
-    from plait.adapters.detached import hold  # noqa: PLC0415
+    from plait.adapters.detached import spawn_held  # noqa: PLC0415
 
-    return hold([*_engine(place), HELD])
+    return spawn_held([*_build_engine_command(place), HELD_FLAG])
 
 
-def may_go(place: Place) -> bool:
+def wait_for_release(place: RepoLocation) -> bool:
     """In such a one: wait for the word."""
-    from plait.adapters.detached import await_word  # noqa: PLC0415
+    from plait.adapters.detached import wait_for_go_signal  # noqa: PLC0415
 
-    return await_word(place.state / LOG, most=LOG_MOST)
+    return wait_for_go_signal(place.state / LOG_FILE, max_log_bytes=MAX_LOG_BYTES)
 
 
-def _engine(place: Place) -> list[str]:
+def _build_engine_command(place: RepoLocation) -> list[str]:
     # Nothing that lies in the current folder is imported.
     return [sys.executable, "-P", "-m", "plait.process", str(place.state), str(place.top)]
 
 
-def ring(place: Place) -> None:
+def wake_engine(place: RepoLocation) -> None:
     """If nobody hears it, an engine finds the request when it comes."""
     with suppress(OSError):
-        fd = os.open(place.state / DOORBELL, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        fd = os.open(place.state / DOORBELL_FIFO, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             os.write(fd, b".")
         finally:
             os.close(fd)
 
 
-def journal_reader(place: Place) -> JournalReader:
+def open_project_journal(place: RepoLocation) -> JournalReader:
     """Raises JournalMissingError where nothing was ever submitted."""
-    from plait.adapters.sqlite import open_reader  # noqa: PLC0415
+    from plait.adapters.sqlite import open_journal_reader  # noqa: PLC0415
 
-    return open_reader(place.state / JOURNAL)
+    return open_journal_reader(place.state / JOURNAL_FILE)
 
 
-def inbox(place: Place) -> Inbox:
+def open_project_inbox(place: RepoLocation) -> Inbox:
     from plait.adapters.sqlite import open_inbox  # noqa: PLC0415
 
-    return open_inbox(place.state / INBOX)
+    return open_inbox(place.state / INBOX_FILE)
 
 
-def commons_folder() -> Path:
+def find_shared_state_folder() -> Path:
     """What the user's engines share lies there."""
     from platformdirs import user_state_path  # noqa: PLC0415
 
     return user_state_path("plait") / "commons"
 
 
-def state_folder(place: Place) -> StateFolder:
+def open_state_paths(place: RepoLocation) -> StateFolder:
     from plait.site.folder import StateFolder as Folder  # noqa: PLC0415
 
     return Folder(place.state)
 
 
-def save_kit(place: Place, batch: str, kit: Kit, environment: Mapping[str, str]) -> None:
+def save_batch_inputs(
+    place: RepoLocation, batch: str, kit: BatchInputs, environment: Mapping[str, str]
+) -> None:
     from plait.adapters import kits  # noqa: PLC0415
 
-    kits.save(state_folder(place), batch, kit, environment)
+    kits.write_batch_files(open_state_paths(place), batch, kit, environment)
 
 
-def load_kit(place: Place, batch: str) -> Kit:
+def load_batch_inputs(place: RepoLocation, batch: str) -> BatchInputs:
     """Raises KitError."""
     from plait.adapters import kits  # noqa: PLC0415
 
-    return kits.load_kit(state_folder(place), batch)
+    return kits.read_batch_inputs(open_state_paths(place), batch)
 
 
-def was_forgotten(place: Place, batch: str) -> bool:
-    return os.path.lexists(state_folder(place).forgotten(batch))
+def is_batch_forgotten(place: RepoLocation, batch: str) -> bool:
+    return os.path.lexists(open_state_paths(place).forgotten_marker(batch))
 
 
-def has_environment(place: Place, batch: str) -> bool:
+def has_batch_environment(place: RepoLocation, batch: str) -> bool:
     from plait.adapters import kits  # noqa: PLC0415
 
-    return kits.has_environment(state_folder(place), batch)
+    return kits.has_environment(open_state_paths(place), batch)
 
 
-def save_environment(place: Place, batch: str, environment: Mapping[str, str]) -> None:
+def save_batch_environment(place: RepoLocation, batch: str, environment: Mapping[str, str]) -> None:
     from plait.adapters import kits  # noqa: PLC0415
 
-    kits.save_environment(state_folder(place), batch, environment)
+    kits.write_batch_environment(open_state_paths(place), batch, environment)

@@ -9,46 +9,46 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
 
-from plait.adapters.checkup.logins import LoggedIn, Seen, look
-from plait.adapters.checkup.programs import Program, ask
-from plait.agents.known import KNOWN, Known
+from plait.adapters.checkup.logins import LoggedIn, LoginStatus, detect_login
+from plait.adapters.checkup.programs import Program, probe_programs
+from plait.agents.known import KNOWN_AGENTS, KnownAgent
 from plait.agents.model import AgentSpec
-from plait.agents.table import AGENTS, GROUP
+from plait.agents.table import AGENTS, ENTRY_POINT_GROUP
 from plait.config.model import Config, Layer
 from plait.core.frozen import dataclass
 from plait.core.settings import Settings
-from plait.wiring.agents import specs
-from plait.wiring.tools import first_here, missing
+from plait.wiring.agents import build_agent_specs
+from plait.wiring.tools import find_default_agent, explain_missing
 
-__all__ = ["Here", "LoggedIn", "agency"]
+__all__ = ["InstalledAgent", "LoggedIn", "list_agents"]
 
 
 @dataclass(frozen=True, slots=True)
-class Here:
+class InstalledAgent:
     """`program` None: it has none of its own. `default`: it serves the tasks that name nobody."""
 
-    known: Known
+    known: KnownAgent
     program: Program | None
-    login: Seen
+    login: LoginStatus
     default: bool
     spec: AgentSpec
 
     @property
-    def available(self) -> bool:
-        return missing(self.spec) is None if self.program is None else self.program.path is not None
+    def is_available(self) -> bool:
+        return explain_missing(self.spec) is None if self.program is None else self.program.path is not None
 
 
-def agency(config: Config) -> list[Here]:
+def list_agents(config: Config) -> list[InstalledAgent]:
     """All that are known, and those that other packages bring. Their programs are asked for their versions."""
-    set_ = {spec.name: spec for spec in specs(config)}
-    known = [*KNOWN, *_plugins()]
-    found = _programs(config, known)
-    serving = config.serving or first_here(config) or Settings().agents
+    set_ = {spec.name: spec for spec in build_agent_specs(config)}
+    known = [*KNOWN_AGENTS, *_list_plugins()]
+    found = _find_programs(config, known)
+    serving = config.default_agents or find_default_agent(config) or Settings().agents
     return [
-        Here(
+        InstalledAgent(
             each,
             found.get(each.name),
-            look(each.login, os.environ, Path.home(), keychain=sys.platform == "darwin"),
+            detect_login(each.login, os.environ, Path.home(), keychain=sys.platform == "darwin"),
             each.name in serving,
             set_.get(each.name, AgentSpec(each.name)),
         )
@@ -56,12 +56,14 @@ def agency(config: Config) -> list[Here]:
     ]
 
 
-def _programs(config: Config, known: Sequence[Known]) -> Mapping[str, Program]:
+def _find_programs(config: Config, known: Sequence[KnownAgent]) -> Mapping[str, Program]:
     """What a repository's own settings name is looked for, and not run: nobody has been asked whether it is trusted."""
     own = dict(config.agents.programs)
-    theirs = config.given["agents.programs"].layer is Layer.REPOSITORY
+    theirs = config.origins["agents.programs"].layer is Layer.REPOSITORY
     wanted = {each.name: own.get(each.name, each.program) for each in known}
-    asked = ask([program for name, program in wanted.items() if program and not (theirs and name in own)])
+    asked = probe_programs(
+        [program for name, program in wanted.items() if program and not (theirs and name in own)]
+    )
     return {
         name: asked.get(program) or Program(program, shutil.which(program))
         for name, program in wanted.items()
@@ -69,9 +71,11 @@ def _programs(config: Config, known: Sequence[Known]) -> Mapping[str, Program]:
     }
 
 
-def _plugins() -> list[Known]:
-    points = {point.name: point for point in entry_points(group=GROUP) if point.name not in AGENTS}
+def _list_plugins() -> list[KnownAgent]:
+    points = {
+        point.name: point for point in entry_points(group=ENTRY_POINT_GROUP) if point.name not in AGENTS
+    }
     return [
-        Known(name, f"from the package {point.dist.name}" if point.dist else "from another package")
+        KnownAgent(name, f"from the package {point.dist.name}" if point.dist else "from another package")
         for name, point in sorted(points.items())
     ]

@@ -4,70 +4,72 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from plait.adapters.attic.attic import Attic, Known
-from plait.adapters.attic.heads import Names
+from plait.adapters.attic.attic import GarbageCollector, JournalFacts
+from plait.adapters.attic.heads import RefNames
 from plait.adapters.attic.model import (
-    Batch,
-    Branch,
-    Cleanup,
-    Facts,
-    Folder,
-    Item,
-    Kept,
-    Lock,
-    Lost,
-    Ref,
-    Setups,
-    Thing,
-    Transcripts,
-    Trash,
-    Use,
-    Wish,
-    Worktree,
+    GcBatch,
+    BranchItem,
+    GcPlan,
+    GcFacts,
+    BatchFolderItem,
+    Removal,
+    KeptItem,
+    LockItem,
+    LostRepositoryItem,
+    RefItem,
+    SetupCacheItem,
+    GcItem,
+    TranscriptsItem,
+    TrashItem,
+    WorktreeUse,
+    GcOptions,
+    WorktreeItem,
 )
-from plait.adapters.attic.plan import plan_cleanup
-from plait.adapters.attic.restoring import Restored, Saved, restore, saved
+from plait.adapters.attic.plan import plan_gc
+from plait.adapters.attic.restoring import RestoredBranch, SavedCommit, restore_branch, list_saved_commits
 from plait.config.model import Config
 from plait.site.git import Git
-from plait.site.workspaces.layout import Layout
+from plait.site.workspaces.layout import WorkspaceLayout
 from plait.site.workspaces.repository import Repository
-from plait.wiring import Place, state_folder
-from plait.wiring.repository import git_dir, worktrees_folder
+from plait.wiring import RepoLocation, open_state_paths
+from plait.wiring.repository import find_git_dir, find_worktrees_folder
 
 __all__ = [
-    "Attic",
-    "Batch",
-    "Branch",
-    "Cleanup",
-    "Facts",
-    "Folder",
-    "Item",
-    "Kept",
-    "Known",
-    "Lock",
-    "Lost",
-    "Names",
-    "Ref",
-    "Restored",
-    "Saved",
-    "Setups",
-    "Thing",
-    "Transcripts",
-    "Trash",
-    "Use",
-    "Wish",
-    "Worktree",
-    "plan_cleanup",
-    "restore",
-    "saved",
+    "GarbageCollector",
+    "GcBatch",
+    "BranchItem",
+    "GcPlan",
+    "GcFacts",
+    "BatchFolderItem",
+    "Removal",
+    "KeptItem",
+    "JournalFacts",
+    "LockItem",
+    "LostRepositoryItem",
+    "RefNames",
+    "RefItem",
+    "RestoredBranch",
+    "SavedCommit",
+    "SetupCacheItem",
+    "GcItem",
+    "TranscriptsItem",
+    "TrashItem",
+    "WorktreeUse",
+    "GcOptions",
+    "WorktreeItem",
+    "plan_gc",
+    "restore_branch",
+    "list_saved_commits",
 ]
 
 
-def attic(place: Place, config: Config, known: Callable[[], Known]) -> Attic:
-    layout = Layout(worktrees_folder(place, config).resolve())
-    return Attic(Repository(git_dir(place)), layout, state_folder(place), known)
+def open_collector(
+    place: RepoLocation, config: Config, known: Callable[[], JournalFacts]
+) -> GarbageCollector:
+    layout = WorkspaceLayout(find_worktrees_folder(place, config).resolve())
+    return GarbageCollector(Repository(find_git_dir(place)), layout, open_state_paths(place), known)
 
 
-def repository_git(place: Place) -> Git:
+def open_repository_git(place: RepoLocation) -> Git:
     """Git in the repository's own folder, whichever of its worktrees this is."""
-    return Repository(git_dir(place)).git
+    return Repository(find_git_dir(place)).git

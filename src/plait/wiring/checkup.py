@@ -11,82 +11,82 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plait.config.choices import ForgeKind
-from plait.config.load import load as load_config
+from plait.config.load import load_config as load_config
 from plait.config.model import Config
 from plait.core.errors import ConfigError
 from plait.wiring import (
-    INBOX,
-    JOURNAL,
-    LOG,
-    Place,
-    commons_folder,
-    engine_of,
-    find_place,
-    inbox,
-    state_folder,
+    INBOX_FILE,
+    JOURNAL_FILE,
+    LOG_FILE,
+    RepoLocation,
+    find_shared_state_folder,
+    find_engine,
+    find_repo,
+    open_project_inbox,
+    open_state_paths,
 )
-from plait.wiring.repository import git_dir, worktrees_folder
-from plait.wiring.sources import agent_specs, history, saved_settings
+from plait.wiring.repository import find_git_dir, find_worktrees_folder
+from plait.wiring.sources import load_agent_specs, read_past_batches, read_saved_settings
 
 if TYPE_CHECKING:
-    from plait.adapters.checkup.model import Check  # noqa: TC004 - names for type checkers only
+    from plait.adapters.checkup.model import DoctorCheck  # noqa: TC004 - names for type checkers only
     from plait.adapters.checkup.programs import Program  # noqa: TC004
     from plait.core.state import State
 
-__all__ = ["Check", "Program"]
+__all__ = ["DoctorCheck", "Program"]
 
 
-def programs(names: Sequence[str]) -> Mapping[str, Program]:
+def find_programs(names: Sequence[str]) -> Mapping[str, Program]:
     """Which of these are here, and which versions they say they are. Each is run."""
-    from plait.adapters.checkup.programs import ask  # noqa: PLC0415 - only for those who ask
+    from plait.adapters.checkup.programs import probe_programs  # noqa: PLC0415 - only for those who ask
 
-    return ask(names)
+    return probe_programs(names)
 
 
-def checkup(where: Path) -> list[Check]:
+def run_checks(where: Path) -> list[DoctorCheck]:
     """All that `plait doctor` looks at. Nothing is changed."""
     from plait.adapters.checkup import book, machine, store, tools  # noqa: PLC0415 - only for the doctor
     from plait.adapters.sensors import MachineSensors  # noqa: PLC0415
-    from plait.agents.known import KNOWN  # noqa: PLC0415
+    from plait.agents.known import KNOWN_AGENTS  # noqa: PLC0415
 
-    place = find_place(where)
+    place = find_repo(where)
     weather = MachineSensors((place.state, place.top)).read()
-    found = programs(["git", *(known.program for known in KNOWN if known.program)])
-    told, engine = history(place), engine_of(place)
+    found = find_programs(["git", *(known.program for known in KNOWN_AGENTS if known.program)])
+    told, engine = read_past_batches(place), find_engine(place)
     pid, since, trouble = (engine.pid, engine.since, engine.trouble) if engine else (None, 0.0, "")
     return [
-        machine.git(found["git"]),
-        machine.python(),
-        machine.shell(),
-        machine.disk(weather),
-        machine.memory(weather),
-        *machine.room(weather, str(place.top)),
-        tools.agents(found, os.environ, Path.home(), keychain=sys.platform == "darwin"),
-        *_settings_checked(place),
-        store.state(place.state),
-        book.journal(place.state / JOURNAL, told.state, told.problems),
-        _inbox_checked(place),
-        book.engine(pid, since, place.state / LOG, told.state, trouble),
-        *_repository_checked(place),
-        *_leftovers(place, told.state, at_work=engine is not None),
-        store.commons(commons_folder()),
+        machine.check_git(found["git"]),
+        machine.check_python(),
+        machine.check_shell(),
+        machine.check_disk(weather),
+        machine.check_memory(weather),
+        *machine.check_capacity(weather, str(place.top)),
+        tools.check_agents(found, os.environ, Path.home(), keychain=sys.platform == "darwin"),
+        *_check_settings(place),
+        store.check_state_folder(place.state),
+        book.check_journal(place.state / JOURNAL_FILE, told.state, told.problems),
+        _check_inbox(place),
+        book.check_engine(pid, since, place.state / LOG_FILE, told.state, trouble),
+        *_check_repository(place),
+        *_check_leftovers(place, told.state, at_work=engine is not None),
+        store.check_shared_state(find_shared_state_folder()),
     ]
 
 
-def _settings_checked(place: Place) -> list[Check]:
+def _check_settings(place: RepoLocation) -> list[DoctorCheck]:
     from plait.adapters.checkup.model import ok, problem, warning  # noqa: PLC0415
     from plait.agents.model import AgentSpec as Spec  # noqa: PLC0415
-    from plait.agents.table import dotted, load as load_agent  # noqa: PLC0415
-    from plait.wiring.tools import first_here, missing  # noqa: PLC0415
+    from plait.agents.table import is_dotted_path, load_agent as load_agent  # noqa: PLC0415
+    from plait.wiring.tools import find_default_agent, explain_missing  # noqa: PLC0415
 
     try:
-        config = load_config(place.top, saved=saved_settings(place)[0])
-        specs = {spec.name: spec for spec in agent_specs(config)}
+        config = load_config(place.top, saved=read_saved_settings(place)[0])
+        specs = {spec.name: spec for spec in load_agent_specs(config)}
         for name in filterfalse(
-            dotted, config.serving
+            is_dotted_path, config.default_agents
         ):  # a module would be run, and nobody has trusted it yet
             load_agent(specs.get(name, Spec(name)))
-            if absent := missing(specs.get(name, Spec(name))):
+            if absent := explain_missing(specs.get(name, Spec(name))):
                 return [problem("settings", *absent)]
     except ConfigError as error:
         return [problem("settings", error.message, error.hint)]
@@ -95,84 +95,93 @@ def _settings_checked(place: Place) -> list[Check]:
         for each in config.warnings
     ]
     found = (
-        f"none are set, the first here is {first_here(config)[0]}" if first_here(config) else "none are set"
+        f"none are set, the first here is {find_default_agent(config)[0]}"
+        if find_default_agent(config)
+        else "none are set"
     )
-    return told or [ok("settings", f"agents: {', '.join(config.serving) or found}")]
+    return told or [ok("settings", f"agents: {', '.join(config.default_agents) or found}")]
 
 
-def _inbox_checked(place: Place) -> Check:
+def _check_inbox(place: RepoLocation) -> DoctorCheck:
     from plait.adapters.checkup import book, model  # noqa: PLC0415
     from plait.ports import InboxError  # noqa: PLC0415
 
-    path = place.state / INBOX
+    path = place.state / INBOX_FILE
     if not os.path.exists(path):  # noqa: PTH110 - it never raises; opening it would make it
-        return book.inbox(path, 0, {})
+        return book.check_inbox(path, 0, {})
     try:
-        with closing(inbox(place)) as requests:
-            return book.inbox(path, len(requests.pending()), requests.aside())
+        with closing(open_project_inbox(place)) as requests:
+            return book.check_inbox(path, len(requests.pending()), requests.unreadable())
     except InboxError as error:
         return model.problem("inbox", error.message, error.hint)
 
 
-def _leftovers(place: Place, state: State | None, *, at_work: bool) -> list[Check]:
+def _check_leftovers(place: RepoLocation, state: State | None, *, at_work: bool) -> list[DoctorCheck]:
     """Without a journal nobody can tell what is left over."""
     if state is None:
         return []
     from plait.adapters.checkup import book, leftovers  # noqa: PLC0415
-    from plait.adapters.kits import ENVIRONMENT  # noqa: PLC0415
+    from plait.adapters.kits import ENVIRONMENT_FILE  # noqa: PLC0415
 
     git = place.state.parent if place.repository else None
-    known = book.known(state, engine=at_work)
-    root = _worktrees_root(place)
-    return leftovers.leftovers(state_folder(place), known, environment=ENVIRONMENT, git=git, worktrees=root)
+    known = book.summarize_journal(state, engine=at_work)
+    root = _find_worktrees_root(place)
+    return leftovers.check_leftovers(
+        open_state_paths(place), known, environment=ENVIRONMENT_FILE, git=git, worktrees=root
+    )
 
 
-def _repository_checked(place: Place) -> list[Check]:
+def _check_repository(place: RepoLocation) -> list[DoctorCheck]:
     """Worktrees and the remote: only a repository has them."""
-    config = _config(place)
+    config = _load_config(place)
     if config is None or not place.repository:
         return []
     from plait.adapters.checkup import worktrees  # noqa: PLC0415
 
     cap = config.workspace.disk_cap
-    return [worktrees.worktrees(worktrees_folder(place, config), cap), _remote_checked(place, config)]
+    return [
+        worktrees.check_worktrees(find_worktrees_folder(place, config), cap),
+        _check_remote(place, config),
+    ]
 
 
-def _remote_checked(place: Place, config: Config) -> Check:
+def _check_remote(place: RepoLocation, config: Config) -> DoctorCheck:
     """What is set and found here; nobody is asked over the network, and no token is told."""
     from plait.adapters.checkup import remotes  # noqa: PLC0415
-    from plait.adapters.forge.address import kind_of  # noqa: PLC0415
-    from plait.adapters.forge.remote import home, remote  # noqa: PLC0415
-    from plait.adapters.forge.tokens import find_token, variables  # noqa: PLC0415
+    from plait.adapters.forge.address import detect_provider  # noqa: PLC0415
+    from plait.adapters.forge.remote import resolve_address, find_remote  # noqa: PLC0415
+    from plait.adapters.forge.tokens import find_token, list_token_variables  # noqa: PLC0415
     from plait.ports import ForgeError  # noqa: PLC0415
     from plait.site.git import Git  # noqa: PLC0415
 
-    name, git = config.pr.remote, Git(git_dir(place))
+    name, git = config.pr.remote, Git(find_git_dir(place))
     try:
-        url = remote(git, name).fetch
+        url = find_remote(git, name).fetch
     except ForgeError:
-        return remotes.no_remote(name)
+        return remotes.report_missing_remote(name)
     try:
-        where = home(url, os.environ)
-        kind = kind_of(where, "" if config.pr.forge is ForgeKind.AUTO else config.pr.forge.value)
+        where = resolve_address(url, os.environ)
+        kind = detect_provider(where, "" if config.pr.forge is ForgeKind.AUTO else config.pr.forge.value)
     except ForgeError as error:
-        return remotes.no_forge(name, error.message)
+        return remotes.report_unknown_forge(name, error.message)
     try:
         token = find_token(kind, where, git, os.environ)
     except ForgeError as error:
-        return remotes.odd_token(name, error.message)
+        return remotes.report_invalid_token(name, error.message)
     source = token.source if token is not None else None
-    return remotes.forge(name, where.host, kind.value, source, variables(kind, where, os.environ))
+    return remotes.report_forge(
+        name, where.host, kind.value, source, list_token_variables(kind, where, os.environ)
+    )
 
 
-def _worktrees_root(place: Place) -> Path | None:
-    config = _config(place)
-    return worktrees_folder(place, config) if config is not None and place.repository else None
+def _find_worktrees_root(place: RepoLocation) -> Path | None:
+    config = _load_config(place)
+    return find_worktrees_folder(place, config) if config is not None and place.repository else None
 
 
-def _config(place: Place) -> Config | None:
+def _load_config(place: RepoLocation) -> Config | None:
     """None: it is told elsewhere what is wrong with it."""
     try:
-        return load_config(place.top, saved=saved_settings(place)[0])
+        return load_config(place.top, saved=read_saved_settings(place)[0])
     except ConfigError:
         return None

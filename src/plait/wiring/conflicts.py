@@ -6,20 +6,22 @@ import os
 from collections.abc import Mapping
 
 from plait import wiring
-from plait.adapters.integrator.sides import Meeting, read_sides
+from plait.adapters.integrator.sides import ConflictingMerge, read_conflict_sides
 from plait.core.decisions import Change
-from plait.kit import Blending, KitError
-from plait.ports import Clashing
-from plait.wiring import Place
-from plait.wiring.repository import git_dir
+from plait.kit import MergeRules, BatchInputsError
+from plait.ports import ConflictedFile
+from plait.wiring import RepoLocation
+from plait.wiring.repository import find_git_dir
 
 
-def conflict_sides(
-    place: Place, batch: str, change: Change, onto: str, merged: Mapping[str, Change]
-) -> tuple[list[Clashing], int]:
+def read_batch_conflict(
+    place: RepoLocation, batch: str, change: Change, onto: str, merged: Mapping[str, Change]
+) -> tuple[list[ConflictedFile], int]:
     """The files in conflict, and how many more there are. `merged` are the changes that `onto` has, by task."""
     try:
-        blending = wiring.load_kit(place, batch).gear.blending
-    except KitError:  # it was forgotten; the conflict is not
-        blending = Blending()
-    return read_sides(git_dir(place).absolute(), Meeting(change, onto, merged), blending, os.environ)
+        blending = wiring.load_batch_inputs(place, batch).gear.blending
+    except BatchInputsError:  # it was forgotten; the conflict is not
+        blending = MergeRules()
+    return read_conflict_sides(
+        find_git_dir(place).absolute(), ConflictingMerge(change, onto, merged), blending, os.environ
+    )

@@ -6,55 +6,55 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from plait.adapters.spent import SpentCodes
-    from plait.adapters.token import TokenFiles, Tokens  # noqa: TC004 - a name for type checkers only
+    from plait.adapters.spent import UsedCodes
+    from plait.adapters.token import TokenFiles, ServerTokens  # noqa: TC004 - a name for type checkers only
 
-__all__ = ["Tokens"]
+__all__ = ["ServerTokens"]
 
 
-def token() -> tuple[str, Path]:
+def get_full_token() -> tuple[str, Path]:
     """What opens the server, and where it is kept. The first time, it is made."""
-    from plait.adapters.token import token as read  # noqa: PLC0415
+    from plait.adapters.token import read_or_create_token as read  # noqa: PLC0415
 
-    path = token_files().full
+    path = open_token_files().full
     return read(path), path
 
 
-def read_only_token() -> tuple[str, Path]:
+def get_read_only_token() -> tuple[str, Path]:
     """What lets look and change nothing, and where it is kept. The first time, it is made."""
-    from plait.adapters.token import token as read  # noqa: PLC0415
+    from plait.adapters.token import read_or_create_token as read  # noqa: PLC0415
 
-    path = token_files().read_only
+    path = open_token_files().read_only
     return read(path), path
 
 
-def rotate_token() -> tuple[str, Path]:
+def rotate_full_token() -> tuple[str, Path]:
     """A new token. Both old ones, and all links and logins that came of them, are dead, also for a server that runs."""
-    files = token_files()
+    files = open_token_files()
     return files.rotate(), files.full
 
 
 def rotate_read_only_token() -> tuple[str, Path]:
     """Only the one that lets look, with its links and logins."""
-    from plait.adapters.token import rotate  # noqa: PLC0415
+    from plait.adapters.token import replace_token  # noqa: PLC0415
 
-    path = token_files().read_only
-    return rotate(path), path
+    path = open_token_files().read_only
+    return replace_token(path), path
 
 
-def token_files() -> TokenFiles:
+def open_token_files() -> TokenFiles:
     from plait.adapters.token import TokenFiles as Files  # noqa: PLC0415
 
-    return Files(_folder())
+    return Files(find_user_state_folder())
 
 
-def spent_codes() -> SpentCodes:
-    from plait.adapters.spent import SpentCodes as Codes  # noqa: PLC0415
+def open_used_codes() -> UsedCodes:
+    from plait.adapters.spent import UsedCodes as Codes  # noqa: PLC0415
 
-    return Codes(_folder() / "spent-codes")
+    return Codes(find_user_state_folder() / "spent-codes")
 
 
-def _folder() -> Path:
+def find_user_state_folder() -> Path:
     from platformdirs import user_state_path  # noqa: PLC0415
 
     return user_state_path("plait")

@@ -10,36 +10,38 @@ from typing import TYPE_CHECKING
 
 from plait.config.model import Config, NotifyConfig
 from plait.core.frozen import dataclass
-from plait.wiring import Place
+from plait.wiring import RepoLocation
 
 if TYPE_CHECKING:  # few have somebody to tell, and importing what tells them takes its time
-    from plait.adapters.messenger import Addressee
-    from plait.ports import Onlooker
+    from plait.adapters.messenger import NotificationChannel
+    from plait.ports import RecordListener
 
 
-def somebody(config: Config) -> bool:
+def has_receivers(config: Config) -> bool:
     """Whether anybody is to be told anything."""
     return bool(config.notify.urls or config.notify.webhook)
 
 
-def messenger(place: Place, config: Config, journal: str, say: Callable[[str], None]) -> Onlooker:
-    from plait.adapters.messenger import Errand, Memory, Messenger  # noqa: PLC0415
+def open_notifier(
+    place: RepoLocation, config: Config, journal: str, log: Callable[[str], None]
+) -> RecordListener:
+    from plait.adapters.messenger import NotifierOptions, DeliveryLog, Notifier  # noqa: PLC0415
 
-    errand = Errand(frozenset(config.notify.on), place.top.name, journal)
-    return Messenger(errand, addressees(config), Memory(place.state, journal), say)
+    errand = NotifierOptions(frozenset(config.notify.on), place.top.name, journal)
+    return Notifier(errand, open_channels(config), DeliveryLog(place.state, journal), log)
 
 
-def addressees(config: Config) -> list[Addressee]:
-    from plait.adapters.messenger import Apprised, Webhook  # noqa: PLC0415
+def open_channels(config: Config) -> list[NotificationChannel]:
+    from plait.adapters.messenger import AppriseChannel, WebhookChannel  # noqa: PLC0415
 
     notify = config.notify
-    hooks: list[Addressee] = []
+    hooks: list[NotificationChannel] = []
     if notify.webhook:
-        hooks.append(Webhook(notify.webhook, partial(_secret, notify)))
-    return [*hooks, *map(Apprised, notify.urls)]
+        hooks.append(WebhookChannel(notify.webhook, partial(_load_secret, notify)))
+    return [*hooks, *map(AppriseChannel, notify.urls)]
 
 
-def _secret(notify: NotifyConfig) -> bytes | None:
+def _load_secret(notify: NotifyConfig) -> bytes | None:
     """The one that stands in the settings counts before the one in a file."""
     from plait.adapters.messenger.secret import read_secret  # noqa: PLC0415
 
@@ -49,7 +51,7 @@ def _secret(notify: NotifyConfig) -> bytes | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class DeliveryResult:
     """`address` is what anybody may see of it; `error` "": the message has arrived there."""
 
     address: str
@@ -57,16 +59,16 @@ class Tried:
     hint: str = ""
 
 
-def try_out(place: Place, config: Config) -> list[Tried]:
+def send_test_message(place: RepoLocation, config: Config) -> list[DeliveryResult]:
     """Send a test message to everybody, once; what came of it for each."""
-    from plait.adapters.messenger import Undelivered, trial  # noqa: PLC0415
+    from plait.adapters.messenger import DeliveryError, build_test_message  # noqa: PLC0415
 
-    message, tried = trial(place.top.name, time.time()), []
-    for each in addressees(config):
+    message, tried = build_test_message(place.top.name, time.time()), []
+    for each in open_channels(config):
         try:
             each.send(message)
-        except Undelivered as error:
-            tried.append(Tried(each.name, error.message, error.hint))
+        except DeliveryError as error:
+            tried.append(DeliveryResult(each.name, error.message, error.hint))
         else:
-            tried.append(Tried(each.name))
+            tried.append(DeliveryResult(each.name))
     return tried

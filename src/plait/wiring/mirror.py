@@ -12,22 +12,22 @@ if TYPE_CHECKING:  # only for those who name a remote repository
 __all__ = ["Mirror"]
 
 
-def mirrors_folder() -> Path:
+def find_mirrors_folder() -> Path:
     """No cache: journals lie there, and branches that may be nowhere else."""
     from platformdirs import user_data_path  # noqa: PLC0415
 
     return user_data_path("plait", appauthor=False) / "mirrors"
 
 
-def open_mirror(url: str, *, environment: Mapping[str, str], tell: Callable[[str], None]) -> Mirror:
+def open_project_mirror(url: str, *, environment: Mapping[str, str], log: Callable[[str], None]) -> Mirror:
     """Cloned or fetched just now. Raises UserError or WorldError."""
     from plait.adapters.mirror import open_mirror as open_  # noqa: PLC0415
 
-    return open_(url, mirrors_folder(), environment=environment, tell=tell)
+    return open_(url, find_mirrors_folder(), environment=environment, report=log)
 
 
-def tidy_checkouts(mirror: Mirror, in_use: Collection[Path]) -> int:
+def remove_unused_checkouts(mirror: Mirror, in_use: Collection[Path]) -> int:
     """Remove the checkouts that nobody needs, with what was left in them saved; how many."""
-    from plait.adapters.mirror import remove_checkout, stale_checkouts  # noqa: PLC0415
+    from plait.adapters.mirror import remove_checkout, list_stale_checkouts  # noqa: PLC0415
 
-    return sum(remove_checkout(mirror, path) for path in stale_checkouts(mirror, in_use))
+    return sum(remove_checkout(mirror, path) for path in list_stale_checkouts(mirror, in_use))

@@ -8,30 +8,30 @@ from collections.abc import Iterator, Mapping
 from plait import __version__
 from plait.config.model import Config
 from plait.engine import log
-from plait.ports import Onlooker
-from plait.wiring import Place
-from plait.wiring.messages import messenger, somebody
+from plait.ports import RecordListener
+from plait.wiring import RepoLocation
+from plait.wiring.messages import open_notifier, has_receivers
 
-_ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+_OTEL_ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 
 
-def onlookers(place: Place, config: Config, journal: str) -> Iterator[Onlooker]:
+def open_listeners(place: RepoLocation, config: Config, journal: str) -> Iterator[RecordListener]:
     """Those that somebody asked for. `journal` is the journal's id."""
-    if config.engine.traces or _standard_traces(os.environ):
-        yield _tracer(place, config.engine.traces, journal)
-    if somebody(config):
-        yield messenger(place, config, journal, log.say)
+    if config.engine.traces or _is_otel_enabled(os.environ):
+        yield _open_configured_tracer(place, config.engine.traces, journal)
+    if has_receivers(config):
+        yield open_notifier(place, config, journal, log.write_line)
 
 
-def _tracer(place: Place, url: str | None, journal: str) -> Onlooker:
+def _open_configured_tracer(place: RepoLocation, url: str | None, journal: str) -> RecordListener:
     from plait.adapters.tracer import open_tracer  # noqa: PLC0415 - few engines have one
 
-    return open_tracer(place.state, journal, url, __version__, log.say)
+    return open_tracer(place.state, journal, url, __version__, log.write_line)
 
 
-def _standard_traces(variables: Mapping[str, str]) -> bool:
+def _is_otel_enabled(variables: Mapping[str, str]) -> bool:
     """Whether OpenTelemetry's own variables ask for traces."""
     off = variables.get("OTEL_SDK_DISABLED", "").strip().lower() == "true"
     none = variables.get("OTEL_TRACES_EXPORTER", "").strip().lower() == "none"
-    named = any(variables.get(name, "").strip() for name in _ENDPOINTS)
+    named = any(variables.get(name, "").strip() for name in _OTEL_ENDPOINTS)
     return named and not (off or none)

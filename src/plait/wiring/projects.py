@@ -6,17 +6,17 @@ import hashlib
 import os
 from pathlib import Path
 
-from plait.wiring import Place
+from plait.wiring import RepoLocation
 
-DIGITS = 12
+PROJECT_ID_LENGTH = 12
 
 
-def project_id(place: Place) -> str:
+def compute_project_id(place: RepoLocation) -> str:
     """The same for all checkouts of a repository, and whoever asks: it follows from where its own git folder lies."""
-    return hashlib.sha256(os.fsencode(os.path.realpath(place.state.parent))).hexdigest()[:DIGITS]
+    return hashlib.sha256(os.fsencode(os.path.realpath(place.state.parent))).hexdigest()[:PROJECT_ID_LENGTH]
 
 
-def register_file() -> Path:
+def find_project_register() -> Path:
     from platformdirs import user_state_path  # noqa: PLC0415
 
     return user_state_path("plait") / "projects.json"

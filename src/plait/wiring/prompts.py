@@ -7,14 +7,14 @@ from pathlib import Path
 from plait.agents import template
 from plait.config.model import Config, Layer
 from plait.core.errors import ConfigError
-from plait.wiring import Place
+from plait.wiring import RepoLocation
 
-_MOST = 1 << 20  # bytes
+_MAX_TEMPLATE_BYTES = 1 << 20  # bytes
 
 
-def prompt_template(place: Place, config: Config) -> str:
+def load_prompt_template(place: RepoLocation, config: Config) -> str:
     """Its text; "" where plait's own will do. Raises ConfigError."""
-    named, given = config.run.prompt, config.given["run.prompt"]
+    named, given = config.run.prompt, config.origins["run.prompt"]
     if not named:
         return ""
     path = place.top / Path(named).expanduser()
@@ -25,20 +25,20 @@ def prompt_template(place: Place, config: Config) -> str:
             hint="A repository's own settings name files of its own; yours may name any.",
         )
     try:
-        text = _read(path)
+        text = _read_template(path)
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
         raise ConfigError(
             f"{given}: the template of prompts {named} can't be read: {why}",
             hint="Put a text with {task} in it there, or take run.prompt out of the settings.",
         ) from error
-    template.check(text, named)
+    template.check_template(text, named)
     return text
 
 
-def _read(path: Path) -> str:
+def _read_template(path: Path) -> str:
     if not path.is_file():  # a device would never end
         raise FileNotFoundError(2, "there is no such file")
-    if path.stat().st_size > _MOST:
-        raise ValueError(f"it has more than {_MOST >> 20} MB")
+    if path.stat().st_size > _MAX_TEMPLATE_BYTES:
+        raise ValueError(f"it has more than {_MAX_TEMPLATE_BYTES >> 20} MB")
     return path.read_bytes().decode("utf-8-sig")

@@ -13,25 +13,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plait.core.errors import WorldError
-from plait.site.git import ASTRAY, Git
+from plait.site.git import LOCATION_VARIABLES, Git
 
 if TYPE_CHECKING:
     from plait.adapters.integrator import Regenerate
 
-PATIENCE = 900.0  # seconds: a lock file may need a network
-_LAST = 400  # characters of what a command said
+TIMEOUT_SECONDS = 900.0  # seconds: a lock file may need a network
+_MAX_OUTPUT_CHARS = 400  # characters of what a command said
 
 
-def regenerating(git_dir: Path, root: Path) -> Regenerate:
+def build_regenerator(git_dir: Path, root: Path) -> Regenerate:
     def regenerate(commit: str, command: str, files: tuple[str, ...]) -> Mapping[str, bytes]:
-        with _exported(git_dir, root, commit) as folder:
-            _run(folder, command)
-            return {path: (folder / path).read_bytes() for path in files if _is_own(folder, path)}
+        with _export_commit(git_dir, root, commit) as folder:
+            _run_command(folder, command)
+            return {path: (folder / path).read_bytes() for path in files if _is_file_inside(folder, path)}
 
     return regenerate
 
 
-def _is_own(folder: Path, path: str) -> bool:
+def _is_file_inside(folder: Path, path: str) -> bool:
     """A file, and reached by no link: nothing from outside gets into a commit."""
     file = folder / path
     return (
@@ -42,7 +42,7 @@ def _is_own(folder: Path, path: str) -> bool:
 
 
 @contextmanager
-def _exported(git_dir: Path, root: Path, commit: str) -> Iterator[Path]:
+def _export_commit(git_dir: Path, root: Path, commit: str) -> Iterator[Path]:
     root.mkdir(parents=True, exist_ok=True)
     whole = Path(tempfile.mkdtemp(prefix="regenerate-", dir=root))
     folder = whole / "tree"
@@ -57,8 +57,8 @@ def _exported(git_dir: Path, root: Path, commit: str) -> Iterator[Path]:
         shutil.rmtree(whole, ignore_errors=True)
 
 
-def _run(folder: Path, command: str) -> None:
-    env = {name: value for name, value in os.environ.items() if name not in ASTRAY}
+def _run_command(folder: Path, command: str) -> None:
+    env = {name: value for name, value in os.environ.items() if name not in LOCATION_VARIABLES}
     with tempfile.TemporaryFile() as said:
         process = subprocess.Popen(  # noqa: S603
             ["sh", "-c", command],  # noqa: S607 - the command is the person's own, and trusted
@@ -70,14 +70,14 @@ def _run(folder: Path, command: str) -> None:
             start_new_session=True,
         )
         try:
-            code = process.wait(PATIENCE)
+            code = process.wait(TIMEOUT_SECONDS)
         except subprocess.TimeoutExpired:
-            raise WorldError(f"{command} did not end in {PATIENCE / 60:.0f} minutes") from None
+            raise WorldError(f"{command} did not end in {TIMEOUT_SECONDS / 60:.0f} minutes") from None
         finally:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
         if code:
-            said.seek(max(0, said.tell() - 4 * _LAST))
-            words = " ".join(said.read().decode("utf-8", "replace").split())[-_LAST:]
+            said.seek(max(0, said.tell() - 4 * _MAX_OUTPUT_CHARS))
+            words = " ".join(said.read().decode("utf-8", "replace").split())[-_MAX_OUTPUT_CHARS:]
             raise WorldError(f"{command} failed with exit status {code}: {words}")

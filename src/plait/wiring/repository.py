@@ -11,23 +11,23 @@ from typing import TYPE_CHECKING
 from plait.config.model import Config
 from plait.core.errors import UserError, WorldError
 from plait.core.settings import Publish
-from plait.wiring import Place
+from plait.wiring import RepoLocation
 
 if TYPE_CHECKING:
     from plait.core.plan import Problem
-    from plait.kit import Shipping
-    from plait.ports import Integrator, Publisher, Workspaces
+    from plait.kit import PublishTarget
+    from plait.ports import BranchMerger, Publisher, Workspaces
 
-INTEGRATOR = "integrator"
-PIN = "worktrees"  # in the state folder: where they were last
+INTEGRATOR_FOLDER = "integrator"
+PIN_FILE = "worktrees"  # in the state folder: where they were last
 
 
-def git_dir(place: Place) -> Path:
+def find_git_dir(place: RepoLocation) -> Path:
     """The repository's own, shared by all its worktrees."""
     return place.state.parent
 
 
-def base_commit(place: Place, ref: str | None) -> str:
+def resolve_base_commit(place: RepoLocation, ref: str | None) -> str:
     """The commit that a batch starts from. Raises UserError where there is none."""
     from plait.site.git import Git, GitError  # noqa: PLC0415 - only for whoever submits
 
@@ -45,30 +45,30 @@ def base_commit(place: Place, ref: str | None) -> str:
         ) from error
 
 
-def ground_problems(place: Place, base: str) -> list[Problem]:
+def find_worktree_problems(place: RepoLocation, base: str) -> list[Problem]:
     """What a person should know of worktrees here. Raises UserError where there can be none."""
-    from plait.site.workspaces import check_ground  # noqa: PLC0415
+    from plait.site.workspaces import check_preconditions  # noqa: PLC0415
 
-    return check_ground(place.top, base)
+    return check_preconditions(place.top, base)
 
 
-def check_shipping(place: Place, ship: Shipping, publish: Publish) -> None:
+def check_publish_target(place: RepoLocation, ship: PublishTarget, publish: Publish) -> None:
     """Raises UserError if a batch can't be published as it is asked for, as far as that can be told without a network."""
     from plait.adapters.forge import open_forge  # noqa: PLC0415 - only for those who publish
-    from plait.adapters.forge.remote import remote  # noqa: PLC0415
+    from plait.adapters.forge.remote import find_remote  # noqa: PLC0415
     from plait.site.git import Git  # noqa: PLC0415
 
     git = Git(place.top)
     try:
         if publish is Publish.PUSH:
-            remote(git, ship.remote)
+            find_remote(git, ship.remote)
         else:
-            open_forge(git, ship.remote, environment=os.environ, kind=ship.forge.named)
+            open_forge(git, ship.remote, environment=os.environ, kind=ship.forge.explicit)
     except WorldError as error:
         raise UserError(error.message, hint=error.hint) from error
 
 
-def target_branch(place: Place, ship: Shipping) -> str:
+def find_target_branch(place: RepoLocation, ship: PublishTarget) -> str:
     """The branch that a pull request would be for, as far as this repository knows it; empty: only the remote does."""
     from plait.site.git import Git  # noqa: PLC0415
 
@@ -79,34 +79,34 @@ def target_branch(place: Place, ship: Shipping) -> str:
     return known.removeprefix(prefix) if known.startswith(prefix) else ""
 
 
-def has_remote(place: Place, name: str) -> bool:
+def has_remote(place: RepoLocation, name: str) -> bool:
     from plait.site.git import Git  # noqa: PLC0415
 
     return bool(Git(place.top).run("config", "--get", f"remote.{name}.url", codes=(0, 1)).text)
 
 
-def worktrees_folder(place: Place, config: Config) -> Path:
+def find_worktrees_folder(place: RepoLocation, config: Config) -> Path:
     """Where this repository's worktrees lie, told from those of others by its name and its own path.
 
     As long as batches have some where they were made before, all are there, whatever the settings of today say.
     """
-    common = git_dir(place).resolve()
+    common = find_git_dir(place).resolve()
     name = common.parent.name if common.name == ".git" else common.name.removesuffix(".git")
     digest = hashlib.sha256(os.fsencode(common)).hexdigest()[:8]
-    wanted = _location(common, config) / f"{name or 'repository'}-{digest}"
+    wanted = _find_location(common, config) / f"{name or 'repository'}-{digest}"
     with suppress(OSError):
-        pinned = Path(os.fsdecode((place.state / PIN).read_bytes()))
+        pinned = Path(os.fsdecode((place.state / PIN_FILE).read_bytes()))
         if pinned != wanted and any(pinned.glob("batch-*")):
             return pinned
     return wanted
 
 
-def setups_folder(place: Place, config: Config) -> Path:
+def find_setups_folder(place: RepoLocation, config: Config) -> Path:
     """Where what setups made is kept."""
-    return worktrees_folder(place, config) / "setups"
+    return find_worktrees_folder(place, config) / "setups"
 
 
-def _location(common: Path, config: Config) -> Path:
+def _find_location(common: Path, config: Config) -> Path:
     """A relative one counts from the repository, which all its checkouts share."""
     if config.workspace.location:
         around = common.parent if common.name == ".git" else common
@@ -116,31 +116,31 @@ def _location(common: Path, config: Config) -> Path:
     return user_cache_path("plait", appauthor=False) / "worktrees"
 
 
-def workspaces(place: Place, config: Config) -> Workspaces:
+def open_workspaces(place: RepoLocation, config: Config) -> Workspaces:
     from plait.engine import log  # noqa: PLC0415
     from plait.site.workspaces import GitWorkspaces  # noqa: PLC0415 - only for batches that have worktrees
 
-    root = worktrees_folder(place, config)
+    root = find_worktrees_folder(place, config)
     with suppress(OSError):  # whoever makes a workspace tells what is wrong
-        (place.state / PIN).write_bytes(os.fsencode(root))
+        (place.state / PIN_FILE).write_bytes(os.fsencode(root))
         if place.top in root.parents:  # or everything in it would show in the person's own checkout
             root.mkdir(parents=True, exist_ok=True)
             (root / ".gitignore").write_text("*\n")
-    return GitWorkspaces(git_dir(place), root, keep=config.workspace.keep, told=log.say)
+    return GitWorkspaces(find_git_dir(place), root, keep=config.workspace.keep, on_warning=log.write_line)
 
 
-def integrator(place: Place, config: Config) -> Integrator:
-    from plait.adapters.integrator import GitIntegrator  # noqa: PLC0415
-    from plait.wiring.regenerating import regenerating  # noqa: PLC0415
+def open_integrator(place: RepoLocation, config: Config) -> BranchMerger:
+    from plait.adapters.integrator import GitBranchMerger  # noqa: PLC0415
+    from plait.wiring.regenerating import build_regenerator  # noqa: PLC0415
 
-    return GitIntegrator(
-        git_dir(place),
-        place.state / INTEGRATOR,
-        regenerate=regenerating(git_dir(place), worktrees_folder(place, config)),
+    return GitBranchMerger(
+        find_git_dir(place),
+        place.state / INTEGRATOR_FOLDER,
+        regenerate=build_regenerator(find_git_dir(place), find_worktrees_folder(place, config)),
     )
 
 
-def publisher(place: Place) -> Publisher:
-    from plait.wiring.shipping import Shipyard  # noqa: PLC0415 - only for batches that are published
+def open_publisher(place: RepoLocation) -> Publisher:
+    from plait.wiring.shipping import GitPublisher  # noqa: PLC0415 - only for batches that are published
 
-    return Shipyard(place)
+    return GitPublisher(place)

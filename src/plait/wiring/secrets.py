@@ -7,18 +7,18 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from plait.adapters import kits
-from plait.agents.discretion import Discretion, of
+from plait.agents.discretion import Redactor, build_env_redactor
 from plait.core.task import Task
-from plait.kit import KitError
+from plait.kit import BatchInputsError
 from plait.site.folder import StateFolder
 
 
-def discretion(folder: StateFolder, batch: str) -> Discretion:
+def load_redactor(folder: StateFolder, batch: str) -> Redactor:
     """Of a batch that has ended, the environment is gone: then what its tasks set is known, and the shapes of secrets."""
     tasks: tuple[Task, ...] = ()
     environment: Mapping[str, str] = {}
-    with suppress(KitError):
-        tasks = kits.load_kit(folder, batch).tasks
-    with suppress(KitError):
-        environment = kits.load_environment(folder, batch)
-    return of(os.environ, environment.items(), *(task.env for task in tasks))
+    with suppress(BatchInputsError):
+        tasks = kits.read_batch_inputs(folder, batch).tasks
+    with suppress(BatchInputsError):
+        environment = kits.read_batch_environment(folder, batch)
+    return build_env_redactor(os.environ, environment.items(), *(task.env for task in tasks))

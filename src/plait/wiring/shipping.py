@@ -5,43 +5,43 @@ from __future__ import annotations
 from collections.abc import Mapping
 from shlex import quote
 
-from plait.adapters.forge import default_branch, distance, open_forge, push, refresh_target
-from plait.agents.discretion import of
+from plait.adapters.forge import find_default_branch, count_distance, open_forge, push_branch, fetch_target
+from plait.agents.discretion import build_env_redactor
 from plait.core.decisions import PublishStarted
 from plait.core.errors import WorldError
-from plait.core.letter import Letter, letter
+from plait.core.letter import PullRequestText, write_pull_request
 from plait.core.reports import PublishDone, PublishFailed
 from plait.core.settings import Publish
 from plait.core.views import BatchView
-from plait.core.wording import Wording
+from plait.core.wording import PullRequestOverride
 from plait.engine import log
-from plait.kit import Kit, Shipping
-from plait.ports import Announcement, ForgeError
+from plait.kit import BatchInputs, PublishTarget
+from plait.ports import PullRequestSpec, ForgeError
 from plait.site.git import Git
-from plait.wiring import Place
-from plait.wiring.repository import git_dir
+from plait.wiring import RepoLocation
+from plait.wiring.repository import find_git_dir
 
 
-class Shipyard:
+class GitPublisher:
     """A Publisher."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: RepoLocation) -> None:
         self._place = place
 
     def publish(
-        self, order: PublishStarted, view: BatchView, kit: Kit, environment: Mapping[str, str]
+        self, order: PublishStarted, view: BatchView, kit: BatchInputs, environment: Mapping[str, str]
     ) -> PublishDone | PublishFailed:
-        where, ship = git_dir(self._place), kit.gear.shipping
+        where, ship = find_git_dir(self._place), kit.gear.shipping
         git = Git(where, environment=environment, variables={"GIT_DIR": str(where)})
         try:
-            target = _pushed(git, order, view.branch, ship)
+            target = _push_branch(git, order, view.branch, ship)
         except WorldError as error:
-            hint = error.hint or _by_hand(git, order, view, kit, environment)
+            hint = error.hint or _describe_manual_steps(git, order, view, kit, environment)
             return PublishFailed(order.batch, order.n, error.message, hint)
         if order.publish is Publish.PUSH:
             return PublishDone(order.batch, order.n, "", order.commit)
-        said = _said(order, view, kit, environment)
-        wanted = Announcement(
+        said = _build_text(order, view, kit, environment)
+        wanted = PullRequestSpec(
             view.branch,
             target,
             said.title,
@@ -50,43 +50,47 @@ class Shipyard:
             renamed=order.renamed,
         )
         try:
-            forge = open_forge(git, ship.remote, environment=environment, kind=ship.forge.named)
-            announced = forge.announce(wanted)
+            forge = open_forge(git, ship.remote, environment=environment, kind=ship.forge.explicit)
+            announced = forge.publish_pull_request(wanted)
         except WorldError as error:
             return PublishFailed(order.batch, order.n, error.message, error.hint, order.commit)
         if announced.note:
-            log.say(f"batch {order.batch}: {announced.note}")
+            log.write_line(f"batch {order.batch}: {announced.note}")
         return PublishDone(order.batch, order.n, announced.url, order.commit)
 
 
-def _pushed(git: Git, order: PublishStarted, branch: str, ship: Shipping) -> str:
+def _push_branch(git: Git, order: PublishStarted, branch: str, ship: PublishTarget) -> str:
     """The branch that it is for. The person's own copy of that may be old: what is new is told by the remote's."""
-    target = ship.target or default_branch(git, ship.remote)
-    newest = refresh_target(git, ship.remote, target)
-    if not distance(git, order.commit, newest).ahead:
+    target = ship.target or find_default_branch(git, ship.remote)
+    newest = fetch_target(git, ship.remote, target)
+    if not count_distance(git, order.commit, newest).ahead:
         raise ForgeError(f"{target} has all of it already: there is nothing to propose")
-    push(git, ship.remote, branch, order.commit, expected=order.expected)
+    push_branch(git, ship.remote, branch, order.commit, expected=order.expected)
     return target
 
 
-def _said(order: PublishStarted, view: BatchView, kit: Kit, environment: Mapping[str, str]) -> Letter:
+def _build_text(
+    order: PublishStarted, view: BatchView, kit: BatchInputs, environment: Mapping[str, str]
+) -> PullRequestText:
     """Everybody can read it there: it is told without secrets, whoever wrote it."""
-    hide = of(environment, *(task.env for task in kit.tasks))
-    return letter(view, Wording(order.title, order.body), usual=kit.gear.shipping.title).hidden(hide)
+    hide = build_env_redactor(environment, *(task.env for task in kit.tasks))
+    return write_pull_request(
+        view, PullRequestOverride(order.title, order.body), usual=kit.gear.shipping.title
+    ).redact(hide)
 
 
-def _by_hand(
-    git: Git, order: PublishStarted, view: BatchView, kit: Kit, environment: Mapping[str, str]
+def _describe_manual_steps(
+    git: Git, order: PublishStarted, view: BatchView, kit: BatchInputs, environment: Mapping[str, str]
 ) -> str:
     """What a person does when there is a network again."""
     ship = kit.gear.shipping
     push_it = f"By hand: git push {quote(ship.remote)} {order.commit}:refs/heads/{view.branch}"
     if order.publish is Publish.PUSH:
         return push_it
-    title = _said(order, view, kit, environment).title
-    wanted = Announcement(view.branch, ship.target or "main", title, "")
+    title = _build_text(order, view, kit, environment).title
+    wanted = PullRequestSpec(view.branch, ship.target or "main", title, "")
     try:
-        forge = open_forge(git, ship.remote, environment=environment, kind=ship.forge.named)
-        return f"{push_it}\n  then: {forge.by_hand(wanted).removeprefix('By hand: ')}"
+        forge = open_forge(git, ship.remote, environment=environment, kind=ship.forge.explicit)
+        return f"{push_it}\n  then: {forge.describe_manual_steps(wanted).removeprefix('By hand: ')}"
     except WorldError:
         return push_it

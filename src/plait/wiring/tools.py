@@ -5,25 +5,25 @@ from __future__ import annotations
 import shutil
 from importlib.util import find_spec
 
-from plait.agents.known import BY_NAME, KNOWN
+from plait.agents.known import AGENTS_BY_NAME, KNOWN_AGENTS
 from plait.agents.model import AgentSpec
 from plait.config.model import Config
-from plait.wiring.agents import MODEL
+from plait.wiring.agents import MODEL_AGENT
 
 
-def first_here(config: Config) -> tuple[str, ...]:
+def find_default_agent(config: Config) -> tuple[str, ...]:
     """Who serves where no setting names anybody: the first of the known agents whose program is here, if there is one."""
     programs = dict(config.agents.programs)
-    for known in KNOWN:
+    for known in KNOWN_AGENTS:
         if known.tested and known.program and shutil.which(programs.get(known.name, known.program)):
             return (known.name,)
     return ()
 
 
-def missing(spec: AgentSpec) -> tuple[str, str] | None:
+def explain_missing(spec: AgentSpec) -> tuple[str, str] | None:
     """Why an agent can't be run, and the way out; None: its program is here, or nobody can tell."""
-    known = BY_NAME.get(spec.name)
-    if known is not None and spec.name == MODEL and find_spec("openai") is None:
+    known = AGENTS_BY_NAME.get(spec.name)
+    if known is not None and spec.name == MODEL_AGENT and find_spec("openai") is None:
         return (
             "the agent model needs the openai client, which is not installed here",
             f"Install it: {known.install}.",

@@ -5,29 +5,29 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from plait.wiring import Place
+from plait.wiring import RepoLocation
 
 if TYPE_CHECKING:  # only where a repository's settings run commands
-    from plait.adapters.trust import Trusted, TrustFolder  # noqa: TC004 - names for type checkers only
+    from plait.adapters.trust import TrustedCommand, TrustStore  # noqa: TC004 - names for type checkers only
 
-__all__ = ["TrustFolder", "Trusted"]
+__all__ = ["TrustStore", "TrustedCommand"]
 
 
-def trust_of(place: Place) -> TrustFolder:
+def open_trust_store(place: RepoLocation) -> TrustStore:
     """Outside of the repository: nothing in it, and nobody who can only write there, says what is trusted."""
-    from plait.adapters.trust import TrustFolder as Folder  # noqa: PLC0415
+    from plait.adapters.trust import TrustStore as Folder  # noqa: PLC0415
 
-    return Folder(_folder(), place.state)
+    return Folder(_find_trust_root(), place.state)
 
 
-def all_trusted() -> list[Trusted]:
+def list_all_trusted() -> list[TrustedCommand]:
     """Of all repositories."""
-    from plait.adapters.trust import everything  # noqa: PLC0415
+    from plait.adapters.trust import read_all_trusted  # noqa: PLC0415
 
-    return everything(_folder())
+    return read_all_trusted(_find_trust_root())
 
 
-def _folder() -> Path:
+def _find_trust_root() -> Path:
     from platformdirs import user_state_path  # noqa: PLC0415
 
     return user_state_path("plait") / "trust"

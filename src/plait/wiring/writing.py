@@ -10,36 +10,36 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plait.core.errors import WorldError
-from plait.wiring import LOCKS, Place, load_kit
+from plait.wiring import LOCKS_FOLDER, RepoLocation, load_batch_inputs
 
 if TYPE_CHECKING:  # reading and writing sources needs a lot, and not every engine has anything to tell
     from plait.core.plan import Problem
-    from plait.engine.settle import Write
-    from plait.sources.model import Change, Writer
+    from plait.engine.settle import WriteStatuses
+    from plait.sources.model import StatusChange, StatusFileWriter
 
 
-def source_writer(place: Place) -> Write:
+def open_source_writer(place: RepoLocation) -> WriteStatuses:
     """How statuses reach the files of this checkout."""
-    from plait.adapters.sourcefiles import write_back  # noqa: PLC0415 - the fronts that only read go without
+    from plait.adapters.sourcefiles import write_statuses  # noqa: PLC0415 - the fronts that only read go without
 
-    def write(writer: Writer, changes: Sequence[Change]) -> Sequence[Problem]:
-        top = _top(place, changes[0].batch) if changes else place.top
+    def write(writer: StatusFileWriter, changes: Sequence[StatusChange]) -> Sequence[Problem]:
+        top = _find_checkout(place, changes[0].batch) if changes else place.top
         if writer.creates and not (top / writer.path).parent.is_dir():
             return ()
-        return write_back(top, writer, changes, locks=place.state / LOCKS).problems
+        return write_statuses(top, writer, changes, locks=place.state / LOCKS_FOLDER).problems
 
     return write
 
 
-def _top(place: Place, batch: str) -> Path:
+def _find_checkout(place: RepoLocation, batch: str) -> Path:
     """The checkout that the batch was submitted from: a repository may have several, and one engine for all."""
     try:
-        return Path(load_kit(place, batch).top)
+        return Path(load_batch_inputs(place, batch).top)
     except WorldError:
         return place.top
 
 
-def real_path(place: Place, path: Path) -> Path | None:
+def resolve_checkout_path(place: RepoLocation, path: Path) -> Path | None:
     """Where a path of the checkout really leads; None: out of it, or to what is git's or plait's own."""
     real, top = (Path(os.path.realpath(each)) for each in (path, place.top))
     if not real.is_relative_to(top) or real.is_relative_to(os.path.realpath(place.state)):
@@ -48,27 +48,27 @@ def real_path(place: Place, path: Path) -> Path | None:
     return None if own else real
 
 
-def text_of(path: Path) -> str:
+def read_text_file(path: Path) -> str:
     """Every byte of a regular file, be it UTF-8 or not (`sources.text.encode` has them back). Raises OSError."""
     from plait.adapters.sourcefiles import files  # noqa: PLC0415
 
-    return files.read(path).text
+    return files.read_snapshot(path).text
 
 
-def replace_text(place: Place, path: Path, before: str, after: str) -> bool:
+def replace_text(place: RepoLocation, path: Path, before: str, after: str) -> bool:
     """Edit a file that others may be saving now; `path` is a real one. False: it does not say `before` any more.
 
     Raises SourceWriteError.
     """
-    from plait.adapters.sourcefiles import replace  # noqa: PLC0415
+    from plait.adapters.sourcefiles import replace_file_text  # noqa: PLC0415
 
-    return replace(path, before, after, locks=place.state / LOCKS)
+    return replace_file_text(path, before, after, locks=place.state / LOCKS_FOLDER)
 
 
 @contextmanager
-def naming(place: Place, folder: Path) -> Iterator[None]:
+def lock_folder_names(place: RepoLocation, folder: Path) -> Iterator[None]:
     """Between the look at a folder's names and the file that gets the next one, no other plait makes one there."""
-    from plait.adapters.sourcefiles.lock import held  # noqa: PLC0415
+    from plait.adapters.sourcefiles.lock import hold_file_lock  # noqa: PLC0415
 
-    with held(place.state / LOCKS / "naming.lock", folder, time.sleep, "no file was made"):
+    with hold_file_lock(place.state / LOCKS_FOLDER / "naming.lock", folder, time.sleep, "no file was made"):
         yield

@@ -6,72 +6,81 @@ from collections.abc import Mapping
 
 import pytest
 
-from plait.agents.jobs.answer import Answer, understand, understand_repair, understand_replies
-from plait.agents.jobs.files import outputs, targets, writable
-from plait.agents.jobs.flaw import Flaw, told
-from plait.core.task import Job, JobMode
+from plait.agents.jobs.answer import JobAnswer, parse_answer, parse_repair, parse_reply_files
+from plait.agents.jobs.files import output_paths, target_paths, writable_paths
+from plait.agents.jobs.flaw import AnswerError, format_errors
+from plait.core.task import ModelJob, ModelJobMode
 
-ONE = Job("src/a.py")
-SEVERAL = Job("src/a.py", outputs=("src/b.py", "src/a.py"), sequential=True, tests="tests/a.py")
-SPLIT = Job("src/big/mod.rs", JobMode.SPLIT, ("src/big/mod.rs", "src/big/x.rs"), ("src/big.rs",))
+ONE = ModelJob("src/a.py")
+SEVERAL = ModelJob("src/a.py", outputs=("src/b.py", "src/a.py"), sequential=True, tests="tests/a.py")
+SPLIT = ModelJob("src/big/mod.rs", ModelJobMode.SPLIT, ("src/big/mod.rs", "src/big/x.rs"), ("src/big.rs",))
 
 
 def block(path: str, text: str) -> str:
     return f"~~~worksplit:{path}\n{text}~~~worksplit\n"
 
 
-def flaw(found: Answer) -> str:
+def flaw(found: JobAnswer) -> str:
     assert found.files == {}
-    assert found.flaws
-    return "\n".join(map(str, found.flaws))
+    assert found.errors
+    return "\n".join(map(str, found.errors))
 
 
 class TestFiles:
     def test_what_a_job_writes(self) -> None:
-        assert outputs(ONE) == ("src/a.py",)
-        assert outputs(SEVERAL) == ("src/b.py", "src/a.py")
-        assert outputs(Job("x", outputs=("y",))) == ("x", "y")
-        assert (outputs(SPLIT), targets(SPLIT)) == (("src/big/mod.rs", "src/big/x.rs"), ("src/big.rs",))
-        assert writable(SPLIT) == ("src/big/mod.rs", "src/big/x.rs", "src/big.rs")
+        assert output_paths(ONE) == ("src/a.py",)
+        assert output_paths(SEVERAL) == ("src/b.py", "src/a.py")
+        assert output_paths(ModelJob("x", outputs=("y",))) == ("x", "y")
+        assert (output_paths(SPLIT), target_paths(SPLIT)) == (
+            ("src/big/mod.rs", "src/big/x.rs"),
+            ("src/big.rs",),
+        )
+        assert writable_paths(SPLIT) == ("src/big/mod.rs", "src/big/x.rs", "src/big.rs")
 
     def test_what_a_job_edits(self) -> None:
-        edit = Job("src/a.py", JobMode.EDIT, targets=("src/b.py",))
-        assert (outputs(edit), targets(edit), writable(edit)) == ((), ("src/b.py",), ("src/b.py", "src/a.py"))
-        assert targets(Job("src/a.py", JobMode.EDIT)) == ("src/a.py",)
+        edit = ModelJob("src/a.py", ModelJobMode.EDIT, targets=("src/b.py",))
+        assert (output_paths(edit), target_paths(edit), writable_paths(edit)) == (
+            (),
+            ("src/b.py",),
+            ("src/b.py", "src/a.py"),
+        )
+        assert target_paths(ModelJob("src/a.py", ModelJobMode.EDIT)) == ("src/a.py",)
 
 
 class TestWhole:
     def test_one_file(self) -> None:
-        assert understand(ONE, "```\nx = 1\n```\n", {}) == Answer({"src/a.py": "x = 1\n"}, lines=1)
+        assert parse_answer(ONE, "```\nx = 1\n```\n", {}) == JobAnswer({"src/a.py": "x = 1\n"}, lines=1)
 
     def test_all_files_of_a_split_and_its_target(self) -> None:
         said = block("src/big/mod.rs", "mod x;\n") + block("src/big/x.rs", "fn x() {}\n")
-        assert set(understand(SPLIT, said, {"src/big.rs": "old"}).files) == set(SPLIT.outputs)
-        found = understand(SPLIT, said + block("src/big.rs", "pub mod big;\n"), {})
+        assert set(parse_answer(SPLIT, said, {"src/big.rs": "old"}).files) == set(SPLIT.outputs)
+        found = parse_answer(SPLIT, said + block("src/big.rs", "pub mod big;\n"), {})
         assert set(found.files) == {*SPLIT.outputs, "src/big.rs"}
         assert "src/big/x.rs: the answer does not have this file" in flaw(
-            understand(SPLIT, block("src/big/mod.rs", "x\n"), {})
+            parse_answer(SPLIT, block("src/big/mod.rs", "x\n"), {})
         )
 
     def test_one_of_several_and_whatever_else_of_the_job_is_passed_over(self) -> None:
         said = block("src/b.py", "b\n") + block("src/a.py", "a\n")
-        assert understand(SEVERAL, said, {}, only="src/b.py").files == {"src/b.py": "b\n"}
-        assert understand(SEVERAL, "```\nb\n```", {}, only="src/b.py").files == {"src/b.py": "b\n"}
-        assert "may not write" in flaw(understand(SEVERAL, said + block("x.py", "x\n"), {}, only="src/b.py"))
+        assert parse_answer(SEVERAL, said, {}, only="src/b.py").files == {"src/b.py": "b\n"}
+        assert parse_answer(SEVERAL, "```\nb\n```", {}, only="src/b.py").files == {"src/b.py": "b\n"}
+        assert "may not write" in flaw(
+            parse_answer(SEVERAL, said + block("x.py", "x\n"), {}, only="src/b.py")
+        )
 
     def test_the_tests_and_nothing_of_them_afterwards(self) -> None:
         said = block("tests/a.py", "def test(): ...\n")
-        assert understand(SEVERAL, said, {}, only="tests/a.py").files == {"tests/a.py": "def test(): ...\n"}
-        edit = Job("src/a.py", JobMode.EDIT, targets=("src/a.py",), tests="tests/a.py")
-        assert understand(edit, "```\nt\n```", {}, only="tests/a.py").files == {"tests/a.py": "t\n"}
-        assert "may not write" in flaw(understand(SEVERAL, said, {}))
+        assert parse_answer(SEVERAL, said, {}, only="tests/a.py").files == {"tests/a.py": "def test(): ...\n"}
+        edit = ModelJob("src/a.py", ModelJobMode.EDIT, targets=("src/a.py",), tests="tests/a.py")
+        assert parse_answer(edit, "```\nt\n```", {}, only="tests/a.py").files == {"tests/a.py": "t\n"}
+        assert "may not write" in flaw(parse_answer(SEVERAL, said, {}))
 
     def test_too_many_lines(self) -> None:
         long = block("src/a.py", "x\n" * 901)
         assert "src/a.py: 901 lines were written, and at most 900 are taken" in flaw(
-            understand(ONE, long, {})
+            parse_answer(ONE, long, {})
         )
-        assert understand(ONE, long, {}, most=901).lines == 901
+        assert parse_answer(ONE, long, {}, max_lines=901).lines == 901
 
 
 MALFORMED = {
@@ -99,40 +108,40 @@ MALFORMED = {
 
 
 @pytest.mark.parametrize("said", MALFORMED.values(), ids=MALFORMED.keys())
-@pytest.mark.parametrize("mode", list(JobMode))
-def test_what_is_malformed_is_explained_and_has_no_files(said: str, mode: JobMode) -> None:
-    job = Job("src/a.py", mode, targets=("src/a.py",), struct_name="x", new_field="y")
+@pytest.mark.parametrize("mode", list(ModelJobMode))
+def test_what_is_malformed_is_explained_and_has_no_files(said: str, mode: ModelJobMode) -> None:
+    job = ModelJob("src/a.py", mode, targets=("src/a.py",), struct_name="x", new_field="y")
     texts = {"src/a.py": "x = 1\nz\nz\n"}
-    found = understand(job, said, texts)
+    found = parse_answer(job, said, texts)
     assert len(flaw(found)) > 10
-    assert understand(job, "```\nx\n```\n", texts, cut=True).files == {}
+    assert parse_answer(job, "```\nx\n```\n", texts, cut=True).files == {}
 
 
 class TestFixtures:
-    JOB = Job(
+    JOB = ModelJob(
         "src/a.rs",
-        JobMode.UPDATE_FIXTURES,
+        ModelJobMode.UPDATE_FIXTURES,
         targets=("src/a.rs",),
         struct_name="Job",
         new_field="timeout: None",
     )
     TEXT = "struct Job {\n    id: u32,\n}\n\nfn a() -> u32 {\n    let x = Job {\n        id: 1,\n    };\n    let y = Job { id: 2 };\n    let other = 3;\n}\n"
 
-    def answer(self, *edits: tuple[str, str]) -> Answer:
+    def answer(self, *edits: tuple[str, str]) -> JobAnswer:
         said = "".join(f"FIND:\n{find}\nREPLACE:\n{put}\nEND\n" for find, put in edits)
-        return understand(self.JOB, said, {"src/a.rs": self.TEXT})
+        return parse_answer(self.JOB, said, {"src/a.rs": self.TEXT})
 
     def test_the_field_is_added_where_one_is_made(self) -> None:
         found = self.answer(
             ("        id: 1,", "        id: 1,\n        timeout: None,"),
             ("Job { id: 2 }", "Job { id: 2, timeout: None }"),
         )
-        assert (found.flaws, found.notes) == ((), ())
+        assert (found.errors, found.notes) == ((), ())
         assert found.files["src/a.rs"].count("timeout: None") == 2
 
     def test_also_by_insertions(self) -> None:
         said = "AFTER:\n        id: 1,\nINSERT:\n        timeout: None,\nEND\n"
-        found = understand(self.JOB, said, {"src/a.rs": self.TEXT})
+        found = parse_answer(self.JOB, said, {"src/a.rs": self.TEXT})
         assert "        id: 1,\n        timeout: None,\n    };" in found.files["src/a.rs"]
 
     def test_one_that_was_left_out_is_noted(self) -> None:
@@ -147,9 +156,9 @@ class TestFixtures:
         assert "does not give timeout" in flaw(self.answer(("Job { id: 2 }", "Job { id: 3 }")))
 
     def test_a_job_that_does_not_say_what(self) -> None:
-        job = Job("src/a.rs", JobMode.UPDATE_FIXTURES)
+        job = ModelJob("src/a.rs", ModelJobMode.UPDATE_FIXTURES)
         said = "FIND:\nJob { id: 2 }\nREPLACE:\nx\nEND\n"
-        assert "does not say which struct_name" in flaw(understand(job, said, {"src/a.rs": self.TEXT}))
+        assert "does not say which struct_name" in flaw(parse_answer(job, said, {"src/a.rs": self.TEXT}))
 
 
 class TestRepair:
@@ -157,27 +166,27 @@ class TestRepair:
 
     def test_by_edits_or_by_whole_files(self) -> None:
         said = "FILE: src/a.py\nFIND:\nx = 1\nREPLACE:\nx = 2\nEND\n"
-        assert understand_repair(SEVERAL, said, self.FILES).files == {"src/a.py": "x = 2\n"}
-        assert understand_repair(SEVERAL, block("src/b.py", "y = 2\n"), self.FILES).files == {
+        assert parse_repair(SEVERAL, said, self.FILES).files == {"src/a.py": "x = 2\n"}
+        assert parse_repair(SEVERAL, block("src/b.py", "y = 2\n"), self.FILES).files == {
             "src/b.py": "y = 2\n"
         }
-        assert understand_repair(ONE, "```\nx = 2\n```", {"src/a.py": "x\n"}).files == {"src/a.py": "x = 2\n"}
+        assert parse_repair(ONE, "```\nx = 2\n```", {"src/a.py": "x\n"}).files == {"src/a.py": "x = 2\n"}
 
     def test_only_of_the_jobs_own_files(self) -> None:
-        assert "may not write" in flaw(understand_repair(SEVERAL, block("other.py", "y\n"), self.FILES))
+        assert "may not write" in flaw(parse_repair(SEVERAL, block("other.py", "y\n"), self.FILES))
         tests = {**self.FILES, "tests/a.py": "def test(): assert f()\n"}
         weaker = "FILE: tests/a.py\nFIND:\nassert f()\nREPLACE:\npass\nEND\n"
-        assert "may not write" in flaw(understand_repair(SEVERAL, weaker, tests))
-        assert "which file it is" in flaw(understand_repair(SEVERAL, "```\nx\n```", self.FILES))
-        assert flaw(understand_repair(SEVERAL, "fine", self.FILES))
-        assert "cut off" in flaw(understand_repair(SEVERAL, "x", self.FILES, cut=True))
+        assert "may not write" in flaw(parse_repair(SEVERAL, weaker, tests))
+        assert "which file it is" in flaw(parse_repair(SEVERAL, "```\nx\n```", self.FILES))
+        assert flaw(parse_repair(SEVERAL, "fine", self.FILES))
+        assert "cut off" in flaw(parse_repair(SEVERAL, "x", self.FILES, cut=True))
 
 
 class TestReplies:
     """Of an agent that only reads: what it names is written for it."""
 
-    def answer(self, said: str, **more: tuple[str, ...]) -> Answer:
-        return understand_replies(said, {"src/a.py": "x = 1\n"}.get, allowed=more.get("allowed"))
+    def answer(self, said: str, **more: tuple[str, ...]) -> JobAnswer:
+        return parse_reply_files(said, {"src/a.py": "x = 1\n"}.get, allowed=more.get("allowed"))
 
     def test_named_files_and_edits(self) -> None:
         new, edit = "FILE: new/b.py\n```\ny\n```\n", "FILE: src/a.py\nFIND:\nx = 1\nREPLACE:\nx = 2\nEND\n"
@@ -202,5 +211,8 @@ class TestReplies:
 
 class TestTelling:
     def test_flaws_are_a_list_that_is_not_too_long(self) -> None:
-        assert told([Flaw("it is empty", "a.py"), Flaw("cut off")]) == "- a.py: it is empty\n- cut off"
-        assert told([Flaw("x")] * 20).endswith("- x\n- and 8 more")
+        assert (
+            format_errors([AnswerError("it is empty", "a.py"), AnswerError("cut off")])
+            == "- a.py: it is empty\n- cut off"
+        )
+        assert format_errors([AnswerError("x")] * 20).endswith("- x\n- and 8 more")

@@ -2,8 +2,15 @@ from __future__ import annotations
 
 from hypothesis import given, strategies as st
 
-from plait.agents.jobs.context import Limits, Piece, gather, implied, lines, tokens
-from plait.core.task import Job, JobMode
+from plait.agents.jobs.context import (
+    ContextLimits,
+    ContextFile,
+    gather_context,
+    guess_context_files,
+    count_lines,
+    estimate_tokens,
+)
+from plait.core.task import ModelJob, ModelJobMode
 
 LISTING = (
     "README.md",
@@ -26,13 +33,15 @@ LISTING = (
 
 class TestGather:
     def test_what_fits_is_shown_as_it_is(self) -> None:
-        found = gather({"a": "1\n2\n"}, {"b": "3\n", "gone": None})
-        assert found.pieces == (Piece("a", "1\n2\n"), Piece("b", "3\n", implicit=True))
+        found = gather_context({"a": "1\n2\n"}, {"b": "3\n", "gone": None})
+        assert found.files == (ContextFile("a", "1\n2\n"), ContextFile("b", "3\n", implicit=True))
         assert (found.left_out, found.implicit, found.lines, found.tokens) == ((), ("b",), 3, 2)
 
     def test_a_file_is_cut_at_a_line_and_that_is_said(self) -> None:
-        found = gather({"a": "1\n2\n3\n", "b": "4\n", "gone": None}, {"c": "5\n"}, Limits(lines=2))
-        assert found.pieces == (Piece("a", "1\n2\n", left_out=1),)
+        found = gather_context(
+            {"a": "1\n2\n3\n", "b": "4\n", "gone": None}, {"c": "5\n"}, ContextLimits(lines=2)
+        )
+        assert found.files == (ContextFile("a", "1\n2\n", left_out=1),)
         limits = "(at most 2 lines and 16000 tokens of context)"
         assert found.left_out == (
             f"a is shown without its last 1 lines {limits}",
@@ -41,12 +50,12 @@ class TestGather:
         )
 
     def test_tokens_are_a_limit_too(self) -> None:
-        found = gather({"a": "12345678\n12345678\n"}, {}, Limits(tokens=3))
-        assert found.pieces == (Piece("a", "12345678\n", left_out=1),)
+        found = gather_context({"a": "12345678\n12345678\n"}, {}, ContextLimits(tokens=3))
+        assert found.files == (ContextFile("a", "12345678\n", left_out=1),)
 
     def test_what_nobody_asked_for_is_shown_whole_or_not_at_all(self) -> None:
-        found = gather({}, {"a": "1\n2\n3\n", "b": "4\n", "empty": " "}, Limits(lines=2))
-        assert (found.pieces, found.left_out) == ((Piece("b", "4\n", implicit=True),), ())
+        found = gather_context({}, {"a": "1\n2\n3\n", "b": "4\n", "empty": " "}, ContextLimits(lines=2))
+        assert (found.files, found.left_out) == ((ContextFile("b", "4\n", implicit=True),), ())
 
 
 @given(
@@ -57,37 +66,39 @@ class TestGather:
 )
 def test_the_limits_are_never_passed(given_: list[str], implicit: list[str], most: int, budget: int) -> None:
     one = {f"g{n}": text for n, text in enumerate(given_)}
-    found = gather(one, {f"i{n}": text for n, text in enumerate(implicit)}, Limits(most, budget))
+    found = gather_context(
+        one, {f"i{n}": text for n, text in enumerate(implicit)}, ContextLimits(most, budget)
+    )
     assert found.lines <= most
     assert found.tokens <= budget
-    shown = {piece.path: piece for piece in found.pieces}
+    shown = {piece.path: piece for piece in found.files}
     for path, text in one.items():
         whole = path in shown and not shown[path].left_out
         assert whole == (path in shown and shown[path].text == text)
         assert whole or any(said.startswith(f"{path} ") for said in found.left_out)
-        assert path not in shown or lines(shown[path].text) + shown[path].left_out == lines(text)
+        assert path not in shown or count_lines(shown[path].text) + shown[path].left_out == count_lines(text)
 
 
 class TestImplied:
-    def implied(self, job: Job, instructions: str = "", **texts: str) -> tuple[str, ...]:
-        return implied(
+    def implied(self, job: ModelJob, instructions: str = "", **texts: str) -> tuple[str, ...]:
+        return guess_context_files(
             job, instructions, {path.replace("__", "/"): text for path, text in texts.items()}, LISTING
         )
 
     def test_files_that_the_instructions_name(self) -> None:
-        found = self.implied(Job("new/x.go"), "Like `pkg/core/task.py` and date.ts, not nope.py.")
+        found = self.implied(ModelJob("new/x.go"), "Like `pkg/core/task.py` and date.ts, not nope.py.")
         assert found == ("pkg/core/task.py", "web/lib/date.ts")
 
     def test_python_imports(self) -> None:
-        job = Job("pkg/x.py", JobMode.EDIT, targets=("pkg/x.py",))
+        job = ModelJob("pkg/x.py", ModelJobMode.EDIT, targets=("pkg/x.py",))
         text = "from pkg.core.task import Task\nfrom .core import plan\nfrom . import util\nimport os\n"
-        found = implied(job, "", {"pkg/x.py": text}, LISTING)
+        found = guess_context_files(job, "", {"pkg/x.py": text}, LISTING)
         assert found[:1] == ("pkg/core/task.py",)
         assert "pkg/util.py" in found
 
     def test_typescript_imports(self) -> None:
-        found = implied(
-            Job("web/app.ts"),
+        found = guess_context_files(
+            ModelJob("web/app.ts"),
             "",
             {"web/app.ts": "import x from './api'\nimport {d} from \"./lib/date\"\n"},
             LISTING,
@@ -95,8 +106,8 @@ class TestImplied:
         assert found[:2] == ("web/api/index.ts", "web/lib/date.ts")
 
     def test_rust_modules(self) -> None:
-        found = implied(
-            Job("rs/src/main.rs"),
+        found = guess_context_files(
+            ModelJob("rs/src/main.rs"),
             "",
             {"rs/src/main.rs": "mod model;\nuse crate::model::job::Job;\n"},
             LISTING,
@@ -104,19 +115,21 @@ class TestImplied:
         assert set(found[:2]) == {"rs/src/model/mod.rs", "rs/src/model/job.rs"}
 
     def test_its_tests_and_its_neighbours(self) -> None:
-        found = self.implied(Job("pkg/core/plan.py"))
+        found = self.implied(ModelJob("pkg/core/plan.py"))
         assert found[0] == "tests/test_plan.py"
         assert found[1:] == ("pkg/core/planning.py", "pkg/core/task.py")
 
     def test_never_its_own_files_nor_those_it_names(self) -> None:
-        job = Job("pkg/core/plan.py", context=("tests/test_plan.py",), tests="pkg/core/task.py")
+        job = ModelJob("pkg/core/plan.py", context=("tests/test_plan.py",), tests="pkg/core/task.py")
         assert self.implied(job, "see pkg/core/plan.py, pkg/core/task.py") == ("pkg/core/planning.py",)
 
     def test_never_what_is_no_text(self) -> None:
-        assert self.implied(Job("x"), "pkg/core/logo.png package-lock.json") == ()
+        assert self.implied(ModelJob("x"), "pkg/core/logo.png package-lock.json") == ()
 
 
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_nothing_makes_it_raise(instructions: str, text: str) -> None:
-    assert set(implied(Job("pkg/x.py"), instructions, {"pkg/x.py": text}, LISTING)) <= set(LISTING)
-    assert tokens(text) * 4 >= len(text)
+    assert set(guess_context_files(ModelJob("pkg/x.py"), instructions, {"pkg/x.py": text}, LISTING)) <= set(
+        LISTING
+    )
+    assert estimate_tokens(text) * 4 >= len(text)

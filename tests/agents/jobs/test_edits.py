@@ -5,11 +5,11 @@ from collections.abc import Mapping
 import pytest
 from hypothesis import given, strategies as st
 
-from plait.agents.jobs.answer import Answer, understand
-from plait.core.task import Job, JobMode
+from plait.agents.jobs.answer import JobAnswer, parse_answer
+from plait.core.task import ModelJob, ModelJobMode
 
-EDIT = Job("src/a.py", JobMode.EDIT, targets=("src/a.py",))
-BOTH = Job("src/a.py", JobMode.EDIT, targets=("src/a.py", "src/b.py"))
+EDIT = ModelJob("src/a.py", ModelJobMode.EDIT, targets=("src/a.py",))
+BOTH = ModelJob("src/a.py", ModelJobMode.EDIT, targets=("src/a.py", "src/b.py"))
 TEXT = "import os\n\n\nclass A:\n    def f(self):\n        return 1\n\n    def g(self):\n        return 1\n"
 TEXTS = {"src/a.py": TEXT, "src/b.py": "b = 1\n"}
 
@@ -19,23 +19,23 @@ def edit(find: str, put: str, path: str | None = "src/a.py") -> str:
     return f"{head}FIND:\n{find}\nREPLACE:\n{put}\nEND\n" if put else f"{head}FIND:\n{find}\nREPLACE:\nEND\n"
 
 
-def answer(said: str, job: Job = EDIT, texts: Mapping[str, str] = TEXTS) -> Answer:
-    found = understand(job, said, texts)
-    assert not (found.files and found.flaws)
+def answer(said: str, job: ModelJob = EDIT, texts: Mapping[str, str] = TEXTS) -> JobAnswer:
+    found = parse_answer(job, said, texts)
+    assert not (found.files and found.errors)
     return found
 
 
-def made(said: str, job: Job = EDIT, texts: Mapping[str, str] = TEXTS) -> str:
+def made(said: str, job: ModelJob = EDIT, texts: Mapping[str, str] = TEXTS) -> str:
     found = answer(said, job, texts)
-    assert found.flaws == ()
+    assert found.errors == ()
     assert list(found.files) == ["src/a.py"]
     return found.files["src/a.py"]
 
 
-def why(said: str, job: Job = EDIT, texts: Mapping[str, str] = TEXTS) -> list[str]:
+def why(said: str, job: ModelJob = EDIT, texts: Mapping[str, str] = TEXTS) -> list[str]:
     found = answer(said, job, texts)
     assert found.files == {}
-    return [str(flaw) for flaw in found.flaws]
+    return [str(flaw) for flaw in found.errors]
 
 
 class TestMatching:
@@ -116,8 +116,8 @@ class TestFailing:
         for length in range(len("FILE: src/a.py\nFIND:\n"), len(whole) - 2):
             assert any("cut off" in each or "empty" in each for each in why(whole[:length])), whole[:length]
         assert "cut off" in why(whole + "FIND:\nclass A:\nREPLACE:\nclass B:\n")[0]
-        cut = understand(EDIT, whole, TEXTS, cut=True)
-        assert (cut.files, "cut off" in str(cut.flaws[0])) == ({}, True)
+        cut = parse_answer(EDIT, whole, TEXTS, cut=True)
+        assert (cut.files, "cut off" in str(cut.errors[0])) == ({}, True)
 
     def test_an_end_that_was_forgotten(self) -> None:
         one, other = edit("import os", "import sys"), edit("class A:", "class B:", None)
@@ -149,8 +149,8 @@ class TestFailing:
         assert why(edit("import os", "import os")) == ["the answer changes nothing"]
 
     def test_too_many_lines(self) -> None:
-        found = understand(EDIT, edit("import os", "x\n" * 30), TEXTS, most=20)
-        assert "at most 20 are taken" in str(found.flaws[0])
+        found = parse_answer(EDIT, edit("import os", "x\n" * 30), TEXTS, max_lines=20)
+        assert "at most 20 are taken" in str(found.errors[0])
 
 
 class TestWordsInTexts:
@@ -200,7 +200,7 @@ class TestAround:
         assert found.files == {"src/a.py": TEXT.replace("os", "sys"), "src/b.py": "b = 2\n"}
 
 
-PATTERN = Job("src/a.rs", JobMode.REPLACE_PATTERN, targets=("src/a.rs", "src/b.rs"))
+PATTERN = ModelJob("src/a.rs", ModelJobMode.REPLACE_PATTERN, targets=("src/a.rs", "src/b.rs"))
 RUST = "fn a() {\n    let t = T {\n        x: 1,\n    };\n}\n\n#[cfg(test)]\nmod tests {\n    fn b() {\n        T {\n            x: 1,\n        }\n    }\n}\n"
 
 
@@ -211,7 +211,7 @@ def insertion(after: str, put: str, *head: str) -> str:
 class TestInsertions:
     def made(self, said: str, texts: Mapping[str, str]) -> Mapping[str, str]:
         found = answer(said, PATTERN, texts)
-        assert found.flaws == ()
+        assert found.errors == ()
         return found.files
 
     def test_wherever_the_pattern_is_with_its_indentation(self) -> None:
@@ -263,21 +263,21 @@ class TestInsertions:
 def test_an_edit_is_the_replacement_of_what_is_there_once(lines: list[str], data: st.DataObject) -> None:
     text = "\n".join((*lines, ""))
     find = data.draw(st.sampled_from(["aa", "bb", "  aa", "aa\nbb", "bb\n\naa", "a b"]))
-    found = understand(EDIT, edit(find, "new\nlines"), {"src/a.py": text})
+    found = parse_answer(EDIT, edit(find, "new\nlines"), {"src/a.py": text})
     starts = [at for at in range(len(text)) if text.startswith(find, at)]
     if len(starts) == 1:
         assert found.files == {"src/a.py": text.replace(find, "new\nlines")}
     elif starts:
-        assert "more than once" in str(found.flaws[0])
+        assert "more than once" in str(found.errors[0])
     else:
         wanted, there = (
             [line.split() for line in find.split("\n")],
             [line.split() for line in text.split("\n")],
         )
         alike = sum(there[at : at + len(wanted)] == wanted for at in range(len(there)))
-        assert (not found.flaws) if alike == 1 else found.flaws
+        assert (not found.errors) if alike == 1 else found.errors
         if alike != 1:
-            assert ("more than once" if alike else "not in the file") in str(found.flaws[0])
+            assert ("more than once" if alike else "not in the file") in str(found.errors[0])
 
 
 _LABELS = st.sampled_from(
@@ -302,9 +302,11 @@ _LABELS = st.sampled_from(
 )
 
 
-@given(st.lists(_LABELS | st.text(max_size=8), max_size=16).map("\n".join), st.sampled_from(list(JobMode)))
-def test_nothing_makes_it_raise_and_nothing_else_is_written(said: str, mode: JobMode) -> None:
-    job = Job("src/a.py", mode, ("src/a.py",), ("src/a.py",), struct_name="A", new_field="f: 1")
-    found = understand(job, said, TEXTS)
+@given(
+    st.lists(_LABELS | st.text(max_size=8), max_size=16).map("\n".join), st.sampled_from(list(ModelJobMode))
+)
+def test_nothing_makes_it_raise_and_nothing_else_is_written(said: str, mode: ModelJobMode) -> None:
+    job = ModelJob("src/a.py", mode, ("src/a.py",), ("src/a.py",), struct_name="A", new_field="f: 1")
+    found = parse_answer(job, said, TEXTS)
     assert set(found.files) <= {"src/a.py"}
-    assert bool(found.files) != bool(found.flaws)
+    assert bool(found.files) != bool(found.errors)

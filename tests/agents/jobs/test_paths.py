@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from plait.agents.jobs.paths import Refused, contained, same_file
+from plait.agents.jobs.paths import PathRefusal, normalize_path, make_path_key
 
 REFUSED = [
     "",
@@ -48,8 +48,8 @@ REFUSED = [
 
 @pytest.mark.parametrize("said", REFUSED, ids=[ascii(each)[:40] for each in REFUSED])
 def test_a_path_that_leads_elsewhere_is_refused_with_a_reason(said: str) -> None:
-    found = contained(said)
-    assert isinstance(found, Refused)
+    found = normalize_path(said)
+    assert isinstance(found, PathRefusal)
     assert found.reason
 
 
@@ -68,7 +68,7 @@ def test_a_path_that_leads_elsewhere_is_refused_with_a_reason(said: str) -> None
     ],
 )
 def test_others_have_one_spelling(said: str, path: str) -> None:
-    assert contained(said) == path
+    assert normalize_path(said) == path
 
 
 @given(
@@ -76,17 +76,17 @@ def test_others_have_one_spelling(said: str, path: str) -> None:
     | st.lists(st.sampled_from(["..", ".", "a", ".git", "", "~", "C:", "b"])).map("/".join)
 )
 def test_what_is_let_through_stays_inside(said: str) -> None:
-    found = contained(said)
-    if isinstance(found, Refused):
+    found = normalize_path(said)
+    if isinstance(found, PathRefusal):
         return
     names = found.split("/")
     assert all(name and name not in {".", ".."} and name.lower() != ".git" for name in names)
     assert not found.startswith(("/", "~"))
     assert found.isprintable() or all(each not in found for each in "\0\n\r\x1b")
-    assert contained(found) == found
+    assert normalize_path(found) == found
 
 
 def test_names_that_some_systems_take_for_one() -> None:
-    assert same_file("Src/A.py") == same_file("src/a.py")
-    assert same_file("e\u0301") == same_file("\u00e9")
-    assert same_file("a.py") != same_file("b.py")
+    assert make_path_key("Src/A.py") == make_path_key("src/a.py")
+    assert make_path_key("e\u0301") == make_path_key("\u00e9")
+    assert make_path_key("a.py") != make_path_key("b.py")

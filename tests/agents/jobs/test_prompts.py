@@ -4,85 +4,94 @@ from collections.abc import Mapping
 
 import pytest
 
-from plait.agents.jobs.answer import understand
-from plait.agents.jobs.context import Context, Piece
-from plait.agents.jobs.prompts import Ask, Message, Role, again, prompt_name, repair, verification, writing
-from plait.agents.jobs.words import SYSTEMS
-from plait.core.task import Job, JobMode
+from plait.agents.jobs.answer import parse_answer
+from plait.agents.jobs.context import JobContext, ContextFile
+from plait.agents.jobs.prompts import (
+    PromptInputs,
+    ChatMessage,
+    ChatRole,
+    build_retry_prompt,
+    parse_prompt_name,
+    build_repair_prompt,
+    build_verification_prompt,
+    build_writing_prompt,
+)
+from plait.agents.jobs.words import SYSTEM_PROMPTS
+from plait.core.task import ModelJob, ModelJobMode
 
-NO_CONTEXT = Context()
+NO_CONTEXT = JobContext()
 TEXTS = {"src/a.py": "old = 1\n"}
 
 
 def ask(
-    mode: JobMode = JobMode.REPLACE,
-    context: Context = NO_CONTEXT,
+    mode: ModelJobMode = ModelJobMode.REPLACE,
+    context: JobContext = NO_CONTEXT,
     done: Mapping[str, str] | None = None,
     only: str | None = None,
-) -> Ask:
-    job = Job(
+) -> PromptInputs:
+    job = ModelJob(
         "src/a.py", mode, targets=("src/a.py",), tests="tests/a.py", struct_name="Job", new_field="x: 1"
     )
-    return Ask(job, "# Do it\n\nwell", context, TEXTS, done, only)
+    return PromptInputs(job, "# Do it\n\nwell", context, TEXTS, done, only)
 
 
-def user(messages: tuple[Message, ...]) -> str:
-    assert [message.role for message in messages] == [Role.SYSTEM, Role.USER]
+def user(messages: tuple[ChatMessage, ...]) -> str:
+    assert [message.role for message in messages] == [ChatRole.SYSTEM, ChatRole.USER]
     return messages[1].text
 
 
-@pytest.mark.parametrize("mode", list(JobMode))
-def test_each_mode_tells_the_task_the_files_and_how_to_answer(mode: JobMode) -> None:
-    said = user(writing(ask(mode)))
+@pytest.mark.parametrize("mode", list(ModelJobMode))
+def test_each_mode_tells_the_task_the_files_and_how_to_answer(mode: ModelJobMode) -> None:
+    said = user(build_writing_prompt(ask(mode)))
     assert "# Do it\n\nwell" in said
     assert "old = 1" in said
     assert "## How to answer" in said
-    assert ("~~~worksplit:src/a.py" in said) == (mode in {JobMode.REPLACE, JobMode.SPLIT})
-    assert ("FIND:" in said) == (mode in {JobMode.EDIT, JobMode.UPDATE_FIXTURES})
-    assert ("AFTER:" in said) == (mode is JobMode.REPLACE_PATTERN)
-    assert ("`Job`" in said and "`x: 1`" in said) == (mode is JobMode.UPDATE_FIXTURES)
+    assert ("~~~worksplit:src/a.py" in said) == (mode in {ModelJobMode.REPLACE, ModelJobMode.SPLIT})
+    assert ("FIND:" in said) == (mode in {ModelJobMode.EDIT, ModelJobMode.UPDATE_FIXTURES})
+    assert ("AFTER:" in said) == (mode is ModelJobMode.REPLACE_PATTERN)
+    assert ("`Job`" in said and "`x: 1`" in said) == (mode is ModelJobMode.UPDATE_FIXTURES)
 
 
 def test_context_is_shown_and_what_is_not() -> None:
-    said = user(writing(ask(context=Context((Piece("b.py", "b = 1\n", left_out=3),)))))
+    said = user(build_writing_prompt(ask(context=JobContext((ContextFile("b.py", "b = 1\n", left_out=3),)))))
     assert "### b.py\n\n```\nb = 1\n```\n(its last 3 lines are not shown)" in said
 
 
 def test_no_text_ends_its_fence() -> None:
-    said = user(writing(ask(context=Context((Piece("b.md", "```\nx\n```\n"),)))))
+    said = user(build_writing_prompt(ask(context=JobContext((ContextFile("b.md", "```\nx\n```\n"),)))))
     assert "````\n```\nx\n```\n````" in said
 
 
 def test_tests_come_first_and_are_shown_then() -> None:
-    first = writing(ask(only="tests/a.py"))
-    assert first[0].text == SYSTEMS["test"]
+    first = build_writing_prompt(ask(only="tests/a.py"))
+    assert first[0].text == SYSTEM_PROMPTS["test"]
     assert "~~~worksplit:tests/a.py" in user(first)
-    then = user(writing(ask(done={"tests/a.py": "assert a\n"})))
+    then = user(build_writing_prompt(ask(done={"tests/a.py": "assert a\n"})))
     assert "## The tests that must pass (not to be changed)\n\n### tests/a.py\n\n```\nassert a" in then
     assert "~~~worksplit:src/a.py" in then
 
 
 def test_one_file_after_another_with_those_before() -> None:
-    job = Job("a.py", outputs=("a.py", "b.py"), sequential=True)
-    said = user(writing(Ask(job, "Do", done={"a.py": "a = 1\n"}, only="b.py")))
+    job = ModelJob("a.py", outputs=("a.py", "b.py"), sequential=True)
+    said = user(build_writing_prompt(PromptInputs(job, "Do", done={"a.py": "a = 1\n"}, only="b.py")))
     assert "Write only `b.py` now" in said
     assert "## Files of this job that are written already\n\n### a.py" in said
     assert "~~~worksplit:b.py" in said
 
 
 def test_each_system_prompt_can_be_another() -> None:
-    names = {JobMode.REPLACE: "create"} | {
-        mode: mode.value for mode in JobMode if mode is not JobMode.REPLACE
+    names = {ModelJobMode.REPLACE: "create"} | {
+        mode: mode.value for mode in ModelJobMode if mode is not ModelJobMode.REPLACE
     }
     for mode, name in names.items():
-        assert writing(ask(mode))[0].text == SYSTEMS[name]
-        assert writing(ask(mode), {name: "mine\n"})[0].text == "mine"
-        assert writing(ask(mode), {name: " "})[0].text == SYSTEMS[name]
-        assert writing(ask(mode), {name: "mine"})[1] == writing(ask(mode))[1]
-    assert writing(ask(only="tests/a.py"), {"test": "mine"})[0].text == "mine"
-    assert verification(ask(), {}, {"verify": "mine"})[0].text == "mine"
-    assert verification(ask(JobMode.EDIT), {}, {"verify_edit": "mine"})[0].text == "mine"
-    assert repair(ask(), {}, "make", "", {"fix": "mine"})[0].text == "mine"
+        assert build_writing_prompt(ask(mode))[0].text == SYSTEM_PROMPTS[name]
+        assert build_writing_prompt(ask(mode), {name: "mine\n"})[0].text == "mine"
+        assert build_writing_prompt(ask(mode), {name: " "})[0].text == SYSTEM_PROMPTS[name]
+        assert build_writing_prompt(ask(mode), {name: "mine"})[1] == build_writing_prompt(ask(mode))[1]
+    assert build_writing_prompt(ask(only="tests/a.py"), {"test": "mine"})[0].text == "mine"
+    assert build_verification_prompt(ask(), {}, {"verify": "mine"})[0].text == "mine"
+    assert build_verification_prompt(ask(ModelJobMode.EDIT), {}, {"verify_edit": "mine"})[0].text == "mine"
+    assert build_repair_prompt(ask(), {}, "make", "", {"fix": "mine"})[0].text == "mine"
 
 
 @pytest.mark.parametrize(
@@ -97,49 +106,55 @@ def test_each_system_prompt_can_be_another() -> None:
     ],
 )
 def test_system_prompts_are_known_by_their_files(file: str, name: str | None) -> None:
-    assert prompt_name(file) == name
+    assert parse_prompt_name(file) == name
 
 
 def test_a_verification_shows_the_result_and_asks_for_one_of_four_words() -> None:
-    said = user(verification(ask(), {"src/a.py": "new = 1\n"}))
+    said = user(build_verification_prompt(ask(), {"src/a.py": "new = 1\n"}))
     assert "## The result\n\n### src/a.py\n\n```\nnew = 1\n```" in said
     assert "## The files as they are now" not in said
     assert all(word in said for word in ("PASS", "PASS_WITH_WARNINGS", "FAIL_SOFT", "FAIL_HARD"))
 
 
 def test_a_repair_shows_what_failed_without_what_steers_terminals() -> None:
-    said = user(repair(ask(), {"src/a.py": "new = 1\n"}, "make test", "\x1b[31mE  boom\x1b[0m\n"))
+    said = user(
+        build_repair_prompt(ask(), {"src/a.py": "new = 1\n"}, "make test", "\x1b[31mE  boom\x1b[0m\n")
+    )
     assert "## `make test` failed\n\n```\nE  boom\n```" in said
 
 
 def test_a_repair_shows_the_tests_as_what_may_not_be_changed() -> None:
-    job = Job("src/a.py", tests="tests/a.py")
-    said = user(repair(Ask(job, "Do it."), {"tests/a.py": "t\n", "src/a.py": "x\n"}, "make test", "boom"))
+    job = ModelJob("src/a.py", tests="tests/a.py")
+    said = user(
+        build_repair_prompt(
+            PromptInputs(job, "Do it."), {"tests/a.py": "t\n", "src/a.py": "x\n"}, "make test", "boom"
+        )
+    )
     assert "## The tests that must pass (not to be changed)\n\n### tests/a.py" in said
     assert "## The files as they are now\n\n### src/a.py" in said
     assert said.endswith("Only these files may be changed: `src/a.py`\n")
 
 
 def test_another_round_has_the_answer_and_what_is_wrong_with_it() -> None:
-    first = writing(ask())
-    more = again(first, "half", "- src/a.py: it was cut off")
+    first = build_writing_prompt(ask())
+    more = build_retry_prompt(first, "half", "- src/a.py: it was cut off")
     assert more[:2] == first
-    assert more[2] == Message(Role.ASSISTANT, "half")
+    assert more[2] == ChatMessage(ChatRole.ASSISTANT, "half")
     assert "- src/a.py: it was cut off" in more[3].text
-    assert all(message.text for message in again(first, "", ""))
+    assert all(message.text for message in build_retry_prompt(first, "", ""))
 
 
 def test_a_braced_path_is_a_path() -> None:
-    job = Job("src/{x}.py", tests="{0}.py", outputs=("src/{x}.py", "{y}"))
-    assert "~~~worksplit:src/{x}.py" in user(writing(Ask(job, "{z}")))
-    assert "`{y}`" in user(writing(Ask(job, "{z}", only="{y}")))
-    assert "{0}.py" in user(writing(Ask(job, "{z}", only="{0}.py")))
-    assert "{z}" in again((), "", "{z}")[1].text
+    job = ModelJob("src/{x}.py", tests="{0}.py", outputs=("src/{x}.py", "{y}"))
+    assert "~~~worksplit:src/{x}.py" in user(build_writing_prompt(PromptInputs(job, "{z}")))
+    assert "`{y}`" in user(build_writing_prompt(PromptInputs(job, "{z}", only="{y}")))
+    assert "{0}.py" in user(build_writing_prompt(PromptInputs(job, "{z}", only="{0}.py")))
+    assert "{z}" in build_retry_prompt((), "", "{z}")[1].text
 
 
 def test_the_example_in_a_prompt_is_an_answer_that_is_understood() -> None:
-    said = user(writing(ask()))
+    said = user(build_writing_prompt(ask()))
     example = said[said.index("~~~worksplit") :]
-    assert understand(ask().job, example, {}).files == {
+    assert parse_answer(ask().job, example, {}).files == {
         "src/a.py": "the file, from its first line to its last\n"
     }

@@ -5,22 +5,22 @@ from textwrap import dedent
 import pytest
 from hypothesis import given, strategies as st
 
-from plait.agents.jobs.reply import Request, files
+from plait.agents.jobs.reply import FileRequest, parse_files
 
-ONE = Request(("src/a.py",), ("src/a.py",))
-TWO = Request(("src/a.py", "src/b.py"), ("src/a.py", "src/b.py"))
-DOC = Request(("README.md",), ("README.md",))
+ONE = FileRequest(("src/a.py",), ("src/a.py",))
+TWO = FileRequest(("src/a.py", "src/b.py"), ("src/a.py", "src/b.py"))
+DOC = FileRequest(("README.md",), ("README.md",))
 CODE = "def f():\n    return 1\n"
 
 
-def good(said: str, request: Request = ONE) -> dict[str, str]:
-    found, flaws = files(said, request)
+def good(said: str, request: FileRequest = ONE) -> dict[str, str]:
+    found, flaws = parse_files(said, request)
     assert flaws == ()
     return found
 
 
-def flawed(said: str, request: Request = ONE) -> str:
-    _, flaws = files(said, request)
+def flawed(said: str, request: FileRequest = ONE) -> str:
+    _, flaws = parse_files(said, request)
     assert flaws
     return "\n".join(map(str, flaws))
 
@@ -69,7 +69,7 @@ class TestOneFile:
         assert good(said.replace("\n", "\r\n")) == {"src/a.py": CODE}
 
     def test_empty_files_are_right_where_they_are_usual(self) -> None:
-        usual = Request(("src/__init__.py",), ("src/__init__.py",))
+        usual = FileRequest(("src/__init__.py",), ("src/__init__.py",))
         assert good("~~~worksplit:src/__init__.py\n~~~worksplit", usual) == {"src/__init__.py": ""}
 
 
@@ -152,7 +152,7 @@ class TestFencesInFences:
         assert good(f"```python\n{code}```\n") == {"src/a.py": code}
 
     def test_two_files_with_fences_of_their_own(self) -> None:
-        request = Request(("a.md", "b.md"), ("a.md", "b.md"))
+        request = FileRequest(("a.md", "b.md"), ("a.md", "b.md"))
         said = "FILE: a.md\n````md\n```sh\nx\n```\n````\n\nFILE: b.md\n```md\nB\n```\n"
         assert good(said, request) == {"a.md": "```sh\nx\n```\n", "b.md": "B\n"}
 
@@ -195,7 +195,7 @@ class TestMalformed:
         ["~~~worksplit:{}\nX\n~~~worksplit\n", "FILE: {}\n```\nX\n```\n", "**File:** `{}`\n```\nX\n```\n"],
     )
     def test_a_path_that_it_may_not_write(self, path: str, around: str) -> None:
-        found, flaws = files(around.format(path), ONE)
+        found, flaws = parse_files(around.format(path), ONE)
         assert flaws
         assert found == {}
 
@@ -248,7 +248,7 @@ class TestMalformed:
     def test_nor_are_changes_in_forms_of_other_tools(self, patch: str) -> None:
         assert "edits" in flawed(f"src/a.py\n```diff\n{patch}```\n")
         assert "edits" in flawed(patch)
-        asked = Request(("fix.patch",), ("fix.patch",))
+        asked = FileRequest(("fix.patch",), ("fix.patch",))
         assert good(f"```diff\n{patch}```\n", asked) == {"fix.patch": patch}
 
     @pytest.mark.parametrize(
@@ -299,8 +299,8 @@ _PIECES = st.sampled_from(
 
 
 @given(st.lists(_PIECES | st.text(max_size=12), max_size=14).map("\n".join), st.sampled_from([ONE, TWO, DOC]))
-def test_nothing_makes_it_raise_and_nothing_else_is_named(said: str, request: Request) -> None:
-    found, flaws = files(said, request)
+def test_nothing_makes_it_raise_and_nothing_else_is_named(said: str, request: FileRequest) -> None:
+    found, flaws = parse_files(said, request)
     assert set(found) <= set(request.known)
     assert flaws or set(found) >= set(request.wanted)
     assert all(str(flaw) for flaw in flaws)
@@ -315,7 +315,7 @@ _LINES = st.text(
 def test_what_is_between_markers_is_the_file(lines: list[str]) -> None:
     text = "\n".join((*lines, ""))
     if "worksplit" not in text and not text.lstrip().startswith(("```", "~~~")):
-        found, _ = files(
-            f"~~~worksplit:src/a.txt\n{text}~~~worksplit\n", Request(("src/a.txt",), ("src/a.txt",))
+        found, _ = parse_files(
+            f"~~~worksplit:src/a.txt\n{text}~~~worksplit\n", FileRequest(("src/a.txt",), ("src/a.txt",))
         )
         assert found == {"src/a.txt": text}

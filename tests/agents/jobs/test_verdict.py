@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from plait.agents.jobs.verdict import Ruling, verdict
+from plait.agents.jobs.verdict import Ruling, parse_verdict
 
 
 @pytest.mark.parametrize(
@@ -35,8 +35,8 @@ from plait.agents.jobs.verdict import Ruling, verdict
     ],
 )
 def test_the_word_on_the_first_or_a_labelled_line(said: str, ruling: Ruling) -> None:
-    found = verdict(said)
-    assert (found.ruling, found.clear) == (ruling, True)
+    found = parse_verdict(said)
+    assert (found.ruling, found.is_clear) == (ruling, True)
     assert found.passed == (ruling in {Ruling.PASS, Ruling.PASS_WITH_WARNINGS})
 
 
@@ -66,14 +66,17 @@ def test_the_word_on_the_first_or_a_labelled_line(said: str, ruling: Ruling) -> 
     ],
 )
 def test_what_is_not_clear_is_a_soft_failure(said: str) -> None:
-    found = verdict(said)
-    assert (found.ruling, found.clear, found.passed) == (Ruling.FAIL_SOFT, False, False)
+    found = parse_verdict(said)
+    assert (found.ruling, found.is_clear, found.passed) == (Ruling.FAIL_SOFT, False, False)
     assert found.reasons
 
 
 def test_the_reasons_are_kept() -> None:
-    assert verdict("FAIL_SOFT: a.py\n\nline 3 is wrong\nso is 4").reasons == "a.py\nline 3 is wrong\nso is 4"
-    assert verdict("Bad.\nVerdict: FAIL_HARD\nReally.").reasons == "Bad.\nReally."
+    assert (
+        parse_verdict("FAIL_SOFT: a.py\n\nline 3 is wrong\nso is 4").reasons
+        == "a.py\nline 3 is wrong\nso is 4"
+    )
+    assert parse_verdict("Bad.\nVerdict: FAIL_HARD\nReally.").reasons == "Bad.\nReally."
 
 
 @given(
@@ -83,5 +86,5 @@ def test_the_reasons_are_kept() -> None:
     ).map("".join)
 )
 def test_nothing_makes_it_raise_and_only_a_word_makes_it_pass(said: str) -> None:
-    found = verdict(said)
+    found = parse_verdict(said)
     assert not found.passed or "PASS" in said.upper()

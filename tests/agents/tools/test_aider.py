@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from plait.agents.model import AgentSpec, Doing, Permission, Price, Reports
+from plait.agents.model import AgentSpec, ActivityKind, Permission, Price, CostReporting
 from plait.agents.tools.aider import Aider
-from plait.agents.waits import Wait
+from plait.agents.waits import RetryAfter
 from plait.core.settings import Spend
 from plait.core.status import Category
 from plait.testing.listeners import brief, heard
@@ -29,7 +29,7 @@ LIMITED = [
 
 
 def words(agent: Aider = AIDER) -> tuple[str, ...]:
-    return agent.command(brief(model="acme/m1")).argv
+    return agent.build_command(brief(model="acme/m1")).argv
 
 
 def test_the_prompt_is_a_file_and_its_histories_are_not_in_the_workspace() -> None:
@@ -62,7 +62,7 @@ def test_what_it_keeps_in_the_workspace_is_in_nobodys_commit(tmp_path: Path) -> 
     tree = tmp_path / "tree"
     subprocess.run(["git", "init", "-q", str(tree)], check=True)
     agent = Aider(AgentSpec("aider", program=str(program)))
-    ran = subprocess.run(agent.command(brief()).argv, cwd=tree, check=False, env=dict(os.environ))
+    ran = subprocess.run(agent.build_command(brief()).argv, cwd=tree, check=False, env=dict(os.environ))
     left = subprocess.run(
         ["git", "status", "--porcelain"], cwd=tree, check=True, capture_output=True, text=True
     )
@@ -75,8 +75,8 @@ def test_a_good_run() -> None:
     run = heard(AIDER, DONE)
     assert run.outcome.category is Category.OK
     assert run.outcome.spend == Spend(30_000, 2524)
-    assert (Doing.EDITS, "editing src/app.py") in run.activities
-    assert (Doing.SAYS, "I change it.") in run.activities
+    assert (ActivityKind.EDITS, "editing src/app.py") in run.activities
+    assert (ActivityKind.SAYS, "I change it.") in run.activities
 
 
 def test_tokens_of_all_messages_add_up() -> None:
@@ -89,7 +89,7 @@ def test_a_persons_prices_are_for_models_that_it_knows_no_price_of() -> None:
     agent = Aider(AgentSpec("aider", model="acme/m1", prices=(Price("acme/*", 1.0, 2.0),)))
     assert heard(agent, ["Tokens: 1.0k sent, 500 received."]).outcome.spend == Spend(2000, 1500)
     assert heard(agent, [SPENT]).outcome.spend == Spend(30_000, 2524)
-    assert (AIDER.reports, agent.reports) == (Reports.TOKENS, Reports.COST)
+    assert (AIDER.reports, agent.reports) == (CostReporting.TOKENS, CostReporting.COST)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_while_it_waits_by_itself_its_provider_refuses() -> None:
     run = heard(
         AIDER, [*LIMITED, "Retrying in 0.5 seconds...", *LIMITED, "Retrying in 8.0 seconds...", *DONE]
     )
-    assert run.refused == [Wait(0.5), Wait(8.0)]
+    assert run.refused == [RetryAfter(0.5), RetryAfter(8.0)]
     assert run.outcome.category is Category.OK
 
 

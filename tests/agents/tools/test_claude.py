@@ -6,9 +6,9 @@ from json import dumps
 
 import pytest
 
-from plait.agents.model import AgentSpec, Doing, Permission, Reports
+from plait.agents.model import AgentSpec, ActivityKind, Permission, CostReporting
 from plait.agents.tools.claude import Claude
-from plait.agents.waits import Wait
+from plait.agents.waits import RetryAfter
 from plait.core.settings import Spend
 from plait.core.status import Category
 from plait.testing.listeners import SAID_AT, brief, heard, mangled
@@ -76,7 +76,7 @@ DENIAL = {"tool_name": "Write", "tool_use_id": "t1", "tool_input": {"file_path":
 
 
 def test_the_prompt_is_on_its_standard_input() -> None:
-    command = CLAUDE.command(brief())
+    command = CLAUDE.build_command(brief())
     assert command.argv == (
         "claude",
         "-p",
@@ -94,11 +94,11 @@ def test_the_prompt_is_on_its_standard_input() -> None:
 
 
 def test_that_a_machine_is_a_sandbox_is_a_persons_to_say() -> None:
-    assert "IS_SANDBOX" not in dict(CLAUDE.command(brief()).env)
+    assert "IS_SANDBOX" not in dict(CLAUDE.build_command(brief()).env)
 
 
 def test_a_session_goes_on_with_the_model_of_the_task() -> None:
-    argv = CLAUDE.command(brief(session=SESSION, model="--settings")).argv
+    argv = CLAUDE.build_command(brief(session=SESSION, model="--settings")).argv
     assert f"--resume={SESSION}" in argv
     assert "--model=--settings" in argv
 
@@ -113,7 +113,7 @@ def test_a_session_goes_on_with_the_model_of_the_task() -> None:
 )
 def test_what_it_may_do(permission: Permission, words: tuple[str, ...]) -> None:
     spec = AgentSpec("claude", permission=permission, program="/opt/claude", args=("--add-dir", "/x"))
-    argv = Claude(spec).command(brief()).argv
+    argv = Claude(spec).build_command(brief()).argv
     assert argv == (
         "/opt/claude",
         "-p",
@@ -134,11 +134,11 @@ def test_a_good_run() -> None:
     assert run.sessions == [SESSION]
     assert run.outcome.spend == Spend(12_500, 3142)
     assert run.activities == [
-        (Doing.SAYS, "I write it."),
-        (Doing.EDITS, "editing src/app.py"),
-        (Doing.SAYS, "Written."),
+        (ActivityKind.SAYS, "I write it."),
+        (ActivityKind.EDITS, "editing src/app.py"),
+        (ActivityKind.SAYS, "Written."),
     ]
-    assert CLAUDE.reports is Reports.COST
+    assert CLAUDE.reports is CostReporting.COST
     assert CLAUDE.provider == "anthropic"
 
 
@@ -204,8 +204,8 @@ def test_a_limit_of_its_own_arguments_is_named(end: str) -> None:
 
 def test_a_refusal_is_told_while_it_waits_and_forgotten_when_it_goes_on() -> None:
     run = heard(CLAUDE, [INIT, retry(429, "rate_limit"), *DONE])
-    assert run.refused == [Wait(after=1.234)]
-    assert (Doing.WAITS, "waiting 1s for the provider (status 429), try 2 of 4") in run.activities
+    assert run.refused == [RetryAfter(after=1.234)]
+    assert (ActivityKind.WAITS, "waiting 1s for the provider (status 429), try 2 of 4") in run.activities
     assert run.outcome.category is Category.OK
 
 
@@ -215,7 +215,7 @@ def test_a_refusal_is_told_while_it_waits_and_forgotten_when_it_goes_on() -> Non
 def test_other_trouble_is_no_refusal(status: int | None, error: str) -> None:
     run = heard(CLAUDE, [INIT, retry(status, error)], code=143)
     assert run.refused == []
-    assert [doing for doing, _ in run.activities] == [Doing.WAITS]
+    assert [doing for doing, _ in run.activities] == [ActivityKind.WAITS]
 
 
 def test_when_a_limit_ends_is_known_from_what_it_tells_of_its_limits() -> None:
@@ -224,7 +224,7 @@ def test_when_a_limit_ends_is_known_from_what_it_tells_of_its_limits() -> None:
         return event("rate_limit_event", rate_limit_info=told)
 
     run = heard(CLAUDE, [INIT, limit("allowed_warning"), limit("rejected"), failure("No.", 429)], code=1)
-    assert run.refused == [Wait(at=SAID_AT + 7200)]
+    assert run.refused == [RetryAfter(at=SAID_AT + 7200)]
     assert run.outcome.retry_at == SAID_AT + 7200
 
 
@@ -248,11 +248,11 @@ def test_where_not_all_was_heard_nobody_says_that_it_did_nothing() -> None:
     ended = result(permission_denials=[{**DENIAL, "tool_use_id": "t2"}])
     cut = dumps(WRITE)[:-20]
     assert heard(CLAUDE, [INIT, cut, ended]).outcome.category is Category.OK
-    listener = CLAUDE.listen()
-    listener.hear(dumps(INIT))
-    listener.missed()
-    listener.hear(dumps(result(permission_denials=[DENIAL, ASKED])))
-    assert listener.end(0, "", 0.0).category is Category.OK
+    listener = CLAUDE.create_parser()
+    listener.feed(dumps(INIT))
+    listener.mark_gap()
+    listener.feed(dumps(result(permission_denials=[DENIAL, ASKED])))
+    assert listener.finish(0, "", 0.0).category is Category.OK
 
 
 ASKED = {"tool_name": "AskUserQuestion", "tool_use_id": "t3", "tool_input": {"question": "Which?"}}

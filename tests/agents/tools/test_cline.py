@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plait.agents.model import AgentSpec, Doing, Permission
+from plait.agents.model import AgentSpec, ActivityKind, Permission
 from plait.agents.tools.cline import Cline
 from plait.core.errors import ConfigError
 from plait.core.settings import Spend
@@ -45,14 +45,14 @@ DONE = [BEGUN, tool("content_end", "editor", output={"success": True}), USAGE, S
 
 
 def test_it_is_told_where_the_prompt_is() -> None:
-    command = CLINE.command(brief(model="m1"))
+    command = CLINE.build_command(brief(model="m1"))
     assert command.argv[-1] == "Read the file /state/write-1/prompt.md and do what it says."
     assert command.stdin is None
     assert "--model=m1" in command.argv
 
 
 def test_it_works_without_the_daemon_that_its_runs_would_share() -> None:
-    assert dict(CLINE.command(brief()).env)["CLINE_SESSION_BACKEND_MODE"] == "local"
+    assert dict(CLINE.build_command(brief()).env)["CLINE_SESSION_BACKEND_MODE"] == "local"
 
 
 def test_it_can_not_be_held_to_changing_files() -> None:
@@ -65,17 +65,17 @@ def test_a_good_run() -> None:
     assert run.outcome.category is Category.OK
     assert run.outcome.spend == Spend(250_000, 1000)
     assert run.spends[0] == Spend(100_000, 550)
-    assert run.activities == [(Doing.EDITS, "editing src/app.py"), (Doing.SAYS, "Written.")]
+    assert run.activities == [(ActivityKind.EDITS, "editing src/app.py"), (ActivityKind.SAYS, "Written.")]
 
 
 def test_the_commands_that_it_runs_are_shown() -> None:
     run = heard(CLINE, [tool("content_start", "run_commands", input={"commands": ["pytest -q\ntrue"]})])
-    assert run.activities == [(Doing.RUNS, "running pytest -q")]
+    assert run.activities == [(ActivityKind.RUNS, "running pytest -q")]
 
 
 def test_the_files_that_it_reads_are_shown() -> None:
     run = heard(CLINE, [tool("content_start", "read_files", input={"files": [{"path": "src/app.py"}]})])
-    assert run.activities == [(Doing.READS, "reading src/app.py")]
+    assert run.activities == [(ActivityKind.READS, "reading src/app.py")]
 
 
 ASKED = tool("content_start", "ask_question", input={"question": "Which colour?", "options": ["red", "blue"]})

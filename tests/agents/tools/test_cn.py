@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plait.agents.model import AgentSpec, Doing, Permission, Reports
+from plait.agents.model import AgentSpec, ActivityKind, Permission, CostReporting
 from plait.agents.tools.cn import Continue
 from plait.core.status import Category
 from plait.testing.listeners import brief, heard, mangled
@@ -18,14 +18,14 @@ def failure(said: str) -> dict[str, object]:
 
 def test_whatever_comes_after_p_would_be_its_prompt() -> None:
     agent = Continue(AgentSpec("cn", args=("--config", "mine.yaml")))
-    command = agent.command(brief(model="acme/m1"))
+    command = agent.build_command(brief(model="acme/m1"))
     assert command.argv == ("cn", "--model=acme/m1", "--auto", "--config", "mine.yaml", "-p")
     assert command.stdin == "/state/write-1/prompt.md"
     assert dict(command.env)["CONTINUE_CLI_ENABLE_TELEMETRY"] == "0"
 
 
 def test_who_may_only_edit_has_no_shell() -> None:
-    argv = Continue(AgentSpec("cn", permission=Permission.EDITS)).command(brief()).argv
+    argv = Continue(AgentSpec("cn", permission=Permission.EDITS)).build_command(brief()).argv
     assert argv[argv.index("--exclude") + 1] == "Bash"
     assert "--auto" not in argv
 
@@ -33,14 +33,14 @@ def test_who_may_only_edit_has_no_shell() -> None:
 def test_what_it_says_in_the_end_is_all_it_says() -> None:
     run = heard(CN, ["Written."])
     assert run.outcome.category is Category.OK
-    assert run.activities == [(Doing.SAYS, "Written.")]
-    assert CN.reports is Reports.NOTHING
+    assert run.activities == [(ActivityKind.SAYS, "Written.")]
+    assert CN.reports is CostReporting.NOTHING
 
 
 def test_its_answer_may_be_json() -> None:
     run = heard(CN, [{"response": "Written.", "status": "success"}])
     assert run.outcome.category is Category.OK
-    assert run.activities == [(Doing.SAYS, "Written.")]
+    assert run.activities == [(ActivityKind.SAYS, "Written.")]
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from plait.agents.model import AgentSpec, Doing, Permission, Price, Reports
+from plait.agents.model import AgentSpec, ActivityKind, Permission, Price, CostReporting
 from plait.agents.tools.codex import Codex
-from plait.agents.waits import Wait
+from plait.agents.waits import RetryAfter
 from plait.core.settings import Spend
 from plait.core.status import Category
 from plait.testing.listeners import brief, heard, mangled
@@ -63,7 +63,7 @@ def trust(argv: tuple[str, ...]) -> str:
 
 
 def test_the_prompt_is_on_its_standard_input() -> None:
-    command = CODEX.command(brief())
+    command = CODEX.build_command(brief())
     assert command.argv == (
         "codex",
         "exec",
@@ -82,24 +82,24 @@ def test_the_prompt_is_on_its_standard_input() -> None:
 
 def test_a_session_goes_on_after_a_persons_words_which_the_subcommand_may_not_know() -> None:
     spec = AgentSpec("codex", args=("--add-dir", "/x"))
-    argv = Codex(spec).command(brief(session=THREAD, model="m1")).argv
+    argv = Codex(spec).build_command(brief(session=THREAD, model="m1")).argv
     assert argv[-6:] == ("--model=m1", "--add-dir", "/x", "resume", THREAD, "-")
 
 
 @pytest.mark.parametrize("folder", ["/work/tree", '/a "b"/c\\d', "/Wörk 🌳/x", "/it's"])
 def test_the_folder_is_trusted_for_this_run_only(folder: str) -> None:
-    argv = CODEX.command(replace(brief(), workspace=folder)).argv
+    argv = CODEX.build_command(replace(brief(), workspace=folder)).argv
     assert tomllib.loads(trust(argv)) == {"projects": {folder: {"trust_level": "trusted"}}}
 
 
 @pytest.mark.parametrize("folder", ["/a\nb", "/a\x7fb", "/a\udc80b"])
 def test_a_folder_that_no_setting_can_name_is_left_to_it(folder: str) -> None:
-    assert trust(CODEX.command(replace(brief(), workspace=folder)).argv) == ""
+    assert trust(CODEX.build_command(replace(brief(), workspace=folder)).argv) == ""
 
 
 def test_what_it_may_do() -> None:
-    edits = Codex(AgentSpec("codex", permission=Permission.EDITS)).command(brief()).argv
-    own = Codex(AgentSpec("codex", permission=Permission.OWN)).command(brief()).argv
+    edits = Codex(AgentSpec("codex", permission=Permission.EDITS)).build_command(brief()).argv
+    own = Codex(AgentSpec("codex", permission=Permission.OWN)).build_command(brief()).argv
     assert edits[6:8] == ("--sandbox", "workspace-write")
     assert own == ("codex", "exec", "--json", "--skip-git-repo-check", "-c", "analytics.enabled=false", "-")
 
@@ -111,10 +111,10 @@ def test_a_good_run() -> None:
     assert run.sessions == [THREAD]
     assert run.outcome.spend == Spend(tokens=2050)
     assert run.activities == [
-        (Doing.SAYS, "I write it."),
-        (Doing.RUNS, 'running pytest -q "tests/a b"'),
-        (Doing.EDITS, "editing …/tree/src/app.py"),
-        (Doing.SAYS, "Written."),
+        (ActivityKind.SAYS, "I write it."),
+        (ActivityKind.RUNS, 'running pytest -q "tests/a b"'),
+        (ActivityKind.EDITS, "editing …/tree/src/app.py"),
+        (ActivityKind.SAYS, "Written."),
     ]
     assert CODEX.provider == "openai"
 
@@ -125,8 +125,8 @@ def test_a_session_counts_as_a_whole_and_an_attempt_only_its_part() -> None:
     assert first == Spend(1500 * 2 + 500 + 50 * 10, 2050)
     second = heard(priced, [*DONE[:-1], completed(5000, 80, 500)], before=first).outcome.spend
     assert second == Spend(3000 * 2 + 30 * 10, 3030)
-    assert priced.reports is Reports.COST
-    assert CODEX.reports is Reports.TOKENS
+    assert priced.reports is CostReporting.COST
+    assert CODEX.reports is CostReporting.TOKENS
 
 
 def test_a_count_that_began_anew_is_taken_as_it_is() -> None:
@@ -167,9 +167,9 @@ def test_how_long_its_provider_asks_to_wait() -> None:
 def test_a_refusal_is_told_while_it_waits_and_forgotten_when_it_goes_on() -> None:
     again = error("Reconnecting... 2/5 (exceeded retry limit, last status: 429 Too Many Requests)")
     run = heard(CODEX, [*BEGUN, again, *DONE])
-    assert run.refused == [Wait()]
+    assert run.refused == [RetryAfter()]
     assert run.activities[0] == (
-        Doing.WAITS,
+        ActivityKind.WAITS,
         "reconnecting, 2/5: exceeded retry limit, last status: 429 Too Many Requests",
     )
     assert run.outcome.category is Category.OK
@@ -182,7 +182,7 @@ def test_that_it_waits_for_a_network_is_seen_and_is_what_it_ended_by() -> None:
     run = heard(CODEX, [*BEGUN, WAITING, WAITING], code=1)
     assert run.refused == []
     assert set(run.activities) == {
-        (Doing.WAITS, "reconnecting, waiting for network: Connection failed: error sending request")
+        (ActivityKind.WAITS, "reconnecting, waiting for network: Connection failed: error sending request")
     }
     assert run.outcome.category is Category.NETWORK
     assert run.outcome.detail == "Connection failed: error sending request"

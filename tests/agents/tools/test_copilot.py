@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from plait.agents.model import AgentSpec, Doing, Permission, Reports
+from plait.agents.model import AgentSpec, ActivityKind, Permission, CostReporting
 from plait.agents.tools.copilot import Copilot
-from plait.agents.waits import NO_WAIT
+from plait.agents.waits import NO_RETRY_AFTER
 from plait.core.settings import NO_SPEND
 from plait.core.status import Category
 from plait.testing.listeners import brief, heard, mangled
@@ -39,7 +39,7 @@ DONE = [BEGUN, complete(success=True), SAID, end()]
 
 
 def test_it_works_where_it_is_told_also_with_a_session_from_elsewhere() -> None:
-    command = COPILOT.command(brief(session=SESSION, model="m1"))
+    command = COPILOT.build_command(brief(session=SESSION, model="m1"))
     assert command.argv[:3] == ("copilot", "-C", "/work/tree")
     assert f"--resume={SESSION}" in command.argv
     assert "--model=m1" in command.argv
@@ -49,8 +49,8 @@ def test_it_works_where_it_is_told_also_with_a_session_from_elsewhere() -> None:
 
 
 def test_what_it_may_do() -> None:
-    edits = Copilot(AgentSpec("copilot", permission=Permission.EDITS)).command(brief()).argv
-    own = Copilot(AgentSpec("copilot", permission=Permission.OWN)).command(brief()).argv
+    edits = Copilot(AgentSpec("copilot", permission=Permission.EDITS)).build_command(brief()).argv
+    own = Copilot(AgentSpec("copilot", permission=Permission.OWN)).build_command(brief()).argv
     assert "--allow-tool=write" in edits
     assert "--allow-all" not in (*edits, *own)
 
@@ -59,11 +59,11 @@ def test_a_good_run() -> None:
     run = heard(COPILOT, DONE)
     assert run.outcome.category is Category.OK
     assert run.outcome.session == SESSION
-    assert run.activities == [(Doing.EDITS, "editing src/app.py"), (Doing.SAYS, "Written.")]
+    assert run.activities == [(ActivityKind.EDITS, "editing src/app.py"), (ActivityKind.SAYS, "Written.")]
 
 
 def test_it_tells_nothing_of_what_it_costs() -> None:
-    assert COPILOT.reports is Reports.NOTHING
+    assert COPILOT.reports is CostReporting.NOTHING
     assert heard(COPILOT, DONE).outcome.spend == NO_SPEND
 
 
@@ -96,7 +96,7 @@ def test_of_many_tries_the_last_error_is_told() -> None:
 def test_while_it_waits_by_itself_its_provider_refuses() -> None:
     said = json.dumps({"message": "Rate limit reached", "code": "rate_limit_exceeded"})
     run = heard(COPILOT, [event("model.call_failure", statusCode=429, errorMessage=said), *DONE])
-    assert run.refused == [NO_WAIT]
+    assert run.refused == [NO_RETRY_AFTER]
     assert run.outcome.category is Category.OK
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plait.agents.model import AgentSpec, Permission, Reports
+from plait.agents.model import AgentSpec, Permission, CostReporting
 from plait.agents.tools.cube import Cube
 from plait.core.errors import ConfigError
 from plait.core.status import Category
@@ -20,18 +20,18 @@ LINES = [
 
 
 def test_it_is_given_the_tasks_file() -> None:
-    command = CUBE.command(brief())
+    command = CUBE.build_command(brief())
     assert command.argv == ("cube", "auto", "/state/04-split.md")
     assert command.stdin is None
 
 
 def test_the_next_attempt_goes_on_with_the_last() -> None:
-    assert CUBE.command(brief(n=2)).argv == ("cube", "auto", "/state/04-split.md", "--resume")
+    assert CUBE.build_command(brief(n=2)).argv == ("cube", "auto", "/state/04-split.md", "--resume")
 
 
 def test_a_persons_words_come_last() -> None:
     agent = Cube(AgentSpec("cube", program="/opt/cube", args=("--writers", "2")))
-    assert agent.command(brief()).argv == ("/opt/cube", "auto", "/state/04-split.md", "--writers", "2")
+    assert agent.build_command(brief()).argv == ("/opt/cube", "auto", "/state/04-split.md", "--writers", "2")
 
 
 def test_its_phases_are_followed_and_its_exit_status_counts() -> None:
@@ -39,7 +39,7 @@ def test_its_phases_are_followed_and_its_exit_status_counts() -> None:
     assert run.phases == ["Phase 1: Writers", "Phase 2: Panel"]
     assert run.outcome.category is Category.OK
     assert heard(CUBE, LINES, code=1).outcome.category is Category.TASK
-    assert CUBE.reports is Reports.NOTHING
+    assert CUBE.reports is CostReporting.NOTHING
 
 
 def test_its_last_words_may_tell_why_it_failed() -> None:

@@ -5,34 +5,40 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from plait.agents.model import Activity, Doing
-from plait.agents.tools.doings import bare, near, question, using
+from plait.agents.model import Activity, ActivityKind
+from plait.agents.tools.doings import strip_shell, shorten_path, format_question, describe_tool_use
 
 
 @pytest.mark.parametrize(
     ("name", "given_to_it", "shown"),
     [
-        ("Write", {"file_path": "/w/src/app.py"}, (Doing.EDITS, "editing src/app.py")),
-        ("write_file", {"file_path": "/w/a.txt"}, (Doing.EDITS, "editing a.txt")),
-        ("replace", {"file_path": "/w/a.txt"}, (Doing.EDITS, "editing a.txt")),
-        ("Read", {"file_path": "/elsewhere/a.txt"}, (Doing.READS, "reading /elsewhere/a.txt")),
-        ("Bash", {"command": "pytest -q\nls", "description": "tests"}, (Doing.RUNS, "running pytest -q")),
-        ("run_shell_command", {"command": "ls"}, (Doing.RUNS, "running ls")),
-        ("Grep", {"pattern": "a.*b"}, (Doing.SEARCHES, "searching for a.*b")),
-        ("google_web_search", {"query": "how"}, (Doing.SEARCHES, "searching for how")),
-        ("TodoWrite", {"todos": []}, (Doing.THINKS, "planning")),
-        ("Task", {"description": "look around"}, (Doing.USES, "using Task: look around")),
-        ("mcp__db__query", {"sql": "x"}, (Doing.USES, "using mcp__db__query")),
-        ("Write", {"file_path": 7}, (Doing.EDITS, "editing")),
-        (None, {}, (Doing.USES, "using None")),
+        ("Write", {"file_path": "/w/src/app.py"}, (ActivityKind.EDITS, "editing src/app.py")),
+        ("write_file", {"file_path": "/w/a.txt"}, (ActivityKind.EDITS, "editing a.txt")),
+        ("replace", {"file_path": "/w/a.txt"}, (ActivityKind.EDITS, "editing a.txt")),
+        ("Read", {"file_path": "/elsewhere/a.txt"}, (ActivityKind.READS, "reading /elsewhere/a.txt")),
+        (
+            "Bash",
+            {"command": "pytest -q\nls", "description": "tests"},
+            (ActivityKind.RUNS, "running pytest -q"),
+        ),
+        ("run_shell_command", {"command": "ls"}, (ActivityKind.RUNS, "running ls")),
+        ("Grep", {"pattern": "a.*b"}, (ActivityKind.SEARCHES, "searching for a.*b")),
+        ("google_web_search", {"query": "how"}, (ActivityKind.SEARCHES, "searching for how")),
+        ("TodoWrite", {"todos": []}, (ActivityKind.THINKS, "planning")),
+        ("Task", {"description": "look around"}, (ActivityKind.USES, "using Task: look around")),
+        ("mcp__db__query", {"sql": "x"}, (ActivityKind.USES, "using mcp__db__query")),
+        ("Write", {"file_path": 7}, (ActivityKind.EDITS, "editing")),
+        (None, {}, (ActivityKind.USES, "using None")),
     ],
 )
 def test_what_a_tool_is_used_for(
-    name: object, given_to_it: dict[str, object], shown: tuple[Doing, str]
+    name: object, given_to_it: dict[str, object], shown: tuple[ActivityKind, str]
 ) -> None:
-    assert [(one.doing, one.text) for one in using(name, given_to_it, "/w") if isinstance(one, Activity)] == [
-        shown
-    ]
+    assert [
+        (one.kind, one.text)
+        for one in describe_tool_use(name, given_to_it, "/w")
+        if isinstance(one, Activity)
+    ] == [shown]
 
 
 @pytest.mark.parametrize(
@@ -47,12 +53,12 @@ def test_what_a_tool_is_used_for(
     ],
 )
 def test_a_command_without_the_shell_around_it(command: str, shown: str) -> None:
-    assert bare(command) == shown
+    assert strip_shell(command) == shown
 
 
 @given(st.text())
 def test_any_command_is_one_line(command: str) -> None:
-    assert "\n" not in bare(f"bash -lc {command}")
+    assert "\n" not in strip_shell(f"bash -lc {command}")
 
 
 @pytest.mark.parametrize(
@@ -67,7 +73,7 @@ def test_any_command_is_one_line(command: str) -> None:
     ],
 )
 def test_a_file_as_people_call_it(path: str, workspace: str, shown: str) -> None:
-    assert near(path, workspace) == shown
+    assert shorten_path(path, workspace) == shown
 
 
 @pytest.mark.parametrize(
@@ -84,4 +90,4 @@ def test_a_file_as_people_call_it(path: str, workspace: str, shown: str) -> None
     ],
 )
 def test_what_is_asked(asked: dict[str, object], shown: str) -> None:
-    assert question(asked) == shown
+    assert format_question(asked) == shown

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from plait.agents.model import AgentSpec, Doing, Permission, Price, Reports
+from plait.agents.model import AgentSpec, ActivityKind, Permission, Price, CostReporting
 from plait.agents.tools.gemini import Gemini
-from plait.agents.waits import Wait
+from plait.agents.waits import RetryAfter
 from plait.core.settings import Spend
 from plait.core.status import Category
 from plait.testing.listeners import brief, heard, mangled
@@ -72,20 +72,20 @@ REPORT = [
 
 
 def test_the_prompt_is_on_its_standard_input() -> None:
-    command = GEMINI.command(brief())
+    command = GEMINI.build_command(brief())
     assert command.argv == ("gemini", "--output-format=stream-json", "--yolo")
     assert command.stdin == "/state/write-1/prompt.md"
     assert dict(command.env) == {"GEMINI_CLI_TRUST_WORKSPACE": "true", "GEMINI_CLI_NO_RELAUNCH": "true"}
 
 
 def test_a_session_goes_on_with_the_model_of_the_task() -> None:
-    argv = GEMINI.command(brief(session=SESSION, model="--sandbox")).argv
+    argv = GEMINI.build_command(brief(session=SESSION, model="--sandbox")).argv
     assert argv[-2:] == ("--model=--sandbox", f"--resume={SESSION}")
 
 
 def test_what_it_may_do() -> None:
-    edits = Gemini(AgentSpec("gemini", permission=Permission.EDITS)).command(brief()).argv
-    own = Gemini(AgentSpec("gemini", permission=Permission.OWN)).command(brief()).argv
+    edits = Gemini(AgentSpec("gemini", permission=Permission.EDITS)).build_command(brief()).argv
+    own = Gemini(AgentSpec("gemini", permission=Permission.OWN)).build_command(brief()).argv
     assert edits[2:] == ("--approval-mode=auto_edit",)
     assert own[2:] == ()
 
@@ -97,10 +97,10 @@ def test_a_good_run() -> None:
     assert run.sessions == [SESSION]
     assert run.outcome.spend == Spend(tokens=1152)
     assert run.activities == [
-        (Doing.SAYS, "I wr"),
-        (Doing.SAYS, "I write it."),
-        (Doing.EDITS, "editing …/tree/src/app.py"),
-        (Doing.SAYS, "Written."),
+        (ActivityKind.SAYS, "I wr"),
+        (ActivityKind.SAYS, "I write it."),
+        (ActivityKind.EDITS, "editing …/tree/src/app.py"),
+        (ActivityKind.SAYS, "Written."),
     ]
     assert GEMINI.provider == "google"
 
@@ -110,8 +110,8 @@ def test_each_model_has_its_price_and_what_was_thought_is_paid_for() -> None:
         AgentSpec("gemini", model="pro", prices=(Price("pro", 2.0, 10.0, 1.0), Price("*", 1.0, 4.0)))
     )
     assert heard(priced, DONE).outcome.spend == Spend(600 * 2 + 400 + 50 * 10 + 100 + 2 * 4, 1152)
-    assert priced.reports is Reports.COST
-    assert GEMINI.reports is Reports.TOKENS
+    assert priced.reports is CostReporting.COST
+    assert GEMINI.reports is CostReporting.TOKENS
 
 
 @pytest.mark.parametrize(
@@ -171,19 +171,19 @@ def test_how_long_its_provider_asks_to_wait() -> None:
     [
         (
             ["Attempt 1 failed: slow down", "Suggested retry after 1s.. Retrying after 5922ms..."],
-            [Wait(after=5.922)],
+            [RetryAfter(after=5.922)],
             "waiting 6s for the provider, which refuses for now",
         ),
         (
             ["Attempt 2 failed: You have exhausted your capacity.. Retrying after 12000ms..."],
-            [Wait(after=12.0)],
+            [RetryAfter(after=12.0)],
             "waiting 12s for the provider, which refuses for now",
         ),
         (
             [
                 'Attempt 1 failed with status 429. Retrying with backoff... _ApiError: {"error":{"message":"slow down"}}'
             ],
-            [Wait()],
+            [RetryAfter()],
             "waiting to try again: slow down",
         ),
         (
@@ -200,11 +200,13 @@ def test_how_long_its_provider_asks_to_wait() -> None:
         ),
     ],
 )
-def test_what_it_waits_for_is_told_while_it_waits(lines: list[str], refused: list[Wait], words: str) -> None:
+def test_what_it_waits_for_is_told_while_it_waits(
+    lines: list[str], refused: list[RetryAfter], words: str
+) -> None:
     run = heard(GEMINI, [INIT, *lines, "    at x (file:///y.js:1:2) {", "  status: 429", "}", *DONE])
     assert run.refused == refused
-    assert run.activities[0] == (Doing.WAITS, words)
-    assert run.activities[1] == (Doing.SAYS, "I wr")
+    assert run.activities[0] == (ActivityKind.WAITS, words)
+    assert run.activities[1] == (ActivityKind.SAYS, "I wr")
     assert run.outcome.category is Category.OK
 
 
@@ -275,9 +277,9 @@ def test_the_words_of_a_run_that_was_offered_no_tool_are_kept() -> None:
 
 
 def test_a_message_of_a_million_pieces_takes_no_room() -> None:
-    listener = GEMINI.listen()
+    listener = GEMINI.create_parser()
     for _ in range(3000):
-        listener.hear('{"type":"message","role":"assistant","content":"' + "x" * 500 + '"}')
+        listener.feed('{"type":"message","role":"assistant","content":"' + "x" * 500 + '"}')
     assert len(listener.said) <= 4000  # type: ignore[attr-defined]
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from plait.agents.model import AgentSpec, Doing, Permission, Reports
+from plait.agents.model import AgentSpec, ActivityKind, Permission, CostReporting
 from plait.agents.tools.mini import Mini
-from plait.agents.waits import Wait
+from plait.agents.waits import RetryAfter
 from plait.core.errors import ConfigError
 from plait.core.settings import Spend
 from plait.core.status import Category
@@ -40,7 +40,7 @@ def ended(*last: str, saved: bool = True) -> list[str]:
 
 
 def test_it_is_told_where_the_prompt_is() -> None:
-    command = MINI.command(brief(model="acme/m1"))
+    command = MINI.build_command(brief(model="acme/m1"))
     assert command.argv[-2:] == ("--task", "Read the file /state/write-1/prompt.md and do what it says.")
     assert "--model=acme/m1" in command.argv
     assert "--yolo" in command.argv
@@ -60,21 +60,21 @@ def test_a_good_run(last: list[str]) -> None:
     assert run.outcome.category is Category.OK
     assert run.outcome.spend == Spend(30_000)
     assert run.spends == [Spend(10_000), Spend(30_000)]
-    assert MINI.reports is Reports.COST
+    assert MINI.reports is CostReporting.COST
 
 
 def test_only_its_own_words_are_shown() -> None:
     assert heard(MINI, ended()).activities == [
-        (Doing.SAYS, "I look around."),
-        (Doing.RUNS, "running ls -la"),
-        (Doing.SAYS, "Done."),
-        (Doing.RUNS, "running echo COMPLETE_TASK"),
+        (ActivityKind.SAYS, "I look around."),
+        (ActivityKind.RUNS, "running ls -la"),
+        (ActivityKind.SAYS, "Done."),
+        (ActivityKind.RUNS, "running echo COMPLETE_TASK"),
     ]
 
 
 def test_what_it_is_answered_is_not_shown() -> None:
     lines = [*step(1, "0.01", "I have no command."), "", "User:", "Every response needs a command."]
-    assert heard(MINI, lines).activities == [(Doing.SAYS, "I have no command.")]
+    assert heard(MINI, lines).activities == [(ActivityKind.SAYS, "I have no command.")]
 
 
 def test_who_set_no_model_is_told_so() -> None:
@@ -140,8 +140,8 @@ def test_while_it_waits_by_itself_its_provider_refuses() -> None:
         "Retrying <unknown> in 4 seconds as it raised InternalServerError: litellm.InternalServerError: no."
     )
     run = heard(MINI, [again, other, *ended()])
-    assert run.refused == [Wait(16.0)]
-    assert [kind for kind, _ in run.activities][:2] == [Doing.WAITS, Doing.WAITS]
+    assert run.refused == [RetryAfter(16.0)]
+    assert [kind for kind, _ in run.activities][:2] == [ActivityKind.WAITS, ActivityKind.WAITS]
     assert run.outcome.category is Category.OK
 
 
@@ -165,4 +165,4 @@ def test_a_killed_run_is_killed_whatever_it_said() -> None:
 def test_nothing_that_it_prints_can_upset_its_listener(line: str) -> None:
     run = heard(MINI, [line, line, *ended()])
     assert run.outcome.category is Category.OK
-    assert run.outcome.spend.sound
+    assert run.outcome.spend.is_valid

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from plait.agents.model import AgentSpec, Doing, Permission, Price, Reports
+from plait.agents.model import AgentSpec, ActivityKind, Permission, Price, CostReporting
 from plait.agents.tools.opencode import OpenCode
 from plait.core.settings import Spend
 from plait.core.status import Category
@@ -50,21 +50,21 @@ def test_a_step_that_is_told_twice_is_paid_for_once() -> None:
 
 
 def test_the_prompt_is_on_its_standard_input() -> None:
-    command = OPENCODE.command(brief())
+    command = OPENCODE.build_command(brief())
     assert command.argv == ("opencode", "run", "--format", "json", "--dir", "/work/tree", "--auto")
     assert command.stdin == "/state/write-1/prompt.md"
     assert dict(command.env) == {"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_LSP_DOWNLOAD": "1"}
 
 
 def test_a_session_goes_on_with_the_model_of_the_task() -> None:
-    command = OPENCODE.command(brief(session=SESSION, model="some/model"))
+    command = OPENCODE.build_command(brief(session=SESSION, model="some/model"))
     assert f"--session={SESSION}" in command.argv
     assert "--model=some/model" in command.argv
 
 
 def test_what_it_may_do() -> None:
-    edits = OpenCode(AgentSpec("opencode", permission=Permission.EDITS)).command(brief())
-    own = OpenCode(AgentSpec("opencode", permission=Permission.OWN)).command(brief())
+    edits = OpenCode(AgentSpec("opencode", permission=Permission.EDITS)).build_command(brief())
+    own = OpenCode(AgentSpec("opencode", permission=Permission.OWN)).build_command(brief())
     assert "--auto" not in edits.argv
     assert json.loads(dict(edits.env)["OPENCODE_PERMISSION"])["bash"] == "deny"
     assert "--auto" not in own.argv
@@ -86,9 +86,9 @@ def test_a_good_run() -> None:
     assert run.sessions == [SESSION]
     assert run.outcome.spend == Spend(4000, 2050)
     assert run.activities == [
-        (Doing.SAYS, "I write it."),
-        (Doing.EDITS, "editing src/app.py"),
-        (Doing.SAYS, "Written."),
+        (ActivityKind.SAYS, "I write it."),
+        (ActivityKind.EDITS, "editing src/app.py"),
+        (ActivityKind.SAYS, "Written."),
     ]
 
 
@@ -96,7 +96,7 @@ def test_tokens_without_a_price_of_its_own_cost_what_a_person_says() -> None:
     priced = OpenCode(AgentSpec("opencode", model="acme/m1", prices=(Price("acme/*", 2.0, 10.0, 1.0),)))
     run = heard(priced, [step("stop", cost=0, read=1000, cached=500)])
     assert run.outcome.spend == Spend(1000 * 2 + 500 + 25 * 10, 1525)
-    assert OPENCODE.reports is Reports.COST
+    assert OPENCODE.reports is CostReporting.COST
 
 
 @pytest.mark.parametrize(

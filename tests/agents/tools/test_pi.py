@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from plait.agents.model import AgentSpec, Doing, Permission
+from plait.agents.model import AgentSpec, ActivityKind, Permission
 from plait.agents.tools.pi import Pi
-from plait.agents.waits import Wait
+from plait.agents.waits import RetryAfter
 from plait.core.settings import Spend
 from plait.core.status import Category
 from plait.testing.listeners import brief, heard, mangled
@@ -51,14 +51,14 @@ DONE = [BEGIN, message(text("I write it."), stop="toolUse"), BEGUN, ENDED, messa
 
 
 def test_the_prompt_is_on_its_standard_input() -> None:
-    command = PI.command(brief(session=SESSION, model="acme/m1"))
+    command = PI.build_command(brief(session=SESSION, model="acme/m1"))
     assert command.argv == ("pi", "-p", "--mode", "json", "--model", "acme/m1", "--session", SESSION)
     assert command.stdin == "/state/write-1/prompt.md"
     assert dict(command.env)["PI_OFFLINE"] == "1"
 
 
 def test_who_may_only_edit_has_no_shell() -> None:
-    argv = Pi(AgentSpec("pi", permission=Permission.EDITS)).command(brief()).argv
+    argv = Pi(AgentSpec("pi", permission=Permission.EDITS)).build_command(brief()).argv
     assert "bash" not in argv[argv.index("--tools") + 1].split(",")
 
 
@@ -68,9 +68,9 @@ def test_a_good_run() -> None:
     assert run.outcome.session == SESSION
     assert run.outcome.spend == Spend(2000, 2000)
     assert run.activities == [
-        (Doing.SAYS, "I write it."),
-        (Doing.EDITS, "editing src/app.py"),
-        (Doing.SAYS, "Written."),
+        (ActivityKind.SAYS, "I write it."),
+        (ActivityKind.EDITS, "editing src/app.py"),
+        (ActivityKind.SAYS, "Written."),
     ]
 
 
@@ -99,7 +99,7 @@ def test_while_it_waits_by_itself_its_provider_refuses() -> None:
         "errorMessage": "429 Rate limit reached",
     }
     run = heard(PI, [BEGIN, failure("429 Rate limit reached"), END, retry, *DONE[1:]])
-    assert run.refused == [Wait(4.0)]
+    assert run.refused == [RetryAfter(4.0)]
     assert run.outcome.category is Category.OK
 
 

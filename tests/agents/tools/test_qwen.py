@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plait.agents.model import AgentSpec, Doing, Permission, Price, Reports
+from plait.agents.model import AgentSpec, ActivityKind, Permission, Price, CostReporting
 from plait.agents.tools.qwen import Qwen
 from plait.core.settings import Spend
 from plait.core.status import Category
@@ -56,20 +56,20 @@ DONE = [INIT, text("I write it."), WRITE, text("Written."), result()]
 
 
 def test_the_prompt_is_on_its_standard_input() -> None:
-    command = QWEN.command(brief())
+    command = QWEN.build_command(brief())
     assert command.argv == ("qwen", "--output-format=stream-json", "--yolo")
     assert command.stdin == "/state/write-1/prompt.md"
     assert dict(command.env) == {"QWEN_CODE_NO_RELAUNCH": "true", "NO_BROWSER": "true"}
 
 
 def test_a_session_goes_on_with_the_model_of_the_task() -> None:
-    argv = QWEN.command(brief(session=SESSION, model="--sandbox")).argv
+    argv = QWEN.build_command(brief(session=SESSION, model="--sandbox")).argv
     assert argv[-2:] == ("--model=--sandbox", f"--resume={SESSION}")
 
 
 def test_what_it_may_do() -> None:
-    edits = Qwen(AgentSpec("qwen", permission=Permission.EDITS)).command(brief()).argv
-    own = Qwen(AgentSpec("qwen", permission=Permission.OWN)).command(brief()).argv
+    edits = Qwen(AgentSpec("qwen", permission=Permission.EDITS)).build_command(brief()).argv
+    own = Qwen(AgentSpec("qwen", permission=Permission.OWN)).build_command(brief()).argv
     assert edits[2:] == ("--approval-mode=auto-edit",)
     assert own[2:] == ()
 
@@ -81,9 +81,9 @@ def test_a_good_run() -> None:
     assert run.sessions == [SESSION]
     assert run.outcome.spend == Spend(tokens=3060)
     assert run.activities == [
-        (Doing.SAYS, "I write it."),
-        (Doing.EDITS, "editing src/app.py"),
-        (Doing.SAYS, "Written."),
+        (ActivityKind.SAYS, "I write it."),
+        (ActivityKind.EDITS, "editing src/app.py"),
+        (ActivityKind.SAYS, "Written."),
     ]
     assert QWEN.provider == "qwen"
 
@@ -94,7 +94,7 @@ def test_a_session_counts_as_a_whole_and_an_attempt_only_its_part() -> None:
     assert first == Spend(3000 * 2 + 60 * 10, 3060)
     again = [*DONE[:-1], result(read=6500, written=130)]
     assert heard(priced, again, before=first).outcome.spend == Spend(3500 * 2 + 70 * 10, 3570)
-    assert priced.reports is Reports.COST
+    assert priced.reports is CostReporting.COST
 
 
 def test_an_answer_that_is_told_twice_is_paid_for_once() -> None:

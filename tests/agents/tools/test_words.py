@@ -7,14 +7,20 @@ from json import dumps, loads
 import pytest
 from hypothesis import given, strategies as st
 
-from plait.agents.tools.words import api_error, last_words, mended, spoken, unwrapped
+from plait.agents.tools.words import (
+    extract_api_error,
+    last_nonempty_line,
+    repair_json,
+    strip_events,
+    unwrap_error,
+)
 
 
 @given(st.text(), st.data())
 def test_an_object_that_was_cut_inside_of_a_text_can_be_read(text: str, data: st.DataObject) -> None:
     head, tail = '{"type":"result","deep":[{"result":', dumps(text)
     end = data.draw(st.integers(1, len(tail)))
-    read = loads(mended(head + tail[:end]))["deep"][0]["result"]
+    read = loads(repair_json(head + tail[:end]))["deep"][0]["result"]
     whole = (
         read.encode("utf-16", "surrogatepass").decode("utf-16", "replace").rstrip("\N{REPLACEMENT CHARACTER}")
     )
@@ -23,7 +29,7 @@ def test_an_object_that_was_cut_inside_of_a_text_can_be_read(text: str, data: st
 
 @given(st.text(alphabet='{}[]",:\\u0a '))
 def test_mending_never_raises(line: str) -> None:
-    mended(line)
+    repair_json(line)
 
 
 @pytest.mark.parametrize(
@@ -39,7 +45,7 @@ def test_mending_never_raises(line: str) -> None:
     ],
 )
 def test_what_is_inside_of_an_error(said: str, inside: str | None) -> None:
-    assert api_error(said) == inside
+    assert extract_api_error(said) == inside
 
 
 @pytest.mark.parametrize(
@@ -54,12 +60,12 @@ def test_what_is_inside_of_an_error(said: str, inside: str | None) -> None:
     ],
 )
 def test_a_providers_answer_as_its_message(said: str, shown: str) -> None:
-    assert unwrapped(said) == shown
+    assert unwrap_error(said) == shown
 
 
 def test_only_events_that_complain_are_for_people() -> None:
     tail = 'words\n{"type":"init"}\n{"type":"error","message":"429 Too Many Requests"}\n{ not'
-    assert spoken(tail).split("\n") == [
+    assert strip_events(tail).split("\n") == [
         "words",
         '{"type":"error","message":"429 Too Many Requests"}',
         "{ not",
@@ -68,9 +74,9 @@ def test_only_events_that_complain_are_for_people() -> None:
 
 def test_what_an_event_complained_of_and_others_followed_is_over() -> None:
     tail = '{"type":"error","message":"Reconnecting... (429 Too Many Requests)"}\n{"type":"item.completed"}\nwords'
-    assert spoken(tail) == "words"
+    assert strip_events(tail) == "words"
 
 
 def test_the_last_words_are_the_last_line_that_says_something() -> None:
-    assert last_words("a\n\n b \n\n") == "b"
-    assert last_words("\n") == ""
+    assert last_nonempty_line("a\n\n b \n\n") == "b"
+    assert last_nonempty_line("\n") == ""

@@ -20,7 +20,7 @@ from jsonschema.validators import extend
 from referencing import Registry
 from referencing.jsonschema import DRAFT4
 
-from plait.adapters.forge import Manners, open_forge
+from plait.adapters.forge import HttpOptions, open_forge
 from plait.adapters.forge.forge import RestForge
 
 Json = Any  # a document that belongs to others
@@ -445,7 +445,7 @@ class Visitor:
             "origin",
             environment=self.clone.environment,
             kind=kind,
-            manners=Manners(patience, self.pauses.append),
+            http=HttpOptions(patience, self.pauses.append),
         )
 
 

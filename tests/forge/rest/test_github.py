@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plait.ports import Announcement
+from plait.ports import PullRequestSpec
 
 if TYPE_CHECKING:
     from tests.forge.rest.conftest import FakeGitHub, Visitor
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from plait.adapters.forge.forge import RestForge
 
 BRANCH = "plait/batch-7f3a"
-WANTED = Announcement(BRANCH, "main", "Three tasks", "| a | table |")
+WANTED = PullRequestSpec(BRANCH, "main", "Three tasks", "| a | table |")
 
 
 @pytest.fixture
@@ -29,17 +29,17 @@ def invalid(message: str) -> object:
 
 
 def test_a_pull_request_is_opened_for_the_branch(github: FakeGitHub, forge: RestForge) -> None:
-    made = forge.announce(WANTED)
-    assert (made.url, made.made, made.note) == (f"{github.root}/acme/widgets/pull/1", True, "")
+    made = forge.publish_pull_request(WANTED)
+    assert (made.url, made.created, made.note) == (f"{github.root}/acme/widgets/pull/1", True, "")
     [kept] = github.pulls
     assert (kept.title, kept.branch, kept.base, kept.draft) == ("Three tasks", BRANCH, "main", False)
     assert "| a | table |" in kept.body
 
 
 def test_a_second_time_it_is_brought_up_to_date(github: FakeGitHub, forge: RestForge) -> None:
-    first = forge.announce(WANTED)
-    second = forge.announce(replace(WANTED, title="Four tasks", body="another table"))
-    assert (second.url, second.made) == (first.url, False)
+    first = forge.publish_pull_request(WANTED)
+    second = forge.publish_pull_request(replace(WANTED, title="Four tasks", body="another table"))
+    assert (second.url, second.created) == (first.url, False)
     [kept] = github.pulls
     assert kept.title == "Four tasks"
     assert "another table" in kept.body
@@ -47,10 +47,10 @@ def test_a_second_time_it_is_brought_up_to_date(github: FakeGitHub, forge: RestF
 
 
 def test_what_people_wrote_into_it_stays(github: FakeGitHub, forge: RestForge) -> None:
-    forge.announce(WANTED)
+    forge.publish_pull_request(WANTED)
     [kept] = github.pulls
     kept.title, kept.body = "Better words", f"Please read this first.\r\n\r\n{kept.body}\r\nThanks!"
-    forge.announce(replace(WANTED, body="another table"))
+    forge.publish_pull_request(replace(WANTED, body="another table"))
     assert kept.title == "Better words"
     assert kept.body.startswith("Please read this first.")
     assert kept.body.endswith("Thanks!")
@@ -62,16 +62,16 @@ def test_a_title_that_a_person_asks_for_counts_whatever_is_there(
     github: FakeGitHub, forge: RestForge
 ) -> None:
     github.keep(title="Mine", body="By hand.", branch=BRANCH, base="main", source="acme/widgets")
-    forge.announce(replace(WANTED, title="The best words", renamed=True))
+    forge.publish_pull_request(replace(WANTED, title="The best words", renamed=True))
     [kept] = github.pulls
     assert kept.title == "The best words"
-    forge.announce(replace(WANTED, title="Five tasks"))
+    forge.publish_pull_request(replace(WANTED, title="Five tasks"))
     assert kept.title == "Five tasks"
 
 
 def test_one_that_a_person_opened_is_taken_up(github: FakeGitHub, forge: RestForge) -> None:
     github.keep(title="Mine", body="By hand.", branch=BRANCH, base="main", source="acme/widgets")
-    assert not forge.announce(WANTED).made
+    assert not forge.publish_pull_request(WANTED).created
     [kept] = github.pulls
     assert kept.title == "Mine"
     assert kept.body.startswith("By hand.\n\n")
@@ -79,19 +79,19 @@ def test_one_that_a_person_opened_is_taken_up(github: FakeGitHub, forge: RestFor
 
 
 def test_a_closed_one_is_left_alone(github: FakeGitHub, forge: RestForge) -> None:
-    forge.announce(WANTED)
+    forge.publish_pull_request(WANTED)
     github.pulls[0].open = False
-    assert forge.announce(WANTED).made
+    assert forge.publish_pull_request(WANTED).created
     assert len(github.pulls) == 2
 
 
 def test_one_for_another_branch_is_still_the_one_and_that_is_said(
     github: FakeGitHub, forge: RestForge
 ) -> None:
-    forge.announce(WANTED)
+    forge.publish_pull_request(WANTED)
     github.pulls[0].base = "release"
-    again = forge.announce(WANTED)
-    assert (again.made, again.note) == (False, "it is for release, not for main")
+    again = forge.publish_pull_request(WANTED)
+    assert (again.created, again.note) == (False, "it is for release, not for main")
     assert github.pulls[0].base == "release"
 
 
@@ -100,19 +100,19 @@ def test_somebody_elses_branch_of_the_same_name_is_not_ours(github: FakeGitHub, 
     github.filters = False
     github.keep(title="Theirs", body="", branch=BRANCH, base="main", source="ada/widgets")
     github.keep(title="Other", body="", branch="other", base="main", source="acme/widgets")
-    assert forge.announce(WANTED).made
+    assert forge.publish_pull_request(WANTED).created
     assert [kept.title for kept in github.pulls] == ["Theirs", "Other", "Three tasks"]
 
 
 def test_a_draft_is_one(github: FakeGitHub, forge: RestForge) -> None:
-    forge.announce(replace(WANTED, draft=True))
+    forge.publish_pull_request(replace(WANTED, draft=True))
     assert github.pulls[0].draft
 
 
 def test_where_drafts_are_refused_it_is_none_and_that_is_said(github: FakeGitHub, forge: RestForge) -> None:
     github.trouble("POST", 422, invalid("Draft pull requests are not supported in this repository."))
-    made = forge.announce(replace(WANTED, draft=True))
-    assert made.made
+    made = forge.publish_pull_request(replace(WANTED, draft=True))
+    assert made.created
     assert made.note.startswith("it is no draft")
     assert [kept.draft for kept in github.pulls] == [False]
 
@@ -120,16 +120,16 @@ def test_where_drafts_are_refused_it_is_none_and_that_is_said(github: FakeGitHub
 def test_a_branch_of_a_fork_is_named_with_its_owner(github: FakeGitHub, visitor: Visitor) -> None:
     url = f"{github.root}/acme/widgets.git"
     forge = visitor.open(url, "github", push=f"{github.root}/ada/widgets.git")
-    assert forge.announce(WANTED).made
+    assert forge.publish_pull_request(WANTED).created
     [post] = github.asked("POST")
     assert (post.path, post.body["head"]) == ("/repos/acme/widgets/pulls", f"ada:{BRANCH}")
-    assert not forge.announce(WANTED).made
+    assert not forge.publish_pull_request(WANTED).created
 
 
 def test_a_fork_of_the_same_owner_is_named_in_full(github: FakeGitHub, visitor: Visitor) -> None:
     url = f"{github.root}/acme/widgets.git"
     forge = visitor.open(url, "github", push=f"{github.root}/acme/fork.git")
-    assert forge.announce(WANTED).made
+    assert forge.publish_pull_request(WANTED).created
     [post] = github.asked("POST")
     assert post.body["head_repo"] == "acme/fork"
 
@@ -139,38 +139,38 @@ def test_two_at_once_make_one(github: FakeGitHub, forge: RestForge) -> None:
     github.keep(title="Mine", body="", branch=BRANCH, base="main", source="acme/widgets")
     github.trouble("GET", 200, github.repository("acme/widgets"))
     github.trouble("GET", 200, [])
-    assert not forge.announce(WANTED).made
+    assert not forge.publish_pull_request(WANTED).created
     assert len(github.pulls) == 1
 
 
 def test_an_answer_that_was_lost_does_not_make_a_second_one(github: FakeGitHub, forge: RestForge) -> None:
     github.lose_the_answer("POST")
-    assert not forge.announce(WANTED).made
+    assert not forge.publish_pull_request(WANTED).created
     assert len(github.pulls) == 1
 
 
 def test_a_repository_that_was_renamed_is_followed(github: FakeGitHub, visitor: Visitor) -> None:
     forge = visitor.open(f"{github.root}/old/name.git", "github")
     github.trouble("GET", 301, {"message": "Moved"}, {"location": "/api/v3/repos/acme/widgets"})
-    assert forge.announce(WANTED).made
+    assert forge.publish_pull_request(WANTED).created
     assert [request.path for request in github.asked("POST")] == ["/repos/acme/widgets/pulls"]
 
 
 def test_the_default_branch_is_the_forges(forge: RestForge) -> None:
-    assert forge.target() == "trunk"
+    assert forge.default_branch() == "trunk"
 
 
 def test_a_body_of_one_line_that_is_too_long_is_cut_within_it(github: FakeGitHub, forge: RestForge) -> None:
-    forge.announce(replace(WANTED, body="word " * 20_000))
+    forge.publish_pull_request(replace(WANTED, body="word " * 20_000))
     [made] = github.pulls
     assert 65_000 < len(made.body) <= 65_536
     assert "word word" in made.body
 
 
 def test_a_body_that_is_too_long_is_cut(github: FakeGitHub, forge: RestForge) -> None:
-    forge.announce(replace(WANTED, body="line\n" * 20_000))
+    forge.publish_pull_request(replace(WANTED, body="line\n" * 20_000))
     github.pulls[0].body = "x" * 30_000 + github.pulls[0].body
-    forge.announce(replace(WANTED, body="line\n" * 20_000))
+    forge.publish_pull_request(replace(WANTED, body="line\n" * 20_000))
     [kept] = github.pulls
     assert 60_000 < len(kept.body) <= 65_536
     assert kept.body.startswith("x" * 30_000)
@@ -178,7 +178,7 @@ def test_a_body_that_is_too_long_is_cut(github: FakeGitHub, forge: RestForge) ->
 
 
 def test_the_token_is_a_bearers_and_nobody_follows_links(github: FakeGitHub, forge: RestForge) -> None:
-    forge.announce(WANTED)
+    forge.publish_pull_request(WANTED)
     assert {request.headers["authorization"] for request in github.requests} == {
         "Bearer s3cr3t-T0ken-0123456789"
     }

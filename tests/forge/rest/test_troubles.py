@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from plait.adapters.forge.forge import ForgeUnreachableError, NothingToProposeError
-from plait.ports import Announcement, ForgeError
+from plait.ports import PullRequestSpec, ForgeError
 
 if TYPE_CHECKING:
     from tests.forge.rest.conftest import FakeGitea, FakeGitHub, Visitor
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 TOKEN = "s3cr3t-T0ken-0123456789"
 BRANCH = "plait/batch-7f3a"
-WANTED = Announcement(BRANCH, "main", "It's three tasks", "| a | table |", draft=True)
+WANTED = PullRequestSpec(BRANCH, "main", "It's three tasks", "| a | table |", draft=True)
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def forge(github: FakeGitHub, visitor: Visitor) -> RestForge:
 
 def refusal(forge: RestForge) -> ForgeError:
     with pytest.raises(ForgeError) as caught:
-        forge.announce(WANTED)
+        forge.publish_pull_request(WANTED)
     assert TOKEN not in f"{caught.value}{caught.value!r}{caught.value.__context__}"
     return caught.value
 
@@ -79,7 +79,7 @@ def test_what_is_wrong_with_a_field_is_told(github: FakeGitHub, forge: RestForge
 def test_a_forge_in_trouble_is_asked_again(github: FakeGitHub, forge: RestForge, visitor: Visitor) -> None:
     github.trouble("GET", 502, b"<html>")
     github.trouble("POST", 500, failed("oops"))
-    assert forge.announce(WANTED).made
+    assert forge.publish_pull_request(WANTED).created
     assert visitor.pauses == [1.0, 4.0]
     assert len(github.pulls) == 1
 
@@ -92,7 +92,7 @@ def test_a_forge_that_stays_in_trouble_is_left_alone(github: FakeGitHub, forge: 
 
 def test_a_short_limit_is_waited_for(github: FakeGitHub, forge: RestForge, visitor: Visitor) -> None:
     github.trouble("POST", 403, failed("You have exceeded a secondary rate limit"), {"Retry-After": "7"})
-    assert forge.announce(WANTED).made
+    assert forge.publish_pull_request(WANTED).created
     assert visitor.pauses == [7.0]
 
 
@@ -164,7 +164,7 @@ def test_a_forge_that_repeats_the_token_does_not_spread_it(github: FakeGitHub, f
 def test_a_link_that_is_none_is_not_shown(github: FakeGitHub, forge: RestForge) -> None:
     kept = github.keep(title="t", body="", branch=BRANCH, base="main", source="acme/widgets")
     github.trouble("PATCH", 200, {**github.pull(kept), "html_url": "javascript:alert(1)"})
-    assert forge.announce(WANTED).url == f"{github.root}/acme/widgets"
+    assert forge.publish_pull_request(WANTED).url == f"{github.root}/acme/widgets"
 
 
 def test_without_a_token_nobody_is_asked(github: FakeGitHub, forge: RestForge, visitor: Visitor) -> None:
@@ -186,6 +186,6 @@ def test_loopback_does_not_go_through_a_proxy(
     github: FakeGitHub, gitea: FakeGitea, forge: RestForge, visitor: Visitor
 ) -> None:
     visitor.clone.environment.update(HTTP_PROXY=gitea.root, all_proxy=gitea.root)
-    assert forge.announce(WANTED).made
+    assert forge.publish_pull_request(WANTED).created
     assert github.pulls
     assert gitea.requests == []

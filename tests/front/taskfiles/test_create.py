@@ -47,7 +47,7 @@ class TestTheFile:
             model="large",
             verify="make test",
         )
-        task = made.told.entry.task
+        task = made.located.entry.task
         assert (task.title, [need.on for need in task.needs]) == ("Roof: the top", ["01-walls"])
         assert (task.touches, task.phase, task.priority, task.weight) == (
             ("src/roof.py", "docs/"),
@@ -59,7 +59,7 @@ class TestTheFile:
 
     def test_a_task_may_be_a_script(self, checkout: Checkout) -> None:
         script = "set -e\necho '---'\n---\nif true; then\n  echo: \"yes\"\nfi"
-        task = checkout.create("Run it", run=script).told.entry.task
+        task = checkout.create("Run it", run=script).located.entry.task
         assert (task.run, task.agent) == (script, "shell")
 
     def test_a_body_that_begins_with_the_title_does_not_say_it_twice(self, checkout: Checkout) -> None:
@@ -68,7 +68,7 @@ class TestTheFile:
 
     @pytest.mark.parametrize("title", ["Task 4: walls", "C #", "# #", "---", "yes", "null", "  a\nb\t c "])
     def test_titles_that_a_heading_alone_would_not_say(self, checkout: Checkout, title: str) -> None:
-        assert checkout.create(title).told.entry.task.title == " ".join(title.split())
+        assert checkout.create(title).located.entry.task.title == " ".join(title.split())
 
     @pytest.mark.parametrize(
         "body", ["---\na: b\n---\n\ntext\n", "...\n", "    code\n", "- [ ] 1.1 x\n", "```\n# a\n"]
@@ -115,7 +115,7 @@ class TestTheFile:
             except FieldError:
                 assert checkout.files == []
                 return
-            task = made.told.entry.task
+            task = made.located.entry.task
             assert [need.on for need in task.needs] == list(dict.fromkeys(items))
             assert list(task.touches) == list(dict.fromkeys(items))
             assert task.verify == (command.strip() or None)
@@ -149,7 +149,7 @@ class TestItsName:
     def test_is_plain_whatever_the_title_is(self, checkout: Checkout, title: str) -> None:
         checkout.put("tasks/plain.md", "# A\n\nText.\n")  # no numbers here, so the title is all of the name
         made = checkout.create(title)
-        assert made.told.entry.task.title == title
+        assert made.located.entry.task.title == title
         letters = set(string.ascii_lowercase + string.digits + "-")
         stem = Path(made.file).stem
         assert set(stem) <= letters
@@ -184,7 +184,7 @@ class TestItsFolder:
         )
         made = checkout.create("Walls", needs=["1"])
         assert made.file == "tasks/01-walls.md"
-        assert [need.on for need in made.told.entry.task.needs] == ["1"]
+        assert [need.on for need in made.located.entry.task.needs] == ["1"]
         assert [task["id"] for task in checkout.tasks()] == ["01-walls", "1", "2"]
 
     def test_a_need_means_the_task_of_that_id_though_a_file_here_begins_like_it(
@@ -195,7 +195,7 @@ class TestItsFolder:
         )
         checkout.put("tasks/1-floor.md", "# Floor\n")
         made = checkout.create("Walls", needs=["1", "1-floor"])
-        assert [need.on for need in made.told.entry.task.needs] == ["1", "1-floor"]
+        assert [need.on for need in made.located.entry.task.needs] == ["1", "1-floor"]
         assert made.problems == ()
 
     def test_settings_without_a_folder_say_where_it_could_go(self, checkout: Checkout) -> None:

@@ -9,9 +9,9 @@ from threading import Barrier, Thread
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from plait.config.schema import BY_NAME
+from plait.config.schema import KEYS_BY_NAME
 from plait.core.plan import Severity
-from plait.front.refusals import FieldError, StateError, UnknownError
+from plait.front.refusals import FieldError, StateError, NotFoundError
 from plait.ports import SourceWriteError
 from plait.testing.taskfiles import Checkout
 
@@ -67,7 +67,7 @@ class TestWhatIsNotNamedStays:
         assert walls.text("tasks/03-walls.md") == expected
 
     def test_what_is_taken_away(self, walls: Checkout) -> None:
-        task = walls.edit("03-walls", needs=[], agent="", touches=[]).told.entry.task
+        task = walls.edit("03-walls", needs=[], agent="", touches=[]).located.entry.task
         assert (task.needs, task.agent, task.touches) == ((), None, ())
         assert walls.text("tasks/03-walls.md").startswith(
             "---\n# what others should know\nowner: ann   # asks questions\nx-odd: {deep: [1, {a: b}]}\n---\n"
@@ -129,12 +129,12 @@ class TestTitles:
     )
     def test_wherever_it_stands(self, checkout: Checkout, before: str, after: str) -> None:
         checkout.put("tasks/01-walls.md", before)
-        assert checkout.edit("01-walls", title="Roof").told.entry.task.title == "Roof"
+        assert checkout.edit("01-walls", title="Roof").located.entry.task.title == "Roof"
         assert checkout.text("tasks/01-walls.md") == after
 
     def test_one_that_a_heading_can_not_say_is_a_key(self, checkout: Checkout) -> None:
         checkout.put("tasks/01-walls.md", "# Walls\n\nText.\n")
-        assert checkout.edit("01-walls", title="Task 7: C #").told.entry.task.title == "Task 7: C #"
+        assert checkout.edit("01-walls", title="Task 7: C #").located.entry.task.title == "Task 7: C #"
 
     def test_a_body_may_bring_its_own(self, walls: Checkout) -> None:
         walls.edit("03-walls", body="# Roof\n\nTiles.\n")
@@ -224,7 +224,7 @@ class TestRefused:
         "name", ["nobody", "../../etc/passwd", "", "tasks/03-walls.md", "\0", "x" * 10_000]
     )
     def test_a_task_that_no_source_has(self, walls: Checkout, name: str) -> None:
-        with pytest.raises(UnknownError):
+        with pytest.raises(NotFoundError):
             walls.edit(name, version="any", title="A")
 
     def test_a_file_that_was_changed_meanwhile(self, walls: Checkout) -> None:
@@ -282,7 +282,7 @@ class TestFilesThatAreNone:
         (outside / "01-a.md").write_text("# A\n\nIts text\n")
         checkout.put("plait.toml", f"[sources]\npaths = ['{outside}']\n")
         assert checkout.task("01-a")["body"] == ""
-        monkeypatch.setenv(BY_NAME["sources.paths"].variable, str(outside))
+        monkeypatch.setenv(KEYS_BY_NAME["sources.paths"].env_variable, str(outside))
         assert "Its text" in str(checkout.task("01-a")["body"])
 
     def test_a_folder_that_is_a_link_out_of_the_checkout(

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from plait.adapters.spent import SpentCodes
+from plait.adapters.spent import UsedCodes
 from plait.adapters.token import TokenFiles
-from plait.server.keys import Keys
+from plait.server.keys import Authenticator
 
 Headers = dict[str, str] | Sequence[tuple[str, str]]
 
@@ -130,8 +130,8 @@ def files(tmp_path: Path) -> TokenFiles:
 
 
 @pytest.fixture
-def keys(files: TokenFiles, tmp_path: Path, clock: Clock) -> Keys:
-    return Keys(files.now, SpentCodes(tmp_path / "state" / "spent-codes", clock).spend, clock)
+def keys(files: TokenFiles, tmp_path: Path, clock: Clock) -> Authenticator:
+    return Authenticator(files.read, UsedCodes(tmp_path / "state" / "spent-codes", clock).redeem, clock)
 
 
 @pytest.fixture

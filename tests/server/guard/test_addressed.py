@@ -9,11 +9,11 @@ import pytest
 from starlette.types import Message
 
 from plait.core.errors import UserError
-from plait.server.guard.heads import SoundHeads
-from plait.server.guard.hosts import KnownHosts
-from plait.server.guard.origins import OwnOrigin, OwnPages
-from plait.server.guard.rules import LOOPBACK, Rules, rules_for
-from plait.server.keys import Access, By, Caller
+from plait.server.guard.heads import HeaderLimitMiddleware
+from plait.server.guard.hosts import HostCheckMiddleware
+from plait.server.guard.origins import OriginCheckMiddleware, CsrfMiddleware
+from plait.server.guard.rules import LOOPBACK_HOSTS, RequestPolicy, create_policy
+from plait.server.keys import Access, AuthMethod, Caller
 
 if TYPE_CHECKING:
     from tests.server.guard.conftest import TinyApp, Visitor
@@ -38,12 +38,12 @@ OWN = "http://127.0.0.1:3001"
 def test_an_address_is_printable_and_not_too_long(
     tiny: TinyApp, visitor: Visitor, target: str, status: int
 ) -> None:
-    said = visitor.ask(SoundHeads(tiny, Rules()), "GET", target)
+    said = visitor.ask(HeaderLimitMiddleware(tiny, RequestPolicy()), "GET", target)
     assert (said.status, len(tiny.reached)) == (status, int(status == 200))
 
 
 def test_there_are_not_too_many_headers_and_they_are_not_too_long(tiny: TinyApp, visitor: Visitor) -> None:
-    app = SoundHeads(tiny, Rules())
+    app = HeaderLimitMiddleware(tiny, RequestPolicy())
     assert visitor.ask(app, "GET", "/", [(f"x-{n}", "") for n in range(100)]).status == 431
     assert visitor.ask(app, "GET", "/", {"x": "y" * (32 << 10)}).status == 431
     assert visitor.ask(app, "GET", "/", [(f"x-{n}", "") for n in range(99)]).status == 200
@@ -58,7 +58,11 @@ def test_web_sockets_are_closed(tiny: TinyApp) -> None:
     async def receive() -> Message:
         return {"type": "websocket.connect"}
 
-    asyncio.run(SoundHeads(tiny, Rules())({"type": "websocket", "path": "/api/events"}, receive, send))
+    asyncio.run(
+        HeaderLimitMiddleware(tiny, RequestPolicy())(
+            {"type": "websocket", "path": "/api/events"}, receive, send
+        )
+    )
     assert [message["type"] for message in got] == ["websocket.close"]
     assert tiny.reached == []
 
@@ -67,7 +71,10 @@ def test_web_sockets_are_closed(tiny: TinyApp) -> None:
     "host", ["127.0.0.1", "127.0.0.1:3001", "localhost:8080", "LocalHost", "[::1]", "[::1]:3001"]
 )
 def test_the_server_is_known_by_the_names_of_this_machine(tiny: TinyApp, visitor: Visitor, host: str) -> None:
-    assert visitor.ask(KnownHosts(tiny, Rules()), "GET", "/health", {"host": host}).status == 200
+    assert (
+        visitor.ask(HostCheckMiddleware(tiny, RequestPolicy()), "GET", "/health", {"host": host}).status
+        == 200
+    )
 
 
 @pytest.mark.parametrize(
@@ -92,7 +99,7 @@ def test_the_server_is_known_by_the_names_of_this_machine(tiny: TinyApp, visitor
     ],
 )
 def test_under_any_other_name_it_is_not_there(tiny: TinyApp, visitor: Visitor, host: str) -> None:
-    said = visitor.ask(KnownHosts(tiny, Rules()), "GET", "/health", {"host": host})
+    said = visitor.ask(HostCheckMiddleware(tiny, RequestPolicy()), "GET", "/health", {"host": host})
     assert said.status == 421
     assert said.json() | {"hint": ""} == {
         "error": "this server is not known by that name",
@@ -105,7 +112,7 @@ def test_under_any_other_name_it_is_not_there(tiny: TinyApp, visitor: Visitor, h
 
 
 def test_two_hosts_are_none(tiny: TinyApp, visitor: Visitor) -> None:
-    app = KnownHosts(tiny, Rules())
+    app = HostCheckMiddleware(tiny, RequestPolicy())
     assert visitor.ask(app, "GET", "/", [("host", "localhost"), ("host", "localhost")]).status == 421
 
 
@@ -127,20 +134,20 @@ def test_two_hosts_are_none(tiny: TinyApp, visitor: Visitor) -> None:
 def test_the_names_that_it_was_given(  # noqa: PLR0913, PLR0917 - a row of the table
     tiny: TinyApp, visitor: Visitor, host: str, allowed: list[str], asked: str, status: int
 ) -> None:
-    app = KnownHosts(tiny, rules_for(host, allowed))
+    app = HostCheckMiddleware(tiny, create_policy(host, allowed))
     assert visitor.ask(app, "GET", "/", {"host": asked}).status == status
 
 
 @pytest.mark.parametrize("allowed", ["", "a b", "ftp://a", "*", "http://", "https://a/b", "a:b:c", "-"])
 def test_what_is_no_host_is_told(allowed: str) -> None:
     with pytest.raises(UserError, match="is no host"):
-        rules_for("127.0.0.1", [allowed])
+        create_policy("127.0.0.1", [allowed])
     with pytest.raises(UserError, match="is no host"):
-        rules_for(f"{allowed}/")
+        create_policy(f"{allowed}/")
 
 
 def test_by_default_only_this_machine_s_names_hold() -> None:
-    assert rules_for() == Rules(hosts=LOOPBACK)
+    assert create_policy() == RequestPolicy(hosts=LOOPBACK_HOSTS)
 
 
 @pytest.mark.parametrize(
@@ -163,14 +170,14 @@ def test_by_default_only_this_machine_s_names_hold() -> None:
 def test_a_page_asks_the_server_that_it_came_from(  # noqa: PLR0913, PLR0917 - a row of the table
     tiny: TinyApp, visitor: Visitor, origin: str, host: str, status: int, method: str
 ) -> None:
-    app = OwnOrigin(tiny, rules_for(allowed=["https://plait.example.org"]))
+    app = OriginCheckMiddleware(tiny, create_policy(allowed=["https://plait.example.org"]))
     said = visitor.ask(app, method, "/api/batches", {"origin": origin, "host": host})
     assert said.status == status
     assert not any(name.startswith("access-control") for name, _ in said.headers)
 
 
 def test_two_origins_are_refused(tiny: TinyApp, visitor: Visitor) -> None:
-    app = OwnOrigin(tiny, Rules())
+    app = OriginCheckMiddleware(tiny, RequestPolicy())
     assert visitor.ask(app, "POST", "/", [("origin", OWN), ("origin", OWN)]).status == 403
 
 
@@ -196,10 +203,10 @@ PAGE = {"sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
 def test_a_cookie_counts_for_the_server_s_own_pages_alone(
     tiny: TinyApp, visitor: Visitor, method: str, headers: dict[str, str], status: int
 ) -> None:
-    async def ask(by: By) -> int:
+    async def ask(by: AuthMethod) -> int:
         scope = visitor.scope(method, "/api/batches", headers)
         scope["state"] = {"caller": Caller(Access.FULL, by)}
-        return (await visitor.asking(OwnPages(tiny), scope)).status
+        return (await visitor.asking(CsrfMiddleware(tiny), scope)).status
 
-    assert asyncio.run(ask(By.COOKIE)) == status
-    assert asyncio.run(ask(By.TOKEN)) == 200  # no page can make a browser send it
+    assert asyncio.run(ask(AuthMethod.COOKIE)) == status
+    assert asyncio.run(ask(AuthMethod.TOKEN)) == 200  # no page can make a browser send it

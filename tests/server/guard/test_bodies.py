@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
-from plait.server.guard.bodies import WholeBodies
-from plait.server.guard.rules import Rules
+from plait.server.guard.bodies import BodyLimitMiddleware
+from plait.server.guard.rules import RequestPolicy
 
 if TYPE_CHECKING:
     from tests.server.guard.conftest import TinyApp, Visitor
 
-SMALL = replace(Rules(), body=10, linger=0)
+SMALL = replace(RequestPolicy(), max_body_bytes=10, drain_bytes=0)
 CHUNKED = {"transfer-encoding": "chunked"}
 
 
 def test_one_that_fits_reaches_the_app(tiny: TinyApp, visitor: Visitor) -> None:
-    app = WholeBodies(tiny, SMALL)
+    app = BodyLimitMiddleware(tiny, SMALL)
     assert visitor.ask(app, "POST", "/", {"content-length": "10"}, [b"01234", b"56789"]).status == 200
     assert visitor.ask(app, "POST", "/", CHUNKED, [b"0", b"1"]).status == 200
     assert visitor.ask(app, "GET", "/").status == 200
@@ -31,7 +31,7 @@ def test_one_that_fits_reaches_the_app(tiny: TinyApp, visitor: Visitor) -> None:
 @pytest.mark.parametrize("length", ["11", "1073741824", "9" * 30, "-1", "x", "0x5"])
 def test_one_that_announces_too_much_is_not_even_read(tiny: TinyApp, visitor: Visitor, length: str) -> None:
     body = iter([b"0123456789"])
-    said = visitor.ask(WholeBodies(tiny, SMALL), "POST", "/", {"content-length": length}, body)
+    said = visitor.ask(BodyLimitMiddleware(tiny, SMALL), "POST", "/", {"content-length": length}, body)
     assert list(body) == [b"0123456789"]
     assert said.status == 413
     assert said.header("connection") == "close"
@@ -47,7 +47,7 @@ def test_one_that_goes_on_for_ever_is_read_no_further_than_it_may_be(tiny: TinyA
             read.append(4)
             yield b"abcd"
 
-    assert visitor.ask(WholeBodies(tiny, SMALL), "POST", "/", CHUNKED, endless()).status == 413
+    assert visitor.ask(BodyLimitMiddleware(tiny, SMALL), "POST", "/", CHUNKED, endless()).status == 413
     assert sum(read) == 12
     assert tiny.reached == []
 
@@ -62,7 +62,9 @@ def test_who_sends_too_much_is_heard_out_for_a_while_after_the_answer(
             read.append(4)
             yield b"abcd"
 
-    said = visitor.ask(WholeBodies(tiny, replace(SMALL, linger=20)), "POST", "/", CHUNKED, endless())
+    said = visitor.ask(
+        BodyLimitMiddleware(tiny, replace(SMALL, drain_bytes=20)), "POST", "/", CHUNKED, endless()
+    )
     assert (said.status, said.header("connection")) == (413, "close")
     assert sum(read) == 12 + 20
     assert tiny.reached == []
@@ -78,7 +80,7 @@ def test_one_that_does_not_come_is_not_waited_for(tiny: TinyApp, visitor: Visito
     async def send(message: Message) -> None:
         got.append(message)
 
-    app = WholeBodies(tiny, replace(Rules(), body_seconds=0.01))
+    app = BodyLimitMiddleware(tiny, replace(RequestPolicy(), body_seconds=0.01))
 
     async def ask() -> None:
         async with asyncio.timeout(20):
@@ -103,7 +105,9 @@ def test_of_one_whose_sender_leaves_the_app_never_hears(tiny: TinyApp, visitor: 
     async def send(_message: Message) -> None:
         pytest.fail("nobody is there")
 
-    asyncio.run(WholeBodies(tiny, Rules())(visitor.scope("POST", "/", CHUNKED), receive, send))
+    asyncio.run(
+        BodyLimitMiddleware(tiny, RequestPolicy())(visitor.scope("POST", "/", CHUNKED), receive, send)
+    )
     assert tiny.reached == []
 
 
@@ -122,5 +126,9 @@ def test_after_the_body_the_app_hears_when_its_sender_leaves(visitor: Visitor) -
     async def send(_message: Message) -> None:
         return
 
-    asyncio.run(WholeBodies(app, Rules())(visitor.scope("POST", "/", {"content-length": "2"}), receive, send))
+    asyncio.run(
+        BodyLimitMiddleware(app, RequestPolicy())(
+            visitor.scope("POST", "/", {"content-length": "2"}), receive, send
+        )
+    )
     assert heard == ["http.request", "http.disconnect"]

@@ -9,31 +9,33 @@ from typing import TYPE_CHECKING
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
-from plait.adapters.token import TokenFiles, token
-from plait.server.guard import guarded
-from plait.server.guard.callers import Callers, ReadOnly
-from plait.server.guard.rules import Rules, rules_for
-from plait.server.guard.strikes import Strikes
-from plait.server.keys import COOKIE, COOKIE_SECONDS, Access, By, Caller, Keys
+from plait.adapters.token import TokenFiles, read_or_create_token
+from plait.server.guard import wrap_with_middleware
+from plait.server.guard.callers import AuthenticationMiddleware, ReadOnlyMiddleware
+from plait.server.guard.rules import RequestPolicy, create_policy
+from plait.server.guard.strikes import AuthRateLimiter
+from plait.server.keys import SESSION_COOKIE, COOKIE_SECONDS, Access, AuthMethod, Caller, Authenticator
 
 if TYPE_CHECKING:
     from tests.server.guard.conftest import Clock, TinyApp, Visitor
 
 
 @pytest.fixture
-def door(tiny: TinyApp, keys: Keys, clock: Clock) -> Callers:
-    rules = Rules()
-    return Callers(ReadOnly(tiny), keys, Strikes(rules, clock), rules, clock)
+def door(tiny: TinyApp, keys: Authenticator, clock: Clock) -> AuthenticationMiddleware:
+    rules = RequestPolicy()
+    return AuthenticationMiddleware(
+        ReadOnlyMiddleware(tiny), keys, AuthRateLimiter(rules, clock), rules, clock
+    )
 
 
 @pytest.fixture
 def full(files: TokenFiles) -> dict[str, str]:
-    return {"authorization": f"Bearer {token(files.full)}"}
+    return {"authorization": f"Bearer {read_or_create_token(files.full)}"}
 
 
 @pytest.fixture
 def read(files: TokenFiles) -> dict[str, str]:
-    return {"authorization": f"bearer {token(files.read_only)}"}
+    return {"authorization": f"bearer {read_or_create_token(files.read_only)}"}
 
 
 def caller(tiny: TinyApp) -> Caller:
@@ -46,7 +48,9 @@ def caller(tiny: TinyApp) -> Caller:
     "target", ["/", "/api/batches", "/health/", "/metrics", "/api/docs", "/app.js", "/logout"]
 )
 @pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PATCH", "OPTIONS", "TRACE"])
-def test_no_route_is_open(door: Callers, tiny: TinyApp, visitor: Visitor, method: str, target: str) -> None:
+def test_no_route_is_open(
+    door: AuthenticationMiddleware, tiny: TinyApp, visitor: Visitor, method: str, target: str
+) -> None:
     said = visitor.ask(door, method, target)
     assert said.status == 401
     assert said.header("www-authenticate") == "Bearer"
@@ -54,35 +58,45 @@ def test_no_route_is_open(door: Callers, tiny: TinyApp, visitor: Visitor, method
     assert tiny.reached == []
 
 
-def test_everybody_may_ask_whether_the_server_lives(door: Callers, tiny: TinyApp, visitor: Visitor) -> None:
+def test_everybody_may_ask_whether_the_server_lives(
+    door: AuthenticationMiddleware, tiny: TinyApp, visitor: Visitor
+) -> None:
     assert visitor.ask(door, "GET", "/health").status == 200
     assert visitor.ask(door, "HEAD", "/health").status == 200
     assert visitor.ask(door, "POST", "/health").status == 401
     assert len(tiny.reached) == 2
 
 
-def test_the_token_lets_in(door: Callers, tiny: TinyApp, visitor: Visitor, full: dict[str, str]) -> None:
+def test_the_token_lets_in(
+    door: AuthenticationMiddleware, tiny: TinyApp, visitor: Visitor, full: dict[str, str]
+) -> None:
     assert visitor.ask(door, "POST", "/api/batches", full).status == 200
-    assert caller(tiny) == Caller(Access.FULL, By.TOKEN)
+    assert caller(tiny) == Caller(Access.FULL, AuthMethod.TOKEN)
 
 
-def test_the_cookie_lets_in_among_others(door: Callers, tiny: TinyApp, visitor: Visitor, keys: Keys) -> None:
-    cookies = {"cookie": f"theme=dark; {COOKIE}=forged; {COOKIE}={keys.cookie(Access.FULL)}; x"}
+def test_the_cookie_lets_in_among_others(
+    door: AuthenticationMiddleware, tiny: TinyApp, visitor: Visitor, keys: Authenticator
+) -> None:
+    cookies = {
+        "cookie": f"theme=dark; {SESSION_COOKIE}=forged; {SESSION_COOKIE}={keys.issue_cookie(Access.FULL)}; x"
+    }
     assert visitor.ask(door, "GET", "/", cookies).status == 200
-    assert caller(tiny) == Caller(Access.FULL, By.COOKIE)
+    assert caller(tiny) == Caller(Access.FULL, AuthMethod.COOKIE)
 
 
-def test_a_cookie_that_has_ended_does_not(door: Callers, visitor: Visitor, keys: Keys, clock: Clock) -> None:
-    cookies = {"cookie": f"{COOKIE}={keys.cookie(Access.FULL)}"}
+def test_a_cookie_that_has_ended_does_not(
+    door: AuthenticationMiddleware, visitor: Visitor, keys: Authenticator, clock: Clock
+) -> None:
+    cookies = {"cookie": f"{SESSION_COOKIE}={keys.issue_cookie(Access.FULL)}"}
     clock.now += COOKIE_SECONDS
     assert visitor.ask(door, "GET", "/", cookies).status == 401
 
 
 def test_who_may_look_may_not_change(
-    door: Callers, tiny: TinyApp, visitor: Visitor, read: dict[str, str]
+    door: AuthenticationMiddleware, tiny: TinyApp, visitor: Visitor, read: dict[str, str]
 ) -> None:
     assert visitor.ask(door, "GET", "/api/batches", read).status == 200
-    assert caller(tiny) == Caller(Access.READ, By.TOKEN)
+    assert caller(tiny) == Caller(Access.READ, AuthMethod.TOKEN)
     for method in ("POST", "PATCH", "PUT", "DELETE", "OPTIONS", "get"):
         said = visitor.ask(door, method, "/api/batches", read)
         assert (said.status, said.json()["error"]) == (403, "this token lets you look, and change nothing")
@@ -91,30 +105,34 @@ def test_who_may_look_may_not_change(
 
 @pytest.mark.parametrize("name", ["token", "access_token", "code", "authorization"])
 def test_a_token_in_the_address_is_no_token(
-    door: Callers, visitor: Visitor, files: TokenFiles, name: str
+    door: AuthenticationMiddleware, visitor: Visitor, files: TokenFiles, name: str
 ) -> None:
-    assert visitor.ask(door, "GET", f"/api/batches?{name}={token(files.full)}").status == 401
+    assert visitor.ask(door, "GET", f"/api/batches?{name}={read_or_create_token(files.full)}").status == 401
 
 
-def test_a_wrong_token_is_not_mended_by_a_right_cookie(door: Callers, visitor: Visitor, keys: Keys) -> None:
-    both = {"authorization": "Bearer wrong", "cookie": f"{COOKIE}={keys.cookie(Access.FULL)}"}
+def test_a_wrong_token_is_not_mended_by_a_right_cookie(
+    door: AuthenticationMiddleware, visitor: Visitor, keys: Authenticator
+) -> None:
+    both = {"authorization": "Bearer wrong", "cookie": f"{SESSION_COOKIE}={keys.issue_cookie(Access.FULL)}"}
     assert visitor.ask(door, "GET", "/", both).status == 401
 
 
-def test_two_tokens_are_none(door: Callers, visitor: Visitor, full: dict[str, str]) -> None:
+def test_two_tokens_are_none(door: AuthenticationMiddleware, visitor: Visitor, full: dict[str, str]) -> None:
     assert visitor.ask(door, "GET", "/", [*full.items(), *full.items()]).status == 401
 
 
 @pytest.mark.parametrize(
     "said", ["", "Bearer", "Bearer ", "Basic {}", "{}", "Bearer {} x", "Bearer \xff", "Bearer {}0"]
 )
-def test_what_is_no_bearer_token(door: Callers, visitor: Visitor, files: TokenFiles, said: str) -> None:
-    presented = {"authorization": said.format(token(files.full))}
+def test_what_is_no_bearer_token(
+    door: AuthenticationMiddleware, visitor: Visitor, files: TokenFiles, said: str
+) -> None:
+    presented = {"authorization": said.format(read_or_create_token(files.full))}
     assert visitor.ask(door, "GET", "/", presented).status == 401
 
 
 def test_after_ten_wrong_ones_in_a_minute_the_address_waits_and_the_right_one_passes(
-    door: Callers, visitor: Visitor, full: dict[str, str], clock: Clock
+    door: AuthenticationMiddleware, visitor: Visitor, full: dict[str, str], clock: Clock
 ) -> None:
     wrong = {"authorization": "Bearer wrong"}
     assert [visitor.ask(door, "GET", "/", wrong).status for _ in range(10)] == [401] * 10
@@ -129,21 +147,23 @@ def test_after_ten_wrong_ones_in_a_minute_the_address_waits_and_the_right_one_pa
     assert visitor.ask(door, "GET", "/", wrong).status == 401
 
 
-def test_who_shows_none_or_a_stale_cookie_is_not_counted(door: Callers, visitor: Visitor) -> None:
-    for headers in ({}, {"cookie": f"{COOKIE}=stale"}) * 20:
+def test_who_shows_none_or_a_stale_cookie_is_not_counted(
+    door: AuthenticationMiddleware, visitor: Visitor
+) -> None:
+    for headers in ({}, {"cookie": f"{SESSION_COOKIE}=stale"}) * 20:
         assert visitor.ask(door, "GET", "/", headers).status == 401
 
 
 def test_however_many_addresses_are_wrong_few_are_remembered(visitor: Visitor, clock: Clock) -> None:
-    strikes = Strikes(Rules(), clock)
+    strikes = AuthRateLimiter(RequestPolicy(), clock)
     for n in range(5000):
         visitor.client = f"10.{n // 256}.{n % 256}.1"
-        assert strikes.strike(visitor.scope("GET", "/")) is None
+        assert strikes.record_failure(visitor.scope("GET", "/")) is None
     assert len(strikes) == 1024
 
 
 def test_a_running_server_knows_of_a_rotation_at_once(
-    door: Callers, visitor: Visitor, files: TokenFiles, full: dict[str, str]
+    door: AuthenticationMiddleware, visitor: Visitor, files: TokenFiles, full: dict[str, str]
 ) -> None:
     assert visitor.ask(door, "GET", "/", full).status == 200
     fresh = files.rotate()
@@ -152,7 +172,7 @@ def test_a_running_server_knows_of_a_rotation_at_once(
 
 
 def test_when_its_token_can_t_be_read_nobody_is_let_in(
-    door: Callers, visitor: Visitor, files: TokenFiles, full: dict[str, str]
+    door: AuthenticationMiddleware, visitor: Visitor, files: TokenFiles, full: dict[str, str]
 ) -> None:
     files.full.chmod(0o644)
     said = visitor.ask(door, "GET", "/", full)
@@ -164,7 +184,7 @@ def test_when_its_token_can_t_be_read_nobody_is_let_in(
 OPENS = {"sec-fetch-mode": "navigate", "sec-fetch-site": "none"}
 
 
-def test_a_person_who_opens_a_page_is_told_on_one(door: Callers, visitor: Visitor) -> None:
+def test_a_person_who_opens_a_page_is_told_on_one(door: AuthenticationMiddleware, visitor: Visitor) -> None:
     said = visitor.ask(door, "GET", "/batches/7f3a", OPENS)
     assert (said.status, said.header("content-type")) == (401, "text/html; charset=utf-8")
     assert said.header("cache-control") == "no-store"
@@ -184,16 +204,21 @@ def test_a_person_who_opens_a_page_is_told_on_one(door: Callers, visitor: Visito
     ],
 )
 def test_the_command_makes_a_link_to_where_the_person_is(
-    tiny: TinyApp, keys: Keys, visitor: Visitor, came: str, command: str
+    tiny: TinyApp, keys: Authenticator, visitor: Visitor, came: str, command: str
 ) -> None:
-    rules = rules_for(allowed=["https://plait.example.org"])
+    rules = create_policy(allowed=["https://plait.example.org"])
     visitor.scheme, host = came.split()
-    said = visitor.ask(Callers(tiny, keys, Strikes(rules), rules), "GET", "/", {**OPENS, "host": host})
+    said = visitor.ask(
+        AuthenticationMiddleware(tiny, keys, AuthRateLimiter(rules), rules),
+        "GET",
+        "/",
+        {**OPENS, "host": host},
+    )
     assert f"<code>{command}</code>" in said.body.decode()
 
 
 def test_a_link_on_another_site_is_opened_again_by_a_page_of_ours_once(
-    door: Callers, visitor: Visitor
+    door: AuthenticationMiddleware, visitor: Visitor
 ) -> None:
     refresh = b'<meta http-equiv="refresh" content="0">'
     for site, again in (("cross-site", True), ("same-origin", False), ("same-site", False), ("none", False)):
@@ -202,7 +227,7 @@ def test_a_link_on_another_site_is_opened_again_by_a_page_of_ours_once(
 
 
 def test_a_browser_that_does_not_say_where_it_comes_from_leaves_it_to_the_person(
-    door: Callers, visitor: Visitor
+    door: AuthenticationMiddleware, visitor: Visitor
 ) -> None:
     said = visitor.ask(door, "GET", "/settings", {"accept": "text/html,*/*;q=0.8"})
     assert (said.status, said.header("content-type")) == (401, "text/html; charset=utf-8")
@@ -221,13 +246,13 @@ def test_a_browser_that_does_not_say_where_it_comes_from_leaves_it_to_the_person
     ],
 )
 def test_a_program_is_told_in_the_shape_of_all_errors(
-    door: Callers, visitor: Visitor, method: str, path: str, headers: dict[str, str]
+    door: AuthenticationMiddleware, visitor: Visitor, method: str, path: str, headers: dict[str, str]
 ) -> None:
     assert visitor.ask(door, method, path, headers).json()["error"] == "this needs a token"
 
 
 def test_a_stream_ends_with_the_token_that_opened_it(
-    keys: Keys, files: TokenFiles, clock: Clock, visitor: Visitor, full: dict[str, str]
+    keys: Authenticator, files: TokenFiles, clock: Clock, visitor: Visitor, full: dict[str, str]
 ) -> None:
     async def app(_scope: Scope, _receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})
@@ -238,7 +263,7 @@ def test_a_stream_ends_with_the_token_that_opened_it(
         for _ in range(3):
             await send({"type": "http.response.body", "body": b"three", "more_body": True})
 
-    rules = Rules()
+    rules = RequestPolicy()
     got: list[Message] = []
 
     async def send(message: Message) -> None:
@@ -247,14 +272,14 @@ def test_a_stream_ends_with_the_token_that_opened_it(
     async def receive() -> Message:
         return {"type": "http.request"}
 
-    door = Callers(app, keys, Strikes(rules), rules, clock)
+    door = AuthenticationMiddleware(app, keys, AuthRateLimiter(rules), rules, clock)
     asyncio.run(door(visitor.scope("GET", "/api/events", full), receive, send))
     assert [each["body"] for each in got[1:]] == [b"one ", b"two ", b""]
     assert got[-1]["more_body"] is False
 
 
 def test_a_response_of_known_length_is_sent_whole(
-    keys: Keys, files: TokenFiles, clock: Clock, visitor: Visitor, full: dict[str, str]
+    keys: Authenticator, files: TokenFiles, clock: Clock, visitor: Visitor, full: dict[str, str]
 ) -> None:
     async def app(_scope: Scope, _receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"6")]})
@@ -262,14 +287,14 @@ def test_a_response_of_known_length_is_sent_whole(
         clock.now += 60
         await send({"type": "http.response.body", "body": b"a file"})
 
-    door = Callers(app, keys, Strikes(Rules()), Rules(), clock)
+    door = AuthenticationMiddleware(app, keys, AuthRateLimiter(RequestPolicy()), RequestPolicy(), clock)
     assert visitor.ask(door, "GET", "/", full).body == b"a file"
 
 
 def test_all_together_let_the_right_one_through(
-    tiny: TinyApp, keys: Keys, visitor: Visitor, full: dict[str, str]
+    tiny: TinyApp, keys: Authenticator, visitor: Visitor, full: dict[str, str]
 ) -> None:
-    app = guarded(tiny, keys, Rules())
+    app = wrap_with_middleware(tiny, keys, RequestPolicy())
     said = visitor.ask(app, "POST", "/api/batches", {**full, "content-length": "2"}, [b"{}"])
     assert (said.status, tiny.bodies) == (200, [b"{}"])
     assert said.header("cache-control") == "no-store"
@@ -279,7 +304,7 @@ def test_all_together_let_the_right_one_through(
         assert refused.header("x-frame-options") == "DENY"
 
 
-def test_what_is_no_request_of_http_passes(tiny: TinyApp, keys: Keys) -> None:
+def test_what_is_no_request_of_http_passes(tiny: TinyApp, keys: Authenticator) -> None:
     async def receive() -> Message:
         return {"type": "lifespan.startup"}
 
@@ -287,7 +312,7 @@ def test_what_is_no_request_of_http_passes(tiny: TinyApp, keys: Keys) -> None:
         return
 
     async def start() -> None:
-        await guarded(tiny, keys, Rules())({"type": "lifespan"}, receive, send)
+        await wrap_with_middleware(tiny, keys, RequestPolicy())({"type": "lifespan"}, receive, send)
 
     asyncio.run(start())
     assert [scope["type"] for scope in tiny.reached] == ["lifespan"]

@@ -18,15 +18,15 @@ import pytest
 import uvicorn
 from starlette.types import Receive, Scope, Send
 
-from plait.adapters.spent import SpentCodes
-from plait.adapters.token import TokenFiles, token
-from plait.server.guard import Rules, guarded
-from plait.server.guard.listening import listening
-from plait.server.guard.strangers import Strangers
-from plait.server.keys import Keys
+from plait.adapters.spent import UsedCodes
+from plait.adapters.token import TokenFiles, read_or_create_token
+from plait.server.guard import RequestPolicy, wrap_with_middleware
+from plait.server.guard.listening import create_uvicorn_config
+from plait.server.guard.strangers import UnauthenticatedConnections
+from plait.server.keys import Authenticator
 
 PATIENCE = 20.0  # seconds until a test gives up
-RULES = Rules()
+RULES = RequestPolicy()
 
 
 @dataclass
@@ -71,7 +71,7 @@ class Place:
 
     @property
     def bearer(self) -> dict[str, str]:
-        return {"Authorization": f"Bearer {token(self.files.full)}"}
+        return {"Authorization": f"Bearer {read_or_create_token(self.files.full)}"}
 
     def ask(self, target: str, headers: dict[str, str] | None = None) -> int:
         client = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
@@ -115,11 +115,11 @@ Open = Callable[..., Place]
 
 
 @contextmanager
-def opened(folder: Path, rules: Rules, **how: object) -> Iterator[Place]:
+def opened(folder: Path, rules: RequestPolicy, **how: object) -> Iterator[Place]:
     app, files = Ticker(), TokenFiles(folder)
-    keys = Keys(files.now, SpentCodes(folder / "spent-codes").spend)
+    keys = Authenticator(files.read, UsedCodes(folder / "spent-codes").redeem)
     listener = socket.create_server(("127.0.0.1", 0))  # it listens already: whoever comes early waits
-    config = listening(guarded(app, keys, rules), rules, **how)  # type: ignore[arg-type] # as the test says
+    config = create_uvicorn_config(wrap_with_middleware(app, keys, rules), rules, **how)  # type: ignore[arg-type] # as the test says
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
@@ -143,7 +143,7 @@ def place(start: Open) -> Place:
 
 
 def test_a_rotation_ends_the_stream_that_somebody_listens_to(start: Open) -> None:
-    place = start(replace(RULES, look_again=0.0))
+    place = start(replace(RULES, recheck_seconds=0.0))
     with place.connect() as client:
         client.sendall(place.asking("/ticks"))
         assert b"tick" in client.recv(4096) + client.recv(4096)
@@ -152,7 +152,7 @@ def test_a_rotation_ends_the_stream_that_somebody_listens_to(start: Open) -> Non
 
 
 def test_a_body_that_trickles_in_is_not_waited_for(start: Open) -> None:
-    place = start(replace(RULES, body_seconds=0.2, linger_seconds=0.2))
+    place = start(replace(RULES, body_seconds=0.2, drain_seconds=0.2))
     head = f"POST / HTTP/1.1\r\nHost: localhost\r\nAuthorization: {place.bearer['Authorization']}\r\n"
     status, said = parsed(place.say(f"{head}Content-Length: 9\r\n\r\nhalf".encode()))
     assert (status, said["error"]) == (408, "the body took longer than 0.2 s")
@@ -200,7 +200,7 @@ def test_who_says_nothing_or_says_it_slowly_does_not_stay(start: Open, drop: byt
 
 
 def test_who_was_let_in_and_listens_stays(start: Open) -> None:
-    place = start(head_seconds=0.1, strangers=Strangers(2, moment=0.2))
+    place = start(head_seconds=0.1, strangers=UnauthenticatedConnections(2, grace_seconds=0.2))
     with place.connect() as client:
         client.sendall(place.asking("/ticks"))
         heard = client.recv(4096)
@@ -211,7 +211,7 @@ def test_who_was_let_in_and_listens_stays(start: Open) -> None:
 
 
 def test_strangers_make_room_for_each_other_and_never_shut_the_person_out(start: Open) -> None:
-    place = start(strangers=Strangers(3, moment=0.2))
+    place = start(strangers=UnauthenticatedConnections(3, grace_seconds=0.2))
     known = http.client.HTTPConnection("127.0.0.1", place.port, timeout=PATIENCE)
     with ExitStack() as stack:
         stack.callback(known.close)
@@ -231,7 +231,7 @@ def test_strangers_make_room_for_each_other_and_never_shut_the_person_out(start:
 
 
 def test_however_many_come_at_once_who_has_a_token_is_let_in(start: Open) -> None:
-    place = start(strangers=Strangers(2, moment=PATIENCE))
+    place = start(strangers=UnauthenticatedConnections(2, grace_seconds=PATIENCE))
     with ExitStack() as stack:
         clients = [stack.enter_context(place.connect()) for _ in range(100)]
         for client in clients:
@@ -240,7 +240,9 @@ def test_however_many_come_at_once_who_has_a_token_is_let_in(start: Open) -> Non
 
 
 def test_in_a_crowd_nobody_has_a_moment(start: Open) -> None:
-    place = start(head_seconds=PATIENCE, strangers=Strangers(2, moment=PATIENCE, crowd=5))
+    place = start(
+        head_seconds=PATIENCE, strangers=UnauthenticatedConnections(2, grace_seconds=PATIENCE, hard_limit=5)
+    )
     with ExitStack() as stack:
         silent = [stack.enter_context(place.connect()) for _ in range(20)]
         assert all(until_closed(client) == b"" for client in silent[:15])

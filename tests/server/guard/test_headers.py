@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
-from plait.server.guard.headers import SafeHeaders
+from plait.server.guard.headers import SecurityHeadersMiddleware
 
 if TYPE_CHECKING:
     from tests.server.guard.conftest import TinyApp, Visitor
@@ -20,7 +20,7 @@ POLICY = (
 
 
 def test_every_response_is_kept_from_other_pages(tiny: TinyApp, visitor: Visitor) -> None:
-    said = visitor.ask(SafeHeaders(tiny), "GET", "/")
+    said = visitor.ask(SecurityHeadersMiddleware(tiny), "GET", "/")
     assert said.header("content-security-policy") == POLICY
     assert said.header("x-content-type-options") == "nosniff"
     assert said.header("referrer-policy") == "no-referrer"
@@ -37,7 +37,7 @@ def test_no_route_can_weaken_that_or_let_another_origin_in(tiny: TinyApp, visito
         (b"Access-Control-Allow-Origin", b"*"),
         (b"x-own", b"kept"),
     ]
-    said = visitor.ask(SafeHeaders(tiny), "GET", "/")
+    said = visitor.ask(SecurityHeadersMiddleware(tiny), "GET", "/")
     assert said.header("content-security-policy") == POLICY
     assert said.header("x-frame-options") == "DENY"
     assert said.header("x-own") == "kept"
@@ -45,10 +45,13 @@ def test_no_route_can_weaken_that_or_let_another_origin_in(tiny: TinyApp, visito
 
 
 def test_nothing_of_the_api_is_stored_unless_its_route_says_so(tiny: TinyApp, visitor: Visitor) -> None:
-    assert visitor.ask(SafeHeaders(tiny), "GET", "/api/batches").header("cache-control") == "no-store"
-    assert visitor.ask(SafeHeaders(tiny), "GET", "/app.js").header("cache-control") is None
+    assert (
+        visitor.ask(SecurityHeadersMiddleware(tiny), "GET", "/api/batches").header("cache-control")
+        == "no-store"
+    )
+    assert visitor.ask(SecurityHeadersMiddleware(tiny), "GET", "/app.js").header("cache-control") is None
     tiny.headers = [(b"Cache-Control", b"no-cache")]
-    said = visitor.ask(SafeHeaders(tiny), "GET", "/api/batches")
+    said = visitor.ask(SecurityHeadersMiddleware(tiny), "GET", "/api/batches")
     assert [value for name, value in said.headers if name.lower() == "cache-control"] == ["no-cache"]
 
 
@@ -65,7 +68,7 @@ def test_what_breaks_is_told_in_the_shape_of_all_errors_and_nothing_of_it_leaks(
         return {"type": "http.request"}
 
     with pytest.raises(RuntimeError):  # for the server's own log
-        asyncio.run(SafeHeaders(broken)(visitor.scope("GET", "/api/batches"), receive, send))
+        asyncio.run(SecurityHeadersMiddleware(broken)(visitor.scope("GET", "/api/batches"), receive, send))
     assert got[0]["status"] == 500
     assert got[1]["body"].startswith(b'{"error": "this is a bug in plait')
     assert b"secret" not in got[1]["body"]

@@ -7,10 +7,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plait.adapters.token import TokenFiles, token
-from plait.server.guard import guarded
-from plait.server.guard.rules import Rules, rules_for
-from plait.server.keys import CODE_SECONDS, COOKIE, Access, By, Caller, Keys, login_link
+from plait.adapters.token import TokenFiles, read_or_create_token
+from plait.server.guard import wrap_with_middleware
+from plait.server.guard.rules import RequestPolicy, create_policy
+from plait.server.keys import (
+    CODE_SECONDS,
+    SESSION_COOKIE,
+    Access,
+    AuthMethod,
+    Caller,
+    Authenticator,
+    make_login_link,
+)
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -21,13 +29,13 @@ ANOTHER = b"Get another one, where plait runs: plait token --link\n"
 
 
 @pytest.fixture
-def door(tiny: TinyApp, keys: Keys) -> ASGIApp:
-    return guarded(tiny, keys, Rules())
+def door(tiny: TinyApp, keys: Authenticator) -> ASGIApp:
+    return wrap_with_middleware(tiny, keys, RequestPolicy())
 
 
 @pytest.fixture
-def link(keys: Keys) -> str:
-    return login_link(keys, OWN).removeprefix(OWN)
+def link(keys: Authenticator) -> str:
+    return make_login_link(keys, OWN).removeprefix(OWN)
 
 
 def cookie_of(said: Reply) -> dict[str, str]:
@@ -41,7 +49,7 @@ def test_the_link_gives_a_cookie_and_leads_to_the_page(
     assert (said.status, said.header("location")) == (303, "/")
     assert (said.header("set-cookie") or "").endswith("; Path=/; Max-Age=2592000; HttpOnly; SameSite=Strict")
     assert visitor.ask(door, "GET", "/", cookie_of(said)).status == 200
-    assert tiny.reached[-1]["state"]["caller"] == Caller(Access.FULL, By.COOKIE)
+    assert tiny.reached[-1]["state"]["caller"] == Caller(Access.FULL, AuthMethod.COOKIE)
 
 
 def test_the_code_goes_nowhere(door: ASGIApp, visitor: Visitor, link: str) -> None:
@@ -139,8 +147,8 @@ def test_a_forged_link_is_refused(door: ASGIApp, tiny: TinyApp, visitor: Visitor
     assert said.body.endswith(ANOTHER)
 
 
-def test_two_codes_are_none(door: ASGIApp, visitor: Visitor, link: str, keys: Keys) -> None:
-    assert visitor.ask(door, "GET", f"{link}&code={keys.code()}").status == 403
+def test_two_codes_are_none(door: ASGIApp, visitor: Visitor, link: str, keys: Authenticator) -> None:
+    assert visitor.ask(door, "GET", f"{link}&code={keys.issue_code()}").status == 403
 
 
 def test_wrong_codes_are_counted_and_a_right_one_passes(door: ASGIApp, visitor: Visitor, link: str) -> None:
@@ -157,13 +165,13 @@ def test_a_link_from_before_a_rotation_is_dead(
 
 
 def test_a_read_only_link_lets_look(
-    door: ASGIApp, tiny: TinyApp, visitor: Visitor, keys: Keys, files: TokenFiles
+    door: ASGIApp, tiny: TinyApp, visitor: Visitor, keys: Authenticator, files: TokenFiles
 ) -> None:
-    token(files.read_only)
-    link = login_link(keys, OWN, Access.READ).removeprefix(OWN)
+    read_or_create_token(files.read_only)
+    link = make_login_link(keys, OWN, Access.READ).removeprefix(OWN)
     cookie = cookie_of(visitor.ask(door, "GET", link))
     assert visitor.ask(door, "GET", "/", cookie).status == 200
-    assert tiny.reached[-1]["state"]["caller"] == Caller(Access.READ, By.COOKIE)
+    assert tiny.reached[-1]["state"]["caller"] == Caller(Access.READ, AuthMethod.COOKIE)
     assert visitor.ask(door, "POST", "/api/batches", {**cookie, "origin": OWN}).status == 403
     assert visitor.ask(door, "POST", "/logout", {**cookie, "origin": OWN}).status == 204
 
@@ -182,9 +190,9 @@ def test_over_tls_the_cookie_is_for_tls_alone(door: ASGIApp, visitor: Visitor, l
 
 
 def test_so_it_is_where_somebody_before_the_server_speaks_tls(
-    tiny: TinyApp, keys: Keys, visitor: Visitor, link: str
+    tiny: TinyApp, keys: Authenticator, visitor: Visitor, link: str
 ) -> None:
-    door = guarded(tiny, keys, rules_for(allowed=["https://plait.example.org"]))
+    door = wrap_with_middleware(tiny, keys, create_policy(allowed=["https://plait.example.org"]))
     said = visitor.ask(door, "GET", link, {"host": "plait.example.org"})
     assert (said.header("set-cookie") or "").endswith("; Secure")
 
@@ -195,4 +203,4 @@ def test_logging_out_takes_the_cookie_back(door: ASGIApp, visitor: Visitor, link
     assert visitor.ask(door, "GET", "/logout", cookie).status == 405
     said = visitor.ask(door, "POST", "/logout", {**cookie, "origin": OWN})
     assert said.status == 204
-    assert said.header("set-cookie") == f"{COOKIE}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict"
+    assert said.header("set-cookie") == f"{SESSION_COOKIE}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plait.adapters.spent import SpentCodes
+from plait.adapters.spent import UsedCodes
 from plait.core.errors import WorldError
 
 if TYPE_CHECKING:
@@ -23,12 +23,12 @@ def folder(tmp_path: Path) -> Path:
 
 def test_of_many_who_use_one_at_once_one_has_it(folder: Path, clock: Clock) -> None:
     with ThreadPoolExecutor(8) as pool:
-        had = list(pool.map(lambda _: SpentCodes(folder, clock).spend("code", clock.now + 9), range(64)))
+        had = list(pool.map(lambda _: UsedCodes(folder, clock).redeem("code", clock.now + 9), range(64)))
     assert had.count(True) == 1
 
 
 def test_nobody_else_sees_them_and_the_code_is_not_in_them(folder: Path, clock: Clock) -> None:
-    assert SpentCodes(folder, clock).spend("../../code", clock.now + 9)
+    assert UsedCodes(folder, clock).redeem("../../code", clock.now + 9)
     (made,) = folder.iterdir()
     assert stat.S_IMODE(made.stat().st_mode) == 0o600
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
@@ -36,14 +36,14 @@ def test_nobody_else_sees_them_and_the_code_is_not_in_them(folder: Path, clock: 
 
 
 def test_they_are_forgotten_a_day_after_they_have_ended(folder: Path, clock: Clock) -> None:
-    codes = SpentCodes(folder, clock)
-    assert codes.spend("one", clock.now + 9)
+    codes = UsedCodes(folder, clock)
+    assert codes.redeem("one", clock.now + 9)
     (one,) = folder.iterdir()
     clock.now += 86_400
-    assert codes.spend("two", clock.now + 9)
+    assert codes.redeem("two", clock.now + 9)
     assert one.exists()
     clock.now += 10
-    assert codes.spend("three", clock.now + 9)
+    assert codes.redeem("three", clock.now + 9)
     assert not one.exists()
     assert len(list(folder.iterdir())) == 2
 
@@ -52,7 +52,7 @@ def test_what_somebody_else_put_there_is_left_alone(folder: Path, clock: Clock) 
     folder.mkdir(parents=True)
     (folder / "notes").touch()
     (folder / "²-x").touch()
-    assert SpentCodes(folder, clock).spend("one", clock.now)
+    assert UsedCodes(folder, clock).redeem("one", clock.now)
     assert {"notes", "²-x"} < {path.name for path in folder.iterdir()}
 
 
@@ -60,4 +60,4 @@ def test_a_place_that_can_t_be_written_is_told_and_the_code_not_used(folder: Pat
     folder.parent.mkdir()
     folder.touch()
     with pytest.raises(WorldError, match="can't be remembered"):
-        SpentCodes(folder, clock).spend("one", clock.now)
+        UsedCodes(folder, clock).redeem("one", clock.now)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from plait.server.guard.tls import tls_problem
+from plait.server.guard.tls import check_tls_files
 
 
 def made(folder: Path, name: str, *more: str) -> tuple[Path, Path]:
@@ -34,7 +34,7 @@ def made(folder: Path, name: str, *more: str) -> tuple[Path, Path]:
 
 
 def problem(cert: Path, key: Path | None = None) -> str:
-    found = tls_problem(cert, key)
+    found = check_tls_files(cert, key)
     assert found is not None
     assert found.hint
     return found.message
@@ -42,11 +42,11 @@ def problem(cert: Path, key: Path | None = None) -> str:
 
 def test_two_that_belong_together_will_do(tmp_path: Path) -> None:
     cert, key = made(tmp_path, "one")
-    assert tls_problem(cert, key) is None
+    assert check_tls_files(cert, key) is None
     both = tmp_path / "both.pem"
     both.touch(0o600)
     both.write_text(cert.read_text() + key.read_text())
-    assert tls_problem(both) is None
+    assert check_tls_files(both) is None
 
 
 def test_two_that_do_not_belong_together(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from plait.server.mcp.wanted import LONG, SHORT
+from plait.server.mcp.wanted import MAX_OUTPUT_LENGTH, DEFAULT_OUTPUT_LENGTH
 from plait.testing.household import Household
 from plait.testing.mcphost import hosting
 
@@ -36,7 +36,7 @@ async def test_a_line_of_a_megabyte_is_read_piece_by_piece(house: Household) -> 
         await host.told("run")
         await host.told("wait")
         end = await host.told("logs", task="01")
-        assert len(end["text"]) <= SHORT
+        assert len(end["text"]) <= DEFAULT_OUTPUT_LENGTH
         assert end["text"].endswith("x\nlast\n")
         assert end["note"]
         piece = await host.told("logs", task="01", offset=0)
@@ -44,7 +44,7 @@ async def test_a_line_of_a_megabyte_is_read_piece_by_piece(house: Household) -> 
         while piece["next"] < end["next"]:
             before, piece = piece, await host.told("logs", task="01", offset=piece["next"])
             assert piece["next"] > before["next"]
-            assert len(piece["text"]) <= LONG
+            assert len(piece["text"]) <= MAX_OUTPUT_LENGTH
         assert piece["text"].endswith("last\n")
         assert piece["ended"]
 
@@ -56,7 +56,7 @@ async def test_a_long_difference_is_cut_and_can_be_read_on(house: Household) -> 
         await host.told("wait")
         whole, offset = "", 0
         while True:
-            part = await host.told("diff", task="01", most=LONG, offset=offset)
+            part = await host.told("diff", task="01", most=MAX_OUTPUT_LENGTH, offset=offset)
             whole, offset = whole + part["text"], offset + len(part["text"])
             if part["note"] is None:
                 break

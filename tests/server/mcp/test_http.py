@@ -14,18 +14,18 @@ import pytest
 import uvicorn
 from starlette.types import Message
 
-from plait.adapters.spent import SpentCodes
-from plait.adapters.token import TokenFiles, token
+from plait.adapters.spent import UsedCodes
+from plait.adapters.token import TokenFiles, read_or_create_token
 from plait.server.app import create_app
-from plait.server.guard import Rules, guarded
-from plait.server.guard.listening import listening
-from plait.server.keys import Keys
-from plait.server.listener import bound
-from plait.server.mcp.http import OverHttp, add_mcp
+from plait.server.guard import RequestPolicy, wrap_with_middleware
+from plait.server.guard.listening import create_uvicorn_config
+from plait.server.keys import Authenticator
+from plait.server.listener import bind_listener
+from plait.server.mcp.http import McpEndpoint, add_mcp
 from plait.server.mcp.table import TOOLS
-from plait.server.offices import Offices
-from plait.server.register import Register
-from plait.server.visits import Visitors
+from plait.server.offices import SessionPool
+from plait.server.register import ProjectStore
+from plait.server.visits import RequestScopeMiddleware
 from plait.testing.household import Household
 from plait.testing.mcphost import PATIENCE, Host, over_http
 
@@ -47,14 +47,18 @@ class Server:
 @asynccontextmanager
 async def serving(house: Household, folder: Path) -> AsyncIterator[Server]:
     """Behind all of the guard."""
-    files, rules = TokenFiles(folder), Rules()
-    full, read_only = token(files.full), token(files.read_only)
-    keys = Keys(files.now, SpentCodes(folder / "spent").spend)
-    offices = Offices(Register(folder / "projects.json"), house.place)
+    files, rules = TokenFiles(folder), RequestPolicy()
+    full, read_only = read_or_create_token(files.full), read_or_create_token(files.read_only)
+    keys = Authenticator(files.read, UsedCodes(folder / "spent").redeem)
+    offices = SessionPool(ProjectStore(folder / "projects.json"), house.place)
     app = create_app(offices)
     add_mcp(app, offices)
-    server = uvicorn.Server(listening(guarded(Visitors(app, offices.visit), keys, rules), rules))
-    socket = bound("127.0.0.1", 0)
+    server = uvicorn.Server(
+        create_uvicorn_config(
+            wrap_with_middleware(RequestScopeMiddleware(app, offices.open_scope), keys, rules), rules
+        )
+    )
+    socket = bind_listener("127.0.0.1", 0)
     task = asyncio.create_task(server.serve([socket]))
     async with asyncio.timeout(PATIENCE):
         while not server.started:  # noqa: ASYNC110 - it tells nobody
@@ -90,9 +94,9 @@ async def test_a_token_that_may_only_read_gets_the_tools_that_change_nothing(
 ) -> None:
     house.task("01-one", "touch one")
     async with serving(house, tmp_path / "keys") as server, server.host(server.read_only) as host:
-        assert set(await host.names()) == {tool.name for tool in TOOLS if tool.reads}
+        assert set(await host.names()) == {tool.name for tool in TOOLS if tool.is_read_only}
         for tool in TOOLS:
-            if not tool.reads:
+            if not tool.is_read_only:
                 assert "may only read" in await host.refused(tool.name)
         assert (await host.told("history"))["batches"] == []
         assert len((await host.told("list"))["tasks"]) == 1
@@ -169,7 +173,7 @@ async def test_an_sdk_that_can_t_be_used_fails_each_request_and_keeps_nobody_wai
     house: Household, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "mcp.server.streamable_http_manager", None)
-    over_http = OverHttp(Offices(Register(tmp_path / "projects.json"), house.place))
+    over_http = McpEndpoint(SessionPool(ProjectStore(tmp_path / "projects.json"), house.place))
     for _ in range(2):
         async with asyncio.timeout(PATIENCE):
             with pytest.raises(ImportError):

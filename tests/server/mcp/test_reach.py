@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from plait.server.mcp.reach import EVERYTHING, NESTED, READ_ONLY, reach_of
+from plait.server.mcp.reach import FULL_SCOPE, NESTED_SCOPE, READ_ONLY_SCOPE, detect_scope
 from plait.testing.household import Household
 from plait.testing.mcphost import hosting
 
@@ -64,6 +64,6 @@ async def test_a_worktree_is_known_though_the_environment_tells_nothing(
 
 
 def test_the_checkout_of_a_person_reaches_everything(house: Household) -> None:
-    assert reach_of(house.place, read_only=False, environment={}) == EVERYTHING
-    assert reach_of(house.place, read_only=True, environment={}) == READ_ONLY
-    assert reach_of(house.place, read_only=False, environment={"PLAIT_MARK": "x"}) == NESTED
+    assert detect_scope(house.place, read_only=False, environment={}) == FULL_SCOPE
+    assert detect_scope(house.place, read_only=True, environment={}) == READ_ONLY_SCOPE
+    assert detect_scope(house.place, read_only=False, environment={"PLAIT_MARK": "x"}) == NESTED_SCOPE

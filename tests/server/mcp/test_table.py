@@ -7,7 +7,7 @@ import json
 import pytest
 from jsonschema import Draft202012Validator
 
-from plait.server.mcp.table import BY_NAME, TOOLS
+from plait.server.mcp.table import TOOLS_BY_NAME, TOOLS
 from plait.server.mcp.tool import Tool
 
 GIVES_UP = {"cancel", "drop"}
@@ -16,18 +16,18 @@ LISTED = 20_000  # characters of all that a model is given to read: names, descr
 
 def test_everything_that_was_promised_is_there() -> None:
     promised = {"list", "plan", "run", "status", "logs", "explain", "cancel", "approve", "retry", "diff"}
-    assert promised <= set(BY_NAME)
-    assert len(BY_NAME) == len(TOOLS)
+    assert promised <= set(TOOLS_BY_NAME)
+    assert len(TOOLS_BY_NAME) == len(TOOLS)
 
 
 def test_what_a_model_reads_of_them_is_short() -> None:
-    told = [(tool.name, tool.listed.description, tool.listed.input_schema) for tool in TOOLS]
+    told = [(tool.name, tool.definition.description, tool.definition.input_schema) for tool in TOOLS]
     assert len(json.dumps(told)) < LISTED
 
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 def test_a_tool_says_what_it_takes_tells_and_does(tool: Tool) -> None:
-    listed, hints = tool.listed, tool.listed.annotations
+    listed, hints = tool.definition, tool.definition.annotations
     assert hints is not None
     assert listed.description
     assert listed.output_schema is not None

@@ -10,57 +10,61 @@ from pathlib import Path
 from typing import assert_never
 
 from plait.adapters.attic import heads, papers
-from plait.adapters.attic.adopting import adopt
-from plait.adapters.attic.lost import lost
+from plait.adapters.attic.adopting import adopt_folder
+from plait.adapters.attic.lost import list_lost_repositories
 from plait.adapters.attic.model import (
-    Batch,
-    Branch,
-    Facts,
-    Folder,
-    Item,
-    Kept,
-    Lock,
-    Lost,
-    Ref,
-    Setups,
-    Thing,
-    Transcripts,
-    Trash,
-    Use,
-    Wish,
-    Worktree,
+    GcBatch,
+    BranchItem,
+    GcFacts,
+    BatchFolderItem,
+    Removal,
+    KeptItem,
+    LockItem,
+    LostRepositoryItem,
+    RefItem,
+    SetupCacheItem,
+    GcItem,
+    TranscriptsItem,
+    TrashItem,
+    WorktreeUse,
+    GcOptions,
+    WorktreeItem,
 )
-from plait.adapters.attic.plan import judge
-from plait.adapters.attic.rooms import age, at_work
-from plait.adapters.attic.standing import Ground, look_again, worktrees
+from plait.adapters.attic.plan import decide
+from plait.adapters.attic.rooms import seconds_since_change, make_process_finder
+from plait.adapters.attic.standing import InventoryContext, inspect_again, list_worktrees
 from plait.core.errors import WorldError
 from plait.core.frozen import dataclass
-from plait.site.folder import StateFolder, forget, make_private
-from plait.site.outfitting import prune_cache
-from plait.site.outfitting.disk import remove
-from plait.site.workspaces.layout import Layout, new_id
-from plait.site.workspaces.pool import Pool
+from plait.site.folder import StateFolder, mark_batch_forgotten, make_private_folder
+from plait.site.outfitting import prune_tree_cache
+from plait.site.outfitting.disk import remove_tree
+from plait.site.workspaces.layout import WorkspaceLayout, new_worktree_id
+from plait.site.workspaces.pool import WorktreePool
 from plait.site.workspaces.repository import Repository
-from plait.site.workspaces.saving import save
-from plait.site.workspaces.shelf import Shelf
-from plait.site.workspaces.worktree import find, is_folder, point
+from plait.site.workspaces.saving import save_worktree
+from plait.site.workspaces.shelf import SavedRefs
+from plait.site.workspaces.worktree import find_worktree, is_real_folder, write_worktree_path
 
 BATCH_BRANCH = "batch+branch"  # in the place of a task's word: no task has this one
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class JournalFacts:
     """What the journal knows: batches, and the ids of their tasks."""
 
-    batches: Mapping[str, Batch]
+    batches: Mapping[str, GcBatch]
     tasks: Mapping[str, Sequence[str]]
 
 
-class Attic:
+class GarbageCollector:
     """`known` is asked anew whenever it matters. Safe beside an engine, and beside another of its kind."""
 
     def __init__(
-        self, repository: Repository, layout: Layout, folder: StateFolder, known: Callable[[], Known]
+        self,
+        repository: Repository,
+        layout: WorkspaceLayout,
+        folder: StateFolder,
+        known: Callable[[], JournalFacts],
     ) -> None:
         self._repository = repository
         self._layout = layout
@@ -68,156 +72,160 @@ class Attic:
         self._known = known
         self._roots = {layout.root}
 
-    def facts(self) -> Facts:
+    def collect_facts(self) -> GcFacts:
         known = self._known()
-        return Facts(time.time(), known.batches, tuple(self._things(known)))
+        return GcFacts(time.time(), known.batches, tuple(self._list_items(known)))
 
-    def _things(self, known: Known) -> Iterator[Thing]:
-        yield from papers.papers(self._folder, known.tasks)
-        yield from papers.trash(self._folder)
+    def _list_items(self, known: JournalFacts) -> Iterator[GcItem]:
+        yield from papers.list_batch_folders(self._folder, known.tasks)
+        yield from papers.list_trash(self._folder)
         if not (
             self._repository.common / "HEAD"
         ).is_file():  # a folder that is no repository has nothing else
             return
-        names, git = heads.Names.of(known.tasks), self._repository.git
-        yield from worktrees(self._ground(known))
-        yield from papers.left_in(self._layout)
-        yield from papers.locks(self._repository, names)
-        yield from heads.branches(git, names, heads.checked_out(git))
-        yield from heads.held(git, names)
-        yield from papers.setups(self._layout)
-        yield from lost(self._layout.root.parent)
+        names, git = heads.RefNames.from_batches(known.tasks), self._repository.git
+        yield from list_worktrees(self._inventory_context(known))
+        yield from papers.list_workspace_trash(self._layout)
+        yield from papers.list_locks(self._repository, names)
+        yield from heads.list_branches(git, names, heads.find_checkouts(git))
+        yield from heads.list_plait_refs(git, names)
+        yield from papers.list_setup_caches(self._layout)
+        yield from list_lost_repositories(self._layout.root.parent)
 
-    def clean(self, items: Sequence[Item], wish: Wish) -> Iterator[Item | Kept]:
+    def clean(self, items: Sequence[Removal], options: GcOptions) -> Iterator[Removal | KeptItem]:
         """Each as it went, or why it stays after all. In the order of a plan."""
-        trees = [item for item in items if isinstance(item.thing, Worktree)]
+        trees = [item for item in items if isinstance(item.item, WorktreeItem)]
         for item in trees:
-            yield self._told(item, wish)
+            yield self._try_remove(item, options)
         if trees:
-            self._clear_away()
+            self._empty_trash()
         for item in items:
-            if not isinstance(item.thing, Worktree):
-                yield self._told(item, wish)
-        self._close_up()
+            if not isinstance(item.item, WorktreeItem):
+                yield self._try_remove(item, options)
+        self._remove_empty_folders()
 
-    def _told(self, item: Item, wish: Wish) -> Item | Kept:
+    def _try_remove(self, item: Removal, options: GcOptions) -> Removal | KeptItem:
         try:
-            why = self._remove(item, wish)
+            why = self._remove(item, options)
         except WorldError as error:
             why = error.message
         except OSError as error:
             why = f"{error.strerror or error}"
-        return Kept(item.thing, why) if why else item
+        return KeptItem(item.item, why) if why else item
 
-    def _remove(self, item: Item, wish: Wish) -> str:
+    def _remove(self, item: Removal, options: GcOptions) -> str:
         """Why it stays; empty if it is gone."""
-        thing = item.thing
+        thing = item.item
         match thing:
-            case Worktree(use=Use.MAKING):
+            case WorktreeItem(use=WorktreeUse.MAKING):
                 return ""  # cleared away with what was thrown away
-            case Worktree():
-                return self._throw(thing, wish)
-            case Branch():
-                return self._drop_branch(thing, wish)
-            case Ref():
-                return self._drop_ref(thing, wish)
-            case Lock():
-                return self._unlock(thing)
-            case Setups():
-                prune_cache(Path(thing.path), 0)
-            case Trash() | Lost():
-                remove(Path(thing.path))
-            case Transcripts() | Folder():
-                return self._drop_papers(thing, wish)
+            case WorktreeItem():
+                return self._remove_worktree(thing, options)
+            case BranchItem():
+                return self._remove_branch(thing, options)
+            case RefItem():
+                return self._remove_ref(thing, options)
+            case LockItem():
+                return self._remove_lock(thing)
+            case SetupCacheItem():
+                prune_tree_cache(Path(thing.path), 0)
+            case TrashItem() | LostRepositoryItem():
+                remove_tree(Path(thing.path))
+            case TranscriptsItem() | BatchFolderItem():
+                return self._remove_batch_files(thing, options)
             case _:
                 assert_never(thing)
         return ""
 
-    def _throw(self, seen: Worktree, wish: Wish) -> str:
+    def _remove_worktree(self, seen: WorktreeItem, options: GcOptions) -> str:
         """Under the lock that workspaces are made under, after another look: it may be somebody's again."""
-        with self._repository.locked():
+        with self._repository.lock():
             known = self._known()
-            now = look_again(self._ground(known), seen)
+            now = inspect_again(self._inventory_context(known), seen)
             if now is None:
                 return ""
-            if isinstance(kept := judge(Facts(time.time(), known.batches, (now,)), wish, now), Kept):
+            if isinstance(
+                kept := decide(GcFacts(time.time(), known.batches, (now,)), options, now), KeptItem
+            ):
                 return kept.why
-            self._put_away(now)
+            self._trash_worktree(now)
         return ""
 
-    def _put_away(self, thing: Worktree) -> None:
-        there = find(self._repository, Path(thing.path))
+    def _trash_worktree(self, item: WorktreeItem) -> None:
+        there = find_worktree(self._repository, Path(item.path))
         if there is None:
             return
-        if thing.use is Use.TASK:
-            if there.admin is None and is_folder(there.folder):
-                there = adopt(self._repository, self._layout, there.folder, thing.batch, thing.task)
-            save(Shelf(self._repository, thing.batch, thing.task), there)
-        away = self._trash(thing) / (there.admin.name if there.admin is not None else new_id())
+        if item.use is WorktreeUse.TASK:
+            if there.admin is None and is_real_folder(there.folder):
+                there = adopt_folder(self._repository, self._layout, there.folder, item.batch, item.task)
+            save_worktree(SavedRefs(self._repository, item.batch, item.task), there)
+        away = self._trash_folder(item) / (there.admin.name if there.admin is not None else new_worktree_id())
         if os.path.lexists(there.folder):
             there.move(away)
         elif there.admin is not None:
-            point(there.admin, away)
+            write_worktree_path(there.admin, away)
 
-    def _trash(self, thing: Worktree) -> Path:
+    def _trash_folder(self, item: WorktreeItem) -> Path:
         """On the same disk: it may lie where worktrees were made before the settings changed."""
-        root = Path(thing.path).parent.parent
+        root = Path(item.path).parent.parent
         self._roots.add(root)
-        return Layout(root).trash
+        return WorkspaceLayout(root).trash
 
-    def _clear_away(self) -> None:
+    def _empty_trash(self) -> None:
         """The files first; git's own folders about worktrees that have none any more follow."""
         for root in self._roots:
-            pool = Pool(self._repository, Layout(root), keep=0)
+            pool = WorktreePool(self._repository, WorkspaceLayout(root), keep=0)
             pool.empty_trash()
-            pool.sweep()
+            pool.clean_up_abandoned()
             pool.empty_trash()
 
-    def _close_up(self) -> None:
+    def _remove_empty_folders(self) -> None:
         """Folders that have become empty."""
         for root in self._roots:
             for folder in root.glob("batch-*"):
                 with suppress(OSError):
                     folder.rmdir()
 
-    def _still(self, thing: Thing, wish: Wish) -> str:
+    def _why_keep(self, item: GcItem, options: GcOptions) -> str:
         """Why it must stay, seen with what the journal knows now."""
-        verdict = judge(Facts(time.time(), self._known().batches, (thing,)), wish, thing)
-        return verdict.why if isinstance(verdict, Kept) else ""
+        verdict = decide(GcFacts(time.time(), self._known().batches, (item,)), options, item)
+        return verdict.why if isinstance(verdict, KeptItem) else ""
 
-    def _drop_branch(self, thing: Branch, wish: Wish) -> str:
-        git, ref = self._repository.git, f"{heads.HEADS}{thing.name}"
-        with self._repository.locked():
-            if why := self._still(thing, wish):
+    def _remove_branch(self, item: BranchItem, options: GcOptions) -> str:
+        git, ref = self._repository.git, f"{heads.BRANCH_PREFIX}{item.name}"
+        with self._repository.lock():
+            if why := self._why_keep(item, options):
                 return why
-            if where := heads.checked_out(git).get(ref):
+            if where := heads.find_checkouts(git).get(ref):
                 return f"it is checked out in {where}"
-            if not (wish.unmerged and thing.batch in wish.forget):
-                Shelf(self._repository, thing.batch, thing.task or BATCH_BRANCH).keep(thing.tip, leaving=ref)
-            return heads.delete(git, ref, thing.tip)
+            if not (options.unmerged and item.batch in options.forget):
+                SavedRefs(self._repository, item.batch, item.task or BATCH_BRANCH).keep(
+                    item.tip, moving_ref=ref
+                )
+            return heads.delete_ref(git, ref, item.tip)
 
-    def _drop_ref(self, thing: Ref, wish: Wish) -> str:
-        return self._still(thing, wish) or heads.delete(self._repository.git, thing.name, thing.tip)
+    def _remove_ref(self, item: RefItem, options: GcOptions) -> str:
+        return self._why_keep(item, options) or heads.delete_ref(self._repository.git, item.name, item.tip)
 
-    def _drop_papers(self, thing: Transcripts | Folder, wish: Wish) -> str:
+    def _remove_batch_files(self, item: TranscriptsItem | BatchFolderItem, options: GcOptions) -> str:
         """Out of the way at once: whoever takes the batch up again meanwhile finds nothing half removed."""
-        if why := self._still(thing, wish):
+        if why := self._why_keep(item, options):
             return why
-        away = self._folder.root / papers.TRASH / new_id()
-        make_private(away.parent)
-        if isinstance(thing, Folder) and thing.batch in wish.forget:
-            forget(self._folder, thing.batch)
+        away = self._folder.root / papers.TRASH_FOLDER / new_worktree_id()
+        make_private_folder(away.parent)
+        if isinstance(item, BatchFolderItem) and item.batch in options.forget:
+            mark_batch_forgotten(self._folder, item.batch)
         with suppress(FileNotFoundError):
-            Path(thing.path).rename(away)
-            remove(away)
+            Path(item.path).rename(away)
+            remove_tree(away)
         return ""
 
-    def _unlock(self, thing: Lock) -> str:
-        path = Path(thing.path)
-        if os.path.lexists(path) and age(path) < thing.age:
+    def _remove_lock(self, item: LockItem) -> str:
+        path = Path(item.path)
+        if os.path.lexists(path) and seconds_since_change(path) < item.age:
             return "somebody has taken it anew"
         path.unlink(missing_ok=True)
         return ""
 
-    def _ground(self, known: Known) -> Ground:
-        return Ground(self._repository, self._layout, known.batches, at_work())
+    def _inventory_context(self, known: JournalFacts) -> InventoryContext:
+        return InventoryContext(self._repository, self._layout, known.batches, make_process_finder())

@@ -6,22 +6,24 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from plait.adapters.attic.model import Lost
+from plait.adapters.attic.model import LostRepositoryItem
 from plait.site.outfitting import tree_size
-from plait.site.workspaces.layout import Layout, children
-from plait.site.workspaces.worktree import is_folder, pointer
+from plait.site.workspaces.layout import WorkspaceLayout, list_children
+from plait.site.workspaces.worktree import is_real_folder, read_gitdir_link
 
 
-def lost(location: Path) -> Iterator[Lost]:
+def list_lost_repositories(location: Path) -> Iterator[LostRepositoryItem]:
     """A folder of which every worktree names a repository that is not there; one without worktrees tells nothing."""
-    for root in filter(is_folder, children(location)):
-        homes = {_repository(each) for each in Layout(root).all() if is_folder(each)} - {None}
+    for root in filter(is_real_folder, list_children(location)):
+        homes = {
+            _find_repository(each) for each in WorkspaceLayout(root).list_all() if is_real_folder(each)
+        } - {None}
         named = [home for home in homes if home is not None]
         if named and not any(os.path.lexists(home) for home in named):
-            yield Lost(str(root), str(min(named)), tree_size(root))
+            yield LostRepositoryItem(str(root), str(min(named)), tree_size(root))
 
 
-def _repository(folder: Path) -> Path | None:
+def _find_repository(folder: Path) -> Path | None:
     """<common>/worktrees/<id>, as the folder has it."""
-    admin = pointer(folder)
+    admin = read_gitdir_link(folder)
     return admin.parent.parent if admin is not None and admin.parent.name == "worktrees" else None

@@ -9,15 +9,15 @@ from plait.core.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class GcBatch:
     """`over`: nothing of it runs, is owed or is being published. `since` is when it ended."""
 
     id: str
-    over: bool
+    is_over: bool
     since: float = 0.0
 
 
-class Use(StrEnum):
+class WorktreeUse(StrEnum):
     TASK = "task"
     GATE = "gate"
     POOL = "pool"
@@ -25,7 +25,7 @@ class Use(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Worktree:
+class WorktreeItem:
     """A worktree of plait's. `entry` is git's own folder about it ("": it has none), `there`: its files are.
 
     `locked` says why it is locked, `inside` are the processes that work in it, `making`: somebody is just making it.
@@ -33,7 +33,7 @@ class Worktree:
     """
 
     path: str
-    use: Use
+    use: WorktreeUse
     batch: str = ""
     task: str = ""
     entry: str = ""
@@ -47,12 +47,12 @@ class Worktree:
     age: float = 0.0
 
     @property
-    def whole(self) -> bool:
+    def is_complete(self) -> bool:
         return self.there and bool(self.entry)
 
 
 @dataclass(frozen=True, slots=True)
-class Trash:
+class TrashItem:
     """What was thrown away, or put down for a moment by somebody who died. Nothing that is work ever gets there."""
 
     path: str
@@ -60,7 +60,7 @@ class Trash:
 
 
 @dataclass(frozen=True, slots=True)
-class Setups:
+class SetupCacheItem:
     """What setup commands made, kept for the next workspace. `age` counts from when one was last used."""
 
     path: str
@@ -69,7 +69,7 @@ class Setups:
 
 
 @dataclass(frozen=True, slots=True)
-class Transcripts:
+class TranscriptsItem:
     """What the attempts of a batch printed."""
 
     batch: str
@@ -78,7 +78,7 @@ class Transcripts:
 
 
 @dataclass(frozen=True, slots=True)
-class Folder:
+class BatchFolderItem:
     """What a batch was submitted with. `begun`: there are transcripts beside it."""
 
     batch: str
@@ -89,7 +89,7 @@ class Folder:
 
 
 @dataclass(frozen=True, slots=True)
-class Branch:
+class BranchItem:
     """A branch of plait's: a task's, or without a `task` the batch's own.
 
     `merged`: a ref that is not plait's has all of it. `pushed`: a remote has it, on a branch of plait's. `joined`: the batch
@@ -108,7 +108,7 @@ class Branch:
 
 
 @dataclass(frozen=True, slots=True)
-class Ref:
+class RefItem:
     """Something under refs/plait. `elsewhere`: a ref that is not plait's, or a remote, has all of it."""
 
     name: str
@@ -118,7 +118,7 @@ class Ref:
 
 
 @dataclass(frozen=True, slots=True)
-class Lock:
+class LockItem:
     """A lock file that a git of plait's left."""
 
     path: str
@@ -127,7 +127,7 @@ class Lock:
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
+class LostRepositoryItem:
     """Workspaces whose repository is gone, and its objects with it."""
 
     path: str
@@ -135,18 +135,28 @@ class Lost:
     size: int = 0
 
 
-Thing = Worktree | Trash | Setups | Transcripts | Folder | Branch | Ref | Lock | Lost
+GcItem = (
+    WorktreeItem
+    | TrashItem
+    | SetupCacheItem
+    | TranscriptsItem
+    | BatchFolderItem
+    | BranchItem
+    | RefItem
+    | LockItem
+    | LostRepositoryItem
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class GcFacts:
     now: float
-    batches: Mapping[str, Batch]
-    things: tuple[Thing, ...]
+    batches: Mapping[str, GcBatch]
+    items: tuple[GcItem, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class GcOptions:
     """`older`: only what belongs to batches that ended so many seconds ago, but of those more. `forget` are batches, by id.
 
     `unmerged`: what was never merged goes with them. `lost`: also what is left of repositories that are gone.
@@ -159,21 +169,21 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class Removal:
     """It can go. `save`: after it has been put under refs/plait/saved. `why` is for people."""
 
-    thing: Thing
+    item: GcItem
     why: str
     save: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    thing: Thing
+class KeptItem:
+    item: GcItem
     why: str
 
 
 @dataclass(frozen=True, slots=True)
-class Cleanup:
-    items: tuple[Item, ...]
-    kept: tuple[Kept, ...]
+class GcPlan:
+    removals: tuple[Removal, ...]
+    kept: tuple[KeptItem, ...]

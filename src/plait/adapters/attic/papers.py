@@ -6,68 +6,78 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 
-from plait.adapters.attic.heads import HEADS, Names
-from plait.adapters.attic.model import Folder, Lock, Setups, Transcripts, Trash
-from plait.adapters.attic.rooms import age
-from plait.site.folder import StateFolder, safe
+from plait.adapters.attic.heads import BRANCH_PREFIX, RefNames
+from plait.adapters.attic.model import BatchFolderItem, LockItem, SetupCacheItem, TranscriptsItem, TrashItem
+from plait.adapters.attic.rooms import seconds_since_change
+from plait.site.folder import StateFolder, safe_filename
 from plait.site.outfitting import tree_size
-from plait.site.workspaces.layout import Layout, children
+from plait.site.workspaces.layout import WorkspaceLayout, list_children
 from plait.site.workspaces.repository import Repository
-from plait.site.workspaces.stamp import read
+from plait.site.workspaces.stamp import read_lease
 
-SETUPS = "setups"
-TRASH = "trash"
-_TASKS = "tasks"
-_LONG = 3600.0  # seconds: nobody works on one thing for a moment for longer
+SETUPS_FOLDER = "setups"
+TRASH_FOLDER = "trash"
+_TASKS_FOLDER = "tasks"
+_ABANDONED_SECONDS = 3600.0  # seconds: nobody works on one thing for a moment for longer
 
 
-def papers(folder: StateFolder, batches: Iterable[str]) -> Iterator[Transcripts | Folder]:
-    names = {safe(batch): batch for batch in batches}
-    for each in children(folder.batches):
-        batch, printed = names.get(each.name, each.name), each / _TASKS
+def list_batch_folders(
+    folder: StateFolder, batches: Iterable[str]
+) -> Iterator[TranscriptsItem | BatchFolderItem]:
+    names = {safe_filename(batch): batch for batch in batches}
+    for each in list_children(folder.batches):
+        batch, printed = names.get(each.name, each.name), each / _TASKS_FOLDER
         begun, taken = printed.is_dir(), tree_size(printed)
         if begun:
-            yield Transcripts(batch, str(printed), taken)
-        yield Folder(batch, str(each), max(0, tree_size(each) - taken), begun, age(each))
+            yield TranscriptsItem(batch, str(printed), taken)
+        yield BatchFolderItem(
+            batch, str(each), max(0, tree_size(each) - taken), begun, seconds_since_change(each)
+        )
 
 
-def locks(repository: Repository, names: Names) -> Iterator[Lock]:
+def list_locks(repository: Repository, names: RefNames) -> Iterator[LockItem]:
     common = repository.common
     for path in chain((common / "refs/heads/plait").rglob("*.lock"), (common / "refs/plait").rglob("*.lock")):
         name = path.relative_to(common).as_posix().removesuffix(".lock")
-        batch, _ = names.branches.get(name.removeprefix(HEADS), ("", ""))
-        yield Lock(str(path), age(path), batch or names.batch(_word(name)))
-    for admin in repository.admins:
-        stamp = read(admin)
+        batch, _ = names.branches.get(name.removeprefix(BRANCH_PREFIX), ("", ""))
+        yield LockItem(str(path), seconds_since_change(path), batch or names.batch(_batch_component(name)))
+    for admin in repository.admin_folders:
+        stamp = read_lease(admin)
         for path in admin.glob("*.lock"):
-            yield Lock(str(path), age(path), stamp.batch if stamp is not None else "")
+            yield LockItem(str(path), seconds_since_change(path), stamp.batch if stamp is not None else "")
 
 
-def _word(name: str) -> str:
+def _batch_component(name: str) -> str:
     """refs/plait/attempts/<batch>/…"""
     parts = Path(name).parts
     return parts[3] if name.startswith("refs/plait/") and len(parts) > 3 else ""
 
 
-def trash(folder: StateFolder) -> Iterator[Trash]:
+def list_trash(folder: StateFolder) -> Iterator[TrashItem]:
     """What was thrown away; and rooms for a moment's work, which stay behind only if their maker was killed."""
-    return _thrown([*children(folder.root / TRASH), *_left(folder.root, "saving-")])
+    return _make_trash_items(
+        [*list_children(folder.root / TRASH_FOLDER), *_find_abandoned(folder.root, "saving-")]
+    )
 
 
-def left_in(layout: Layout) -> Iterator[Trash]:
-    return _thrown([*children(layout.trash), *_left(layout.root, "regenerate-")])
+def list_workspace_trash(layout: WorkspaceLayout) -> Iterator[TrashItem]:
+    return _make_trash_items([*list_children(layout.trash), *_find_abandoned(layout.root, "regenerate-")])
 
 
-def _thrown(found: Iterable[Path]) -> Iterator[Trash]:
-    return (Trash(str(each), tree_size(each)) for each in found)
+def _make_trash_items(found: Iterable[Path]) -> Iterator[TrashItem]:
+    return (TrashItem(str(each), tree_size(each)) for each in found)
 
 
-def _left(folder: Path, prefix: str) -> list[Path]:
-    return [each for each in children(folder) if each.name.startswith(prefix) and age(each) > _LONG]
+def _find_abandoned(folder: Path, prefix: str) -> list[Path]:
+    return [
+        each
+        for each in list_children(folder)
+        if each.name.startswith(prefix) and seconds_since_change(each) > _ABANDONED_SECONDS
+    ]
 
 
-def setups(layout: Layout) -> Iterator[Setups]:
-    folder = layout.root / SETUPS
-    kept = [each for each in children(folder) if each.is_dir()]
+def list_setup_caches(layout: WorkspaceLayout) -> Iterator[SetupCacheItem]:
+    folder = layout.root / SETUPS_FOLDER
+    kept = [each for each in list_children(folder) if each.is_dir()]
     if kept:
-        yield Setups(str(folder), tree_size(folder), min(age(each) for each in kept))
+        yield SetupCacheItem(str(folder), tree_size(folder), min(seconds_since_change(each) for each in kept))

@@ -7,204 +7,206 @@ from dataclasses import replace
 from typing import assert_never
 
 from plait.adapters.attic.model import (
-    Branch,
-    Cleanup,
-    Facts,
-    Folder,
-    Item,
-    Kept,
-    Lock,
-    Lost,
-    Ref,
-    Setups,
-    Thing,
-    Transcripts,
-    Trash,
-    Use,
-    Wish,
-    Worktree,
+    BranchItem,
+    GcPlan,
+    GcFacts,
+    BatchFolderItem,
+    Removal,
+    KeptItem,
+    LockItem,
+    LostRepositoryItem,
+    RefItem,
+    SetupCacheItem,
+    GcItem,
+    TranscriptsItem,
+    TrashItem,
+    WorktreeUse,
+    GcOptions,
+    WorktreeItem,
 )
 
-FRESH = 3600.0  # seconds: what is younger, and of no batch, may be on its way to the journal
-STALE = 600.0  # seconds: no git holds a lock for longer
+FRESH_SECONDS = 3600.0  # seconds: what is younger, and of no batch, may be on its way to the journal
+STALE_LOCK_SECONDS = 600.0  # seconds: no git holds a lock for longer
 
 
-def plan_cleanup(facts: Facts, wish: Wish) -> Cleanup:
+def plan_gc(facts: GcFacts, options: GcOptions) -> GcPlan:
     """In the order in which it is to be done: a branch can go when no worktree has it checked out any more."""
-    first = [judge(facts, wish, thing) for thing in facts.things if isinstance(thing, Worktree)]
-    going = {each.thing.path for each in first if isinstance(each, Item) and isinstance(each.thing, Worktree)}
-    rest = [_freed(thing, going) for thing in facts.things if not isinstance(thing, Worktree)]
-    judged = [*first, *(judge(facts, wish, thing) for thing in rest)]
-    return Cleanup(
-        tuple(each for each in judged if isinstance(each, Item)),
-        tuple(each for each in judged if isinstance(each, Kept)),
+    first = [decide(facts, options, thing) for thing in facts.items if isinstance(thing, WorktreeItem)]
+    going = {
+        each.item.path for each in first if isinstance(each, Removal) and isinstance(each.item, WorktreeItem)
+    }
+    rest = [_without_checkout(thing, going) for thing in facts.items if not isinstance(thing, WorktreeItem)]
+    judged = [*first, *(decide(facts, options, thing) for thing in rest)]
+    return GcPlan(
+        tuple(each for each in judged if isinstance(each, Removal)),
+        tuple(each for each in judged if isinstance(each, KeptItem)),
     )
 
 
-def _freed(thing: Thing, going: Collection[str]) -> Thing:
-    return replace(thing, open_in="") if isinstance(thing, Branch) and thing.open_in in going else thing
+def _without_checkout(item: GcItem, removed: Collection[str]) -> GcItem:
+    return replace(item, open_in="") if isinstance(item, BranchItem) and item.open_in in removed else item
 
 
-def judge(facts: Facts, wish: Wish, thing: Thing) -> Item | Kept:
-    match thing:
-        case Trash():
-            return Item(thing, "it was thrown away")
-        case Lost():
-            return _lost(wish, thing)
-        case Setups():
-            return _setups(facts, wish, thing)
-        case Worktree():
-            return _of_use(thing) or _worktree(facts, wish, thing)
-        case Branch(open_in=where) if where:
-            return Kept(thing, f"it is checked out in {where}")
+def decide(facts: GcFacts, options: GcOptions, item: GcItem) -> Removal | KeptItem:
+    match item:
+        case TrashItem():
+            return Removal(item, "it was thrown away")
+        case LostRepositoryItem():
+            return _decide_lost(options, item)
+        case SetupCacheItem():
+            return _decide_setup_cache(facts, options, item)
+        case WorktreeItem():
+            return _kept_by_use(item) or _decide_worktree(facts, options, item)
+        case BranchItem(open_in=where) if where:
+            return KeptItem(item, f"it is checked out in {where}")
         case _:
-            return _of_batch(facts, wish, thing) or _paper(facts, wish, thing)
+            return _kept_by_batch(facts, options, item) or _decide_batch_item(facts, options, item)
 
 
-Paper = Lock | Transcripts | Folder | Branch | Ref
+BatchItem = LockItem | TranscriptsItem | BatchFolderItem | BranchItem | RefItem
 
 
-def _paper(facts: Facts, wish: Wish, thing: Paper) -> Item | Kept:
+def _decide_batch_item(facts: GcFacts, options: GcOptions, item: BatchItem) -> Removal | KeptItem:
     """Its batch is over, or there is no such batch."""
-    match thing:
-        case Lock():
-            return _lock(thing)
-        case Transcripts():
-            return _transcripts(wish, thing)
-        case Folder():
-            return _folder(facts, wish, thing)
-        case Branch():
-            return _branch(facts, wish, thing)
-        case Ref():
-            return _ref(wish, thing)
+    match item:
+        case LockItem():
+            return _decide_lock(item)
+        case TranscriptsItem():
+            return _decide_transcripts(options, item)
+        case BatchFolderItem():
+            return _decide_folder(facts, options, item)
+        case BranchItem():
+            return _decide_branch(facts, options, item)
+        case RefItem():
+            return _decide_ref(options, item)
         case _:
-            assert_never(thing)
+            assert_never(item)
 
 
-def _of_batch(facts: Facts, wish: Wish, thing: Worktree | Paper) -> Kept | None:
+def _kept_by_batch(facts: GcFacts, options: GcOptions, item: WorktreeItem | BatchItem) -> KeptItem | None:
     """What stays because of its batch, whatever it is."""
-    batch = facts.batches.get(thing.batch)
+    batch = facts.batches.get(item.batch)
     if batch is None:
         return None
-    if not batch.over:
-        return Kept(thing, f"batch {batch.id} is not over")
-    young = wish.older is not None and facts.now - batch.since < wish.older
-    if young and thing.batch not in wish.forget:
-        return Kept(thing, f"batch {batch.id} ended later than that")
+    if not batch.is_over:
+        return KeptItem(item, f"batch {batch.id} is not over")
+    young = options.older is not None and facts.now - batch.since < options.older
+    if young and item.batch not in options.forget:
+        return KeptItem(item, f"batch {batch.id} ended later than that")
     return None
 
 
-def _of_use(thing: Worktree) -> Kept | None:
-    if thing.locked is not None:
-        return Kept(thing, f"it is locked{f': {thing.locked}' if thing.locked else ''}")
-    if thing.inside:
-        more = f" and {len(thing.inside) - 1} more" if len(thing.inside) > 1 else ""
-        return Kept(thing, f"process {thing.inside[0]}{more} is at work in it")
-    if thing.making:
-        return Kept(thing, "it is just being made")
-    if thing.away:
-        return Kept(thing, "its folder can't be seen: it may be on a drive that is not there now")
+def _kept_by_use(item: WorktreeItem) -> KeptItem | None:
+    if item.locked is not None:
+        return KeptItem(item, f"it is locked{f': {item.locked}' if item.locked else ''}")
+    if item.inside:
+        more = f" and {len(item.inside) - 1} more" if len(item.inside) > 1 else ""
+        return KeptItem(item, f"process {item.inside[0]}{more} is at work in it")
+    if item.making:
+        return KeptItem(item, "it is just being made")
+    if item.away:
+        return KeptItem(item, "its folder can't be seen: it may be on a drive that is not there now")
     return None
 
 
-def _pooled(facts: Facts, thing: Worktree) -> Item | Kept:
-    going = _going(facts)
+def _decide_pooled(facts: GcFacts, item: WorktreeItem) -> Removal | KeptItem:
+    going = _find_open_batch(facts)
     if going:
-        return Kept(thing, f"the next task of batch {going} may get it")
-    return Item(thing, "nobody waits for it", save=thing.unsaved)
+        return KeptItem(item, f"the next task of batch {going} may get it")
+    return Removal(item, "nobody waits for it", save=item.unsaved)
 
 
-def _setups(facts: Facts, wish: Wish, thing: Setups) -> Item | Kept:
-    going = _going(facts)
+def _decide_setup_cache(facts: GcFacts, options: GcOptions, item: SetupCacheItem) -> Removal | KeptItem:
+    going = _find_open_batch(facts)
     if going:
-        return Kept(thing, f"the next task of batch {going} may use it")
-    if wish.older is None or thing.age < wish.older:
-        return Kept(
-            thing, "the next batch is quicker with it; it goes with --older, when it was not used for so long"
+        return KeptItem(item, f"the next task of batch {going} may use it")
+    if options.older is None or item.age < options.older:
+        return KeptItem(
+            item, "the next batch is quicker with it; it goes with --older, when it was not used for so long"
         )
-    return Item(thing, "nobody has used it for long")
+    return Removal(item, "nobody has used it for long")
 
 
-def _going(facts: Facts) -> str:
-    return next((batch.id for batch in facts.batches.values() if not batch.over), "")
+def _find_open_batch(facts: GcFacts) -> str:
+    return next((batch.id for batch in facts.batches.values() if not batch.is_over), "")
 
 
-def _worktree(facts: Facts, wish: Wish, thing: Worktree) -> Item | Kept:
-    match thing.use:
-        case Use.POOL:
-            return _pooled(facts, thing)
-        case Use.MAKING:
-            gone = Item(thing, "whoever made it is gone", save=thing.unsaved)
-            return _of_batch(facts, wish, thing) or gone
-        case Use.TASK | Use.GATE:
-            return _of_batch(facts, wish, thing) or _leased(facts, wish, thing)
+def _decide_worktree(facts: GcFacts, options: GcOptions, item: WorktreeItem) -> Removal | KeptItem:
+    match item.use:
+        case WorktreeUse.POOL:
+            return _decide_pooled(facts, item)
+        case WorktreeUse.MAKING:
+            gone = Removal(item, "whoever made it is gone", save=item.unsaved)
+            return _kept_by_batch(facts, options, item) or gone
+        case WorktreeUse.TASK | WorktreeUse.GATE:
+            return _kept_by_batch(facts, options, item) or _decide_leased(facts, options, item)
         case _:
-            assert_never(thing.use)
+            assert_never(item.use)
 
 
-def _leased(facts: Facts, wish: Wish, thing: Worktree) -> Item | Kept:
-    if thing.batch not in facts.batches:
-        if thing.age < max(FRESH, wish.older or 0.0):
-            return Kept(thing, "the journal knows no such batch, but it may be about to")
-        return Item(thing, "the journal knows no such batch", save=thing.unsaved)
-    why = "its batch is over" if thing.whole else "it was half made or half removed"
-    return Item(thing, why, save=thing.unsaved)
+def _decide_leased(facts: GcFacts, options: GcOptions, item: WorktreeItem) -> Removal | KeptItem:
+    if item.batch not in facts.batches:
+        if item.age < max(FRESH_SECONDS, options.older or 0.0):
+            return KeptItem(item, "the journal knows no such batch, but it may be about to")
+        return Removal(item, "the journal knows no such batch", save=item.unsaved)
+    why = "its batch is over" if item.is_complete else "it was half made or half removed"
+    return Removal(item, why, save=item.unsaved)
 
 
-def _lock(thing: Lock) -> Item | Kept:
-    if thing.age < STALE:
-        return Kept(thing, "somebody may hold it")
-    return Item(thing, "whoever held it is gone")
+def _decide_lock(item: LockItem) -> Removal | KeptItem:
+    if item.age < STALE_LOCK_SECONDS:
+        return KeptItem(item, "somebody may hold it")
+    return Removal(item, "whoever held it is gone")
 
 
-def _transcripts(wish: Wish, thing: Transcripts) -> Item | Kept:
-    if thing.batch in wish.forget:
-        return Item(thing, "the batch is to be forgotten")
-    if wish.older is not None:
-        return Item(thing, "the batch ended long ago")
-    return Kept(thing, "what was printed goes only with --older or --forget")
+def _decide_transcripts(options: GcOptions, item: TranscriptsItem) -> Removal | KeptItem:
+    if item.batch in options.forget:
+        return Removal(item, "the batch is to be forgotten")
+    if options.older is not None:
+        return Removal(item, "the batch ended long ago")
+    return KeptItem(item, "what was printed goes only with --older or --forget")
 
 
-def _folder(facts: Facts, wish: Wish, thing: Folder) -> Item | Kept:
-    if thing.batch in wish.forget:
-        return Item(thing, "the batch is to be forgotten")
-    if thing.batch in facts.batches:
-        return Kept(thing, "a retry needs it; it goes with --forget")
-    if thing.begun:
-        return Kept(thing, "the journal knows no such batch; it goes with --forget")
-    if thing.age < max(FRESH, wish.older or 0.0):
-        return Kept(thing, "it may be about to be submitted")
-    return Item(thing, "nobody submitted it")
+def _decide_folder(facts: GcFacts, options: GcOptions, item: BatchFolderItem) -> Removal | KeptItem:
+    if item.batch in options.forget:
+        return Removal(item, "the batch is to be forgotten")
+    if item.batch in facts.batches:
+        return KeptItem(item, "a retry needs it; it goes with --forget")
+    if item.begun:
+        return KeptItem(item, "the journal knows no such batch; it goes with --forget")
+    if item.age < max(FRESH_SECONDS, options.older or 0.0):
+        return KeptItem(item, "it may be about to be submitted")
+    return Removal(item, "nobody submitted it")
 
 
-def _branch(facts: Facts, wish: Wish, thing: Branch) -> Item | Kept:
-    shipped = thing.merged or thing.pushed
-    if thing.batch in wish.forget:
-        return Item(thing, "the batch is to be forgotten", save=not (shipped or wish.unmerged))
-    if thing.merged:
-        return Item(thing, "it is merged")
-    if thing.batch not in facts.batches:
-        return Kept(thing, "the journal knows no such batch")
-    if thing.task and thing.joined:
-        return Item(thing, "the batch branch has it", save=not (shipped or thing.saved))
-    if wish.older is not None:
-        return Item(thing, "the batch ended long ago", save=not (shipped or thing.saved))
-    return Kept(
-        thing, "it is pushed, and not merged as far as is known here" if thing.pushed else "it is not merged"
+def _decide_branch(facts: GcFacts, options: GcOptions, item: BranchItem) -> Removal | KeptItem:
+    shipped = item.merged or item.pushed
+    if item.batch in options.forget:
+        return Removal(item, "the batch is to be forgotten", save=not (shipped or options.unmerged))
+    if item.merged:
+        return Removal(item, "it is merged")
+    if item.batch not in facts.batches:
+        return KeptItem(item, "the journal knows no such batch")
+    if item.task and item.joined:
+        return Removal(item, "the batch branch has it", save=not (shipped or item.saved))
+    if options.older is not None:
+        return Removal(item, "the batch ended long ago", save=not (shipped or item.saved))
+    return KeptItem(
+        item, "it is pushed, and not merged as far as is known here" if item.pushed else "it is not merged"
     )
 
 
-def _ref(wish: Wish, thing: Ref) -> Item | Kept:
-    if thing.batch not in wish.forget:
-        return Kept(thing, "it can be brought back; it goes with --forget")
-    if thing.elsewhere:
-        return Item(thing, "it is merged or pushed")
-    if wish.unmerged:
-        return Item(thing, "it was never merged, and is to be forgotten all the same")
-    return Kept(thing, "it was never merged; it goes with --with-unmerged")
+def _decide_ref(options: GcOptions, item: RefItem) -> Removal | KeptItem:
+    if item.batch not in options.forget:
+        return KeptItem(item, "it can be brought back; it goes with --forget")
+    if item.elsewhere:
+        return Removal(item, "it is merged or pushed")
+    if options.unmerged:
+        return Removal(item, "it was never merged, and is to be forgotten all the same")
+    return KeptItem(item, "it was never merged; it goes with --with-unmerged")
 
 
-def _lost(wish: Wish, thing: Lost) -> Item | Kept:
-    if wish.lost:
-        return Item(thing, f"the repository {thing.repository} is gone")
-    return Kept(thing, f"the repository {thing.repository} is gone; it goes with --forget-lost")
+def _decide_lost(options: GcOptions, item: LostRepositoryItem) -> Removal | KeptItem:
+    if options.lost:
+        return Removal(item, f"the repository {item.repository} is gone")
+    return KeptItem(item, f"the repository {item.repository} is gone; it goes with --forget-lost")

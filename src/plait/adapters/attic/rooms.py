@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 
-def age(path: Path) -> float:
+def seconds_since_change(path: Path) -> float:
     """Seconds since it was last changed; 0 for what is not there."""
     try:
         return max(0.0, time.time() - path.lstat().st_mtime)
@@ -18,12 +18,12 @@ def age(path: Path) -> float:
         return 0.0
 
 
-Inside = Callable[[Path], tuple[int, ...]]
+ProcessFinder = Callable[[Path], tuple[int, ...]]
 
 
-def at_work() -> Inside:
+def make_process_finder() -> ProcessFinder:
     """Who is at work in a folder now, as far as this user may see."""
-    found = [(pid, folder) for pid, folder in _folders() if pid != os.getpid()]
+    found = [(pid, folder) for pid, folder in _list_process_folders() if pid != os.getpid()]
 
     def inside(folder: Path) -> tuple[int, ...]:
         real = os.path.realpath(folder)
@@ -32,7 +32,7 @@ def at_work() -> Inside:
     return inside
 
 
-def _folders() -> Iterator[tuple[int, str]]:
+def _list_process_folders() -> Iterator[tuple[int, str]]:
     """Every process and the folder it is in."""
     if sys.platform == "linux":
         for name in os.listdir("/proc"):  # noqa: PTH208 - hundreds of paths would cost more than all the rest

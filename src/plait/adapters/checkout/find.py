@@ -7,7 +7,7 @@ from pathlib import Path
 from plait.adapters.checkout import peek
 
 # In the order in which people are asked about them; the first pattern that finds nothing is no loss.
-PLACES = (
+DEFAULT_SOURCE_PATTERNS = (
     "tasks/",
     "docs/tasks/",
     "specs/*/tasks.md",
@@ -22,20 +22,20 @@ PLACES = (
     "TODO.md",
     "docs/TODO.md",
 )
-HINT = ".claude/current-plan.txt"
+PLAN_POINTER = ".claude/current-plan.txt"
 
 
-def discover(top: Path) -> list[Path]:
+def discover_sources(top: Path) -> list[Path]:
     """What lies where sources usually lie. A folder counts if it has a markdown file."""
-    found = [*_hinted(top)]
-    for pattern in PLACES:
+    found = [*_find_pointed_plan(top)]
+    for pattern in DEFAULT_SOURCE_PATTERNS:
         for path in sorted(top.glob(pattern.rstrip("/"))):
             if path.is_dir() if pattern.endswith("/") else path.is_file():
                 found += [path] if path.is_file() or any(path.glob("*.md")) else []
     return list(dict.fromkeys(found))
 
 
-def _hinted(top: Path) -> list[Path]:
+def _find_pointed_plan(top: Path) -> list[Path]:
     """The plan that another tool is at, if its pointer names a file here."""
-    path = top / peek.text(top / HINT).strip()
-    return [path] if peek.there(path) and path.resolve().is_relative_to(top.resolve()) else []
+    path = top / peek.read_text_or_empty(top / PLAN_POINTER).strip()
+    return [path] if peek.file_exists(path) and path.resolve().is_relative_to(top.resolve()) else []

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from plait.adapters.checkout.find import discover
-from plait.adapters.checkout.load import load
-from plait.adapters.checkout.place import Place
-from plait.adapters.checkout.suggestion import Suggestion
-from plait.adapters.checkout.tools import PREFERRED, agents, test_command
+from plait.adapters.checkout.find import discover_sources
+from plait.adapters.checkout.load import read_named_sources
+from plait.adapters.checkout.place import RepoLocation
+from plait.adapters.checkout.suggestion import CommandSuggestion
+from plait.adapters.checkout.tools import PREFERRED_AGENTS, find_installed_agents, suggest_test_command
 from plait.core.errors import PlaitError
 from plait.core.frozen import dataclass
 from plait.core.plan import Severity
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class FoundSource:
     """A source that was looked at: its tasks that are not closed, of all; or why there are none."""
 
     path: str
@@ -24,43 +24,45 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
+class RepoScan:
     """`agent` is the first of those that plait takes without being told to, `preferred`."""
 
-    sources: tuple[Seen, ...]
+    sources: tuple[FoundSource, ...]
     agents: tuple[str, ...]
-    verify: Suggestion | None
-    preferred: tuple[str, ...] = PREFERRED
+    verify: CommandSuggestion | None
+    preferred: tuple[str, ...] = PREFERRED_AGENTS
 
     @property
     def agent(self) -> str | None:
         return next((name for name in self.preferred if name in self.agents), None)
 
 
-def look(place: Place, path: str) -> Findings:
+def scan_repo(location: RepoLocation, path: str) -> RepoScan:
     """`path` is the PATH that agents are looked for on. Nothing is run."""
-    sources = tuple(look_at(place, place.spell(source)) for source in discover(place.top))
-    return Findings(sources, agents(path), test_command(place.top))
+    sources = tuple(
+        examine_source(location, location.relative_name(source)) for source in discover_sources(location.top)
+    )
+    return RepoScan(sources, find_installed_agents(path), suggest_test_command(location.top))
 
 
-def look_at(place: Place, name: str) -> Seen:
+def examine_source(location: RepoLocation, name: str) -> FoundSource:
     """A source by its name as seen from the top. A glob may be several."""
-    if not _lasting(name):
-        return Seen(name, problem="no file of settings can hold a name like this")
+    if not _is_storable_name(name):
+        return FoundSource(name, problem="no file of settings can hold a name like this")
     try:
-        found, _ = load(place, [name], where=place.top)
+        found, _ = read_named_sources(location, [name], where=location.top)
     except PlaitError as error:
-        return Seen(name, problem=error.message.removeprefix(f"{name}: "))
+        return FoundSource(name, problem=error.message.removeprefix(f"{name}: "))
     formats = " and ".join(dict.fromkeys(source.format for source in found))
     tasks = [entry for source in found for entry in source.reading.entries if not entry.parts]
     if tasks:
-        return Seen(name, formats, sum(not entry.mark.closed for entry in tasks), len(tasks))
+        return FoundSource(name, formats, sum(not entry.status.is_closed for entry in tasks), len(tasks))
     problems = [problem for source in found for problem in source.reading.problems]
     worst = min(problems, key=lambda problem: list(Severity).index(problem.severity), default=None)
     said = f"{worst.at}: {worst.message}" if worst else "there is no task in it"
-    return Seen(name, formats, problem=said)
+    return FoundSource(name, formats, problem=said)
 
 
-def _lasting(name: str) -> bool:
+def _is_storable_name(name: str) -> bool:
     """Whether a name comes back as it is from a text file: bytes that are not UTF-8 and spaces at the ends don't."""
     return name == name.strip() and not any("\ud800" <= char <= "\udfff" for char in name)

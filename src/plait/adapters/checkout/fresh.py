@@ -8,34 +8,34 @@ from pathlib import Path
 from secrets import token_hex
 
 
-def put(path: Path, text: str, *, replace: bool = False) -> None:
+def write_new_file(path: Path, text: str, *, replace: bool = False) -> None:
     """Raises OSError. Without `replace`, FileExistsError if there is anything of that name: of two at once, one wins.
 
     With it, a link is replaced itself: what it leads to is not ours to write.
     """
     aside = path.with_name(f".{path.name}.{token_hex(4)}")
-    _write(aside, text)
+    _write_exclusive(aside, text)
     try:
         if replace:
             aside.replace(path)
         else:
-            _claim(aside, path, text)
+            _link_into_place(aside, path, text)
     finally:
         with suppress(OSError):
             aside.unlink(missing_ok=True)
     _sync_folder(path.parent)
 
 
-def _claim(aside: Path, path: Path, text: str) -> None:
+def _link_into_place(aside: Path, path: Path, text: str) -> None:
     try:
         path.hardlink_to(aside)
     except FileExistsError:
         raise
     except OSError:  # a file system without links: the name is claimed first, and filled then
-        _write(path, text)
+        _write_exclusive(path, text)
 
 
-def _write(path: Path, text: str) -> None:
+def _write_exclusive(path: Path, text: str) -> None:
     opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     try:
         with os.fdopen(opened, "wb") as file:

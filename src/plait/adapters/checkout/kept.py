@@ -16,11 +16,11 @@ from typing import Generic, TypeVar
 
 from plait.core.frozen import dataclass
 from plait.core.plan import Problem
-from plait.sources.model import Document, Material, Reading
+from plait.sources.model import Document, SourceFiles, Reading
 
-SETTLED = 3.0  # seconds after a change; the coarsest clocks of file systems tick every two
-MOST = 20_000  # files of which something is kept
-ROOM = 8 << 20  # characters of all of their texts; what is made of them takes many times that
+SETTLED_SECONDS = 3.0  # seconds after a change; the coarsest clocks of file systems tick every two
+MAX_FILES = 20_000  # files of which something is kept
+MAX_CHARACTERS = 8 << 20  # characters of all of their texts; what is made of them takes many times that
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -29,7 +29,7 @@ Signature = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class CachedText:
     """A file as it was read, and what is wrong with its text. `signature` None: it may change unnoticed."""
 
     signature: Signature | None
@@ -37,7 +37,7 @@ class Text:
     problems: Sequence[Problem]
 
 
-class Shelf(Generic[K, V]):
+class SizedCache(Generic[K, V]):
     """What was put there last, as much of it as there is room for. What is longer than that leaves the others alone."""
 
     def __init__(self, room: int) -> None:
@@ -56,51 +56,51 @@ class Shelf(Generic[K, V]):
                 return
             self._things[key] = (thing, size)
             self._left -= size
-            while self._left < 0 or len(self._things) > MOST:
+            while self._left < 0 or len(self._things) > MAX_FILES:
                 self._left += self._things.pop(next(iter(self._things)))[1]
 
 
-class Kept:
+class SourceCache:
     """May be used by several threads: each finds what is right, and the last one's is kept."""
 
-    def __init__(self, now: Callable[[], float] = time.time, room: int = ROOM) -> None:
+    def __init__(self, now: Callable[[], float] = time.time, room: int = MAX_CHARACTERS) -> None:
         self._now = now
-        self._texts = Shelf[tuple[Path, str], Text](room)
-        self._readings = Shelf[tuple[str, str], tuple[Material, Reading]](room)
+        self._texts = SizedCache[tuple[Path, str], CachedText](room)
+        self._readings = SizedCache[tuple[str, str], tuple[SourceFiles, Reading]](room)
 
-    def text(
+    def read_text(
         self,
         path: Path,
         name: str,
-        about: os.stat_result,
+        file_stat: os.stat_result,
         read: Callable[[], tuple[Document, Sequence[Problem]]],
     ) -> tuple[Document, Sequence[Problem]]:
         """`name` is what messages call it: the way to a path may change. `about` is what the file was before `read` is called."""
-        signature, known = _signature(about), self._texts.get((path, name))
+        signature, known = _make_signature(file_stat), self._texts.get((path, name))
         if known is not None and known.signature == signature:
             return known.document, known.problems
         begun = self._now()
         document, problems = read()
         if known is not None and known.document == document:
             document = known.document  # with all that was made of it
-        changed = max(about.st_mtime, about.st_ctime)
-        settled = signature if begun - changed >= SETTLED else None
-        self._texts.put((path, name), Text(settled, document, problems), len(document.text))
+        changed = max(file_stat.st_mtime, file_stat.st_ctime)
+        settled = signature if begun - changed >= SETTLED_SECONDS else None
+        self._texts.put((path, name), CachedText(settled, document, problems), len(document.text))
         return document, problems
 
-    def reading(self, format_name: str, material: Material, read: Callable[[], Reading]) -> Reading:
-        key = (format_name, material.path)
+    def read_source(self, format_name: str, source: SourceFiles, read: Callable[[], Reading]) -> Reading:
+        key = (format_name, source.path)
         known = self._readings.get(key)
-        if known is not None and known[0] == material:
+        if known is not None and known[0] == source:
             return known[1]
         found = read()
-        self._readings.put(key, (material, found), _length(material))
+        self._readings.put(key, (source, found), _measure(source))
         return found
 
 
-def _signature(about: os.stat_result) -> Signature:
+def _make_signature(about: os.stat_result) -> Signature:
     return (about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns)
 
 
-def _length(material: Material) -> int:
-    return sum(len(each.text) for each in (*material.documents, *material.companions.values()))
+def _measure(source: SourceFiles) -> int:
+    return sum(len(each.text) for each in (*source.documents, *source.companions.values()))

@@ -10,29 +10,29 @@ from plait.core.plan import Problem, Severity
 from plait.core.task import Origin
 
 
-def new(paths: Sequence[Path], met: set[Path]) -> list[Path]:
+def drop_known(paths: Sequence[Path], known: set[Path]) -> list[Path]:
     """Those that were not met before; now they are."""
     found = []
     for path in paths:
         whole = path.resolve()
-        if whole not in met:
-            met.add(whole)
+        if whole not in known:
+            known.add(whole)
             found.append(path)
     return found
 
 
-def missing(said: str) -> Problem:
-    what = "nothing fits this pattern" if glob.has_magic(said) else "there is no such file or folder"
-    return Problem(Severity.WARNING, f"{what}: skipped", Origin(said))
+def report_missing(value: str) -> Problem:
+    what = "nothing fits this pattern" if glob.has_magic(value) else "there is no such file or folder"
+    return Problem(Severity.WARNING, f"{what}: skipped", Origin(value))
 
 
-def paths_of(where: Path, said: str) -> list[Path]:
-    if not said:  # a variable that was not set, and not this folder
+def expand_name(where: Path, value: str) -> list[Path]:
+    if not value:  # a variable that was not set, and not this folder
         return []
-    path = where / said
+    path = where / value
     if path.exists():
         return [path]
-    if not glob.has_magic(said):
+    if not glob.has_magic(value):
         return []
-    found = glob.glob(said, root_dir=where, recursive=True)  # noqa: PTH207 - it takes absolute patterns too
+    found = glob.glob(value, root_dir=where, recursive=True)  # noqa: PTH207 - it takes absolute patterns too
     return sorted(where / name for name in found)

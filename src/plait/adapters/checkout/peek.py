@@ -8,47 +8,47 @@ from pathlib import Path
 
 Tree = Mapping[str, object]
 
-LARGEST = 1024 * 1024  # bytes; no file that people set their tools up with is longer
+MAX_READ_BYTES = 1024 * 1024  # bytes; no file that people set their tools up with is longer
 
 # A text, a comment, or a comma before the end of a list. What is never closed ends with the file: one pass is enough.
 _JSONC = re.compile(r'(?P<text>"(?:\\.|[^"\\])*+"?)|//[^\r\n]*+|/\*(?:.*?\*/|.*)|,(?=\s*+[\]}])', re.DOTALL)
 
 
-def there(path: Path) -> bool:
+def file_exists(path: Path) -> bool:
     try:
         return path.is_file()
     except (OSError, ValueError):
         return False
 
 
-def first(top: Path, names: Iterable[str]) -> str | None:
+def find_first(top: Path, names: Iterable[str]) -> str | None:
     """The first of these files that is there."""
-    return next((name for name in names if there(top / name)), None)
+    return next((name for name in names if file_exists(top / name)), None)
 
 
-def text(path: Path) -> str:
+def read_text_or_empty(path: Path) -> str:
     try:
-        if not path.is_file() or path.stat().st_size > LARGEST:  # a pipe would be waited for
+        if not path.is_file() or path.stat().st_size > MAX_READ_BYTES:  # a pipe would be waited for
             return ""
         return path.read_bytes().decode("utf-8-sig", "replace")
     except (OSError, ValueError):
         return ""
 
 
-def toml(path: Path) -> Tree:
+def read_toml(path: Path) -> Tree:
     import tomllib  # noqa: PLC0415 - most who look at a file need neither this nor JSON
 
     try:
-        return tomllib.loads(text(path))
+        return tomllib.loads(read_text_or_empty(path))
     except (ValueError, RecursionError):
         return {}
 
 
-def json_tree(path: Path) -> Tree:
+def read_json(path: Path) -> Tree:
     """JSON, with the comments and commas that some tools allow in it."""
     import json  # noqa: PLC0415
 
-    said = text(path)
+    said = read_text_or_empty(path)
     for attempt in (said, _JSONC.sub(lambda found: found["text"] or "", said)):
         try:
             tree = json.loads(attempt)
@@ -58,13 +58,13 @@ def json_tree(path: Path) -> Tree:
     return {}
 
 
-def within(tree: object, *names: str) -> object:
+def get_nested(tree: object, *names: str) -> object:
     """What stands under these names; None if nothing does."""
     for name in names:
         tree = tree.get(name) if isinstance(tree, Mapping) else None
     return tree
 
 
-def table(tree: object, *names: str) -> Tree:
-    found = within(tree, *names)
+def get_table(tree: object, *names: str) -> Tree:
+    found = get_nested(tree, *names)
     return found if isinstance(found, Mapping) else {}

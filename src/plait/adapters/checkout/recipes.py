@@ -16,7 +16,7 @@ _PARAMETER = re.compile(rf"\s+(?P<many>[*+]?)\$?[A-Za-z_][\w-]*(?P<value>\s*=\s*
 _HEAD_END = re.compile(r"\s*:(?!=)(?P<rest>[^#]*)")
 
 
-def make_has(text: str, target: str) -> bool:
+def has_make_target(text: str, target: str) -> bool:
     """Whether a rule for it has a recipe or names what it needs; that it is `.PHONY` makes no rule."""
     prefix, mine, defining = "\t", False, False
     for line in _CONTINUED.sub(" ", text).split("\n"):
@@ -30,19 +30,19 @@ def make_has(text: str, target: str) -> bool:
         elif rule := _RULE.match(line):
             if _VARIABLE.match(rule["rest"]):  # a variable for this target alone
                 continue
-            mine = _names(rule["targets"], target)
+            mine = _lists_target(rule["targets"], target)
             if mine and rule["rest"].partition("#")[0].strip():
                 return True
     return False
 
 
-def _names(targets: str, target: str) -> bool:
+def _lists_target(targets: str, target: str) -> bool:
     """A colon inside of a function's call ends no list of targets; `&` before it says that one recipe makes them all."""
     whole = targets.count("(") == targets.count(")")
     return whole and target in targets.rstrip().removesuffix("&").split()
 
 
-def just_has(text: str, recipe: str) -> bool:
+def has_just_recipe(text: str, recipe: str) -> bool:
     """Whether it can be run without arguments and has a body or dependencies; an alias is as good."""
     name = re.escape(recipe)
     alias, own = re.compile(rf"alias\s+{name}\s*:="), re.compile(rf"@?{name}(?![\w-])")
@@ -51,14 +51,14 @@ def just_has(text: str, recipe: str) -> bool:
         if alias.match(line):
             return True
         head = own.match(line)
-        rest = _after_parameters(line, head.end()) if head else None
+        rest = _read_dependencies(line, head.end()) if head else None
         if rest is not None:
             below = next(filter(str.strip, lines[number + 1 :]), "")
             return bool(rest.strip()) or below[:1] in {" ", "\t"}
     return False
 
 
-def _after_parameters(line: str, place: int) -> str | None:
+def _read_dependencies(line: str, place: int) -> str | None:
     """The dependencies of a recipe; None if it is no recipe, or one that can't go without an argument."""
     while found := _PARAMETER.match(line, place):
         if found["many"] != "*" and not found["value"]:

@@ -4,7 +4,7 @@ from plait.core.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Suggestion:
+class CommandSuggestion:
     """A command, and what was seen that speaks for it.
 
     The words are our own, but for names that no shell takes for anything else: no file's text gets into a command.

@@ -9,17 +9,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 from plait.adapters.checkout import peek
-from plait.adapters.checkout.peek import table, within
-from plait.adapters.checkout.python_tests import python_tests
-from plait.adapters.checkout.recipes import just_has, make_has
-from plait.adapters.checkout.suggestion import Suggestion
+from plait.adapters.checkout.peek import get_table, get_nested
+from plait.adapters.checkout.python_tests import suggest_python_tests
+from plait.adapters.checkout.recipes import has_just_recipe, has_make_target
+from plait.adapters.checkout.suggestion import CommandSuggestion
 
 # Those that plait takes without being told to, the first that is there.
-PREFERRED = ("claude", "codex", "gemini", "opencode", "aider")
-OTHERS = ("qwen", "copilot", "mini", "pi", "cn", "cline", "cube", "amp", "goose", "cursor-agent")
+PREFERRED_AGENTS = ("claude", "codex", "gemini", "opencode", "aider")
+OTHER_AGENTS = ("qwen", "copilot", "mini", "pi", "cn", "cline", "cube", "amp", "goose", "cursor-agent")
 
-_MANAGERS = {"npm": "npm test", "pnpm": "pnpm test", "yarn": "yarn test", "bun": "bun run test"}
-_LOCKS = {
+_NODE_TEST_COMMANDS = {"npm": "npm test", "pnpm": "pnpm test", "yarn": "yarn test", "bun": "bun run test"}
+_NODE_LOCK_FILES = {
     "pnpm-lock.yaml": "pnpm",
     "yarn.lock": "yarn",
     "bun.lock": "bun",
@@ -28,7 +28,7 @@ _LOCKS = {
     "npm-shrinkwrap.json": "npm",
 }
 _PLACEHOLDER = "no test specified"
-_ENDLESS = re.compile(r"--watch(?:All)?(?![\w-])(?!=false)")
+_WATCH_FLAG = re.compile(r"--watch(?:All)?(?![\w-])(?!=false)")
 _RSPEC = re.compile(r"""^[ \t]*gem[ \t(]+["']rspec(?:-rails)?["']""", re.MULTILINE)
 _RAKE_TEST = re.compile(
     r"^[ \t]*(?:task[ \t(]+(?::test\b|test:|[\"']test[\"'])|.*Rake::TestTask\.new\b)", re.MULTILINE
@@ -36,108 +36,119 @@ _RAKE_TEST = re.compile(
 _DENO_TESTS = ("*_test.ts", "*.test.ts", "*_test.js", "*.test.js")
 
 
-def agents(path: str) -> tuple[str, ...]:
+def find_installed_agents(path: str) -> tuple[str, ...]:
     """The known agents that are on this PATH."""
-    return tuple(name for name in (*PREFERRED, *OTHERS) if shutil.which(name, path=path))
+    return tuple(name for name in (*PREFERRED_AGENTS, *OTHER_AGENTS) if shutil.which(name, path=path))
 
 
-def test_command(top: Path) -> Suggestion | None:
+def suggest_test_command(top: Path) -> CommandSuggestion | None:
     """From the files that lie there, never by running anything; the first that tells of tests is believed."""
-    return next(filter(None, (look(top) for look in _LOOKS)), None)
+    return next(filter(None, (look(top) for look in _SUGGESTERS)), None)
 
 
-def _make(top: Path) -> Suggestion | None:
-    name = peek.first(top, ("GNUmakefile", "makefile", "Makefile"))  # make reads the first of these only
-    if name and make_has(peek.text(top / name), "test"):
-        return Suggestion("make test", "the makefile has a target test")
+def _suggest_make(top: Path) -> CommandSuggestion | None:
+    name = peek.find_first(top, ("GNUmakefile", "makefile", "Makefile"))  # make reads the first of these only
+    if name and has_make_target(peek.read_text_or_empty(top / name), "test"):
+        return CommandSuggestion("make test", "the makefile has a target test")
     return None
 
 
-def _just(top: Path) -> Suggestion | None:
-    name = peek.first(top, ("justfile", "Justfile", ".justfile"))
-    if name and just_has(peek.text(top / name), "test"):
-        return Suggestion("just test", "the justfile has a recipe test")
+def _suggest_just(top: Path) -> CommandSuggestion | None:
+    name = peek.find_first(top, ("justfile", "Justfile", ".justfile"))
+    if name and has_just_recipe(peek.read_text_or_empty(top / name), "test"):
+        return CommandSuggestion("just test", "the justfile has a recipe test")
     return None
 
 
-def _node(top: Path) -> Suggestion | None:
-    package = peek.json_tree(top / "package.json")
-    script = within(package, "scripts", "test")
-    if not isinstance(script, str) or not script.strip() or _PLACEHOLDER in script or _ENDLESS.search(script):
+def _suggest_node(top: Path) -> CommandSuggestion | None:
+    package = peek.read_json(top / "package.json")
+    script = get_nested(package, "scripts", "test")
+    if (
+        not isinstance(script, str)
+        or not script.strip()
+        or _PLACEHOLDER in script
+        or _WATCH_FLAG.search(script)
+    ):
         return None
-    said = within(package, "packageManager")
+    said = get_nested(package, "packageManager")
     wanted = said.partition("@")[0] if isinstance(said, str) else ""
-    if wanted in _MANAGERS:
-        return Suggestion(_MANAGERS[wanted], f"package.json has a script test, and asks for {wanted}")
-    lock = peek.first(top, _LOCKS)
+    if wanted in _NODE_TEST_COMMANDS:
+        return CommandSuggestion(
+            _NODE_TEST_COMMANDS[wanted], f"package.json has a script test, and asks for {wanted}"
+        )
+    lock = peek.find_first(top, _NODE_LOCK_FILES)
     why = f"package.json has a script test{f', and there is a {lock}' if lock else ''}"
-    return Suggestion(_MANAGERS[_LOCKS[lock] if lock else "npm"], why)
+    return CommandSuggestion(_NODE_TEST_COMMANDS[_NODE_LOCK_FILES[lock] if lock else "npm"], why)
 
 
-def _cargo(top: Path) -> Suggestion | None:
-    tree = peek.toml(top / "Cargo.toml")
+def _suggest_cargo(top: Path) -> CommandSuggestion | None:
+    tree = peek.read_toml(top / "Cargo.toml")
     if "package" in tree and "workspace" in tree:  # without the flag, the package at the top alone
-        return Suggestion("cargo test --workspace", "Cargo.toml is of a workspace")
+        return CommandSuggestion("cargo test --workspace", "Cargo.toml is of a workspace")
     return (
-        Suggestion("cargo test", "there is a Cargo.toml") if {"package", "workspace"} & tree.keys() else None
+        CommandSuggestion("cargo test", "there is a Cargo.toml")
+        if {"package", "workspace"} & tree.keys()
+        else None
     )
 
 
-def _ruby(top: Path) -> Suggestion | None:
-    gemfile = peek.text(top / "Gemfile")
+def _suggest_ruby(top: Path) -> CommandSuggestion | None:
+    gemfile = peek.read_text_or_empty(top / "Gemfile")
     if _RSPEC.search(gemfile):
-        return Suggestion("bundle exec rspec", "the Gemfile has rspec")
-    if gemfile and _RAKE_TEST.search(peek.text(top / "Rakefile")):
-        return Suggestion("bundle exec rake test", "the Rakefile has a task test")
+        return CommandSuggestion("bundle exec rspec", "the Gemfile has rspec")
+    if gemfile and _RAKE_TEST.search(peek.read_text_or_empty(top / "Rakefile")):
+        return CommandSuggestion("bundle exec rake test", "the Rakefile has a task test")
     return None
 
 
-def _java(top: Path) -> Suggestion | None:
-    if peek.there(top / "pom.xml"):
-        return _wrapped(top, "mvnw", "mvn", "pom.xml")
-    build = peek.first(top, ("build.gradle", "build.gradle.kts"))
-    return _wrapped(top, "gradlew", "gradle", build) if build else None
+def _suggest_java(top: Path) -> CommandSuggestion | None:
+    if peek.file_exists(top / "pom.xml"):
+        return _suggest_wrapper(top, "mvnw", "mvn", "pom.xml")
+    build = peek.find_first(top, ("build.gradle", "build.gradle.kts"))
+    return _suggest_wrapper(top, "gradlew", "gradle", build) if build else None
 
 
-def _wrapped(top: Path, wrapper: str, tool: str, build: str) -> Suggestion:
+def _suggest_wrapper(top: Path, wrapper: str, tool: str, build: str) -> CommandSuggestion:
     """The repository's own wrapper, if it can be run."""
-    if peek.there(top / wrapper) and os.access(top / wrapper, os.X_OK):
-        return Suggestion(f"./{wrapper} test", f"there is a {build}, and a {wrapper}")
-    return Suggestion(f"{tool} test", f"there is a {build}")
+    if peek.file_exists(top / wrapper) and os.access(top / wrapper, os.X_OK):
+        return CommandSuggestion(f"./{wrapper} test", f"there is a {build}, and a {wrapper}")
+    return CommandSuggestion(f"{tool} test", f"there is a {build}")
 
 
-def _composer(top: Path) -> Suggestion | None:
-    if not within(peek.json_tree(top / "composer.json"), "scripts", "test"):
+def _suggest_composer(top: Path) -> CommandSuggestion | None:
+    if not get_nested(peek.read_json(top / "composer.json"), "scripts", "test"):
         return None
-    return Suggestion("composer test", "composer.json has a script test")
+    return CommandSuggestion("composer test", "composer.json has a script test")
 
 
-def _deno(top: Path) -> Suggestion | None:
-    name = peek.first(top, ("deno.json", "deno.jsonc"))
+def _suggest_deno(top: Path) -> CommandSuggestion | None:
+    name = peek.find_first(top, ("deno.json", "deno.jsonc"))
     if name is None:
         return None
-    if "test" in table(peek.json_tree(top / name), "tasks"):
-        return Suggestion("deno task test", f"{name} has a task test")
+    if "test" in get_table(peek.read_json(top / name), "tasks"):
+        return CommandSuggestion("deno task test", f"{name} has a task test")
     folders = (top, top / "tests", top / "test", top / "src")
     if any(any(folder.glob(pattern)) for folder in folders for pattern in _DENO_TESTS):
-        return Suggestion("deno test", f"there is a {name}")
+        return CommandSuggestion("deno test", f"there is a {name}")
     return None
 
 
-def _by_file(name: str, command: str) -> Callable[[Path], Suggestion | None]:
-    return lambda top: Suggestion(command, f"there is a {name}") if peek.there(top / name) else None
+def _suggest_by_file(name: str, command: str) -> Callable[[Path], CommandSuggestion | None]:
+    return lambda top: (
+        CommandSuggestion(command, f"there is a {name}") if peek.file_exists(top / name) else None
+    )
 
 
-_LOOKS: tuple[Callable[[Path], Suggestion | None], ...] = (
-    _make,
-    _just,
-    _node,
-    python_tests,
-    _cargo,
-    _by_file("go.mod", "go test ./..."),
-    _by_file("mix.exs", "mix test"),
-    _ruby,
-    _java,
-    _composer,
-    _deno,
+_SUGGESTERS: tuple[Callable[[Path], CommandSuggestion | None], ...] = (
+    _suggest_make,
+    _suggest_just,
+    _suggest_node,
+    suggest_python_tests,
+    _suggest_cargo,
+    _suggest_by_file("go.mod", "go test ./..."),
+    _suggest_by_file("mix.exs", "mix test"),
+    _suggest_ruby,
+    _suggest_java,
+    _suggest_composer,
+    _suggest_deno,
 )

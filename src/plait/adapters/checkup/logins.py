@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 
-from plait.agents.known import Login
+from plait.agents.known import AgentLogin
 from plait.core.frozen import dataclass
 
-_EMPTY = 2  # bytes: `{}`
+_EMPTY_BYTES = 2  # bytes: `{}`
 
 
 class LoggedIn(StrEnum):
@@ -19,7 +19,7 @@ class LoggedIn(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class LoginStatus:
     """`by` is the name of a variable or of a file, and never what is in it; `how` is how to log in."""
 
     logged_in: LoggedIn
@@ -27,22 +27,24 @@ class Seen:
     how: str = ""
 
 
-def look(login: Login | None, environment: Mapping[str, str], home: Path, *, keychain: bool = False) -> Seen:
+def detect_login(
+    login: AgentLogin | None, environment: Mapping[str, str], home: Path, *, keychain: bool = False
+) -> LoginStatus:
     """`keychain`: this system keeps what tools would write into files. Whoever leaves no file may be logged in unseen."""
     if login is None:
-        return Seen(LoggedIn.UNKNOWN)
+        return LoginStatus(LoggedIn.UNKNOWN)
     variable = next((name for name in login.variables if environment.get(name, "").strip()), None)
     if variable is not None:
-        return Seen(LoggedIn.YES, variable, login.how)
-    file = next((name for name in login.files if _holds(home / name)), None)
+        return LoginStatus(LoggedIn.YES, variable, login.how)
+    file = next((name for name in login.files if _has_content(home / name)), None)
     if file is not None:
-        return Seen(LoggedIn.YES, f"~/{file}", login.how)
+        return LoginStatus(LoggedIn.YES, f"~/{file}", login.how)
     unseen = keychain or not login.files
-    return Seen(LoggedIn.UNKNOWN if unseen else LoggedIn.NO, how=login.how)
+    return LoginStatus(LoggedIn.UNKNOWN if unseen else LoggedIn.NO, how=login.how)
 
 
-def _holds(path: Path) -> bool:
+def _has_content(path: Path) -> bool:
     try:
-        return path.is_file() and path.stat().st_size > _EMPTY
+        return path.is_file() and path.stat().st_size > _EMPTY_BYTES
     except OSError:
         return False

@@ -7,36 +7,36 @@ from enum import StrEnum
 
 from plait.core.frozen import dataclass
 
-_NAMED = 4
+_MAX_NAMES = 4
 
 
-class Verdict(StrEnum):
+class CheckStatus(StrEnum):
     OK = "ok"
     WARNING = "warning"
     PROBLEM = "problem"
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class DoctorCheck:
     topic: str
-    verdict: Verdict
+    verdict: CheckStatus
     said: str
     hint: str = ""
 
 
-def ok(topic: str, said: str) -> Check:
-    return Check(topic, Verdict.OK, said)
+def ok(topic: str, said: str) -> DoctorCheck:
+    return DoctorCheck(topic, CheckStatus.OK, said)
 
 
-def warning(topic: str, said: str, hint: str = "") -> Check:
-    return Check(topic, Verdict.WARNING, said, hint)
+def warning(topic: str, said: str, hint: str = "") -> DoctorCheck:
+    return DoctorCheck(topic, CheckStatus.WARNING, said, hint)
 
 
-def problem(topic: str, said: str, hint: str = "") -> Check:
-    return Check(topic, Verdict.PROBLEM, said, hint)
+def problem(topic: str, said: str, hint: str = "") -> DoctorCheck:
+    return DoctorCheck(topic, CheckStatus.PROBLEM, said, hint)
 
 
-def size(count: int) -> str:
+def format_bytes(count: int) -> str:
     """Bytes, for people."""
     for unit, worth in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
         if count >= worth:
@@ -44,11 +44,11 @@ def size(count: int) -> str:
     return f"{count} bytes"
 
 
-def count(number: int, one: str, plural: str = "s") -> str:
+def format_count(number: int, one: str, plural: str = "s") -> str:
     return f"1 {one}" if number == 1 else f"{number} {one}{plural}"
 
 
-def names(found: Iterable[str]) -> str:
+def format_names(found: Iterable[str]) -> str:
     shown = list(found)
-    more = f" and {len(shown) - _NAMED} more" if len(shown) > _NAMED else ""
-    return ", ".join(shown[:_NAMED]) + more
+    more = f" and {len(shown) - _MAX_NAMES} more" if len(shown) > _MAX_NAMES else ""
+    return ", ".join(shown[:_MAX_NAMES]) + more

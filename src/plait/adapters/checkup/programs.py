@@ -14,9 +14,9 @@ from tempfile import TemporaryFile
 
 from plait.core.frozen import dataclass
 
-PATIENCE = 10.0  # seconds; some start slowly
-_NUMBER = re.compile(r"\d+(?:\.\d+)+[\w.+-]*")
-_MOST = 4096
+VERSION_TIMEOUT_SECONDS = 10.0  # seconds; some start slowly
+_VERSION_NUMBER = re.compile(r"\d+(?:\.\d+)+[\w.+-]*")
+_MAX_OUTPUT_BYTES = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,31 +29,33 @@ class Program:
     trouble: str = ""
 
 
-def ask(
-    names: Sequence[str], path: str | None = None, *, patience: float = PATIENCE
+def probe_programs(
+    names: Sequence[str], path: str | None = None, *, timeout: float = VERSION_TIMEOUT_SECONDS
 ) -> Mapping[str, Program]:
     """`path` is the PATH to look on; None: this process's own."""
     with ThreadPoolExecutor(max_workers=max(1, len(names))) as pool:
-        return dict(zip(names, pool.map(lambda name: _ask(name, path, patience), names), strict=True))
+        return dict(
+            zip(names, pool.map(lambda name: _probe_program(name, path, timeout), names), strict=True)
+        )
 
 
-def _ask(name: str, path: str | None, patience: float) -> Program:
+def _probe_program(name: str, path: str | None, patience: float) -> Program:
     found = shutil.which(name, path=path)
     if found is None:
         return Program(name)
     try:
-        said, code = _output([found, "--version"], patience)
+        said, code = _read_output([found, "--version"], patience)
     except subprocess.TimeoutExpired:
         return Program(name, found, trouble=f"no answer in {patience:g} seconds")
     except OSError as error:
         return Program(name, found, trouble=error.strerror or str(error))
-    number = _NUMBER.search(said)
+    number = _VERSION_NUMBER.search(said)
     if code:
         return Program(name, found, trouble=f"--version ended with exit status {code}")
     return Program(name, found, number[0] if number else None)
 
 
-def _output(words: Sequence[str], patience: float) -> tuple[str, int]:
+def _read_output(words: Sequence[str], patience: float) -> tuple[str, int]:
     """To a file, not to a pipe: what a program leaves running would keep a pipe open for ever."""
     with TemporaryFile() as out:
         process = subprocess.Popen(  # noqa: S603 - a program that a person installed, and a fixed word
@@ -72,4 +74,4 @@ def _output(words: Sequence[str], patience: float) -> tuple[str, int]:
             process.wait()
             raise
         out.seek(0)
-        return out.read(_MOST).decode("utf-8", "replace"), code
+        return out.read(_MAX_OUTPUT_BYTES).decode("utf-8", "replace"), code

@@ -7,63 +7,67 @@ import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from plait.adapters.checkup.model import Check, count, names, ok, size, warning
-from plait.adapters.checkup.store import disk_use, trouble
-from plait.site.workspaces.layout import Layout, children
+from plait.adapters.checkup.model import DoctorCheck, format_count, format_names, ok, format_bytes, warning
+from plait.adapters.checkup.store import measure_disk_use, find_write_problem
+from plait.site.workspaces.layout import WorkspaceLayout, list_children
 
-_TOPIC, _LEFT = "worktrees", "leftovers"
-_GC = "plait gc shows what can go, and removes it."
-_FRESH = 600.0  # seconds: what is younger may be on its way
+_WORKTREES, _LEFTOVERS = "worktrees", "leftovers"
+_GC_HINT = "plait gc shows what can go, and removes it."
+_MIN_AGE_SECONDS = 600.0  # seconds: what is younger may be on its way
 
 
-def worktrees(root: Path, cap: int) -> Check:
+def check_worktrees(root: Path, cap: int) -> DoctorCheck:
     """`cap` is workspace.disk_cap, in bytes."""
-    wrong = trouble(root)
+    wrong = find_write_problem(root)
     if wrong:
         hint = "No task can have a worktree there: see workspace.location."
-        return warning(_TOPIC, f"{root}: {wrong}", hint)
-    layout = Layout(root)
-    there = layout.all()
+        return warning(_WORKTREES, f"{root}: {wrong}", hint)
+    layout = WorkspaceLayout(root)
+    there = layout.list_all()
     if not there:
-        return ok(_TOPIC, f"{root}: none yet")
-    used, complete = disk_use([str(each) for each in there])
-    pooled = len(children(layout.pool))
-    in_use = sum(len(children(folder)) for folder in _batches(layout))
+        return ok(_WORKTREES, f"{root}: none yet")
+    used, complete = measure_disk_use([str(each) for each in there])
+    pooled = len(list_children(layout.pool))
+    in_use = sum(len(list_children(folder)) for folder in _list_batch_folders(layout))
     told = f"{root}: {in_use} in use, {pooled} kept for the next tasks"
-    disk = f"{'' if complete else 'more than '}{size(used)} of {size(cap)} (workspace.disk_cap)"
+    disk = (
+        f"{'' if complete else 'more than '}{format_bytes(used)} of {format_bytes(cap)} (workspace.disk_cap)"
+    )
     if used > cap:
-        return warning(_TOPIC, f"{told}, {disk}: no task starts in a new one", _GC)
-    return ok(_TOPIC, f"{told}, {disk}")
+        return warning(_WORKTREES, f"{told}, {disk}: no task starts in a new one", _GC_HINT)
+    return ok(_WORKTREES, f"{told}, {disk}")
 
 
-def left_worktrees(root: Path, batches: Mapping[str, bool], *, engine: bool) -> Iterator[Check]:
+def find_leftover_worktrees(
+    root: Path, batches: Mapping[str, bool], *, engine: bool
+) -> Iterator[DoctorCheck]:
     """`batches` are those that the journal knows, with whether each has ended. An engine clears up by itself."""
     if engine:
         return
-    layout = Layout(root)
+    layout = WorkspaceLayout(root)
     going = {layout.batch(batch).name for batch, over in batches.items() if not over}
     ended = {layout.batch(batch).name for batch in batches} - going
     for words, folders in (
-        ("of batches that have ended", [each for each in _batches(layout) if each.name in ended]),
-        ("of no batch", [each for each in _batches(layout) if each.name not in ended | going]),
+        ("of batches that have ended", [each for each in _list_batch_folders(layout) if each.name in ended]),
+        ("of no batch", [each for each in _list_batch_folders(layout) if each.name not in ended | going]),
         ("half made or half removed", [layout.making, layout.trash]),
     ):
-        found = [each for folder in folders for each in children(folder) if _old(each)]
+        found = [each for folder in folders for each in list_children(folder) if _is_old(each)]
         if found:
-            said = f"{count(len(found), 'worktree')} {words}: {names(_short(each, root) for each in found)}"
-            yield warning(_LEFT, said, _GC)
+            said = f"{format_count(len(found), 'worktree')} {words}: {format_names(_format_relative(each, root) for each in found)}"
+            yield warning(_LEFTOVERS, said, _GC_HINT)
 
 
-def _batches(layout: Layout) -> list[Path]:
-    return [each for each in children(layout.root) if each.name.startswith("batch-")]
+def _list_batch_folders(layout: WorkspaceLayout) -> list[Path]:
+    return [each for each in list_children(layout.root) if each.name.startswith("batch-")]
 
 
-def _short(path: Path, root: Path) -> str:
+def _format_relative(path: Path, root: Path) -> str:
     return str(path.relative_to(root))
 
 
-def _old(path: Path) -> bool:
+def _is_old(path: Path) -> bool:
     try:
-        return time.time() - os.lstat(path).st_mtime > _FRESH
+        return time.time() - os.lstat(path).st_mtime > _MIN_AGE_SECONDS
     except OSError:
         return False

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from plait.core.frozen import dataclass
-from plait.site.processes import start_of
+from plait.site.processes import start_time
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
+class ProcessIdentity:
     """Worth something only on the machine, and until the reboot, that it is from."""
 
     pid: int
     start: int
 
     @property
-    def alive(self) -> bool:
-        return identify(self.pid) == self
+    def is_alive(self) -> bool:
+        return identify_process(self.pid) == self
 
 
-def identify(pid: int) -> Identity | None:
+def identify_process(pid: int) -> ProcessIdentity | None:
     """None if it does not run any more; what waits only for its parent holds nothing."""
-    start = start_of(pid)
-    return None if start is None else Identity(pid, start)
+    start = start_time(pid)
+    return None if start is None else ProcessIdentity(pid, start)

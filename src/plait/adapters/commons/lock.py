@@ -15,12 +15,12 @@ from pathlib import Path
 
 from plait.adapters.commons import files
 
-PATIENCE = 2.0  # seconds; on a busy machine somebody may be slow
-_FIRST, _LONGEST = 0.0002, 0.01
-_SIGNATURE = 40
+LOCK_TIMEOUT_SECONDS = 2.0  # seconds; on a busy machine somebody may be slow
+_FIRST_PAUSE_SECONDS, _MAX_PAUSE_SECONDS = 0.0002, 0.01
+_SIGNATURE_BYTES = 40
 
 
-class Lock:
+class SharedLock:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._stuck = b""  # the signature of a turn that is not waited for any more
@@ -28,15 +28,15 @@ class Lock:
         self._fd: int | None = None
 
     @property
-    def mine(self) -> bool:
+    def is_held(self) -> bool:
         return self._fd is not None
 
     @property
-    def stuck(self) -> str:
+    def stuck_holder(self) -> str:
         """The process that has it and is not waited for; empty if there is none."""
         return self._stuck.split(b" ")[0].decode("ascii", "replace")
 
-    def take(self) -> None:
+    def acquire(self) -> None:
         """Ask `mine` whether that went well: it may be stuck. A second time, inside, is the same lock.
 
         Raise OSError if there can be no lock here. In any case it is released once for each time.
@@ -52,31 +52,31 @@ class Lock:
             os.close(fd)
 
     def _wait(self) -> int | None:
-        seen, since, pause = b"", time.monotonic(), _FIRST
+        seen, since, pause = b"", time.monotonic(), _FIRST_PAUSE_SECONDS
         while True:
-            fd, holder = self._try()
+            fd, holder = self._try_acquire()
             if fd is not None:
                 self._stuck = b""
                 return fd
             if holder != seen:  # it goes from hand to hand
                 seen, since = holder, time.monotonic()
-            if holder == self._stuck or time.monotonic() - since > PATIENCE:
+            if holder == self._stuck or time.monotonic() - since > LOCK_TIMEOUT_SECONDS:
                 self._stuck = holder
                 return None
             time.sleep(pause)
-            pause = min(2 * pause, _LONGEST)
+            pause = min(2 * pause, _MAX_PAUSE_SECONDS)
 
-    def _try(self) -> tuple[int | None, bytes]:
+    def _try_acquire(self) -> tuple[int | None, bytes]:
         """It, or the signature of who has it."""
-        fd = files.open_new(self.path, os.O_RDWR)
+        fd = files.open_or_create(self.path, os.O_RDWR)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if files.is_there(self.path, fd):
-                self._sign(fd)
+            if files.is_same_file(self.path, fd):
+                self._write_signature(fd)
                 return fd, b""
             holder = b"nobody"  # the file was removed meanwhile
         except BlockingIOError:
-            holder = os.pread(fd, _SIGNATURE, 0) or b"unknown"
+            holder = os.pread(fd, _SIGNATURE_BYTES, 0) or b"unknown"
         except BaseException:
             os.close(fd)
             raise
@@ -84,6 +84,6 @@ class Lock:
         return None, holder
 
     @staticmethod
-    def _sign(fd: int) -> None:
+    def _write_signature(fd: int) -> None:
         with suppress(OSError):  # a full disk; others take us for slow, at worst
-            os.pwrite(fd, f"{os.getpid()} {time.monotonic_ns()}\n".ljust(_SIGNATURE).encode(), 0)
+            os.pwrite(fd, f"{os.getpid()} {time.monotonic_ns()}\n".ljust(_SIGNATURE_BYTES).encode(), 0)

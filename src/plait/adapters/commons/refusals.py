@@ -12,38 +12,38 @@ from plait.core.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class ProviderRefusal:
     engine: str
     provider: str
     until: float
 
 
-class Refusals:
+class ProviderRefusals:
     """`engine` is whose these are: it hears of the others' only."""
 
     def __init__(self, path: Path, engine: str) -> None:
         self._path = path
         self._engine = engine
 
-    def tell(self, provider: str, until: float, now: float) -> None:
+    def record(self, provider: str, until: float, now: float) -> None:
         """A later word of the same engine takes the place of an earlier one."""
         if not isfinite(until):
             return
-        told = Refusal(self._engine, files.clean(provider), until)
+        told = ProviderRefusal(self._engine, files.make_printable(provider), until)
         try:
-            standing = self._standing(now)
+            standing = self._read_current(now)
         except FileNotFoundError:
             standing = []
         rest = [each for each in standing if (each.engine, each.provider) != (told.engine, told.provider)]
-        files.put(self._path, msgspec.json.encode([*rest, told]))
+        files.replace_shared_file(self._path, msgspec.json.encode([*rest, told]))
 
-    def heard(self, now: float, *, tidy: bool) -> dict[str, float]:
+    def read_others(self, now: float, *, clean_up: bool) -> dict[str, float]:
         """By provider, the longest; `tidy`: when the last one is over, the file goes too."""
         try:
-            standing = self._standing(now)
+            standing = self._read_current(now)
         except FileNotFoundError:
             return {}
-        if tidy and not standing:
+        if clean_up and not standing:
             self._path.unlink(missing_ok=True)
         heard: dict[str, float] = {}
         for each in standing:
@@ -51,20 +51,20 @@ class Refusals:
                 heard[each.provider] = max(each.until, heard.get(each.provider, 0.0))
         return heard
 
-    def _standing(self, now: float) -> list[Refusal]:
-        return [each for each in _refusals(files.read_there(self._path)) if each.until > now]
+    def _read_current(self, now: float) -> list[ProviderRefusal]:
+        return [each for each in _decode_refusals(files.read_regular_file(self._path)) if each.until > now]
 
 
-def _refusals(data: bytes) -> list[Refusal]:
+def _decode_refusals(data: bytes) -> list[ProviderRefusal]:
     """One that can't be read costs itself."""
-    found: list[Refusal] = []
+    found: list[ProviderRefusal] = []
     try:
         raws = msgspec.json.decode(data, type=list[msgspec.Raw])
-    except files.DAMAGED:
+    except files.DECODE_ERRORS:
         return []
     for raw in raws:
         try:
-            found.append(msgspec.json.decode(raw, type=Refusal))
-        except files.DAMAGED:
+            found.append(msgspec.json.decode(raw, type=ProviderRefusal))
+        except files.DECODE_ERRORS:
             continue
     return found

@@ -1,17 +1,23 @@
 """The forge: a batch branch pushed to its remote, and one pull request for it."""
 
-from plait.adapters.forge.opening import Manners, open_forge
-from plait.adapters.forge.push import Distance, PushRejectedError, distance, push, refresh_target
-from plait.adapters.forge.remote import RemoteUnreachableError, default_branch
+from plait.adapters.forge.opening import HttpOptions, open_forge
+from plait.adapters.forge.push import (
+    CommitDistance,
+    PushRejectedError,
+    count_distance,
+    push_branch,
+    fetch_target,
+)
+from plait.adapters.forge.remote import RemoteUnreachableError, find_default_branch
 
 __all__ = [
-    "Distance",
-    "Manners",
+    "CommitDistance",
+    "HttpOptions",
     "PushRejectedError",
     "RemoteUnreachableError",
-    "default_branch",
-    "distance",
+    "find_default_branch",
+    "count_distance",
     "open_forge",
-    "push",
-    "refresh_target",
+    "push_branch",
+    "fetch_target",
 ]

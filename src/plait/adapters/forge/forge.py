@@ -6,20 +6,26 @@ import re
 from collections.abc import Callable
 from typing import TypeVar
 
-from plait.adapters.forge.address import Address, Kind
-from plait.adapters.forge.byhand import by_hand
-from plait.adapters.forge.model import Dialect, Draft, Pull, Route, Token
-from plait.adapters.forge.section import fresh, renewed
-from plait.adapters.forge.wire import Refused, Unreachable, Wire
+from plait.adapters.forge.address import RepoAddress, ForgeProvider
+from plait.adapters.forge.byhand import describe_manual_steps
+from plait.adapters.forge.model import (
+    ForgeApi,
+    PullRequestContent,
+    OpenPullRequest,
+    PullRequestRoute,
+    ForgeToken,
+)
+from plait.adapters.forge.section import build_content, update_content
+from plait.adapters.forge.wire import HttpRefusedError, HttpUnreachableError, ForgeHttpClient
 from plait.core.frozen import dataclass
-from plait.ports import Announced, Announcement, ForgeError
+from plait.ports import PullRequestResult, PullRequestSpec, ForgeError
 
 T = TypeVar("T")
 
-_PAUSES = (1.0, 4.0)  # seconds, after what may be otherwise in a moment
-_EXISTS = re.compile(r"already exist", re.IGNORECASE)
+_RETRY_PAUSES = (1.0, 4.0)  # seconds, after what may be otherwise in a moment
+_ALREADY_EXISTS = re.compile(r"already exist", re.IGNORECASE)
 _NO_DRAFTS = re.compile(r"draft", re.IGNORECASE)
-_NOTHING = re.compile(r"no commits between", re.IGNORECASE)
+_NO_COMMITS = re.compile(r"no commits between", re.IGNORECASE)
 
 
 class ForgeUnreachableError(ForgeError):
@@ -31,133 +37,153 @@ class NothingToProposeError(ForgeError):
 
 
 @dataclass(frozen=True, slots=True)
-class Ends:
+class ForgeLocation:
     """Where a pull request leads, and where its branch is: another repository if people push to a fork."""
 
-    kind: Kind
-    target: Address
-    source: Address
+    kind: ForgeProvider
+    target: RepoAddress
+    source: RepoAddress
 
 
 class RestForge:
     def __init__(
         self,
-        ends: Ends,
-        dialect: Dialect,
-        token: Callable[[], Token | None],
-        wire: Callable[[Token], Wire],
+        ends: ForgeLocation,
+        dialect: ForgeApi,
+        token: Callable[[], ForgeToken | None],
+        wire: Callable[[ForgeToken], ForgeHttpClient],
         pause: Callable[[float], None],
     ) -> None:
-        self._ends = ends
-        self._dialect = dialect
+        self._location = ends
+        self._api = dialect
         self._find_token = token
         self._connect = wire
-        self._pause = pause
+        self._sleep = pause
 
-    def announce(self, wanted: Announcement) -> Announced:
+    def publish_pull_request(self, wanted: PullRequestSpec) -> PullRequestResult:
         """What was done before is found, also after an answer that never came: there is one for the branch."""
-        return self._ask(lambda wire: self._announce(wire, wanted), self.by_hand(wanted))
+        return self._call(lambda wire: self._announce(wire, wanted), self.describe_manual_steps(wanted))
 
-    def by_hand(self, wanted: Announcement) -> str:
+    def describe_manual_steps(self, wanted: PullRequestSpec) -> str:
         """How a person does it. Nobody is asked for it."""
-        return by_hand(self._ends.kind, self._ends.target, self._ends.source, wanted)
+        return describe_manual_steps(
+            self._location.kind, self._location.target, self._location.source, wanted
+        )
 
-    def target(self) -> str:
-        found = self._ask(
-            lambda wire: self._dialect.repository(wire, self._ends.target.path),
+    def default_branch(self) -> str:
+        found = self._call(
+            lambda wire: self._api.get_repository(wire, self._location.target.path),
             "Name the branch that the batch is for, or see: git ls-remote --symref REMOTE HEAD",
         )
         if not found.branch:
-            raise ForgeError(f"{self._ends.target.web} has no branch yet")
+            raise ForgeError(f"{self._location.target.web_url} has no branch yet")
         return found.branch
 
-    def _announce(self, wire: Wire, wanted: Announcement) -> Announced:
+    def _announce(self, wire: ForgeHttpClient, wanted: PullRequestSpec) -> PullRequestResult:
         route = self._route(wire, wanted.branch)
-        if found := self._found(wire, route, wanted):
-            return self._renew(wire, route, found, wanted)
+        if found := self._find(wire, route, wanted):
+            return self._update(wire, route, found, wanted)
         try:
-            return self._make(wire, route, wanted, fresh(wanted))
-        except Refused as no:
-            if not _EXISTS.search(no.said):
+            return self._create(wire, route, wanted, build_content(wanted))
+        except HttpRefusedError as no:
+            if not _ALREADY_EXISTS.search(no.detail):
                 raise
             # Somebody was quicker, or an earlier try had come through.
-            if (found := self._found(wire, route, wanted)) is None:
+            if (found := self._find(wire, route, wanted)) is None:
                 raise
-            return self._renew(wire, route, found, wanted)
+            return self._update(wire, route, found, wanted)
 
-    def _route(self, wire: Wire, branch: str) -> Route:
-        ends = self._ends
-        target = self._dialect.repository(wire, ends.target.path)
+    def _route(self, wire: ForgeHttpClient, branch: str) -> PullRequestRoute:
+        ends = self._location
+        target = self._api.get_repository(wire, ends.target.path)
         same = ends.source == ends.target
-        source = target if same else self._dialect.repository(wire, ends.source.path)
-        return Route(target, source, branch)
+        source = target if same else self._api.get_repository(wire, ends.source.path)
+        return PullRequestRoute(target, source, branch)
 
-    def _found(self, wire: Wire, route: Route, wanted: Announcement) -> Pull | None:
+    def _find(
+        self, wire: ForgeHttpClient, route: PullRequestRoute, wanted: PullRequestSpec
+    ) -> OpenPullRequest | None:
         """If people opened several, the one for the same branch."""
-        found = self._dialect.find(wire, route)
+        found = self._api.find_pull_requests(wire, route)
         return min(found, key=lambda pull: (pull.target != wanted.target, pull.number), default=None)
 
-    def _renew(self, wire: Wire, route: Route, found: Pull, wanted: Announcement) -> Announced:
-        pull = self._dialect.update(wire, route, found, renewed(found, wanted))
+    def _update(
+        self, wire: ForgeHttpClient, route: PullRequestRoute, found: OpenPullRequest, wanted: PullRequestSpec
+    ) -> PullRequestResult:
+        pull = self._api.update_pull_request(wire, route, found, update_content(found, wanted))
         note = "" if found.target == wanted.target else f"it is for {found.target}, not for {wanted.target}"
-        return Announced(self._url(pull), made=False, note=note)
+        return PullRequestResult(self._url(pull), created=False, note=note)
 
-    def _make(self, wire: Wire, route: Route, wanted: Announcement, draft: Draft) -> Announced:
+    def _create(
+        self,
+        wire: ForgeHttpClient,
+        route: PullRequestRoute,
+        wanted: PullRequestSpec,
+        draft: PullRequestContent,
+    ) -> PullRequestResult:
         try:
-            return Announced(self._url(self._dialect.create(wire, route, wanted.target, draft)))
-        except Refused as no:
-            if not draft.draft or no.status not in {403, 422} or not _NO_DRAFTS.search(no.said):
+            return PullRequestResult(
+                self._url(self._api.create_pull_request(wire, route, wanted.target, draft))
+            )
+        except HttpRefusedError as no:
+            if not draft.is_draft or no.status not in {403, 422} or not _NO_DRAFTS.search(no.detail):
                 raise
-        pull = self._dialect.create(wire, route, wanted.target, Draft(draft.title, draft.body))
-        return Announced(self._url(pull), note=f"it is no draft: {self._ends.target.host} has none here")
+        pull = self._api.create_pull_request(
+            wire, route, wanted.target, PullRequestContent(draft.title, draft.body)
+        )
+        return PullRequestResult(
+            self._url(pull), note=f"it is no draft: {self._location.target.host} has none here"
+        )
 
-    def _url(self, pull: Pull) -> str:
+    def _url(self, pull: OpenPullRequest) -> str:
         """A link that can be shown: what a forge says may be anything."""
-        return pull.url if re.fullmatch(r"https?://[!-~]+", pull.url) else self._ends.target.web
+        return pull.url if re.fullmatch(r"https?://[!-~]+", pull.url) else self._location.target.web_url
 
-    def _ask(self, what: Callable[[Wire], T], hint: str) -> T:
-        token, wire = self._prepare(hint)
+    def _call(self, what: Callable[[ForgeHttpClient], T], hint: str) -> T:
+        token, wire = self._connect_with_token(hint)
         try:
-            return self._patiently(lambda: what(wire), token, hint)
+            return self._retry(lambda: what(wire), token, hint)
         finally:
             wire.close()
 
-    def _patiently(self, what: Callable[[], T], token: Token, hint: str) -> T:
-        for usual in _PAUSES:
+    def _retry(self, what: Callable[[], T], token: ForgeToken, hint: str) -> T:
+        for usual in _RETRY_PAUSES:
             try:
                 return what()
-            except (Refused, Unreachable) as no:
-                pause = no.pause(usual)
+            except (HttpRefusedError, HttpUnreachableError) as no:
+                pause = no.find_retry_pause(usual)
                 if pause is None:
-                    raise self._error(no, token, hint) from None
-                self._pause(pause)
+                    raise self._to_forge_error(no, token, hint) from None
+                self._sleep(pause)
         try:
             return what()
-        except (Refused, Unreachable) as no:
-            raise self._error(no, token, hint) from None
+        except (HttpRefusedError, HttpUnreachableError) as no:
+            raise self._to_forge_error(no, token, hint) from None
 
-    def _prepare(self, hint: str) -> tuple[Token, Wire]:
+    def _connect_with_token(self, hint: str) -> tuple[ForgeToken, ForgeHttpClient]:
         try:
             token = self._find_token()
             if token is not None:
                 return token, self._connect(token)
-        except Unreachable as no:
-            raise ForgeUnreachableError(no.said, hint=hint) from None
+        except HttpUnreachableError as no:
+            raise ForgeUnreachableError(no.detail, hint=hint) from None
         except ForgeError as error:
             raise ForgeError(error.message, hint=hint) from None
-        login = _login(self._ends)
-        raise ForgeError(f"there is no token for {self._ends.target.host}", hint=f"{login}\n  {hint}")
+        login = _describe_login(self._location)
+        raise ForgeError(f"there is no token for {self._location.target.host}", hint=f"{login}\n  {hint}")
 
-    def _error(self, no: Refused | Unreachable, token: Token, hint: str) -> ForgeError:
-        if isinstance(no, Unreachable):
-            return ForgeUnreachableError(no.said, hint=hint)
-        if _NOTHING.search(no.said):
-            return NothingToProposeError(f"{self._ends.target.host}: {no.said}", hint=hint)
-        return ForgeError(_meaning(no, token, self._ends), hint=hint)
+    def _to_forge_error(
+        self, no: HttpRefusedError | HttpUnreachableError, token: ForgeToken, hint: str
+    ) -> ForgeError:
+        if isinstance(no, HttpUnreachableError):
+            return ForgeUnreachableError(no.detail, hint=hint)
+        if _NO_COMMITS.search(no.detail):
+            return NothingToProposeError(f"{self._location.target.host}: {no.detail}", hint=hint)
+        return ForgeError(_describe_refusal(no, token, self._location), hint=hint)
 
 
-def _meaning(no: Refused, token: Token, ends: Ends) -> str:
-    host, said = ends.target.host, f": {no.said}" if no.said else ""
+def _describe_refusal(no: HttpRefusedError, token: ForgeToken, ends: ForgeLocation) -> str:
+    host, said = ends.target.host, f": {no.detail}" if no.detail else ""
     if no.wait is not None:
         return f"{host} asks to wait {no.wait:.0f} s{said}"
     match no.status:
@@ -173,13 +199,13 @@ def _meaning(no: Refused, token: Token, ends: Ends) -> str:
             return f"{host} refused (status {status}){said}"
 
 
-def _login(ends: Ends) -> str:
-    place = ends.target.place
+def _describe_login(ends: ForgeLocation) -> str:
+    place = ends.target.authority
     match ends.kind:
-        case Kind.GITHUB:
+        case ForgeProvider.GITHUB:
             variable = "GH_TOKEN" if place == "github.com" else "GH_ENTERPRISE_TOKEN"
             return f"Log in with `gh auth login --hostname {place}`, or set {variable}."
-        case Kind.GITLAB:
+        case ForgeProvider.GITLAB:
             return f"Log in with `glab auth login --hostname {place}`, or set GITLAB_TOKEN."
-        case Kind.GITEA:
+        case ForgeProvider.GITEA:
             return "Set GITEA_TOKEN."

@@ -9,20 +9,26 @@ from urllib.parse import quote
 
 import httpx
 
-from plait.adapters.forge.address import Address
-from plait.adapters.forge.github import HubPull, HubRepository, head
-from plait.adapters.forge.model import Draft, Pull, Repository, Route, Token
-from plait.adapters.forge.wire import Wire
+from plait.adapters.forge.address import RepoAddress
+from plait.adapters.forge.github import GitHubPull, GitHubRepository, build_head
+from plait.adapters.forge.model import (
+    PullRequestContent,
+    OpenPullRequest,
+    ForgeRepository,
+    PullRequestRoute,
+    ForgeToken,
+)
+from plait.adapters.forge.wire import ForgeHttpClient
 
-_MARK = re.compile(r"(?:wip:|\[wip\])\s*", re.IGNORECASE)
-_PAGES = 40
+_DRAFT_PREFIX = re.compile(r"(?:wip:|\[wip\])\s*", re.IGNORECASE)
+_MAX_PAGES = 40
 
 
 class Gitea:
-    def api(self, where: Address) -> str:
-        return f"{where.root}/api/v1"
+    def find_api_url(self, where: RepoAddress) -> str:
+        return f"{where.base_url}/api/v1"
 
-    def headers(self, token: Token) -> Mapping[str, str]:
+    def build_headers(self, token: ForgeToken) -> Mapping[str, str]:
         """With a name, what git keeps may be a password as well as a token; asked for in this way, both will do."""
         if token.user:
             request = httpx.Request("GET", "http://localhost")
@@ -30,35 +36,45 @@ class Gitea:
             return {"Accept": "application/json", "Authorization": signed.headers["Authorization"]}
         return {"Accept": "application/json", "Authorization": f"token {token.value}"}
 
-    def repository(self, wire: Wire, path: str) -> Repository:
-        found = wire.ask("GET", _repo(path), HubRepository)
-        return Repository(found.id, found.full_name, found.default_branch)
+    def get_repository(self, wire: ForgeHttpClient, path: str) -> ForgeRepository:
+        found = wire.request("GET", _build_repo_path(path), GitHubRepository)
+        return ForgeRepository(found.id, found.full_name, found.default_branch)
 
-    def find(self, wire: Wire, route: Route) -> list[Pull]:
+    def find_pull_requests(self, wire: ForgeHttpClient, route: PullRequestRoute) -> list[OpenPullRequest]:
         """By looking through the open ones, the newest first."""
-        for page in range(1, _PAGES + 1):
+        for page in range(1, _MAX_PAGES + 1):
             query = {"state": "open", "sort": "recentupdate", "limit": "50", "page": str(page)}
-            found = wire.ask("GET", f"{_repo(route.target.path)}/pulls", list[HubPull], query=query)
-            ours = [_marked(each.pull) for each in found if each.comes_from(route)]
+            found = wire.request(
+                "GET", f"{_build_repo_path(route.target.path)}/pulls", list[GitHubPull], query=query
+            )
+            ours = [_split_draft_prefix(each.pull_request) for each in found if each.comes_from(route)]
             if ours or not found:
                 return ours
         return []
 
-    def create(self, wire: Wire, route: Route, target: str, draft: Draft) -> Pull:
-        title = f"WIP: {draft.title}" if draft.draft else draft.title
-        send = {"title": title, "body": draft.body, "base": target, **head(route)}
-        return _marked(wire.ask("POST", f"{_repo(route.target.path)}/pulls", HubPull, send=send).pull)
+    def create_pull_request(
+        self, wire: ForgeHttpClient, route: PullRequestRoute, target: str, draft: PullRequestContent
+    ) -> OpenPullRequest:
+        title = f"WIP: {draft.title}" if draft.is_draft else draft.title
+        send = {"title": title, "body": draft.body, "base": target, **build_head(route)}
+        return _split_draft_prefix(
+            wire.request(
+                "POST", f"{_build_repo_path(route.target.path)}/pulls", GitHubPull, body=send
+            ).pull_request
+        )
 
-    def update(self, wire: Wire, route: Route, pull: Pull, draft: Draft) -> Pull:
-        send = {"title": f"{pull.mark}{draft.title}", "body": draft.body}
-        path = f"{_repo(route.target.path)}/pulls/{pull.number}"
-        return _marked(wire.ask("PATCH", path, HubPull, send=send).pull)
+    def update_pull_request(
+        self, wire: ForgeHttpClient, route: PullRequestRoute, pull: OpenPullRequest, draft: PullRequestContent
+    ) -> OpenPullRequest:
+        send = {"title": f"{pull.draft_prefix}{draft.title}", "body": draft.body}
+        path = f"{_build_repo_path(route.target.path)}/pulls/{pull.number}"
+        return _split_draft_prefix(wire.request("PATCH", path, GitHubPull, body=send).pull_request)
 
 
-def _marked(pull: Pull) -> Pull:
-    mark = _MARK.match(pull.title)
-    return replace(pull, mark=mark[0], title=pull.title[mark.end() :]) if mark else pull
+def _split_draft_prefix(pull: OpenPullRequest) -> OpenPullRequest:
+    mark = _DRAFT_PREFIX.match(pull.title)
+    return replace(pull, draft_prefix=mark[0], title=pull.title[mark.end() :]) if mark else pull
 
 
-def _repo(path: str) -> str:
+def _build_repo_path(path: str) -> str:
     return f"/repos/{quote(path)}"

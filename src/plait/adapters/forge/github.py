@@ -5,37 +5,43 @@ from __future__ import annotations
 from collections.abc import Mapping
 from urllib.parse import quote
 
-from plait.adapters.forge.address import Address
-from plait.adapters.forge.model import Draft, Pull, Repository, Route, Token
-from plait.adapters.forge.wire import Wire
+from plait.adapters.forge.address import RepoAddress
+from plait.adapters.forge.model import (
+    PullRequestContent,
+    OpenPullRequest,
+    ForgeRepository,
+    PullRequestRoute,
+    ForgeToken,
+)
+from plait.adapters.forge.wire import ForgeHttpClient
 from plait.core.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class HubRepository:
+class GitHubRepository:
     id: int
     full_name: str
     default_branch: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class HubEnd:
+class GitHubEnd:
     """One end of a pull request; a fork may have been deleted since."""
 
     ref: str
-    repo: HubRepository | None = None
+    repo: GitHubRepository | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class HubPull:
+class GitHubPull:
     number: int
     html_url: str
     title: str
-    head: HubEnd
-    base: HubEnd
+    head: GitHubEnd
+    base: GitHubEnd
     body: str | None = None
 
-    def comes_from(self, route: Route) -> bool:
+    def comes_from(self, route: PullRequestRoute) -> bool:
         """To be sure: a filter that a forge does not understand lets everything through."""
         return (
             self.head.ref == route.branch
@@ -44,48 +50,56 @@ class HubPull:
         )
 
     @property
-    def pull(self) -> Pull:
-        return Pull(self.number, self.html_url, self.title, self.body or "", self.base.ref)
+    def pull_request(self) -> OpenPullRequest:
+        return OpenPullRequest(self.number, self.html_url, self.title, self.body or "", self.base.ref)
 
 
 class GitHub:
-    def api(self, where: Address) -> str:
+    def find_api_url(self, where: RepoAddress) -> str:
         if where.host == "github.com" or where.host.endswith(".ghe.com"):
             return f"https://api.{where.host}"
-        return f"{where.root}/api/v3"
+        return f"{where.base_url}/api/v3"
 
-    def headers(self, token: Token) -> Mapping[str, str]:
+    def build_headers(self, token: ForgeToken) -> Mapping[str, str]:
         return {
             "Accept": "application/vnd.github+json",
             "Authorization": f"Bearer {token.value}",
             "X-GitHub-Api-Version": "2022-11-28",
         }
 
-    def repository(self, wire: Wire, path: str) -> Repository:
-        found = wire.ask("GET", _repo(path), HubRepository)
-        return Repository(found.id, found.full_name, found.default_branch)
+    def get_repository(self, wire: ForgeHttpClient, path: str) -> ForgeRepository:
+        found = wire.request("GET", _build_repo_path(path), GitHubRepository)
+        return ForgeRepository(found.id, found.full_name, found.default_branch)
 
-    def find(self, wire: Wire, route: Route) -> list[Pull]:
+    def find_pull_requests(self, wire: ForgeHttpClient, route: PullRequestRoute) -> list[OpenPullRequest]:
         query = {"state": "open", "head": f"{route.source.owner}:{route.branch}", "per_page": "100"}
-        found = wire.ask("GET", f"{_repo(route.target.path)}/pulls", list[HubPull], query=query)
-        return [each.pull for each in found if each.comes_from(route)]
+        found = wire.request(
+            "GET", f"{_build_repo_path(route.target.path)}/pulls", list[GitHubPull], query=query
+        )
+        return [each.pull_request for each in found if each.comes_from(route)]
 
-    def create(self, wire: Wire, route: Route, target: str, draft: Draft) -> Pull:
-        wanted = {"title": draft.title, "body": draft.body, "base": target, **head(route)}
-        if route.fork and route.source.owner == route.target.owner:
+    def create_pull_request(
+        self, wire: ForgeHttpClient, route: PullRequestRoute, target: str, draft: PullRequestContent
+    ) -> OpenPullRequest:
+        wanted = {"title": draft.title, "body": draft.body, "base": target, **build_head(route)}
+        if route.is_fork and route.source.owner == route.target.owner:
             wanted["head_repo"] = route.source.path
-        send = {**wanted, "draft": True} if draft.draft else wanted
-        return wire.ask("POST", f"{_repo(route.target.path)}/pulls", HubPull, send=send).pull
+        send = {**wanted, "draft": True} if draft.is_draft else wanted
+        return wire.request(
+            "POST", f"{_build_repo_path(route.target.path)}/pulls", GitHubPull, body=send
+        ).pull_request
 
-    def update(self, wire: Wire, route: Route, pull: Pull, draft: Draft) -> Pull:
+    def update_pull_request(
+        self, wire: ForgeHttpClient, route: PullRequestRoute, pull: OpenPullRequest, draft: PullRequestContent
+    ) -> OpenPullRequest:
         send = {"title": draft.title, "body": draft.body}
-        path = f"{_repo(route.target.path)}/pulls/{pull.number}"
-        return wire.ask("PATCH", path, HubPull, send=send).pull
+        path = f"{_build_repo_path(route.target.path)}/pulls/{pull.number}"
+        return wire.request("PATCH", path, GitHubPull, body=send).pull_request
 
 
-def head(route: Route) -> dict[str, str]:
-    return {"head": f"{route.source.owner}:{route.branch}" if route.fork else route.branch}
+def build_head(route: PullRequestRoute) -> dict[str, str]:
+    return {"head": f"{route.source.owner}:{route.branch}" if route.is_fork else route.branch}
 
 
-def _repo(path: str) -> str:
+def _build_repo_path(path: str) -> str:
     return f"/repos/{quote(path)}"

@@ -6,23 +6,29 @@ import re
 from collections.abc import Mapping
 from urllib.parse import quote
 
-from plait.adapters.forge.address import Address
-from plait.adapters.forge.model import Draft, Pull, Repository, Route, Token
-from plait.adapters.forge.wire import Wire
+from plait.adapters.forge.address import RepoAddress
+from plait.adapters.forge.model import (
+    PullRequestContent,
+    OpenPullRequest,
+    ForgeRepository,
+    PullRequestRoute,
+    ForgeToken,
+)
+from plait.adapters.forge.wire import ForgeHttpClient
 from plait.core.frozen import dataclass
 
-_MARK = re.compile(r"(?:draft:|\[draft\]|\(draft\))\s*", re.IGNORECASE)
+_DRAFT_PREFIX = re.compile(r"(?:draft:|\[draft\]|\(draft\))\s*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class LabProject:
+class GitLabProject:
     id: int
     path_with_namespace: str
     default_branch: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class LabMerge:
+class GitLabMergeRequest:
     iid: int
     web_url: str
     title: str
@@ -32,48 +38,58 @@ class LabMerge:
     description: str | None = None
 
     @property
-    def pull(self) -> Pull:
-        mark = _MARK.match(self.title)
+    def pull_request(self) -> OpenPullRequest:
+        mark = _DRAFT_PREFIX.match(self.title)
         title = self.title[mark.end() :] if mark else self.title
         body, target = self.description or "", self.target_branch
-        return Pull(self.iid, self.web_url, title, body, target, mark[0] if mark else "")
+        return OpenPullRequest(self.iid, self.web_url, title, body, target, mark[0] if mark else "")
 
 
 class GitLab:
-    def api(self, where: Address) -> str:
-        return f"{where.root}/api/v4"
+    def find_api_url(self, where: RepoAddress) -> str:
+        return f"{where.base_url}/api/v4"
 
-    def headers(self, token: Token) -> Mapping[str, str]:
+    def build_headers(self, token: ForgeToken) -> Mapping[str, str]:
         """As a bearer's: so both a personal token and one of a login will do."""
         return {"Accept": "application/json", "Authorization": f"Bearer {token.value}"}
 
-    def repository(self, wire: Wire, path: str) -> Repository:
-        found = wire.ask("GET", f"/projects/{quote(path, safe='')}", LabProject)
-        return Repository(found.id, found.path_with_namespace, found.default_branch or "")
+    def get_repository(self, wire: ForgeHttpClient, path: str) -> ForgeRepository:
+        found = wire.request("GET", f"/projects/{quote(path, safe='')}", GitLabProject)
+        return ForgeRepository(found.id, found.path_with_namespace, found.default_branch or "")
 
-    def find(self, wire: Wire, route: Route) -> list[Pull]:
+    def find_pull_requests(self, wire: ForgeHttpClient, route: PullRequestRoute) -> list[OpenPullRequest]:
         query = {"state": "opened", "source_branch": route.branch, "per_page": "100"}
-        found = wire.ask("GET", _merges(route.target), list[LabMerge], query=query)
+        found = wire.request(
+            "GET", _build_merge_requests_path(route.target), list[GitLabMergeRequest], query=query
+        )
         return [
-            each.pull
+            each.pull_request
             for each in found
             if each.source_branch == route.branch and each.source_project_id == route.source.id
         ]
 
-    def create(self, wire: Wire, route: Route, target: str, draft: Draft) -> Pull:
+    def create_pull_request(
+        self, wire: ForgeHttpClient, route: PullRequestRoute, target: str, draft: PullRequestContent
+    ) -> OpenPullRequest:
         send = {
             "source_branch": route.branch,
             "target_branch": target,
             "target_project_id": route.target.id,
-            "title": f"Draft: {draft.title}" if draft.draft else draft.title,
+            "title": f"Draft: {draft.title}" if draft.is_draft else draft.title,
             "description": draft.body,
         }
-        return wire.ask("POST", _merges(route.source), LabMerge, send=send).pull
+        return wire.request(
+            "POST", _build_merge_requests_path(route.source), GitLabMergeRequest, body=send
+        ).pull_request
 
-    def update(self, wire: Wire, route: Route, pull: Pull, draft: Draft) -> Pull:
-        send = {"title": f"{pull.mark}{draft.title}", "description": draft.body}
-        return wire.ask("PUT", f"{_merges(route.target)}/{pull.number}", LabMerge, send=send).pull
+    def update_pull_request(
+        self, wire: ForgeHttpClient, route: PullRequestRoute, pull: OpenPullRequest, draft: PullRequestContent
+    ) -> OpenPullRequest:
+        send = {"title": f"{pull.draft_prefix}{draft.title}", "description": draft.body}
+        return wire.request(
+            "PUT", f"{_build_merge_requests_path(route.target)}/{pull.number}", GitLabMergeRequest, body=send
+        ).pull_request
 
 
-def _merges(project: Repository) -> str:
+def _build_merge_requests_path(project: ForgeRepository) -> str:
     return f"/projects/{project.id}/merge_requests"

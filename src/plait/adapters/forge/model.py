@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass as discreet, field
 from typing import Protocol
 
-from plait.adapters.forge.address import Address
-from plait.adapters.forge.wire import Wire
+from plait.adapters.forge.address import RepoAddress
+from plait.adapters.forge.wire import ForgeHttpClient
 from plait.core.frozen import dataclass
 
 
 @discreet(frozen=True, slots=True)
-class Token:
+class ForgeToken:
     """`source` is where it was found, for people. `user` is known where git keeps it with a name."""
 
     value: str = field(repr=False)
@@ -21,7 +21,7 @@ class Token:
 
 
 @dataclass(frozen=True, slots=True)
-class Repository:
+class ForgeRepository:
     """As the forge calls it today; it may have had another name when the remote was set."""
 
     id: int
@@ -34,29 +34,29 @@ class Repository:
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
+class PullRequestRoute:
     """From a branch of one repository to a branch of another; mostly they are the same one."""
 
-    target: Repository
-    source: Repository
+    target: ForgeRepository
+    source: ForgeRepository
     branch: str
 
     @property
-    def fork(self) -> bool:
+    def is_fork(self) -> bool:
         return self.source.id != self.target.id
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class PullRequestContent:
     """What is sent: a title and a body, and whether it is not to be merged yet."""
 
     title: str
     body: str
-    draft: bool = False
+    is_draft: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Pull:
+class OpenPullRequest:
     """An open pull request. `mark` is the beginning of its title by which some forges know a draft."""
 
     number: int
@@ -64,21 +64,25 @@ class Pull:
     title: str
     body: str
     target: str
-    mark: str = ""
+    draft_prefix: str = ""
 
 
-class Dialect(Protocol):
+class ForgeApi(Protocol):
     """How one kind of forge is spoken to. Whatever goes wrong is raised as it comes from the wire."""
 
-    def api(self, where: Address) -> str: ...
+    def find_api_url(self, where: RepoAddress) -> str: ...
 
-    def headers(self, token: Token) -> Mapping[str, str]: ...
+    def build_headers(self, token: ForgeToken) -> Mapping[str, str]: ...
 
-    def repository(self, wire: Wire, path: str) -> Repository: ...
+    def get_repository(self, wire: ForgeHttpClient, path: str) -> ForgeRepository: ...
 
-    def find(self, wire: Wire, route: Route) -> list[Pull]:
+    def find_pull_requests(self, wire: ForgeHttpClient, route: PullRequestRoute) -> list[OpenPullRequest]:
         """The open ones from the route's branch, whatever they are for."""
 
-    def create(self, wire: Wire, route: Route, target: str, draft: Draft) -> Pull: ...
+    def create_pull_request(
+        self, wire: ForgeHttpClient, route: PullRequestRoute, target: str, draft: PullRequestContent
+    ) -> OpenPullRequest: ...
 
-    def update(self, wire: Wire, route: Route, pull: Pull, draft: Draft) -> Pull: ...
+    def update_pull_request(
+        self, wire: ForgeHttpClient, route: PullRequestRoute, pull: OpenPullRequest, draft: PullRequestContent
+    ) -> OpenPullRequest: ...

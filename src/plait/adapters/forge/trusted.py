@@ -10,7 +10,7 @@ import httpx
 from plait.ports import ForgeError
 
 
-def certificates(url: str, environment: Mapping[str, str]) -> ssl.SSLContext:
+def load_certificates(url: str, environment: Mapping[str, str]) -> ssl.SSLContext:
     """Those that come with Python, those of this machine, and those that the environment names; for plain http, none."""
     if not url.startswith("https:"):
         return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

@@ -12,85 +12,85 @@ import httpx
 import msgspec
 
 from plait import __version__
-from plait.adapters.forge.proxy import proxy_for
-from plait.adapters.forge.scrub import scrubbed
-from plait.adapters.forge.trusted import certificates
+from plait.adapters.forge.proxy import find_proxy
+from plait.adapters.forge.scrub import redact_line
+from plait.adapters.forge.trusted import load_certificates
 
 T = TypeVar("T")
 
-_CONNECT = 10.0  # seconds
-_MOST = 16 << 20  # bytes of an answer
-_HOPS = 4
-_TELLING = ("message", "error", "errors")  # where an answer may say what went wrong
-_MOVED = frozenset({301, 302, 307, 308})
-_LIMITED = frozenset({403, 429, 503})
-_PASSING = frozenset({500, 502, 503, 504})
-_WORTH_WAITING = 30.0  # seconds
+_CONNECT_TIMEOUT_SECONDS = 10.0  # seconds
+_MAX_RESPONSE_BYTES = 16 << 20  # bytes of an answer
+_MAX_REDIRECTS = 4
+_ERROR_KEYS = ("message", "error", "errors")  # where an answer may say what went wrong
+_REDIRECT_STATUSES = frozenset({301, 302, 307, 308})
+_RATE_LIMIT_STATUSES = frozenset({403, 429, 503})
+_TRANSIENT_STATUSES = frozenset({500, 502, 503, 504})
+_MAX_WAIT_SECONDS = 30.0  # seconds
 
 
-class Refused(Exception):  # noqa: N818 - an answer, which becomes an error where its meaning is known
+class HttpRefusedError(Exception):  # noqa: N818 - an answer, which becomes an error where its meaning is known
     """The forge said no. `wait` is how long it asks to be left alone."""
 
-    def __init__(self, status: int, said: str, wait: float | None = None) -> None:
-        super().__init__(f"{status} {said}".strip())
+    def __init__(self, status: int, detail: str, wait: float | None = None) -> None:
+        super().__init__(f"{status} {detail}".strip())
         self.status = status
-        self.said = said
+        self.detail = detail
         self.wait = wait
 
-    def pause(self, usual: float) -> float | None:
+    def find_retry_pause(self, usual: float) -> float | None:
         """After how many seconds it is worth asking again; None: it is not."""
         if self.wait is not None:
-            return self.wait if self.wait <= _WORTH_WAITING else None
-        return usual if self.status in _PASSING else None
+            return self.wait if self.wait <= _MAX_WAIT_SECONDS else None
+        return usual if self.status in _TRANSIENT_STATUSES else None
 
 
-class Unreachable(Exception):  # noqa: N818 - as above
+class HttpUnreachableError(Exception):  # noqa: N818 - as above
     """Nobody answered, or not in a way that means anything. `passing`: it may be otherwise in a moment."""
 
-    def __init__(self, said: str, *, passing: bool = True) -> None:
-        super().__init__(said)
-        self.said = said
-        self.passing = passing
+    def __init__(self, detail: str, *, is_transient: bool = True) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.is_transient = is_transient
 
-    def pause(self, usual: float) -> float | None:
-        return usual if self.passing else None
+    def find_retry_pause(self, usual: float) -> float | None:
+        return usual if self.is_transient else None
 
 
-class Wire:
+class ForgeHttpClient:
     def __init__(
         self,
         api: str,
         headers: Mapping[str, str],
         environment: Mapping[str, str],
         secrets: tuple[str, ...],
-        patience: float,
+        timeout: float,
     ) -> None:
         """`secrets` are in no message."""
         self._api = api
         self._secrets = secrets
         self._host = urlsplit(api).hostname or ""
-        self._client = _client(api, headers, environment, patience)
+        self._client = _open_client(api, headers, environment, timeout)
 
     def close(self) -> None:
         self._client.close()
 
-    def ask(
+    def request(
         self,
         method: str,
         path: str,
-        gives: type[T],
+        result_type: type[T],
         *,
         query: Mapping[str, str] | None = None,
-        send: Mapping[str, object] | None = None,
+        body: Mapping[str, object] | None = None,
     ) -> T:
         """Raises Refused or Unreachable."""
         url = str(httpx.URL(f"{self._api}{path}", params=query or None))
-        for _ in range(_HOPS):
-            status, headers, data = self._exchange(method, url, send)
-            if status not in _MOVED:
-                return self._read(status, headers, data, gives)
-            url = self._onward(url, headers.get("location", ""))
-        raise Unreachable(f"{self._host} redirects for ever", passing=False)
+        for _ in range(_MAX_REDIRECTS):
+            status, headers, data = self._exchange(method, url, body)
+            if status not in _REDIRECT_STATUSES:
+                return self._decode(status, headers, data, result_type)
+            url = self._follow_redirect(url, headers.get("location", ""))
+        raise HttpUnreachableError(f"{self._host} redirects for ever", is_transient=False)
 
     def _exchange(
         self, method: str, url: str, send: Mapping[str, object] | None
@@ -101,60 +101,66 @@ class Wire:
             with self._client.stream(method, url, content=content, headers=kind) as answer:
                 return answer.status_code, answer.headers, b"".join(self._bounded(answer.iter_bytes()))
         except httpx.TimeoutException as error:
-            raise Unreachable(f"{self._host} did not answer in time") from error
+            raise HttpUnreachableError(f"{self._host} did not answer in time") from error
         except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
-            raise Unreachable(f"{self._host} can't be reached: {self._clean(str(error))}") from error
+            raise HttpUnreachableError(
+                f"{self._host} can't be reached: {self._redact(str(error))}"
+            ) from error
 
     def _bounded(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
-        left = _MOST
+        left = _MAX_RESPONSE_BYTES
         for piece in pieces:
             left -= len(piece)
             if left < 0:
-                raise Unreachable(f"{self._host} answered with more than anybody reads", passing=False)
+                raise HttpUnreachableError(
+                    f"{self._host} answered with more than anybody reads", is_transient=False
+                )
             yield piece
 
-    def _onward(self, url: str, location: str) -> str:
+    def _follow_redirect(self, url: str, location: str) -> str:
         """Within the host only."""
         further = urljoin(url, location)
-        if not location or _origin(further) != _origin(self._api):
-            other = self._clean(urlsplit(further).hostname or "nowhere")
-            raise Unreachable(
-                f"{self._host} sends us on to {other}, which is not told the token", passing=False
+        if not location or _parse_origin(further) != _parse_origin(self._api):
+            other = self._redact(urlsplit(further).hostname or "nowhere")
+            raise HttpUnreachableError(
+                f"{self._host} sends us on to {other}, which is not told the token", is_transient=False
             )
         return further
 
-    def _read(self, status: int, headers: httpx.Headers, data: bytes, gives: type[T]) -> T:
+    def _decode(self, status: int, headers: httpx.Headers, data: bytes, gives: type[T]) -> T:
         if not 200 <= status < 300:
-            said = self._clean(complaint(data))
-            raise Refused(status, said, _wait(status, headers, said))
+            said = self._redact(extract_error(data))
+            raise HttpRefusedError(status, said, _parse_retry_after(status, headers, said))
         try:
             return msgspec.json.decode(data, type=gives)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             said = f"{self._host} answers in a way that no such forge does"
-            raise Unreachable(f"{said}: {self._clean(str(error))}", passing=False) from error
+            raise HttpUnreachableError(f"{said}: {self._redact(str(error))}", is_transient=False) from error
 
-    def _clean(self, text: str) -> str:
-        return scrubbed(text, self._secrets)
+    def _redact(self, text: str) -> str:
+        return redact_line(text, self._secrets)
 
 
-def _client(
-    api: str, headers: Mapping[str, str], environment: Mapping[str, str], patience: float
+def _open_client(
+    api: str, headers: Mapping[str, str], environment: Mapping[str, str], timeout: float
 ) -> httpx.Client:
-    proxy = proxy_for(api, environment)
+    proxy = find_proxy(api, environment)
     try:
         return httpx.Client(
             headers={"User-Agent": f"plait/{__version__}", **headers},
-            timeout=httpx.Timeout(patience, connect=min(patience, _CONNECT)),
-            verify=certificates(api, environment),
+            timeout=httpx.Timeout(timeout, connect=min(timeout, _CONNECT_TIMEOUT_SECONDS)),
+            verify=load_certificates(api, environment),
             proxy=proxy,
             trust_env=False,  # the environment is the one of whoever asked, and ~/.netrc is nobody's business
             follow_redirects=False,
         )
     except (ImportError, ValueError, httpx.InvalidURL) as error:
-        raise Unreachable(f"the proxy can't be used: {scrubbed(str(error))}", passing=False) from error
+        raise HttpUnreachableError(
+            f"the proxy can't be used: {redact_line(str(error))}", is_transient=False
+        ) from error
 
 
-def _origin(url: str) -> tuple[str, str, int | None]:
+def _parse_origin(url: str) -> tuple[str, str, int | None]:
     try:
         parts = urlsplit(url)
         return parts.scheme, parts.hostname or "", parts.port or {"https": 443, "http": 80}.get(parts.scheme)
@@ -162,12 +168,12 @@ def _origin(url: str) -> tuple[str, str, int | None]:
         return "", "", None
 
 
-def _wait(status: int, headers: httpx.Headers, said: str) -> float | None:
+def _parse_retry_after(status: int, headers: httpx.Headers, said: str) -> float | None:
     """How long a limit lasts, by its own account."""
-    if status not in _LIMITED:
+    if status not in _RATE_LIMIT_STATUSES:
         return None
     if after := headers.get("retry-after"):
-        return _seconds(after)
+        return _parse_seconds(after)
     if (
         headers.get("x-ratelimit-remaining") == "0"
         and (reset := headers.get("x-ratelimit-reset", "")).isdecimal()
@@ -176,7 +182,7 @@ def _wait(status: int, headers: httpx.Headers, said: str) -> float | None:
     return 60.0 if status == 429 or "rate limit" in said else None
 
 
-def _seconds(after: str) -> float:
+def _parse_seconds(after: str) -> float:
     if after.isdecimal():
         return float(after[:9])
     try:
@@ -185,29 +191,29 @@ def _seconds(after: str) -> float:
         return 60.0
 
 
-def complaint(data: bytes) -> str:
+def extract_error(data: bytes) -> str:
     """What an answer says went wrong, in the words of any of the forges."""
     try:
         said: object = msgspec.json.decode(data[:65_536])
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return ""
-    return "; ".join(dict.fromkeys(_words(said)))
+    return "; ".join(dict.fromkeys(_collect_messages(said)))
 
 
-def _words(said: object) -> Iterator[str]:
+def _collect_messages(said: object) -> Iterator[str]:
     match said:
         case str():
             yield said
         case list():
             for each in said:
-                yield from _words(each)
-        case dict() if any(name in said for name in _TELLING):
-            for name in _TELLING:
-                yield from _words(said.get(name))
+                yield from _collect_messages(each)
+        case dict() if any(name in said for name in _ERROR_KEYS):
+            for name in _ERROR_KEYS:
+                yield from _collect_messages(said.get(name))
         case {"field": str(where), "code": str(code)}:
             yield f"{where} is {code}"
         case dict():
             for name, each in said.items():
-                yield from (f"{name} {word}" for word in _words(each))
+                yield from (f"{name} {word}" for word in _collect_messages(each))
         case _:
             return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from plait.adapters.integrator.commits import Commit
-from plait.adapters.integrator.threeway import Sides
+from plait.adapters.integrator.threeway import MergeSides
 from plait.core.decisions import Change
 from plait.site.git import Git
 
@@ -11,11 +11,11 @@ from plait.site.git import Git
 class Ancestry:
     def __init__(self, git: Git) -> None:
         self._git = git
-        self._below: dict[
+        self._known_ancestors: dict[
             str, set[str]
         ] = {}  # by the newest head of each line: commits it is known to contain
 
-    def sides(self, change: Change, onto: str, tip: Commit) -> Sides:
+    def find_sides(self, change: Change, onto: str, tip: Commit) -> MergeSides:
         """Natural if `base` is in the history of both: then history tells no other change than `base` does.
 
         If it is not, a change that was taken out of the line may be in the branch's history, or the agent rewrote it.
@@ -23,17 +23,17 @@ class Ancestry:
         natural = self.contains(onto, change.base) and (
             change.base in {tip.id, *tip.parents} or self._is_ancestor(change.base, tip.id)
         )
-        return Sides(change.base, onto, tip.id, natural)
+        return MergeSides(change.base, onto, tip.id, natural)
 
-    def grew(self, onto: str, head: str) -> None:
-        self._below[head] = {*self._below.pop(onto, ()), onto}
+    def record_merge(self, onto: str, head: str) -> None:
+        self._known_ancestors[head] = {*self._known_ancestors.pop(onto, ()), onto}
 
     def contains(self, onto: str, base: str) -> bool:
-        if onto == base or base in self._below.get(onto, ()):
+        if onto == base or base in self._known_ancestors.get(onto, ()):
             return True
         found = self._is_ancestor(base, onto)
         if found:
-            self._below.setdefault(onto, set()).add(base)
+            self._known_ancestors.setdefault(onto, set()).add(base)
         return found
 
     def _is_ancestor(self, base: str, commit: str) -> bool:

@@ -8,14 +8,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from plait.core.frozen import dataclass
 from plait.site.git import Git, GitError
 
-_ID = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})\Z")
-_SOMEBODY = re.compile(r"(?P<name>.*?) ?<(?P<email>.*)> (?P<at>\d+) (?P<zone>[+-]\d{4})\Z", re.DOTALL)
-_NOBODY = {
+_COMMIT_ID = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})\Z")
+_IDENTITY_LINE = re.compile(r"(?P<name>.*?) ?<(?P<email>.*)> (?P<at>\d+) (?P<zone>[+-]\d{4})\Z", re.DOTALL)
+_PLAIT_IDENTITY = {
     f"GIT_{role}_{part}": value
     for role in ("AUTHOR", "COMMITTER")
     for part, value in (("NAME", "plait"), ("EMAIL", "plait@localhost"))
 }
-_LONG_AGO = "@1000000000 +0000"
+_FIXED_DATE = "@1000000000 +0000"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,22 +31,22 @@ class Commit:
 
     @property
     def date(self) -> str:
-        found = _SOMEBODY.match(self.committer)
-        return f"@{found['at']} {found['zone']}" if found else _LONG_AGO
+        found = _IDENTITY_LINE.match(self.committer)
+        return f"@{found['at']} {found['zone']}" if found else _FIXED_DATE
 
     @property
     def trailers(self) -> frozenset[str]:
         return frozenset(self.message.rstrip("\n").rpartition("\n\n")[2].split("\n"))
 
 
-def is_id(name: str) -> bool:
-    return _ID.match(name) is not None
+def is_commit_id(name: str) -> bool:
+    return _COMMIT_ID.match(name) is not None
 
 
-def read(git: Git, names: Sequence[str]) -> dict[str, Commit]:
+def read_commits(git: Git, names: Sequence[str]) -> dict[str, Commit]:
     """Those of the names (whole ids, refs) that are commits here, in one call."""
-    names = [name for name in names if is_id(name) or name.startswith("refs/")]
-    told = git.run("cat-file", "--batch", feed="".join(f"{name}\n" for name in names).encode()).out
+    names = [name for name in names if is_commit_id(name) or name.startswith("refs/")]
+    told = git.run("cat-file", "--batch", stdin="".join(f"{name}\n" for name in names).encode()).out
     found, at = {}, 0
     for name in names:
         end = told.index(b"\n", at)
@@ -55,12 +55,12 @@ def read(git: Git, names: Sequence[str]) -> dict[str, Commit]:
         if len(head) == 3 and head[2].isdigit():
             size = int(head[2])
             if head[1] == "commit":
-                found[name] = _parse(head[0], told[at : at + size])
+                found[name] = _parse_commit(head[0], told[at : at + size])
             at += size + 1
     return found
 
 
-def _parse(name: str, raw: bytes) -> Commit:
+def _parse_commit(name: str, raw: bytes) -> Commit:
     head, _, message = raw.decode("utf-8", "surrogateescape").partition("\n\n")
     said = [line.partition(" ") for line in head.split("\n")]
     first = {word: value for word, _, value in reversed(said)}
@@ -68,64 +68,66 @@ def _parse(name: str, raw: bytes) -> Commit:
     return Commit(name, first["tree"], parents, first.get("author", ""), first.get("committer", ""), message)
 
 
-def worded(message: str, trailers: Iterable[tuple[str, str]]) -> str:
+def format_merge_message(message: str, trailers: Iterable[tuple[str, str]]) -> str:
     """The message with its trailers as the last paragraph, each on one line."""
     plain = message.replace("\0", "").strip() or "Merge"
     lines = [f"{name}: {' '.join(value.replace(chr(0), '').split())}" for name, value in trailers]
     return "\n\n".join((plain, "\n".join(lines))) + "\n"
 
 
-class Maker:
+class CommitMaker:
     """Makes commits in the user's name, signed if the user's are; without a name, in plait's."""
 
     def __init__(self, git: Git) -> None:
-        self._git = git.with_(settings=("i18n.commitEncoding=UTF-8",))
-        self._who: Mapping[str, str] | None = None
+        self._git = git.with_options(settings=("i18n.commitEncoding=UTF-8",))
+        self._identity: Mapping[str, str] | None = None
         self._sign: tuple[str, ...] = ()
 
     def make(self, tree: str, parents: Sequence[str], message: str, date: str) -> str:
-        self._look_up()
+        self._load_identity()
         return self._commit(tree, parents, message, {}, date)
 
-    def again(self, tree: str, parents: Sequence[str], original: Commit) -> str:
+    def recommit(self, tree: str, parents: Sequence[str], original: Commit) -> str:
         """The same author and words over another tree."""
-        self._look_up()
-        author = _author(original.author) or {"GIT_AUTHOR_DATE": original.date}
+        self._load_identity()
+        author = _author_variables(original.author) or {"GIT_AUTHOR_DATE": original.date}
         return self._commit(tree, parents, original.message.replace("\0", "") or "\n", author, original.date)
 
     def _commit(
         self, tree: str, parents: Sequence[str], message: str, author: Mapping[str, str], date: str
     ) -> str:
         dates = {"GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date}
-        git = self._git.with_(variables={**(self._who or {}), **dates, **author})
+        git = self._git.with_options(variables={**(self._identity or {}), **dates, **author})
         words = [word for parent in parents for word in ("-p", parent)]
         feed = message.encode("utf-8", "surrogateescape")
-        return git.text("commit-tree", *self._sign, tree, *words, feed=feed)
+        return git.text("commit-tree", *self._sign, tree, *words, stdin=feed)
 
-    def _look_up(self) -> None:
+    def _load_identity(self) -> None:
         """Once: whoever changes a name in the middle of a batch keeps the old one until the next engine."""
-        if self._who is not None:
+        if self._identity is not None:
             return
-        strict = self._git.with_(settings=("user.useConfigOnly=true",))
+        strict = self._git.with_options(settings=("user.useConfigOnly=true",))
         if strict.run("config", "--type=bool", "commit.gpgSign", codes=(0, 1)).text == "true":
             self._sign = ("-S",)
         try:
             strict.run("var", "GIT_AUTHOR_IDENT")
             strict.run("var", "GIT_COMMITTER_IDENT")
         except GitError:
-            self._who = _NOBODY
+            self._identity = _PLAIT_IDENTITY
         else:
-            self._who = {}
+            self._identity = {}
 
 
-def stand_in(git: Git, tree: str, parent: str) -> str:
+def make_synthetic_commit(git: Git, tree: str, parent: str) -> str:
     """A commit that is only there to be merged: nobody's, and always the same."""
-    dates = {"GIT_AUTHOR_DATE": _LONG_AGO, "GIT_COMMITTER_DATE": _LONG_AGO}
-    return git.with_(variables={**_NOBODY, **dates}).text("commit-tree", tree, "-p", parent, "-m", "stand-in")
+    dates = {"GIT_AUTHOR_DATE": _FIXED_DATE, "GIT_COMMITTER_DATE": _FIXED_DATE}
+    return git.with_options(variables={**_PLAIT_IDENTITY, **dates}).text(
+        "commit-tree", tree, "-p", parent, "-m", "stand-in"
+    )
 
 
-def _author(said: str) -> dict[str, str]:
-    found = _SOMEBODY.match(said)
+def _author_variables(said: str) -> dict[str, str]:
+    found = _IDENTITY_LINE.match(said)
     if found is None or not found["name"]:
         return {}
     return {

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from plait.core.errors import WorldError
 from plait.site.git import GitError
 
-_REASONS = (
+_HINTS = (
     (("No space left on device", "Disk quota exceeded", "File too large"), "Free some space on the disk."),
     (
         (
@@ -33,19 +33,19 @@ _REASONS = (
 
 
 @contextmanager
-def telling(what: str) -> Iterator[None]:
+def map_errors(what: str) -> Iterator[None]:
     """Whatever goes wrong inside is told with what was being done, and with the way out where it is known."""
     try:
         yield
     except GitError as error:
-        heard = f"{error.said} {error.message}"
-        way = next((way for signs, way in _REASONS if any(sign in heard for sign in signs)), error.hint)
+        heard = f"{error.stderr} {error.message}"
+        way = next((way for signs, way in _HINTS if any(sign in heard for sign in signs)), error.hint)
         raise WorldError(f"{what}: {error.message}", hint=way) from error
     except OSError as error:
         raise WorldError(f"{what}: {error}", hint="Look at the disk and at who may write there.") from error
 
 
-def gone(commit: str, whose: str, error: type[WorldError] = WorldError) -> WorldError:
+def make_missing_commit_error(commit: str, whose: str, error: type[WorldError] = WorldError) -> WorldError:
     return error(
         f"{whose} {commit[:12] if commit.isalnum() else repr(commit)} is not in the repository any more",
         hint="If it was pruned or never fetched, fetch it again, or retry the task.",

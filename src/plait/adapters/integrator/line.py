@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from plait.adapters.integrator.commits import Commit, read
+from plait.adapters.integrator.commits import Commit, read_commits
 from plait.core.decisions import Change
 from plait.core.frozen import dataclass
 from plait.site.git import Git
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class MergeTrailers:
     """By what a merge of plait's is recognised, whatever its message says: its last lines."""
 
     batch: str
@@ -23,16 +23,16 @@ class Mark:
             ("Plait-Change", f"{self.change.base}..{self.change.tip}"),
         )
 
-    def on(self, commit: Commit, onto: str) -> bool:
+    def matches(self, commit: Commit, onto: str) -> bool:
         """Is this the merge of that change onto exactly that commit?"""
         lines = {f"{name}: {' '.join(value.split())}" for name, value in self.trailers}
         return commit.parents[:1] == (onto,) and lines <= commit.trailers
 
 
-def standing(git: Git, batch: str, head: str, base: str) -> dict[str, Commit] | None:
+def read_merges(git: Git, batch: str, head: str, base: str) -> dict[str, Commit] | None:
     """The merges from `base` to `head`, by the commit that each was made onto; None: not all of them are plait's."""
     listed = git.text("rev-list", "--first-parent", head, f"^{base}").split() if head != base else []
-    commits = read(git, listed)
+    commits = read_commits(git, listed)
     mine = f"Plait-Batch: {' '.join(batch.split())}"
     if any(mine not in commit.trailers for commit in commits.values()):
         return None

@@ -14,13 +14,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from plait.adapters.integrator import attributes
-from plait.adapters.integrator.attributes import Attributes, Files
-from plait.kit import Blending
-from plait.site.folder import make_private
+from plait.adapters.integrator.attributes import AttributesReader, AttributesFiles
+from plait.kit import MergeRules
+from plait.site.folder import make_private_folder
 from plait.site.git import Git
 
-REGENERATE = "plait-regenerate"  # the attribute that numbers the rule for a file
-_PINNED = f"""\
+REGENERATE_ATTRIBUTE = "plait-regenerate"  # the attribute that numbers the rule for a file
+_PINNED_CONFIG = f"""\
 [core]
 \tbare = false
 \tattributesFile = {os.devnull}
@@ -38,10 +38,10 @@ _PINNED = f"""\
 \talgorithm = histogram
 """
 # What has to be said of the objects, as the repository's own settings say it.
-_OF_OBJECTS = r"^(extensions\.(objectformat|partialclone)|core\.sharedrepository|remote\..*\.promisor)$"
+_OBJECT_SETTINGS = r"^(extensions\.(objectformat|partialclone)|core\.sharedrepository|remote\..*\.promisor)$"
 
 
-class Private:
+class PrivateGitDirs:
     """`objects` is where new ones go, if not to the repository's own: then it knows of those."""
 
     def __init__(
@@ -53,23 +53,23 @@ class Private:
         self._environment = {
             name: value for name, value in environment.items() if not name.startswith("GIT_")
         }
-        self._attributes = Attributes()
+        self._attributes = AttributesReader()
         self._config: str | None = None
 
-    def git(self, blending: Blending, files: Files = ()) -> Git:
+    def git_for(self, blending: MergeRules, files: AttributesFiles = ()) -> Git:
         """Git with these rules, and these attributes as if they were checked out."""
-        config, rules = self._settings(), _rules(blending)
+        config, rules = self._read_config(), _format_rules(blending)
         content = repr((config, rules, [(file.path, file.blob) for file in files]))
         digest = hashlib.sha256(content.encode("utf-8", "surrogateescape")).hexdigest()[:20]
         folder = self._root / digest
         if not folder.is_dir():
             self._make(folder, config, rules, files)
-        return self._in(folder)
+        return self._git_in(folder)
 
-    def attributes(self, git: Git, commit: str) -> Files:
-        return self._attributes.of(git, commit)
+    def read_attributes(self, git: Git, commit: str) -> AttributesFiles:
+        return self._attributes.read(git, commit)
 
-    def _in(self, folder: Path) -> Git:
+    def _git_in(self, folder: Path) -> Git:
         return Git(
             folder / "tree",
             environment=self._environment,
@@ -84,17 +84,17 @@ class Private:
             },
         )
 
-    def _make(self, folder: Path, config: str, rules: str, files: Files) -> None:
-        make_private(self._root)
+    def _make(self, folder: Path, config: str, rules: str, files: AttributesFiles) -> None:
+        make_private_folder(self._root)
         making = Path(tempfile.mkdtemp(prefix="making-", dir=self._root))
         try:
             (making / "git" / "refs").mkdir(parents=True)
             (making / "git" / "info").mkdir()
             (making / "tree").mkdir()
-            _write(making / "git" / "HEAD", "ref: refs/heads/none\n")
-            _write(making / "git" / "config", config)
-            _write(making / "git" / "info" / "attributes", rules)
-            attributes.write(self._in(making), files, making / "tree")
+            _write_durably(making / "git" / "HEAD", "ref: refs/heads/none\n")
+            _write_durably(making / "git" / "config", config)
+            _write_durably(making / "git" / "info" / "attributes", rules)
+            attributes.write_attributes(self._git_in(making), files, making / "tree")
             making.rename(folder)
         except OSError:
             if not folder.is_dir():  # or else somebody made the same one meanwhile
@@ -102,44 +102,49 @@ class Private:
         finally:
             shutil.rmtree(making, ignore_errors=True)
 
-    def _settings(self) -> str:
+    def _read_config(self) -> str:
         if self._config is None:
             own = Git(self._git_dir, environment=self._environment, variables={"GIT_DIR": str(self._git_dir)})
-            told = own.run("config", "--local", "-z", "--get-regexp", _OF_OBJECTS, codes=(0, 1)).words
-            self._config = _config(dict(line.split("\n", 1) for line in told if "\n" in line), self._git_dir)
+            told = own.run("config", "--local", "-z", "--get-regexp", _OBJECT_SETTINGS, codes=(0, 1)).fields
+            self._config = _format_config(
+                dict(line.split("\n", 1) for line in told if "\n" in line), self._git_dir
+            )
         return self._config
 
 
-def _config(said: Mapping[str, str], git_dir: Path) -> str:
+def _format_config(said: Mapping[str, str], git_dir: Path) -> str:
     """A partial clone fetches what it lacks from where its own settings say; the pinned ones come after them."""
     partial = any(key == "extensions.partialclone" or key.startswith("remote.") for key in said)
     extensions = [(key, said[key]) for key in sorted(said) if key.startswith("extensions.")]
     return "".join(
         (
-            f"[include]\n\tpath = {_quoted(str(git_dir / 'config'))}\n" if partial else "",
-            _PINNED,
+            f"[include]\n\tpath = {_quote(str(git_dir / 'config'))}\n" if partial else "",
+            _PINNED_CONFIG,
             f"[core]\n\trepositoryFormatVersion = {1 if extensions else 0}\n",
-            *(f"[extensions]\n\t{key.split('.')[1]} = {_quoted(value)}\n" for key, value in extensions),
-            f"[core]\n\tsharedRepository = {_quoted(said['core.sharedrepository'])}\n"
+            *(f"[extensions]\n\t{key.split('.')[1]} = {_quote(value)}\n" for key, value in extensions),
+            f"[core]\n\tsharedRepository = {_quote(said['core.sharedrepository'])}\n"
             if "core.sharedrepository" in said
             else "",
         )
     )
 
 
-def _rules(blending: Blending) -> str:
+def _format_rules(blending: MergeRules) -> str:
     """These lines win over whatever the repository's own attributes say."""
-    union = [f"{_quoted(pattern)} merge=union\n" for pattern in blending.union]
-    anew = [f"{_quoted(pattern)} {REGENERATE}={n}\n" for n, (pattern, _) in enumerate(blending.regenerate)]
+    union = [f"{_quote(pattern)} merge=union\n" for pattern in blending.union]
+    anew = [
+        f"{_quote(pattern)} {REGENERATE_ATTRIBUTE}={n}\n"
+        for n, (pattern, _) in enumerate(blending.regenerate)
+    ]
     return "".join((*union, *reversed(anew)))  # of several, the first rule holds; git takes the last
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     plain = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
     return f'"{plain}"'
 
 
-def _write(path: Path, text: str) -> None:
+def _write_durably(path: Path, text: str) -> None:
     with path.open("w", encoding="utf-8", errors="surrogateescape") as out:
         out.write(text)
         out.flush()

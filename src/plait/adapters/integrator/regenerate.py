@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from plait.adapters.integrator import trees
-from plait.adapters.integrator.private import REGENERATE
-from plait.adapters.integrator.threeway import Blend
+from plait.adapters.integrator.private import REGENERATE_ATTRIBUTE
+from plait.adapters.integrator.threeway import MergeResult
 from plait.core.frozen import dataclass
-from plait.kit import Blending
+from plait.kit import MergeRules
 from plait.site.git import Git
 
 # A commit to check out, the command to run there, and the files it makes: what they hold afterwards.
@@ -16,29 +16,31 @@ Regenerate = Callable[[str, str, tuple[str, ...]], Mapping[str, bytes]]
 
 
 @dataclass(frozen=True, slots=True)
-class Anew:
+class RegenerationPlan:
     """A merged tree in which `files`, by the command that makes them, are still as the branch had them."""
 
     tree: str
     files: Mapping[str, tuple[str, ...]]
-    clashes: tuple[str, ...]
+    conflicts: tuple[str, ...]
 
 
-def set_aside(git: Git, blend: Blend, blending: Blending, onto: str) -> Anew:
+def plan_regeneration(git: Git, blend: MergeResult, blending: MergeRules, onto: str) -> RegenerationPlan:
     """Take the branch's version of each file that is made anew; `clashes` are the conflicts that are left."""
-    rules = _rules(git, blend.both, blending)
+    rules = _match_rules(git, blend.changed_on_both, blending)
     clashes = tuple(path for path in blend.files if path not in rules)
-    tree = trees.put(git, blend.tree, {path: trees.entry(git, f"{onto}^{{tree}}", path) for path in rules})
+    tree = trees.update_entries(
+        git, blend.tree, {path: trees.find_entry(git, f"{onto}^{{tree}}", path) for path in rules}
+    )
     commands = dict.fromkeys(rules.values())
     files = {command: tuple(sorted(path for path in rules if rules[path] == command)) for command in commands}
-    return Anew(tree, files, clashes)
+    return RegenerationPlan(tree, files, clashes)
 
 
-def _rules(git: Git, paths: tuple[str, ...], blending: Blending) -> dict[str, str]:
+def _match_rules(git: Git, paths: tuple[str, ...], blending: MergeRules) -> dict[str, str]:
     if not paths or not blending.regenerate:
         return {}
     feed = "".join(f"{path}\0" for path in paths).encode("utf-8", "surrogateescape")
-    told = git.run("check-attr", "-z", "--stdin", REGENERATE, feed=feed).words
+    told = git.run("check-attr", "-z", "--stdin", REGENERATE_ATTRIBUTE, stdin=feed).fields
     numbers = {path: value for path, value in zip(told[::3], told[2::3], strict=True) if value.isdigit()}
     return {
         path: blending.regenerate[int(value)][1]

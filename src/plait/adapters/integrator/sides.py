@@ -11,23 +11,23 @@ from tempfile import TemporaryDirectory
 
 from plait.adapters.integrator import blobs
 from plait.adapters.integrator.ancestry import Ancestry
-from plait.adapters.integrator.conflict import named
-from plait.adapters.integrator.faults import telling
-from plait.adapters.integrator.foresight import changed_by
-from plait.adapters.integrator.merging import Merging
-from plait.adapters.integrator.private import Private
-from plait.adapters.integrator.threeway import Blend, Note
+from plait.adapters.integrator.conflict import name_sides
+from plait.adapters.integrator.faults import map_errors
+from plait.adapters.integrator.foresight import list_files_by_task
+from plait.adapters.integrator.merging import ChangeMerger
+from plait.adapters.integrator.private import PrivateGitDirs
+from plait.adapters.integrator.threeway import MergeResult, MergeNote
 from plait.core.decisions import Change
 from plait.core.errors import WorldError
 from plait.core.frozen import dataclass
-from plait.kit import Blending
-from plait.ports import Clashing, ConflictKind
+from plait.kit import MergeRules
+from plait.ports import ConflictedFile, ConflictKind
 from plait.site.git import Git
 
-MOST = 100  # files of which the contents are told
-_SIDES = {1: "base", 2: "ours", 3: "theirs", 0: "merged"}
+MAX_CONFLICT_FILES = 100  # files of which the contents are told
+_SIDE_NAMES = {1: "base", 2: "ours", 3: "theirs", 0: "merged"}
 # By what git calls them, the telling ones first: of one file it may say several things.
-_KINDS = (
+_CONFLICT_KINDS = (
     ("submodule", ConflictKind.SUBMODULE),
     ("rename", ConflictKind.RENAME),
     ("modify/delete", ConflictKind.MODIFY_DELETE),
@@ -39,7 +39,7 @@ _KINDS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Meeting:
+class ConflictingMerge:
     """A change and the commit that it met. `merged` are the changes on that, by task, in their order."""
 
     change: Change
@@ -47,29 +47,33 @@ class Meeting:
     merged: Mapping[str, Change]
 
 
-def read_sides(
-    git_dir: Path, meeting: Meeting, blending: Blending, environment: Mapping[str, str]
-) -> tuple[list[Clashing], int]:
+def read_conflict_sides(
+    git_dir: Path, attempted: ConflictingMerge, blending: MergeRules, environment: Mapping[str, str]
+) -> tuple[list[ConflictedFile], int]:
     """The files, and how many more there are. Raises WorldError where a commit is gone."""
     with (
-        telling(f"the conflict of {meeting.change.task} could not be read"),
+        map_errors(f"the conflict of {attempted.change.task} could not be read"),
         TemporaryDirectory(prefix="plait-conflict-") as scratch,
     ):
         room = Path(scratch)
-        private = Private(git_dir, room / "git", environment, _objects(room, git_dir))
+        private = PrivateGitDirs(git_dir, room / "git", environment, _make_object_dir(room, git_dir))
         here = {"GIT_DIR": str(git_dir), "GIT_NO_REPLACE_OBJECTS": "1"}
         own = Git(git_dir, environment=environment, variables=here)
-        merging = Merging(own, private, Ancestry(own), _never)
-        git, tried, clashes = merging.attempt(meeting.change, meeting.onto, blending, ())
-        touched = _touched(own, meeting.merged)
+        merging = ChangeMerger(own, private, Ancestry(own), _refuse_regeneration)
+        git, tried, clashes = merging.try_merge(attempted.change, attempted.onto, blending, ())
+        touched = _tasks_by_file(own, attempted.merged)
         files = [
-            _clashing(path, tried, found, touched)
-            for path, found in zip(clashes[:MOST], _contents(git, tried, clashes[:MOST]), strict=True)
+            _describe_file(path, tried, found, touched)
+            for path, found in zip(
+                clashes[:MAX_CONFLICT_FILES],
+                _read_sides(git, tried, clashes[:MAX_CONFLICT_FILES]),
+                strict=True,
+            )
         ]
-        return files, len(clashes[MOST:])
+        return files, len(clashes[MAX_CONFLICT_FILES:])
 
 
-def _objects(room: Path, git_dir: Path) -> Path:
+def _make_object_dir(room: Path, git_dir: Path) -> Path:
     """What the merge makes goes there; all else is read from the repository."""
     objects = room / "objects"
     (objects / "info").mkdir(parents=True)
@@ -77,15 +81,17 @@ def _objects(room: Path, git_dir: Path) -> Path:
     return objects
 
 
-def _never(_commit: str, command: str, _files: tuple[str, ...]) -> Mapping[str, bytes]:
+def _refuse_regeneration(_commit: str, command: str, _files: tuple[str, ...]) -> Mapping[str, bytes]:
     """Files that are made anew are no conflict; whoever only looks makes none."""
     raise WorldError(f"nothing is made anew by looking: {command}")
 
 
-def _touched(git: Git, merged: Mapping[str, Change]) -> dict[str, tuple[str, ...]]:
+def _tasks_by_file(git: Git, merged: Mapping[str, Change]) -> dict[str, tuple[str, ...]]:
     """By file, the newest first."""
     changed = (
-        changed_by(git, {task: (each.base, each.tip) for task, each in merged.items()}) if merged else {}
+        list_files_by_task(git, {task: (each.base, each.tip) for task, each in merged.items()})
+        if merged
+        else {}
     )
     found: dict[str, tuple[str, ...]] = {}
     for task in merged:
@@ -94,47 +100,49 @@ def _touched(git: Git, merged: Mapping[str, Change]) -> dict[str, tuple[str, ...
     return found
 
 
-def _contents(git: Git, tried: Blend, paths: Sequence[str]) -> Iterator[Mapping[str, blobs.Content | None]]:
+def _read_sides(
+    git: Git, tried: MergeResult, paths: Sequence[str]
+) -> Iterator[Mapping[str, blobs.BlobContent | None]]:
     """Of each file, what its sides hold; None: too long. A side where it is not is left out."""
     objects: dict[str, dict[str, str]] = {path: {} for path in paths}
     for stage in tried.stages:
         if stage.path in objects:
-            objects[stage.path][_SIDES[stage.n]] = stage.object
-    for path, name in blobs.listed(git, tried.tree, paths).items():
-        objects[path][_SIDES[0]] = name
-    read = blobs.read(git, [name for sides in objects.values() for name in sides.values()])
+            objects[stage.path][_SIDE_NAMES[stage.number]] = stage.object
+    for path, name in blobs.list_blobs(git, tried.tree, paths).items():
+        objects[path][_SIDE_NAMES[0]] = name
+    read = blobs.read_blobs(git, [name for sides in objects.values() for name in sides.values()])
     return iter(
         [{side: read[name] for side, name in sides.items() if name in read} for sides in objects.values()]
     )
 
 
-def _clashing(
+def _describe_file(
     path: str,
-    tried: Blend,
-    found: Mapping[str, blobs.Content | None],
+    tried: MergeResult,
+    found: Mapping[str, blobs.BlobContent | None],
     touched: Mapping[str, tuple[str, ...]],
-) -> Clashing:
+) -> ConflictedFile:
     notes = [note for note in tried.notes if path in note.paths and note.kind.startswith("CONFLICT")]
-    binary = any(content is not None and content.binary for content in found.values())
+    binary = any(content is not None and content.is_binary for content in found.values())
     texts = {} if binary else {side: each.text for side, each in found.items() if each is not None}
     merged = texts.get("merged")
-    return Clashing(
+    return ConflictedFile(
         path,
-        _kind(notes, [stage.n for stage in tried.stages if stage.path == path], binary=binary),
-        "\n".join(named(note.text, tried) for note in notes),
+        _classify(notes, [stage.number for stage in tried.stages if stage.path == path], binary=binary),
+        "\n".join(name_sides(note.text, tried) for note in notes),
         binary,
         texts.get("base"),
         texts.get("ours"),
         texts.get("theirs"),
-        None if merged is None else named(merged, tried),
+        None if merged is None else name_sides(merged, tried),
         tuple(side for side, each in found.items() if each is None),
         touched.get(path, ()),
     )
 
 
-def _kind(notes: Sequence[Note], stages: Sequence[int], *, binary: bool) -> ConflictKind:
+def _classify(notes: Sequence[MergeNote], stages: Sequence[int], *, binary: bool) -> ConflictKind:
     said = " ".join(note.kind for note in notes)
-    kind = next((kind for word, kind in _KINDS if word in said), ConflictKind.OTHER)
+    kind = next((kind for word, kind in _CONFLICT_KINDS if word in said), ConflictKind.OTHER)
     if kind is ConflictKind.CONTENT and binary:
         return ConflictKind.BINARY
     return ConflictKind.ADD_ADD if kind is ConflictKind.CONTENT and 1 not in stages else kind

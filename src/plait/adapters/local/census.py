@@ -6,19 +6,19 @@ import time
 from collections.abc import Sequence
 from dataclasses import field
 
-from plait.adapters.local.vigil import Vigil
+from plait.adapters.local.vigil import ExitWatcher
 from plait.core.frozen import dataclass
 from plait.core.task import Attempt
-from plait.ports import Exited, Gone
+from plait.ports import ExitedProcess, LostProcess
 from plait.site import processes, scope
 from plait.site.folder import AttemptFolder
-from plait.site.launch import NAME
+from plait.site.launch import PROCESS_NAME
 from plait.site.process import Process
-from plait.site.tree import Root, trees
+from plait.site.tree import TreeRoot, find_trees
 
 
 @dataclass(slots=True)
-class Live:
+class LiveAttempt:
     """An attempt whose end has not been told. `found` is that end, while the rest of its tree is being ended.
 
     `scoped`: it has a scope, or can't have one.
@@ -26,54 +26,54 @@ class Live:
 
     attempt: Attempt
     folder: AttemptFolder
-    root: Root
+    root: TreeRoot
     pid: int = 0
-    vigil: Vigil | None = None
-    found: Exited | Gone | None = None
+    exit_watcher: ExitWatcher | None = None
+    result: ExitedProcess | LostProcess | None = None
     since: float = field(default_factory=time.monotonic)
-    scoped: bool = False
+    cgroup_checked: bool = False
 
 
-class Census:
+class ProcessTable:
     """`ended` are attempts that may have left processes behind; `given_up` are the markers of some that can't be ended."""
 
     def __init__(self, prefix: str) -> None:
         self._prefix = prefix
-        self.live: dict[Attempt, Live] = {}
-        self.ended: dict[str, Root] = {}
+        self.live: dict[Attempt, LiveAttempt] = {}
+        self.ended: dict[str, TreeRoot] = {}
         self.given_up: set[str] = set()
 
-    def trees(self) -> dict[str, list[Process]]:
+    def find_trees(self) -> dict[str, list[Process]]:
         """The living processes of each attempt, by its marker, in one pass over all processes."""
-        return self._of(processes.every())
+        return self._group(processes.list_processes())
 
-    def leftovers(self) -> dict[str, list[Process]]:
+    def find_leftovers(self) -> dict[str, list[Process]]:
         """The trees of attempts that are over, those included that an earlier engine did not come to end."""
-        everything = processes.every()
-        for name in _forlorn(everything, self._prefix) - {root.marker for root in self._roots()}:
-            self.ended[name] = Root(name)
-        found = self._of(everything)
+        everything = processes.list_processes()
+        for name in _find_unsupervised_tags(everything, self._prefix) - {root.tag for root in self._roots()}:
+            self.ended[name] = TreeRoot(name)
+        found = self._group(everything)
         left = {name: found[name] for name in self.ended if found[name] and name not in self.given_up}
         for name in self.ended.keys() - left.keys():
-            scope.remove(self.ended.pop(name).scope)
-        scope.tidy(self._prefix, {root.marker for root in self._roots()})
+            scope.remove_cgroup(self.ended.pop(name).cgroup)
+        scope.remove_stale_cgroups(self._prefix, {root.tag for root in self._roots()})
         return left
 
-    def _of(self, everything: Sequence[Process]) -> dict[str, list[Process]]:
+    def _group(self, everything: Sequence[Process]) -> dict[str, list[Process]]:
         roots = self._roots()
-        scoped = {pid: root.marker for root in roots if root.scope for pid in scope.members(root.scope)}
-        return trees(everything, roots, self._prefix, scoped)
+        scoped = {pid: root.tag for root in roots if root.cgroup for pid in scope.list_members(root.cgroup)}
+        return find_trees(everything, roots, self._prefix, scoped)
 
-    def _roots(self) -> list[Root]:
+    def _roots(self) -> list[TreeRoot]:
         return [*self.ended.values(), *(live.root for live in self.live.values())]
 
 
-def _forlorn(everything: Sequence[Process], prefix: str) -> set[str]:
+def _find_unsupervised_tags(everything: Sequence[Process], prefix: str) -> set[str]:
     """Markers of this state folder that processes carry while no warden does."""
-    marked = [process for process in everything if process.marker.startswith(prefix)]
+    marked = [process for process in everything if process.tag.startswith(prefix)]
     guarded = {
-        process.marker
+        process.tag
         for process in marked
-        if process.pid == process.session and processes.words(process.pid)[3:4] == [NAME]
+        if process.pid == process.session and processes.command_line(process.pid)[3:4] == [PROCESS_NAME]
     }
-    return {process.marker for process in marked} - guarded
+    return {process.tag for process in marked} - guarded

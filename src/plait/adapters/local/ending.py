@@ -17,92 +17,99 @@ from plait.core.frozen import dataclass
 from plait.ports import Reactor, Timer
 from plait.site import processes, scope
 from plait.site.process import Process
-from plait.site.tree import Root
+from plait.site.tree import TreeRoot
 
-_FIRST, _LONGEST = 0.02, 0.25  # seconds between two looks at what is ending
-_ROUNDS = 50  # of stopping whatever was forked meanwhile, before what was found is killed
+_FIRST_PAUSE, _MAX_PAUSE = 0.02, 0.25  # seconds between two looks at what is ending
+_MAX_STOP_ROUNDS = 50  # of stopping whatever was forked meanwhile, before what was found is killed
 
 
-class Stage(IntEnum):
-    ASK = 1
-    TELL = 2
+class TerminationStage(IntEnum):
+    INTERRUPT = 1
+    TERMINATE = 2
     KILL = 3
 
 
-_SIGNALS: Mapping[Stage, Signals] = {Stage.ASK: SIGINT, Stage.TELL: SIGTERM}
+_SIGNALS: Mapping[TerminationStage, Signals] = {
+    TerminationStage.INTERRUPT: SIGINT,
+    TerminationStage.TERMINATE: SIGTERM,
+}
 
 
 @dataclass(frozen=True, slots=True)
-class Graces:
+class GracePeriods:
     """Seconds: after INT, after TERM, after TERM for what outlived its attempt, for a warden that is alone to write the
     exit status, and until what can't be killed (it is somebody else's) is given up.
     """
 
-    ask: float = 10.0
-    tell: float = 5.0
+    interrupt: float = 10.0
+    terminate: float = 5.0
     leftover: float = 2.0
-    warden: float = 1.0
+    supervisor: float = 1.0
     kill: float = 10.0
 
 
 @dataclass(slots=True)
-class Ending:
-    root: Root
-    stage: Stage
+class Termination:
+    root: TreeRoot
+    stage: TerminationStage
     since: float
-    patience: float
+    grace: float
     signalled: set[tuple[int, int]] = field(default_factory=set)
-    alone: float | None = None
+    alone_since: float | None = None
 
     @property
-    def warden(self) -> int:
+    def supervisor(self) -> int:
         """0 when it is over."""
         return self.root.session if self.root.until is None else 0
 
 
-Survey = Callable[[], Mapping[str, Sequence[Process]]]
+FindTrees = Callable[[], Mapping[str, Sequence[Process]]]
 
 
-class Endings:
+class Terminator:
     """`survey` finds the living processes of every tree; `done` is told once when one has ended."""
 
     def __init__(
-        self, reactor: Reactor, survey: Survey, done: Callable[[Root], None], graces: Graces
+        self,
+        reactor: Reactor,
+        find_trees: FindTrees,
+        done: Callable[[TreeRoot], None],
+        grace_periods: GracePeriods,
     ) -> None:
         self._reactor = reactor
-        self._survey = survey
+        self._find_trees = find_trees
         self._done = done
-        self._graces = graces
-        self._under_way: dict[str, Ending] = {}
+        self._grace_periods = grace_periods
+        self._active: dict[str, Termination] = {}
         self._timer: Timer | None = None
-        self._pause = _FIRST
+        self._pause = _FIRST_PAUSE
         self._looked = 0.0
 
     def __contains__(self, marker: str) -> bool:
-        return marker in self._under_way
+        return marker in self._active
 
-    def begin(self, root: Root, stage: Stage, *, leftover: bool = False) -> None:
+    def start(self, root: TreeRoot, stage: TerminationStage, *, leftover: bool = False) -> None:
         """One that is under way only ever becomes firmer."""
-        current = self._under_way.get(root.marker)
+        current = self._active.get(root.tag)
         if current is None:
-            patience = self._patience(stage, leftover=leftover)
-            self._under_way[root.marker] = Ending(root, stage, time.monotonic(), patience)
+            patience = self._grace(stage, leftover=leftover)
+            self._active[root.tag] = Termination(root, stage, time.monotonic(), patience)
         elif stage > current.stage:
             self._advance(current, stage, leftover=leftover)
-        self._hurry()
+        self._look_soon()
 
-    def _hurry(self) -> None:
+    def _look_soon(self) -> None:
         """Look soon, once for all that has changed: at once, or a moment after the last look."""
-        self._pause = _FIRST
-        self._look_after(self._looked + _FIRST - time.monotonic())
+        self._pause = _FIRST_PAUSE
+        self._look_after(self._looked + _FIRST_PAUSE - time.monotonic())
 
     def _look_after(self, seconds: float) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = self._reactor.after(seconds, self._tick)
+        self._timer = self._reactor.call_later(seconds, self._tick)
 
     def close(self) -> None:
-        self._under_way.clear()
+        self._active.clear()
         if self._timer is not None:
             self._timer.cancel()
 
@@ -111,83 +118,89 @@ class Endings:
         with suppress(OSError):  # the processes can't be seen now; soon, perhaps
             self._look()
         self._looked = time.monotonic()
-        if self._under_way:
+        if self._active:
             # Where there are very many processes, looking at them must not take all of the loop's time.
             self._look_after(max(self._pause, 3 * (self._looked - began)))
-            self._pause = min(_LONGEST, self._pause * 1.25)
+            self._pause = min(_MAX_PAUSE, self._pause * 1.25)
 
     def _look(self) -> None:
-        trees = self._survey()
-        for ending in self._under_way.values():
-            self._press(ending, trees)
-        firm = [ending for ending in self._under_way.values() if ending.stage is Stage.KILL]
+        trees = self._find_trees()
+        for ending in self._active.values():
+            self._signal(ending, trees)
+        firm = [ending for ending in self._active.values() if ending.stage is TerminationStage.KILL]
         if firm:
             self._kill(firm, trees)
-        self._settle(trees)
+        self._report_ended(trees)
 
-    def _press(self, ending: Ending, trees: Mapping[str, Sequence[Process]]) -> None:
+    def _signal(self, ending: Termination, trees: Mapping[str, Sequence[Process]]) -> None:
         """Each process gets each signal once; one that is stopped has to go on to notice."""
-        if ending.stage is not Stage.KILL and time.monotonic() - ending.since > ending.patience:
-            self._advance(ending, Stage(ending.stage + 1))
-        if ending.stage is Stage.KILL:
+        if ending.stage is not TerminationStage.KILL and time.monotonic() - ending.since > ending.grace:
+            self._advance(ending, TerminationStage(ending.stage + 1))
+        if ending.stage is TerminationStage.KILL:
             return
-        for process in _rest(ending, trees):
+        for process in _list_remaining(ending, trees):
             if process.identity not in ending.signalled:
                 ending.signalled.add(process.identity)
-                processes.send(process, _SIGNALS[ending.stage])
-            if process.stopped:
-                processes.send(process, SIGCONT)
+                processes.send_signal(process, _SIGNALS[ending.stage])
+            if process.is_stopped:
+                processes.send_signal(process, SIGCONT)
 
-    def _kill(self, firm: Sequence[Ending], trees: Mapping[str, Sequence[Process]]) -> None:
+    def _kill(self, firm: Sequence[Termination], trees: Mapping[str, Sequence[Process]]) -> None:
         """First stopped, all of them, so that none can fork any more; then killed."""
         for ending in firm:
-            if ending.root.scope:
-                scope.kill(ending.root.scope)
+            if ending.root.cgroup:
+                scope.kill_members(ending.root.cgroup)
         stopped: set[tuple[int, int]] = set()
-        for _ in range(_ROUNDS):
-            rest = [process for ending in firm for process in _rest(ending, trees)]
+        for _ in range(_MAX_STOP_ROUNDS):
+            rest = [process for ending in firm for process in _list_remaining(ending, trees)]
             new = [process for process in rest if process.identity not in stopped]
             if not new:
                 break
             for process in new:
                 stopped.add(process.identity)
-                processes.send(process, SIGSTOP)
-            trees = self._survey()
-        for process in [process for ending in firm for process in _rest(ending, trees)]:
-            processes.send(process, SIGKILL)
+                processes.send_signal(process, SIGSTOP)
+            trees = self._find_trees()
+        for process in [process for ending in firm for process in _list_remaining(ending, trees)]:
+            processes.send_signal(process, SIGKILL)
 
-    def _settle(self, trees: Mapping[str, Sequence[Process]]) -> None:
+    def _report_ended(self, trees: Mapping[str, Sequence[Process]]) -> None:
         now = time.monotonic()
-        for marker, ending in list(self._under_way.items()):
-            rest = _rest(ending, trees)
-            hopeless = ending.stage is Stage.KILL and now - ending.since > self._graces.kill
-            if not ending.warden and (hopeless or not rest):
-                del self._under_way[marker]
+        for marker, ending in list(self._active.items()):
+            rest = _list_remaining(ending, trees)
+            hopeless = ending.stage is TerminationStage.KILL and now - ending.since > self._grace_periods.kill
+            if not ending.supervisor and (hopeless or not rest):
+                del self._active[marker]
                 self._done(ending.root)
-            elif ending.stage is Stage.KILL and (hopeless or self._alone(ending, rest, now)):
+            elif ending.stage is TerminationStage.KILL and (
+                hopeless or self._had_time_to_write(ending, rest, now)
+            ):
                 for process in trees.get(marker, ()):
-                    if process.pid == ending.warden:
-                        processes.send(process, SIGKILL)
+                    if process.pid == ending.supervisor:
+                        processes.send_signal(process, SIGKILL)
 
-    def _alone(self, ending: Ending, rest: Sequence[Process], now: float) -> bool:
+    def _had_time_to_write(self, ending: Termination, rest: Sequence[Process], now: float) -> bool:
         """Whether the warden has had its time to write."""
         if rest:
-            ending.alone = None
-        elif ending.alone is None:
-            ending.alone = now
-        return ending.alone is not None and now - ending.alone > self._graces.warden
+            ending.alone_since = None
+        elif ending.alone_since is None:
+            ending.alone_since = now
+        return ending.alone_since is not None and now - ending.alone_since > self._grace_periods.supervisor
 
-    def _advance(self, ending: Ending, stage: Stage, *, leftover: bool = False) -> None:
+    def _advance(self, ending: Termination, stage: TerminationStage, *, leftover: bool = False) -> None:
         ending.stage = stage
         ending.since = time.monotonic()
-        ending.patience = self._patience(stage, leftover=leftover)
+        ending.grace = self._grace(stage, leftover=leftover)
         ending.signalled.clear()
 
-    def _patience(self, stage: Stage, *, leftover: bool = False) -> float:
+    def _grace(self, stage: TerminationStage, *, leftover: bool = False) -> float:
         if leftover:
-            return self._graces.leftover
-        return self._graces.ask if stage is Stage.ASK else self._graces.tell
+            return self._grace_periods.leftover
+        return (
+            self._grace_periods.interrupt
+            if stage is TerminationStage.INTERRUPT
+            else self._grace_periods.terminate
+        )
 
 
-def _rest(ending: Ending, trees: Mapping[str, Sequence[Process]]) -> list[Process]:
-    return [process for process in trees.get(ending.root.marker, ()) if process.pid != ending.warden]
+def _list_remaining(ending: Termination, trees: Mapping[str, Sequence[Process]]) -> list[Process]:
+    return [process for process in trees.get(ending.root.tag, ()) if process.pid != ending.supervisor]

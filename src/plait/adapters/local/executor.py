@@ -9,21 +9,30 @@ from functools import partial
 from typing import assert_never
 
 from plait.adapters.local import verdict
-from plait.adapters.local.census import Census, Live
-from plait.adapters.local.ending import Endings, Graces, Stage
-from plait.adapters.local.scoping import Scoping
-from plait.adapters.local.vigil import Vigil
+from plait.adapters.local.census import ProcessTable, LiveAttempt
+from plait.adapters.local.ending import Terminator, GracePeriods, TerminationStage
+from plait.adapters.local.scoping import CgroupMover
+from plait.adapters.local.vigil import ExitWatcher
 from plait.core.errors import WorldError
 from plait.core.task import Attempt
-from plait.ports import Exited, Found, Gone, Job, Reactor, Running, Timer, Witness
+from plait.ports import (
+    ExitedProcess,
+    ProbeResult,
+    LostProcess,
+    LaunchSpec,
+    Reactor,
+    RunningProcess,
+    Timer,
+    ExecutorCallbacks,
+)
 from plait.site import claim, processes, scope, transcript, warden
 from plait.site.folder import StateFolder
-from plait.site.launch import CLAIMED, launch, make
-from plait.site.marker import marker, prefix
-from plait.site.tree import Root
-from plait.site.warden import Warden
+from plait.site.launch import EXIT_CLAIMED, launch_supervisor, make_attempt_folder
+from plait.site.marker import attempt_tag, tag_prefix
+from plait.site.tree import TreeRoot
+from plait.site.warden import Supervisor
 
-SWEEP = 2.0  # seconds from an attempt's end to a look for what it left behind
+SWEEP_DELAY_SECONDS = 2.0  # seconds from an attempt's end to a look for what it left behind
 
 
 class LocalExecutor:
@@ -32,197 +41,205 @@ class LocalExecutor:
     def __init__(
         self,
         folder: StateFolder,
-        witness: Witness,
+        witness: ExecutorCallbacks,
         reactor: Reactor,
         *,
-        cap: int = transcript.CAP,
-        graces: Graces | None = None,
+        cap: int = transcript.MAX_DISK_BYTES,
+        grace_periods: GracePeriods | None = None,
     ) -> None:
         # The folder's path is part of a warden's command line: one spelling, whatever engine looks for it.
         self._folder = StateFolder(folder.root.resolve())
         self._witness = witness
         self._reactor = reactor
         self._cap = cap
-        self._prefix = prefix(folder.root)
-        self._census = Census(self._prefix)
-        self._endings = Endings(reactor, self._census.trees, self._tree_over, graces or Graces())
-        self._scoping = Scoping(reactor, self._census)
+        self._prefix = tag_prefix(folder.root)
+        self._table = ProcessTable(self._prefix)
+        self._terminator = Terminator(
+            reactor, self._table.find_trees, self._on_tree_ended, grace_periods or GracePeriods()
+        )
+        self._cgroup_mover = CgroupMover(reactor, self._table)
         self._timer: Timer | None = None
 
-    def start(self, job: Job) -> None:
-        live = self._known(job.attempt)
+    def start(self, job: LaunchSpec) -> None:
+        live = self._get_live(job.attempt)
         found = self._find(live)
         if found is None:
             found = self._launch(live, job)
-        self._tell(job.attempt, found)
+        self._report(job.attempt, found)
 
-    def adopt(self, attempt: Attempt) -> Found:
-        return self._find(self._known(attempt))
+    def adopt(self, attempt: Attempt) -> ProbeResult:
+        return self._find(self._get_live(attempt))
 
-    def end(self, attempt: Attempt, *, now: bool) -> None:
-        live = self._known(attempt)
+    def terminate(self, attempt: Attempt, *, at_once: bool) -> None:
+        live = self._get_live(attempt)
         found = self._find(live)
         if found is None:
-            found = self._forbid(live)
-        if not isinstance(found, Running):
-            self._tell(attempt, found)
-        elif live.found is None or now:
-            self._endings.begin(live.root, Stage.KILL if now else Stage.ASK)
+            found = self._prevent_launch(live)
+        if not isinstance(found, RunningProcess):
+            self._report(attempt, found)
+        elif live.result is None or at_once:
+            self._terminator.start(
+                live.root, TerminationStage.KILL if at_once else TerminationStage.INTERRUPT
+            )
 
-    def footprints(self) -> Mapping[Attempt, int]:
-        live = self._census.live.values()
-        found = self._census.trees() if live else {}
+    def measure_memory(self) -> Mapping[Attempt, int]:
+        live = self._table.live.values()
+        found = self._table.find_trees() if live else {}
         return {
-            each.attempt: processes.footprint(process.pid for process in found[each.root.marker])
+            each.attempt: processes.memory_footprint(process.pid for process in found[each.root.tag])
             for each in live
         }
 
-    def sweep(self) -> int:
+    def end_leftovers(self) -> int:
         """How many processes outlived their attempts. They are being ended: call again until there are none."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        left = self._census.leftovers()
+        left = self._table.find_leftovers()
         for name in left:
-            self._endings.begin(self._census.ended[name], Stage.TELL, leftover=True)
+            self._terminator.start(self._table.ended[name], TerminationStage.TERMINATE, leftover=True)
         return sum(map(len, left.values()))
 
     def close(self) -> None:
-        for live in self._census.live.values():
-            if live.vigil is not None:
-                live.vigil.stop()
-        self._census.live.clear()
-        self._endings.close()
-        self._scoping.close()
+        for live in self._table.live.values():
+            if live.exit_watcher is not None:
+                live.exit_watcher.stop()
+        self._table.live.clear()
+        self._terminator.close()
+        self._cgroup_mover.close()
         if self._timer is not None:
             self._timer.cancel()
 
-    def _known(self, attempt: Attempt) -> Live:
-        live = self._census.live.get(attempt)
+    def _get_live(self, attempt: Attempt) -> LiveAttempt:
+        live = self._table.live.get(attempt)
         if live is None:
-            live = Live(attempt, self._folder.attempt(attempt), Root(marker(self._prefix, attempt)))
+            live = LiveAttempt(
+                attempt, self._folder.attempt(attempt), TreeRoot(attempt_tag(self._prefix, attempt))
+            )
         return live
 
-    def _launch(self, live: Live, job: Job) -> Running:
-        make(live.folder)
-        return self._watch(live, warden.of_child(launch(job, live.folder, live.root.marker)))
+    def _launch(self, live: LiveAttempt, job: LaunchSpec) -> RunningProcess:
+        make_attempt_folder(live.folder)
+        return self._watch(
+            live, warden.supervisor_of_child(launch_supervisor(job, live.folder, live.root.tag))
+        )
 
-    def _find(self, live: Live) -> Found:
-        if live.attempt in self._census.live:
-            return Running(live.pid)
-        signed = verdict.claimed(live)
+    def _find(self, live: LiveAttempt) -> ProbeResult:
+        if live.attempt in self._table.live:
+            return RunningProcess(live.pid)
+        signed = verdict.read_claim(live)
         if signed is None:
             return None
-        live.root.scope = scope.recall(live.folder.path)
-        live.scoped = live.root.scope != ""
-        found = warden.find(live.folder, signed, live.root.marker)
+        live.root.cgroup = scope.read_cgroup_path(live.folder.path)
+        live.cgroup_checked = live.root.cgroup != ""
+        found = warden.find_supervisor(live.folder, signed, live.root.tag)
         if found is not None:
             return self._watch(live, found)
         # In this order: a warden that ended in between has left its status.
-        code = verdict.status(live)
-        self._past(live.root)
+        code = verdict.read_status(live)
+        self._mark_ended(live.root)
         if code is not None:
-            return Exited(code)
-        if signed.is_of_another_boot:
-            return Gone("the machine was restarted while it ran")
-        return self._find_rest(live)
+            return ExitedProcess(code)
+        if signed.is_from_another_boot:
+            return LostProcess("the machine was restarted while it ran")
+        return self._find_survivors(live)
 
-    def _find_rest(self, live: Live) -> Found:
+    def _find_survivors(self, live: LiveAttempt) -> ProbeResult:
         """A claim, no warden, no exit status: something of the attempt may run all the same.
 
         Without a warden nobody would hear how it ends, and it must not work on beside another attempt.
         """
-        rest = self._census.trees()[live.root.marker]
+        rest = self._table.find_trees()[live.root.tag]
         if not rest:
-            return Gone(verdict.NOTHING)
-        live.pid, live.found = rest[0].pid, Gone(verdict.NOTHING)
-        self._census.live[live.attempt] = live
-        self._endings.begin(live.root, Stage.KILL)
-        return Running(live.pid)
+            return LostProcess(verdict.NO_EXIT_STATUS)
+        live.pid, live.result = rest[0].pid, LostProcess(verdict.NO_EXIT_STATUS)
+        self._table.live[live.attempt] = live
+        self._terminator.start(live.root, TerminationStage.KILL)
+        return RunningProcess(live.pid)
 
-    def _forbid(self, live: Live) -> Found:
+    def _prevent_launch(self, live: LiveAttempt) -> ProbeResult:
         """It was never launched, and never will be: a warden that is on its way finds it claimed."""
         with suppress(OSError, WorldError):  # then no warden can claim it there either
-            make(live.folder)
-            if not claim.forbid(live.folder.claim):
+            make_attempt_folder(live.folder)
+            if not claim.block_launch(live.folder.pidfile):
                 return self._find(live)
-        return Gone("it was never launched")
+        return LostProcess("it was never launched")
 
-    def _watch(self, live: Live, found: Warden) -> Running:
+    def _watch(self, live: LiveAttempt, found: Supervisor) -> RunningProcess:
         live.pid = live.root.session = found.pid
         live.root.until = None
-        live.vigil = Vigil(self._reactor, found, partial(self._warden_over, live))
-        self._census.live[live.attempt] = live
-        self._scoping.expect()
-        return Running(found.pid)
+        live.exit_watcher = ExitWatcher(self._reactor, found, partial(self._on_supervisor_exit, live))
+        self._table.live[live.attempt] = live
+        self._cgroup_mover.schedule()
+        return RunningProcess(found.pid)
 
-    def _warden_over(self, live: Live, code: int | None) -> None:
-        live.vigil = None
-        live.root.until = processes.now() + 1
-        if code == CLAIMED and self._give_way(live):
+    def _on_supervisor_exit(self, live: LiveAttempt, code: int | None) -> None:
+        live.exit_watcher = None
+        live.root.until = processes.clock_ticks() + 1
+        if code == EXIT_CLAIMED and self._adopt_other(live):
             return
-        live.found = verdict.of(live, code)
+        live.result = verdict.determine_result(live, code)
         transcript.trim(live.folder.transcript, self._cap)
-        if isinstance(live.found, Gone):
-            self._endings.begin(live.root, Stage.KILL)
-        elif _has_leftovers(live.root) or live.root.marker in self._endings:
-            self._endings.begin(live.root, Stage.TELL, leftover=True)
+        if isinstance(live.result, LostProcess):
+            self._terminator.start(live.root, TerminationStage.KILL)
+        elif _has_leftovers(live.root) or live.root.tag in self._terminator:
+            self._terminator.start(live.root, TerminationStage.TERMINATE, leftover=True)
         else:
-            self._over(live)
+            self._finish(live)
 
-    def _give_way(self, live: Live) -> bool:
+    def _adopt_other(self, live: LiveAttempt) -> bool:
         """Another warden has claimed it: the engine before this one had come further than its journal says."""
         with suppress(OSError, WorldError):
-            signed = claim.read(live.folder.claim)
-            found = warden.find(live.folder, signed, live.root.marker) if signed else None
+            signed = claim.read_pidfile(live.folder.pidfile)
+            found = warden.find_supervisor(live.folder, signed, live.root.tag) if signed else None
             if found is not None:
-                self._tell(live.attempt, self._watch(live, found))
+                self._report(live.attempt, self._watch(live, found))
                 return True
         return False
 
-    def _tree_over(self, root: Root) -> None:
+    def _on_tree_ended(self, root: TreeRoot) -> None:
         if root.known:  # somebody else's, or stuck in the kernel
-            self._census.given_up.add(root.marker)
-        live = next((live for live in self._census.live.values() if live.root is root), None)
+            self._table.given_up.add(root.tag)
+        live = next((live for live in self._table.live.values() if live.root is root), None)
         if live is not None:
-            self._over(live)
+            self._finish(live)
         else:
-            self._census.ended.pop(root.marker, None)
-            scope.remove(root.scope)
+            self._table.ended.pop(root.tag, None)
+            scope.remove_cgroup(root.cgroup)
 
-    def _over(self, live: Live) -> None:
-        del self._census.live[live.attempt]
-        scope.remove(live.root.scope)
-        self._past(live.root)
-        self._tell(live.attempt, live.found)
+    def _finish(self, live: LiveAttempt) -> None:
+        del self._table.live[live.attempt]
+        scope.remove_cgroup(live.root.cgroup)
+        self._mark_ended(live.root)
+        self._report(live.attempt, live.result)
 
-    def _past(self, root: Root) -> None:
-        self._census.ended[root.marker] = root
+    def _mark_ended(self, root: TreeRoot) -> None:
+        self._table.ended[root.tag] = root
         if self._timer is None:
-            self._timer = self._reactor.after(SWEEP, self._sweep_now)
+            self._timer = self._reactor.call_later(SWEEP_DELAY_SECONDS, self._sweep_now)
 
     def _sweep_now(self) -> None:
         self._timer = None
         with suppress(OSError):  # the processes can't be seen now; the next sweep will
-            self.sweep()
+            self.end_leftovers()
 
-    def _tell(self, attempt: Attempt, found: Found) -> None:
+    def _report(self, attempt: Attempt, found: ProbeResult) -> None:
         match found:
-            case Running(pid):
-                self._witness.launched(attempt, pid)
-            case Exited(code):
-                self._witness.exited(attempt, code)
-            case Gone(why):
-                self._witness.lost(attempt, why)
+            case RunningProcess(pid):
+                self._witness.on_launched(attempt, pid)
+            case ExitedProcess(code):
+                self._witness.on_exited(attempt, code)
+            case LostProcess(why):
+                self._witness.on_lost(attempt, why)
             case None:
                 pass
             case _:
                 assert_never(found)
 
 
-def _has_leftovers(root: Root) -> bool:
+def _has_leftovers(root: TreeRoot) -> bool:
     """Cheap, and not the whole truth: who has left the group is found by the sweep."""
-    if not scope.remove(root.scope):
+    if not scope.remove_cgroup(root.cgroup):
         return True
     try:
         os.killpg(root.session, 0)

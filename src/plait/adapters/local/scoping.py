@@ -8,24 +8,24 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 
-from plait.adapters.local.census import Census, Live
+from plait.adapters.local.census import ProcessTable, LiveAttempt
 from plait.ports import Reactor, Timer
 from plait.site import scope
 
-AGE = 1.0  # seconds that an attempt runs before it gets a scope
-_ROUNDS = 5  # of moving what was forked meanwhile
+MIN_AGE_SECONDS = 1.0  # seconds that an attempt runs before it gets a scope
+_MAX_MOVE_ROUNDS = 5  # of moving what was forked meanwhile
 
 
-class Scoping:
-    def __init__(self, reactor: Reactor, census: Census) -> None:
+class CgroupMover:
+    def __init__(self, reactor: Reactor, table: ProcessTable) -> None:
         self._reactor = reactor
-        self._census = census
+        self._table = table
         self._timer: Timer | None = None
 
-    def expect(self) -> None:
+    def schedule(self) -> None:
         """An attempt runs that has no scope yet."""
-        if self._timer is None and scope.home():
-            self._timer = self._reactor.after(AGE, self._look)
+        if self._timer is None and scope.parent_cgroup():
+            self._timer = self._reactor.call_later(MIN_AGE_SECONDS, self._look)
 
     def close(self) -> None:
         if self._timer is not None:
@@ -33,31 +33,33 @@ class Scoping:
 
     def _look(self) -> None:
         self._timer = None
-        waiting = [live for live in self._census.live.values() if not live.scoped and live.found is None]
+        waiting = [
+            live for live in self._table.live.values() if not live.cgroup_checked and live.result is None
+        ]
         now = time.monotonic()
-        ripe = [live for live in waiting if now - live.since >= AGE / 2]
+        ripe = [live for live in waiting if now - live.since >= MIN_AGE_SECONDS / 2]
         with suppress(OSError):  # without a scope, a tree is found by what else tells
-            self._enclose([live for live in ripe if _has_scope(live)])
+            self._move_all([live for live in ripe if _make_attempt_cgroup(live)])
         if len(waiting) > len(ripe):
-            self.expect()
+            self.schedule()
 
-    def _enclose(self, ripe: list[Live]) -> None:
-        for _ in range(_ROUNDS if ripe else 0):
-            trees = self._census.trees()
+    def _move_all(self, ripe: list[LiveAttempt]) -> None:
+        for _ in range(_MAX_MOVE_ROUNDS if ripe else 0):
+            trees = self._table.find_trees()
             outside = 0
             for live in ripe:
-                inside = {live.pid, *scope.members(live.root.scope)}
-                pids = [each.pid for each in trees[live.root.marker] if each.pid not in inside]
-                scope.join(live.root.scope, pids)
+                inside = {live.pid, *scope.list_members(live.root.cgroup)}
+                pids = [each.pid for each in trees[live.root.tag] if each.pid not in inside]
+                scope.add_processes(live.root.cgroup, pids)
                 outside += len(pids)
             if not outside:
                 return
 
 
-def _has_scope(live: Live) -> bool:
-    live.scoped = True
-    path = scope.make(live.root.marker)
+def _make_attempt_cgroup(live: LiveAttempt) -> bool:
+    live.cgroup_checked = True
+    path = scope.make_cgroup(live.root.tag)
     if path:
-        scope.remember(live.folder.path, path)
-        live.root.scope = path
+        scope.write_cgroup_path(live.folder.path, path)
+        live.root.cgroup = path
     return path != ""

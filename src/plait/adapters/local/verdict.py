@@ -4,42 +4,42 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from plait.adapters.local.census import Live
+from plait.adapters.local.census import LiveAttempt
 from plait.core.errors import WorldError
-from plait.ports import Exited, Gone
+from plait.ports import ExitedProcess, LostProcess
 from plait.site import claim, exitstatus
-from plait.site.claim import Claim
-from plait.site.launch import NO_ROOM
+from plait.site.claim import PidFile
+from plait.site.launch import EXIT_CANNOT_WRITE
 
-NOTHING = "nothing of it runs any more, and it left no exit status"
+NO_EXIT_STATUS = "nothing of it runs any more, and it left no exit status"
 
 
-def claimed(live: Live) -> Claim | None:
+def read_claim(live: LiveAttempt) -> PidFile | None:
     """None: by nobody. A claim that can't be read is somebody's: its warden is looked for among the processes."""
     try:
-        return claim.read(live.folder.claim)
+        return claim.read_pidfile(live.folder.pidfile)
     except (OSError, WorldError):
-        return Claim()
+        return PidFile()
 
 
-def status(live: Live) -> int | None:
+def read_status(live: LiveAttempt) -> int | None:
     with suppress(OSError):
-        return exitstatus.read(live.folder.exit)
+        return exitstatus.read_exit_status(live.folder.exit_status)
     return None
 
 
-def of(live: Live, code: int | None) -> Exited | Gone:
+def determine_result(live: LiveAttempt, code: int | None) -> ExitedProcess | LostProcess:
     """Its warden is over, and exited with `code`, if that is known."""
     try:
-        found = exitstatus.read(live.folder.exit)
+        found = exitstatus.read_exit_status(live.folder.exit_status)
     except OSError as error:
-        return Gone(f"its exit status can't be read: {error.strerror or error}")
-    return Gone(_why(code)) if found is None else Exited(found)
+        return LostProcess(f"its exit status can't be read: {error.strerror or error}")
+    return LostProcess(_explain_loss(code)) if found is None else ExitedProcess(found)
 
 
-def _why(code: int | None) -> str:
-    if code == NO_ROOM:
+def _explain_loss(code: int | None) -> str:
+    if code == EXIT_CANNOT_WRITE:
         return "it did not start: its folder can't be written, or the disk has no room"
     if code is not None and code < 0:
         return f"its warden was ended by signal {-code}, and left no exit status"
-    return NOTHING
+    return NO_EXIT_STATUS

@@ -7,31 +7,31 @@ from collections.abc import Callable
 
 from plait.ports import Reactor, Timer
 from plait.site import processes
-from plait.site.warden import Warden
+from plait.site.warden import Supervisor
 
-_FIRST, _LONGEST = 0.01, 0.2  # seconds between two looks
+_FIRST_WATCH_PAUSE, _MAX_WATCH_PAUSE = 0.01, 0.2  # seconds between two looks
 
-Over = Callable[[int | None], None]
+ExitCallback = Callable[[int | None], None]
 
 
-class Vigil:
+class ExitWatcher:
     """Calls `over` once, with how the warden exited (minus the signal's number) if that is known: it was our child.
 
     Where the system can't tell by itself that it has ended, it is looked at now and then.
     """
 
-    def __init__(self, reactor: Reactor, warden: Warden, over: Over) -> None:
+    def __init__(self, reactor: Reactor, supervisor: Supervisor, over: ExitCallback) -> None:
         self._reactor = reactor
-        self._pid = warden.pid
-        self._start = warden.start
-        self._fd = warden.fd
-        self._over: Over | None = over
+        self._pid = supervisor.pid
+        self._start = supervisor.start
+        self._fd = supervisor.fd
+        self._over: ExitCallback | None = over
         self._timer: Timer | None = None
-        self._pause = _FIRST
-        if warden.fd is None:
+        self._pause = _FIRST_WATCH_PAUSE
+        if supervisor.fd is None:
             self._wait()
         else:
-            reactor.watch(warden.fd, self._ended)
+            reactor.watch(supervisor.fd, self._ended)
 
     def stop(self) -> None:
         self._over = None
@@ -43,22 +43,22 @@ class Vigil:
             self._fd = None
 
     def _wait(self) -> None:
-        self._timer = self._reactor.after(self._pause, self._look)
-        self._pause = min(_LONGEST, self._pause * 1.5)
+        self._timer = self._reactor.call_later(self._pause, self._look)
+        self._pause = min(_MAX_WATCH_PAUSE, self._pause * 1.5)
 
     def _look(self) -> None:
         code, is_child = _reap(self._pid)
         if code is not None:
-            self._tell(code)
-        elif is_child or _lives(self._pid, self._start):
+            self._notify(code)
+        elif is_child or _is_alive(self._pid, self._start):
             self._wait()
         else:
-            self._tell(None)
+            self._notify(None)
 
     def _ended(self) -> None:
-        self._tell(_reap(self._pid)[0])
+        self._notify(_reap(self._pid)[0])
 
-    def _tell(self, code: int | None) -> None:
+    def _notify(self, code: int | None) -> None:
         over = self._over
         self.stop()
         if over is not None:
@@ -74,9 +74,9 @@ def _reap(pid: int) -> tuple[int | None, bool]:
     return (os.waitstatus_to_exitcode(status) if found else None), True
 
 
-def _lives(pid: int, start: int) -> bool:
+def _is_alive(pid: int, start: int) -> bool:
     try:
-        process = processes.look(pid)
+        process = processes.read_process(pid)
     except OSError:
         return True  # it can't be seen now; later, perhaps
-    return process is not None and not process.dead and process.start == start
+    return process is not None and not process.is_zombie and process.start == start

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from plait.adapters.messenger.apprised import Apprised
-from plait.adapters.messenger.memory import Memory
-from plait.adapters.messenger.message import Addressee, Message, Undelivered, trial
-from plait.adapters.messenger.messenger import Errand, Messenger
-from plait.adapters.messenger.webhook import Webhook
+from plait.adapters.messenger.apprised import AppriseChannel
+from plait.adapters.messenger.memory import DeliveryLog
+from plait.adapters.messenger.message import (
+    NotificationChannel,
+    NotificationMessage,
+    DeliveryError,
+    build_test_message,
+)
+from plait.adapters.messenger.messenger import NotifierOptions, Notifier
+from plait.adapters.messenger.webhook import WebhookChannel
 
 __all__ = [
-    "Addressee",
-    "Apprised",
-    "Errand",
-    "Memory",
-    "Message",
-    "Messenger",
-    "Undelivered",
-    "Webhook",
-    "trial",
+    "NotificationChannel",
+    "AppriseChannel",
+    "NotifierOptions",
+    "DeliveryLog",
+    "NotificationMessage",
+    "Notifier",
+    "DeliveryError",
+    "WebhookChannel",
+    "build_test_message",
 ]

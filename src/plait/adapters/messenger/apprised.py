@@ -4,52 +4,52 @@ from __future__ import annotations
 
 import hashlib
 
-from plait.adapters.messenger.message import TRIAL, Message, Undelivered
-from plait.config.keys_notify import scheme_of
-from plait.core.tiding import TidingKind
+from plait.adapters.messenger.message import TEST_TYPE, NotificationMessage, DeliveryError
+from plait.config.keys_notify import mask_to_scheme
+from plait.core.tiding import NotificationKind
 
-_TYPES = {
-    TRIAL: "info",
-    TidingKind.FINISHED: "success",
-    TidingKind.FAILED: "failure",
-    TidingKind.CANCELLED: "info",
-    TidingKind.TASK_FAILED: "failure",
-    TidingKind.NEEDS_PERSON: "warning",
-    TidingKind.LIMIT: "warning",
-    TidingKind.UNPUBLISHED: "failure",
+_APPRISE_TYPES = {
+    TEST_TYPE: "info",
+    NotificationKind.FINISHED: "success",
+    NotificationKind.FAILED: "failure",
+    NotificationKind.CANCELLED: "info",
+    NotificationKind.TASK_FAILED: "failure",
+    NotificationKind.NEEDS_PERSON: "warning",
+    NotificationKind.LIMIT: "warning",
+    NotificationKind.UNPUBLISHED: "failure",
 }
 
 
-class Apprised:
+class AppriseChannel:
     def __init__(self, url: str) -> None:
         self._url = url
 
     @property
     def name(self) -> str:
-        return scheme_of(self._url)
+        return mask_to_scheme(self._url)
 
     @property
-    def mark(self) -> str:
+    def key(self) -> str:
         return hashlib.sha256(self._url.encode()).hexdigest()[:16]
 
-    def send(self, message: Message) -> None:
+    def send(self, message: NotificationMessage) -> None:
         """Why it did not arrive apprise tells only to its own log, together with the address."""
         try:
-            told = _told(self._url, message)
+            told = _notify(self._url, message)
         except ImportError:
             hint = "pip install 'plait[notify]'"
-            raise Undelivered("apprise is not installed, which knows this service", hint=hint) from None
+            raise DeliveryError("apprise is not installed, which knows this service", hint=hint) from None
         except Exception as error:  # noqa: BLE001 - a service's own module may do anything
-            raise Undelivered(f"it could not be told ({type(error).__name__})", again=True) from None
+            raise DeliveryError(f"it could not be told ({type(error).__name__})", is_retryable=True) from None
         if told is None:
-            raise Undelivered(
+            raise DeliveryError(
                 "apprise knows no such address", hint="Its pages list the services, and how to name them."
             )
         if not told:
-            raise Undelivered("it could not be told, or did not want to be", again=True)
+            raise DeliveryError("it could not be told, or did not want to be", is_retryable=True)
 
 
-def _told(url: str, message: Message) -> bool | None:
+def _notify(url: str, message: NotificationMessage) -> bool | None:
     """None: there is no such service, or the address lacks something."""
     from apprise import Apprise, AppriseAsset, NotifyFormat  # noqa: PLC0415 - an extra, and slow to import
 
@@ -60,7 +60,7 @@ def _told(url: str, message: Message) -> bool | None:
         to.notify(
             body=message.text or message.title,
             title=f"{message.project}: {message.title}",
-            notify_type=_TYPES[message.type],
+            notify_type=_APPRISE_TYPES[message.type],
             body_format=NotifyFormat.TEXT,
         )
     )

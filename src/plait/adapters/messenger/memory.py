@@ -10,40 +10,40 @@ from secrets import token_hex
 
 from plait.core.frozen import dataclass
 
-FILE = "told.json"
-_MOST = 1 << 20  # bytes; a larger one is not ours
+DELIVERY_LOG_FILE = "told.json"
+_MAX_LOG_BYTES = 1 << 20  # bytes; a larger one is not ours
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class DeliveryCursor:
     """All tidings of the records up to `upto`, and of later ones `also`, by their ids."""
 
     upto: int
     also: frozenset[tuple[int, str]] = frozenset()
 
-    def has(self, tiding: tuple[int, str]) -> bool:
+    def covers(self, tiding: tuple[int, str]) -> bool:
         return tiding[0] <= self.upto or tiding in self.also
 
 
-class Memory:
+class DeliveryLog:
     """Of one journal: where that was replaced, nothing was told. A file that says nothing sensible says nothing."""
 
     def __init__(self, folder: Path, journal: str) -> None:
-        self._path, self._journal = folder / FILE, journal
-        self._marks = _read(self._path, journal)
+        self._path, self._journal = folder / DELIVERY_LOG_FILE, journal
+        self._cursors = _read_cursors(self._path, journal)
 
-    def of(self, addressee: str) -> Mark | None:
+    def find(self, addressee: str) -> DeliveryCursor | None:
         """None: nobody has told this one anything yet."""
-        return self._marks.get(addressee)
+        return self._cursors.get(addressee)
 
-    def note(self, addressee: str, mark: Mark) -> None:
+    def record(self, addressee: str, mark: DeliveryCursor) -> None:
         """Raises OSError where it can't be kept; then it is known here all the same."""
-        if self._marks.get(addressee) != mark:
-            self._marks[addressee] = mark
+        if self._cursors.get(addressee) != mark:
+            self._cursors[addressee] = mark
             self._write()
 
     def _write(self) -> None:
-        marks = {name: {"upto": mark.upto, "also": sorted(mark.also)} for name, mark in self._marks.items()}
+        marks = {name: {"upto": mark.upto, "also": sorted(mark.also)} for name, mark in self._cursors.items()}
         fresh = self._path.with_name(f".{self._path.name}.{token_hex(4)}")
         try:
             fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
@@ -56,14 +56,16 @@ class Memory:
             raise
 
 
-def _read(path: Path, journal: str) -> dict[str, Mark]:
+def _read_cursors(path: Path, journal: str) -> dict[str, DeliveryCursor]:
     try:
         with path.open("rb") as file:
-            said = json.loads(file.read(_MOST))
+            said = json.loads(file.read(_MAX_LOG_BYTES))
         if said["journal"] != journal:
             return {}
         return {
-            str(name): Mark(int(mark["upto"]), frozenset((int(seq), str(kind)) for seq, kind in mark["also"]))
+            str(name): DeliveryCursor(
+                int(mark["upto"]), frozenset((int(seq), str(kind)) for seq, kind in mark["also"])
+            )
             for name, mark in said["told"].items()
         }
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):

@@ -8,14 +8,14 @@ from typing import Protocol
 from uuid import uuid4
 
 from plait.core.frozen import dataclass
-from plait.core.tiding import Tiding
+from plait.core.tiding import Notification
 
-TRIAL = "test"
-_LAST = 253_402_300_799.0  # of the year 9999: what lies beyond can't be written
+TEST_TYPE = "test"
+_MAX_TIMESTAMP = 253_402_300_799.0  # of the year 9999: what lies beyond can't be written
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class NotificationMessage:
     """`type` is the tiding's kind, or `test`. `delivery` is the same however often it is sent."""
 
     type: str
@@ -37,39 +37,39 @@ class Message:
             "text": self.text,
             "batchId": self.batch,
             "taskId": self.task,
-            "at": _iso(self.at),
-            "until": None if self.until is None else _iso(self.until),
+            "at": _format_time(self.at),
+            "until": None if self.until is None else _format_time(self.until),
             "seq": self.seq,
             "project": self.project,
         }
         return json.dumps(told).encode("ascii")
 
 
-class Undelivered(Exception):  # noqa: N818 - an answer, which becomes a line in the log or in a table
+class DeliveryError(Exception):  # noqa: N818 - an answer, which becomes a line in the log or in a table
     """Why somebody was not told, without anything secret. `again`: it may be otherwise in a moment."""
 
-    def __init__(self, message: str, *, hint: str = "", again: bool = False) -> None:
+    def __init__(self, message: str, *, hint: str = "", is_retryable: bool = False) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
-        self.again = again
+        self.is_retryable = is_retryable
 
 
-class Addressee(Protocol):
+class NotificationChannel(Protocol):
     @property
     def name(self) -> str:
         """What anybody may see of the address."""
 
     @property
-    def mark(self) -> str:
+    def key(self) -> str:
         """It tells this one from all others, and tells nothing about it."""
 
-    def send(self, message: Message) -> None:
+    def send(self, message: NotificationMessage) -> None:
         """Raises Undelivered. It takes its time, but not for ever."""
 
 
-def message_of(tiding: Tiding, project: str, journal: str) -> Message:
-    return Message(
+def build_message(tiding: Notification, project: str, journal: str) -> NotificationMessage:
+    return NotificationMessage(
         tiding.kind.value,
         tiding.title,
         tiding.text,
@@ -83,13 +83,15 @@ def message_of(tiding: Tiding, project: str, journal: str) -> Message:
     )
 
 
-def trial(project: str, at: float) -> Message:
+def build_test_message(project: str, at: float) -> NotificationMessage:
     """For whoever wants to see whether messages arrive."""
     text = "This is a test, and nothing has happened."
-    delivery = f"{TRIAL}:{uuid4()}"
-    return Message(TRIAL, "plait reaches you", text, None, None, at, None, None, project, delivery)
+    delivery = f"{TEST_TYPE}:{uuid4()}"
+    return NotificationMessage(
+        TEST_TYPE, "plait reaches you", text, None, None, at, None, None, project, delivery
+    )
 
 
-def _iso(at: float) -> str:
-    told = datetime.fromtimestamp(min(max(at, 0.0), _LAST), UTC)
+def _format_time(at: float) -> str:
+    told = datetime.fromtimestamp(min(max(at, 0.0), _MAX_TIMESTAMP), UTC)
     return told.isoformat(timespec="milliseconds").replace("+00:00", "Z")

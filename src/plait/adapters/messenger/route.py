@@ -5,100 +5,100 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-from plait.adapters.messenger.memory import Mark, Memory
-from plait.adapters.messenger.message import Addressee, Message, Undelivered
-from plait.core.tiding import Tiding
-from plait.core.tidings_words import bundles, together
+from plait.adapters.messenger.memory import DeliveryCursor, DeliveryLog
+from plait.adapters.messenger.message import NotificationChannel, NotificationMessage, DeliveryError
+from plait.core.tiding import Notification
+from plait.core.tidings_words import group_by_kind, bundle_notifications
 
-GATHER = 1.0  # seconds: what happens at once is told at once
-PAUSES = (1.0, 5.0, 15.0)  # seconds before the second try, the third, the last
-STALE = 3600.0  # seconds after which something is no news any more
-_MOST = 10_000  # tidings that wait
+GATHER_SECONDS = 1.0  # seconds: what happens at once is told at once
+RETRY_PAUSES = (1.0, 5.0, 15.0)  # seconds before the second try, the third, the last
+MAX_AGE_SECONDS = 3600.0  # seconds after which something is no news any more
+_MAX_WAITING = 10_000  # tidings that wait
 
 
-class Route:
+class DeliveryQueue:
     """Belongs to the thread that delivers. `due`: when there is something to do, by the monotonic clock."""
 
     def __init__(
         self,
-        addressee: Addressee,
-        memory: Memory,
-        message: Callable[[Tiding], Message],
+        addressee: NotificationChannel,
+        memory: DeliveryLog,
+        message: Callable[[Notification], NotificationMessage],
         say: Callable[[str], None],
         *,
-        pauses: Sequence[float] = PAUSES,
+        pauses: Sequence[float] = RETRY_PAUSES,
     ) -> None:
-        self._to, self._memory, self._message, self._say = addressee, memory, message, say
+        self._channel, self._log, self._message, self._write_log = addressee, memory, message, say
         self._pauses = pauses
-        self._waiting: list[Tiding] = []
+        self._waiting: list[Notification] = []
         self._done: set[tuple[int, str]] = set()  # told, though something before it waits
         self._heard = 0
         self._tries = 0
         self._said: set[str] = set()
         self.due: float | None = None
 
-    def begin(self, seq: int) -> None:
+    def start_after(self, seq: int) -> None:
         """Whoever is new is told nothing of what happened before."""
-        if self._memory.of(self._to.mark) is None:
-            self._note(Mark(seq))
+        if self._log.find(self._channel.key) is None:
+            self._record_cursor(DeliveryCursor(seq))
 
-    def take(self, tidings: Sequence[Tiding], heard: int, gather: float) -> None:
+    def add(self, tidings: Sequence[Notification], heard: int, gather: float) -> None:
         """`heard`: these are all that follow from the records up to there."""
-        known = self._memory.of(self._to.mark) or Mark(0)
-        fresh = [tiding for tiding in tidings if not known.has(tiding.id)]
+        known = self._log.find(self._channel.key) or DeliveryCursor(0)
+        fresh = [tiding for tiding in tidings if not known.covers(tiding.id)]
         self._heard = max(self._heard, heard)
         if fresh:
-            self._waiting = [*self._waiting, *fresh][-_MOST:]
+            self._waiting = [*self._waiting, *fresh][-_MAX_WAITING:]
             self._tries, self.due = 0, time.monotonic() + gather
 
     def deliver(self, wall: float) -> None:
         """Tell what waits. What was not to be told now is tried again, and in the end left for when there is more."""
         self.due = None
-        self._waiting = [tiding for tiding in self._waiting if tiding.at > wall - STALE]
-        for bundle in bundles(self._waiting):
+        self._waiting = [tiding for tiding in self._waiting if tiding.at > wall - MAX_AGE_SECONDS]
+        for bundle in group_by_kind(self._waiting):
             try:
-                self._to.send(self._message(together(bundle)))
-            except Undelivered as error:
-                if error.again:
-                    self._later(error)
+                self._channel.send(self._message(bundle_notifications(bundle)))
+            except DeliveryError as error:
+                if error.is_retryable:
+                    self._retry_later(error)
                     return
-                self._complain(error)
+                self._warn_undelivered(error)
             else:
                 self._said.clear()
-            self._settle(bundle)
+            self._mark_delivered(bundle)
 
     def save(self) -> None:
         """What was heard need not be looked at again, but for what waits."""
         upto = min((tiding.seq for tiding in self._waiting), default=self._heard + 1) - 1
-        known = self._memory.of(self._to.mark)
+        known = self._log.find(self._channel.key)
         self._done = {each for each in self._done if each[0] > upto}
         if known is not None and upto >= known.upto:
-            self._note(Mark(upto, frozenset(self._done)))
+            self._record_cursor(DeliveryCursor(upto, frozenset(self._done)))
 
-    def _settle(self, bundle: Sequence[Tiding]) -> None:
+    def _mark_delivered(self, bundle: Sequence[Notification]) -> None:
         gone = {tiding.id for tiding in bundle}
         self._waiting = [tiding for tiding in self._waiting if tiding.id not in gone]
         self._done |= gone
         self.save()
 
-    def _later(self, error: Undelivered) -> None:
+    def _retry_later(self, error: DeliveryError) -> None:
         if self._tries < len(self._pauses):
             self.due = time.monotonic() + self._pauses[self._tries]
         else:
-            self._complain(error)
+            self._warn_undelivered(error)
         self._tries += 1
 
-    def _note(self, mark: Mark) -> None:
+    def _record_cursor(self, mark: DeliveryCursor) -> None:
         try:
-            self._memory.note(self._to.mark, mark)
+            self._log.record(self._channel.key, mark)
         except OSError as error:
-            self._once(f"what was told can't be kept, and may be told again: {error.strerror}")
+            self._warn_once(f"what was told can't be kept, and may be told again: {error.strerror}")
 
-    def _complain(self, error: Undelivered) -> None:
+    def _warn_undelivered(self, error: DeliveryError) -> None:
         hint = f" ({error.hint})" if error.hint else ""
-        self._once(f"{self._to.name} is not told: {error.message}{hint}")
+        self._warn_once(f"{self._channel.name} is not told: {error.message}{hint}")
 
-    def _once(self, text: str) -> None:
+    def _warn_once(self, text: str) -> None:
         if text not in self._said:
             self._said.add(text)
-            self._say(f"warning: {text}")
+            self._write_log(f"warning: {text}")

@@ -19,57 +19,59 @@ from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
-from plait.adapters.mirror.lock import held
-from plait.site.folder import make_private
+from plait.adapters.mirror.lock import hold_lock
+from plait.site.folder import make_private_folder
 from plait.site.git import Git, GitError
 from plait.site.refs import saved_ref
 
 if TYPE_CHECKING:
     from plait.adapters.mirror.mirror import Mirror
 
-CHECKOUTS = "checkouts"
-UNUSED = 86400.0  # seconds: whoever reads one has submitted its batch by then
-_READY, _LOCK = ".ready", "lock"
-_SHORT = 16
+CHECKOUTS_FOLDER = "checkouts"
+UNUSED_SECONDS = 86400.0  # seconds: whoever reads one has submitted its batch by then
+_READY_FILE, _LOCK_FILE = ".ready", "lock"
+_SHORT_LENGTH = 16
 _GITLINK = ":000000 160000 "
-_SELF = {
+_PLAIT_IDENTITY = {
     f"GIT_{who}_{what}": value
     for who in ("AUTHOR", "COMMITTER")
     for what, value in (("NAME", "plait"), ("EMAIL", "plait@localhost"))
 }
 
 
-def checkout(mirror: Mirror, commit: str, in_use: Collection[Path]) -> Path:
+def check_out(mirror: Mirror, commit: str, in_use: Collection[Path]) -> Path:
     """Of this commit, exactly. One that was changed is made fresh, unless it is in use: then another one is made."""
     used = {os.path.realpath(path) for path in in_use}
-    root = mirror.git_dir.parent / CHECKOUTS
-    with held(root / _LOCK, lambda: None):
+    root = mirror.git_dir.parent / CHECKOUTS_FOLDER
+    with hold_lock(root / _LOCK_FILE, lambda: None):
         for folder in _candidates(root, commit):
             path = folder / mirror.name
-            if not (folder / _READY).exists() or not path.is_dir():
+            if not (folder / _READY_FILE).exists() or not path.is_dir():
                 return _make(mirror, path, commit)
-            own = mirror.git_in(path)
-            if _fresh(own, commit) or (os.path.realpath(path) not in used and _refreshed(own, commit)):
-                (folder / _READY).touch()
+            own = mirror.git_at(path)
+            if _is_clean(own, commit) or (os.path.realpath(path) not in used and _refresh(own, commit)):
+                (folder / _READY_FILE).touch()
                 return path
     raise AssertionError("there is always another name")
 
 
-def stale_checkouts(mirror: Mirror, in_use: Collection[Path], older: float = UNUSED) -> list[Path]:
+def list_stale_checkouts(
+    mirror: Mirror, in_use: Collection[Path], min_age: float = UNUSED_SECONDS
+) -> list[Path]:
     """Those that no open batch has, and that nobody has asked for in so many seconds."""
     used = {os.path.realpath(path) for path in in_use}
-    found = sorted((mirror.git_dir.parent / CHECKOUTS).glob(f"*/{mirror.name}"))
-    return [path for path in found if os.path.realpath(path) not in used and _age(path) >= older]
+    found = sorted((mirror.git_dir.parent / CHECKOUTS_FOLDER).glob(f"*/{mirror.name}"))
+    return [path for path in found if os.path.realpath(path) not in used and _age(path) >= min_age]
 
 
 def remove_checkout(mirror: Mirror, path: Path) -> bool:
     """False if something in it can't be saved: then it stays."""
-    ready = path.parent / _READY
-    with held(path.parent.parent / _LOCK, lambda: None):
+    ready = path.parent / _READY_FILE
+    with hold_lock(path.parent.parent / _LOCK_FILE, lambda: None):
         if ready.exists():
-            own = mirror.git_in(path)
+            own = mirror.git_at(path)
             commit = ready.read_text().strip()
-            if not _fresh(own, commit) and not _saved(own, commit):
+            if not _is_clean(own, commit) and not _save(own, commit):
                 return False
             ready.unlink()  # from here on it is rubbish, whoever dies
         _discard(mirror, path)
@@ -78,19 +80,19 @@ def remove_checkout(mirror: Mirror, path: Path) -> bool:
 
 def _candidates(root: Path, commit: str) -> Iterator[Path]:
     for n in count(1):
-        yield root / (commit[:_SHORT] if n == 1 else f"{commit[:_SHORT]}-{n}")
+        yield root / (commit[:_SHORT_LENGTH] if n == 1 else f"{commit[:_SHORT_LENGTH]}-{n}")
 
 
 def _make(mirror: Mirror, path: Path, commit: str) -> Path:
     """What is there is of somebody who was killed, and nobody was told of it."""
     _discard(mirror, path)
-    make_private(path.parent)
+    make_private_folder(path.parent)
     # Twice --force: git may remember one of that name, and that it was being made.
     mirror.git.run("worktree", "add", "--force", "--force", "--detach", "--no-checkout", str(path), commit)
-    mirror.git_in(path).run("reset", "--quiet", "--hard")
-    fresh = path.parent / f"{_READY}.{token_hex(4)}"
+    mirror.git_at(path).run("reset", "--quiet", "--hard")
+    fresh = path.parent / f"{_READY_FILE}.{token_hex(4)}"
     fresh.write_text(f"{commit}\n")
-    fresh.replace(path.parent / _READY)
+    fresh.replace(path.parent / _READY_FILE)
     return path
 
 
@@ -101,41 +103,41 @@ def _discard(mirror: Mirror, path: Path) -> None:
         shutil.rmtree(path.parent)
 
 
-def _fresh(own: Git, commit: str) -> bool:
+def _is_clean(own: Git, commit: str) -> bool:
     """Whether it is exactly this commit; one that git can't make sense of is not."""
     with suppress(GitError):
-        return own.text("rev-parse", "HEAD") == commit and not _dirt(own)
+        return own.text("rev-parse", "HEAD") == commit and not _read_status(own)
     return False
 
 
-def _dirt(own: Git) -> str:
+def _read_status(own: Git) -> str:
     return own.text("status", "--porcelain", "-z", "--untracked-files=all", "--ignore-submodules=dirty")
 
 
-def _refreshed(own: Git, commit: str) -> bool:
+def _refresh(own: Git, commit: str) -> bool:
     """Ignored files stay: somebody may have put them there for the workspaces."""
     with suppress(GitError):
-        if _saved(own, commit):
+        if _save(own, commit):
             own.run("checkout", "--quiet", "--force", "--detach", commit)
             own.run("clean", "--quiet", "-fd")
-            return _fresh(own, commit)
+            return _is_clean(own, commit)
     return False
 
 
-def _saved(own: Git, commit: str) -> bool:
+def _save(own: Git, commit: str) -> bool:
     """Everything that is not the commit's, under a ref; False if there is something that no commit can hold."""
     with suppress(GitError):
-        tip = _everything(own)
+        tip = _commit_everything(own)
         if tip is not None:
-            _keep(own, commit, tip)
+            _keep_ref(own, commit, tip)
             return True
     return False
 
 
-def _everything(own: Git) -> str | None:
+def _commit_everything(own: Git) -> str | None:
     """Commits of somebody's own, and what was not committed on top of them. None: there is a repository inside of it."""
-    index = own.where.parent / f".index-{token_hex(4)}"
-    aside = own.with_(variables={"GIT_INDEX_FILE": str(index), **_SELF})
+    index = own.cwd.parent / f".index-{token_hex(4)}"
+    aside = own.with_options(variables={"GIT_INDEX_FILE": str(index), **_PLAIT_IDENTITY})
     try:
         aside.run("read-tree", "HEAD")
         aside.run("add", "--all")
@@ -150,10 +152,10 @@ def _everything(own: Git) -> str | None:
         index.unlink(missing_ok=True)
 
 
-def _keep(own: Git, commit: str, tip: str) -> None:
+def _keep_ref(own: Git, commit: str, tip: str) -> None:
     """Under the first number that is free."""
     for n in count(1):
-        ref = saved_ref("checkout", commit[:_SHORT], n)
+        ref = saved_ref("checkout", commit[:_SHORT_LENGTH], n)
         there = own.run("rev-parse", "--verify", "--quiet", ref, codes=(0, 1)).text
         if not there:
             own.run("update-ref", ref, tip, "0" * len(tip))
@@ -162,7 +164,7 @@ def _keep(own: Git, commit: str, tip: str) -> None:
 
 
 def _age(path: Path) -> float:
-    for each in (path.parent / _READY, path):
+    for each in (path.parent / _READY_FILE, path):
         with suppress(OSError):
             return time.time() - each.stat().st_mtime
     return 0.0

@@ -8,26 +8,26 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from plait.site.folder import make_private
+from plait.site.folder import make_private_folder
 
 
 @contextmanager
-def held(path: Path, waiting: Callable[[], None]) -> Iterator[None]:
+def hold_lock(path: Path, on_wait: Callable[[], None]) -> Iterator[None]:
     """However long another one takes: it may be cloning. `waiting` is called before it is waited for."""
-    fd = _take(path, waiting)
+    fd = _acquire(path, on_wait)
     try:
         yield
     finally:
         os.close(fd)
 
 
-def _take(path: Path, waiting: Callable[[], None]) -> int:
+def _acquire(path: Path, on_wait: Callable[[], None]) -> int:
     while True:
-        make_private(path.parent)
+        make_private_folder(path.parent)
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
-            _lock(fd, waiting)
-            if _is_there(path, fd):
+            _flock(fd, on_wait)
+            if _still_exists(path, fd):
                 return fd
         except BaseException:
             os.close(fd)
@@ -35,15 +35,15 @@ def _take(path: Path, waiting: Callable[[], None]) -> int:
         os.close(fd)
 
 
-def _lock(fd: int, waiting: Callable[[], None]) -> None:
+def _flock(fd: int, on_wait: Callable[[], None]) -> None:
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        waiting()
+        on_wait()
         fcntl.flock(fd, fcntl.LOCK_EX)
 
 
-def _is_there(path: Path, fd: int) -> bool:
+def _still_exists(path: Path, fd: int) -> bool:
     """A lock on a file that somebody removed keeps nobody out."""
     try:
         return os.path.samestat(os.fstat(fd), path.stat())

@@ -12,29 +12,29 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from secrets import token_hex
 
-from plait.adapters.mirror.checkouts import checkout
-from plait.adapters.mirror.failures import FETCHED, damaged, unreachable
-from plait.adapters.mirror.lock import held
-from plait.adapters.mirror.remote import PROTOCOLS, Remote, parse
+from plait.adapters.mirror.checkouts import check_out
+from plait.adapters.mirror.failures import FETCHED_MARKER, make_damage_error, make_unreachable_error
+from plait.adapters.mirror.lock import hold_lock
+from plait.adapters.mirror.remote import PROTOCOLS, RemoteUrl, parse_remote_url
 from plait.core.errors import UserError, WorldError
 from plait.site.git import Git, GitError
 
-ORIGIN = "refs/remotes/origin"
-_BRANCHES = f"+refs/heads/*:{ORIGIN}/*"
-_LOCK, _INCOMING = "lock", "incoming-"
+ORIGIN_PREFIX = "refs/remotes/origin"
+_FETCH_REFSPEC = f"+refs/heads/*:{ORIGIN_PREFIX}/*"
+_LOCK_FILE, _INCOMING_PREFIX = "lock", "incoming-"
 _SYMREF = re.compile(r"ref: refs/heads/(.+)\tHEAD")
-_SHA256 = 64
-_COMMIT = re.compile(r"[0-9a-f]{4,64}")
+_SHA256_LENGTH = 64
+_COMMIT_ID = re.compile(r"[0-9a-f]{4,64}")
 # A server that has gone silent is given up after a minute.
-_PATIENT = ("http.lowSpeedLimit=1", "http.lowSpeedTime=60")
+_TIMEOUT_SETTINGS = ("http.lowSpeedLimit=1", "http.lowSpeedTime=60")
 
-Tell = Callable[[str], None]
+ReportProgress = Callable[[str], None]
 
 
 class Mirror:
     """`git_dir` is the clone, `name` the repository's own, `branch` the remote's default one ("": it has none)."""
 
-    def __init__(self, git_dir: Path, remote: Remote, branch: str, environment: Mapping[str, str]) -> None:
+    def __init__(self, git_dir: Path, remote: RemoteUrl, branch: str, environment: Mapping[str, str]) -> None:
         self.git_dir = git_dir
         self.name = remote.name
         self.url = remote.url
@@ -51,7 +51,7 @@ class Mirror:
             )
         if not base.isprintable():
             raise UserError(f"{base!r} is no name of a commit")
-        for name in _names(base or self.branch):
+        for name in _candidate_refs(base or self.branch):
             found = self.git.run("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}", codes=(0, 1, 128))
             if not found.code:
                 return found.text
@@ -63,32 +63,32 @@ class Mirror:
     def checkout(self, commit: str, in_use: Collection[Path] = ()) -> Path:
         """A checkout of this commit, to read sources from. `in_use` are those of open batches: they are left as they are."""
         try:
-            return checkout(self, commit, in_use)
+            return check_out(self, commit, in_use)
         except GitError as error:
-            raise damaged(error, self._remote, self.git) or error from error
+            raise make_damage_error(error, self._remote, self.git) or error from error
 
     @property
     def git(self) -> Git:
-        return _git_of(self.git_dir, self._environment)
+        return _open_git(self.git_dir, self._environment)
 
-    def git_in(self, checkout: Path) -> Git:
+    def git_at(self, checkout: Path) -> Git:
         return Git(checkout, environment=self._environment)
 
 
 def open_mirror(
-    url: str, cache: Path, *, environment: Mapping[str, str], tell: Tell = lambda _: None
+    url: str, cache: Path, *, environment: Mapping[str, str], report: ReportProgress = lambda _: None
 ) -> Mirror:
     """The mirror of this repository, brought up to date. Raises UserError or WorldError; then there is nothing half-made.
 
     Credentials are git's own business: its helpers' and the environment's.
     """
-    remote = parse(url)
+    remote = parse_remote_url(url)
     home = cache / remote.folder
     git_dir = home / f"{remote.name}.git"
-    own = _environment(environment, remote)
+    own = _git_environment(environment, remote)
     try:
-        with held(home / _LOCK, lambda: tell(f"Another plait is fetching {remote.url}.")):
-            branch = _update(remote, git_dir, own, tell)
+        with hold_lock(home / _LOCK_FILE, lambda: report(f"Another plait is fetching {remote.url}.")):
+            branch = _update(remote, git_dir, own, report)
     except OSError as error:
         raise WorldError(
             f"no mirror can be kept in {home}: {error.strerror}",
@@ -97,75 +97,88 @@ def open_mirror(
     return Mirror(git_dir, remote, branch, own)
 
 
-def _git_of(git_dir: Path, environment: Mapping[str, str]) -> Git:
+def _open_git(git_dir: Path, environment: Mapping[str, str]) -> Git:
     """Said outright: a person may have forbidden git to take a bare folder for a repository by itself."""
-    return Git(git_dir, environment=environment, variables={"GIT_DIR": str(git_dir)}, settings=_PATIENT)
+    return Git(
+        git_dir, environment=environment, variables={"GIT_DIR": str(git_dir)}, settings=_TIMEOUT_SETTINGS
+    )
 
 
-def _update(remote: Remote, git_dir: Path, environment: Mapping[str, str], tell: Tell) -> str:
+def _update(remote: RemoteUrl, git_dir: Path, environment: Mapping[str, str], report: ReportProgress) -> str:
     """The default branch's name."""
-    git = _git_of(git_dir, environment)
+    git = _open_git(git_dir, environment)
     try:
-        outside = Git(git_dir.parent, environment=environment, settings=_PATIENT)
+        outside = Git(git_dir.parent, environment=environment, settings=_TIMEOUT_SETTINGS)
         told = outside.text("ls-remote", "--symref", "--", remote.url, "HEAD")
         if git_dir.exists():
-            tell(f"Fetching {remote.url} …")
+            report(f"Fetching {remote.url} …")
             _fetch(git, remote)
         else:
-            tell(f"Cloning {remote.url} …")
+            report(f"Cloning {remote.url} …")
             _clone(remote, git_dir, environment, told)
-        return _default(git, told)
+        return _set_default_branch(git, told)
     except GitError as error:
-        raise damaged(error, remote, git) or unreachable(error, remote, git_dir) from error
+        raise make_damage_error(error, remote, git) or make_unreachable_error(
+            error, remote, git_dir
+        ) from error
 
 
-def _clone(remote: Remote, git_dir: Path, environment: Mapping[str, str], told: str) -> None:
-    for left in git_dir.parent.glob(f"{_INCOMING}*"):  # of somebody who was killed
+def _clone(remote: RemoteUrl, git_dir: Path, environment: Mapping[str, str], told: str) -> None:
+    for left in git_dir.parent.glob(f"{_INCOMING_PREFIX}*"):  # of somebody who was killed
         shutil.rmtree(left, ignore_errors=True)
-    incoming = git_dir.parent / f"{_INCOMING}{token_hex(4)}"
-    long = len(told.rpartition("\n")[2].partition("\t")[0]) == _SHA256
+    incoming = git_dir.parent / f"{_INCOMING_PREFIX}{token_hex(4)}"
+    long = len(told.rpartition("\n")[2].partition("\t")[0]) == _SHA256_LENGTH
     words = ["init", "--quiet", "--bare", "--template=", f"--object-format={'sha256' if long else 'sha1'}"]
     try:
         Git(git_dir.parent, environment=environment).run(*words, "--", str(incoming))
-        _fetch(_git_of(incoming, environment), remote)
+        _fetch(_open_git(incoming, environment), remote)
         incoming.rename(git_dir)
     finally:
         shutil.rmtree(incoming, ignore_errors=True)
 
 
-def _fetch(git: Git, remote: Remote) -> None:
+def _fetch(git: Git, remote: RemoteUrl) -> None:
     """Branches that are gone there go here too; tags stay, since an agent may have made them."""
-    _point(git, remote)
+    _set_remote(git, remote)
     words = ["--quiet", "--prune", "--tags", "--force", "--no-write-fetch-head", "--no-recurse-submodules"]
-    git.run("fetch", *words, "--no-auto-maintenance", "origin", _BRANCHES)
-    (git.where / FETCHED).touch()
+    git.run("fetch", *words, "--no-auto-maintenance", "origin", _FETCH_REFSPEC)
+    (git.cwd / FETCHED_MARKER).touch()
 
 
-def _point(git: Git, remote: Remote) -> None:
+def _set_remote(git: Git, remote: RemoteUrl) -> None:
     """Agents work in this repository: where it fetches from is what was asked for, whatever they have written there."""
-    for key, value in (("remote.origin.url", remote.url), ("remote.origin.fetch", _BRANCHES)):
+    for key, value in (("remote.origin.url", remote.url), ("remote.origin.fetch", _FETCH_REFSPEC)):
         if git.run("config", "--local", "--get-all", key, codes=(0, 1)).text != value:
             git.run("config", "--local", "--replace-all", key, value)
 
 
-def _default(git: Git, told: str) -> str:
+def _set_default_branch(git: Git, told: str) -> str:
     """What the remote's HEAD names, kept as git keeps it; empty if it names nothing that is there."""
     found = _SYMREF.search(told)
-    if found is None or git.run("show-ref", "--verify", "--quiet", f"{ORIGIN}/{found[1]}", codes=(0, 1)).code:
+    if (
+        found is None
+        or git.run("show-ref", "--verify", "--quiet", f"{ORIGIN_PREFIX}/{found[1]}", codes=(0, 1)).code
+    ):
         return ""
-    git.run("symbolic-ref", f"{ORIGIN}/HEAD", f"{ORIGIN}/{found[1]}")
+    git.run("symbolic-ref", f"{ORIGIN_PREFIX}/HEAD", f"{ORIGIN_PREFIX}/{found[1]}")
     return found[1]
 
 
-def _names(base: str) -> list[str]:
+def _candidate_refs(base: str) -> list[str]:
     """What is meant, the likeliest first: the remote's branches before ours."""
     plain = base.removeprefix("refs/heads/").removeprefix("refs/remotes/").removeprefix("origin/")
-    commit = [base] if _COMMIT.fullmatch(base) else []
+    commit = [base] if _COMMIT_ID.fullmatch(base) else []
     tag = base.removeprefix("refs/tags/")
-    return [f"{ORIGIN}/{plain}", f"{ORIGIN}/{base}", f"refs/tags/{tag}", *commit, f"refs/heads/{plain}"]
+    return [
+        f"{ORIGIN_PREFIX}/{plain}",
+        f"{ORIGIN_PREFIX}/{base}",
+        f"refs/tags/{tag}",
+        *commit,
+        f"refs/heads/{plain}",
+    ]
 
 
-def _environment(given: Mapping[str, str], remote: Remote) -> dict[str, str]:
+def _git_environment(given: Mapping[str, str], remote: RemoteUrl) -> dict[str, str]:
     """Only ways that run no program of the address's choosing, nobody at a terminal asked, and whose name helpers are told."""
     allowed = given.get("GIT_ALLOW_PROTOCOL")
     ways = [way for way in PROTOCOLS if allowed is None or way in allowed.split(":")]

@@ -12,7 +12,7 @@ _UNLIMITED = 1 << 60
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class MemoryLimit:
     """Bytes that may still be taken, of how many. What the kernel would drop on demand counts as not taken."""
 
     left: int
@@ -20,59 +20,65 @@ class Limit:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class Cgroup:
     """One control group; None is no limit. A file that is not there raises OSError, one that is damaged ValueError."""
 
     path: Path
     unified: bool
 
-    def memory(self) -> Limit | None:
-        return self._memory_2() if self.unified else self._memory_1()
+    def memory(self) -> MemoryLimit | None:
+        return self._memory_v2() if self.unified else self._memory_v1()
 
     def cores(self) -> float | None:
         if self.unified:
-            quota, period = _words(self.path / "cpu.max")[:2]
+            quota, period = _read_words(self.path / "cpu.max")[:2]
         else:
-            (quota,), (period,) = (_words(self.path / f"cpu.cfs_{what}_us") for what in ("quota", "period"))
+            (quota,), (period,) = (
+                _read_words(self.path / f"cpu.cfs_{what}_us") for what in ("quota", "period")
+            )
         return None if quota in {"max", "-1"} else int(quota) / max(1, int(period))
 
-    def _memory_2(self) -> Limit | None:
+    def _memory_v2(self) -> MemoryLimit | None:
         # Above `high` a group is not killed but slowed down until nothing moves.
-        said = [word for name in ("max", "high") for word in _words(self.path / f"memory.{name}")]
+        said = [word for name in ("max", "high") for word in _read_words(self.path / f"memory.{name}")]
         limits = [int(word) for word in said if word != "max"]
         if not limits:
             return None
-        return self._left(min(limits), "memory.current", ("inactive_file", "active_file", "slab_reclaimable"))
+        return self._compute_memory_left(
+            min(limits), "memory.current", ("inactive_file", "active_file", "slab_reclaimable")
+        )
 
-    def _memory_1(self) -> Limit | None:
-        total = int(_words(self.path / "memory.limit_in_bytes")[0])
+    def _memory_v1(self) -> MemoryLimit | None:
+        total = int(_read_words(self.path / "memory.limit_in_bytes")[0])
         if total >= _UNLIMITED:
             return None
-        return self._left(total, "memory.usage_in_bytes", ("total_inactive_file", "total_active_file"))
+        return self._compute_memory_left(
+            total, "memory.usage_in_bytes", ("total_inactive_file", "total_active_file")
+        )
 
-    def _left(self, total: int, usage: str, droppable: tuple[str, ...]) -> Limit:
-        words = _words(self.path / "memory.stat")
+    def _compute_memory_left(self, total: int, usage: str, droppable: tuple[str, ...]) -> MemoryLimit:
+        words = _read_words(self.path / "memory.stat")
         told = dict(zip(words[::2], words[1::2], strict=False))
-        used = int(_words(self.path / usage)[0]) - sum(int(told.get(name, 0)) for name in droppable)
-        return Limit(min(total, max(0, total - used)), total)
+        used = int(_read_words(self.path / usage)[0]) - sum(int(told.get(name, 0)) for name in droppable)
+        return MemoryLimit(min(total, max(0, total - used)), total)
 
 
-def groups(root: Path) -> tuple[Group, ...]:
+def find_cgroups(root: Path) -> tuple[Cgroup, ...]:
     """Those that this process runs under, each with all above it: the tightest one counts."""
     mine = [line.split(":", 2) for line in (root / "proc/self/cgroup").read_text().splitlines()]
-    found: dict[Path, Group] = {}
-    for mount in _mounts(root):
+    found: dict[Path, Cgroup] = {}
+    for mount in _list_mounts(root):
         for _, controllers, path in mine:
             if mount.controllers >= set(filter(None, controllers.split(","))) and mount.unified == (
                 not controllers
             ):
-                for folder in mount.upwards(path):
-                    found.setdefault(folder, Group(folder, mount.unified))
-    return tuple(group for group in found.values() if _limits(group))
+                for folder in mount.list_ancestors(path):
+                    found.setdefault(folder, Cgroup(folder, mount.unified))
+    return tuple(group for group in found.values() if _has_limits(group))
 
 
 @dataclass(frozen=True, slots=True)
-class _Mount:
+class _CgroupMount:
     """Where a hierarchy, from `top` downwards, can be seen."""
 
     top: str
@@ -80,7 +86,7 @@ class _Mount:
     unified: bool
     controllers: frozenset[str]
 
-    def upwards(self, path: str) -> Iterator[Path]:
+    def list_ancestors(self, path: str) -> Iterator[Path]:
         """In a container the path may be the host's: then the mount's own folder is all that can be seen."""
         within = f"{path}/".startswith(f"{self.top.rstrip('/')}/") and ".." not in path.split("/")
         here = self.point / path.removeprefix(self.top).lstrip("/") if within else self.point
@@ -90,19 +96,19 @@ class _Mount:
             yield here
 
 
-def _mounts(root: Path) -> Iterator[_Mount]:
+def _list_mounts(root: Path) -> Iterator[_CgroupMount]:
     for line in (root / "proc/self/mountinfo").read_text(errors="replace").splitlines():
         before, _, after = line.partition(" - ")
         words, kind = before.split(), after.split()
         if kind and kind[0] in {"cgroup", "cgroup2"}:
             controllers = frozenset(kind[-1].split(","))
-            yield _Mount(words[3], root / words[4].lstrip("/"), kind[0] == "cgroup2", controllers)
+            yield _CgroupMount(words[3], root / words[4].lstrip("/"), kind[0] == "cgroup2", controllers)
 
 
-def _limits(group: Group) -> bool:
+def _has_limits(group: Cgroup) -> bool:
     names = ("memory.max", "cpu.max") if group.unified else ("memory.limit_in_bytes", "cpu.cfs_quota_us")
     return any((group.path / name).exists() for name in names)
 
 
-def _words(path: Path) -> list[str]:
+def _read_words(path: Path) -> list[str]:
     return path.read_text("ascii").split()

@@ -16,31 +16,31 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-_UNKNOWN = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP}
+_UNSUPPORTED_ERRNOS = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP}
 _AT_FDCWD = -100
 _SWAP = 2  # RENAME_EXCHANGE on Linux, RENAME_SWAP on macOS
 
 
-def exchange(one: Path, path: Path) -> None:
+def exchange_files(temp: Path, path: Path) -> None:
     """Put `one` at `path`, where there must be a file; afterwards `one` names what was there."""
-    if not _in_one_step(one, path):
-        _in_three_steps(one, path)
+    if not _exchange_atomically(temp, path):
+        _exchange_in_steps(temp, path)
 
 
-def put(one: Path, path: Path) -> None:
+def link_new_file(temp: Path, path: Path) -> None:
     """Put `one` at `path`, where there must not be a file, not even one made at this moment: FileExistsError."""
     try:
-        os.link(one, path)
+        os.link(temp, path)
     except FileExistsError:
         raise
     except OSError:  # a file system without hard links
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-        one.replace(path)
+        temp.replace(path)
 
 
-def finish(one: Path) -> None:
+def finish_exchange(one: Path) -> None:
     """Bring to its end what a crash may have left of the three steps."""
-    aside = _aside(one)
+    aside = _backup_path(one)
     if aside.exists():
         if one.exists():
             aside.unlink()
@@ -48,7 +48,7 @@ def finish(one: Path) -> None:
             aside.rename(one)
 
 
-def _in_one_step(one: Path, path: Path) -> bool:
+def _exchange_atomically(one: Path, path: Path) -> bool:
     """Return False where this can't be done at all."""
     call = _system_call()
     if call is None:
@@ -56,7 +56,7 @@ def _in_one_step(one: Path, path: Path) -> bool:
     if call(os.fsencode(one), os.fsencode(path)) == 0:
         return True
     error = ctypes.get_errno()
-    if error in _UNKNOWN:
+    if error in _UNSUPPORTED_ERRNOS:
         return False
     raise OSError(error, os.strerror(error), str(path))
 
@@ -71,8 +71,8 @@ def _system_call() -> Callable[[bytes, bytes], int] | None:
     return lambda one, path: libc.renameat2(_AT_FDCWD, one, _AT_FDCWD, path, _SWAP)
 
 
-def _in_three_steps(one: Path, path: Path) -> None:
-    aside = _aside(one)
+def _exchange_in_steps(one: Path, path: Path) -> None:
+    aside = _backup_path(one)
     try:
         os.link(path, aside)
     except FileNotFoundError:
@@ -87,5 +87,5 @@ def _in_three_steps(one: Path, path: Path) -> None:
     aside.rename(one)
 
 
-def _aside(one: Path) -> Path:
+def _backup_path(one: Path) -> Path:
     return one.with_name(f"{one.name}~")

@@ -15,15 +15,15 @@ from plait.sources.text import decode
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class FileSnapshot:
     """A file as it was read. Not `whole`: somebody wrote into it meanwhile."""
 
     text: str
     stat: os.stat_result
-    whole: bool
+    is_complete: bool
 
 
-def read(path: Path) -> Seen:
+def read_snapshot(path: Path) -> FileSnapshot:
     # Not blocking: a pipe of that name would keep us waiting for ever.
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     try:
@@ -35,10 +35,10 @@ def read(path: Path) -> Seen:
         after = os.fstat(fd)
     finally:
         os.close(fd)
-    return Seen(decode(data), after, same(before, after) and len(data) == after.st_size)
+    return FileSnapshot(decode(data), after, is_unchanged(before, after) and len(data) == after.st_size)
 
 
-def same(one: os.stat_result, other: os.stat_result) -> bool:
+def is_unchanged(one: os.stat_result, other: os.stat_result) -> bool:
     """Whether nobody has replaced the file, or written into it, as far as the system can tell."""
     return os.path.samestat(one, other) and (one.st_mtime_ns, one.st_size) == (
         other.st_mtime_ns,
@@ -46,18 +46,18 @@ def same(one: os.stat_result, other: os.stat_result) -> bool:
     )
 
 
-def make(path: Path, data: bytes, like: Path | None = None) -> os.stat_result:
+def create_synced_file(path: Path, data: bytes, template: Path | None = None) -> os.stat_result:
     """A new file with this in it, on disk and read back, or none at all; with the mode and the owner of another one."""
-    model = None if like is None else like.stat()
+    model = None if template is None else template.stat()
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600 if model else 0o666)
     try:
         with open(fd, "wb") as file:  # noqa: PTH123 - it is open already
             file.write(data)
             file.flush()
-            if model and like:
-                _resemble(fd, model, like)
+            if model and template:
+                _copy_metadata(fd, model, template)
             _sync(fd)
-        _check(path, data)
+        _verify_content(path, data)
         return path.stat()
     except BaseException:
         path.unlink(missing_ok=True)
@@ -72,12 +72,12 @@ def sync_folder(folder: Path) -> None:
         os.close(fd)
 
 
-def _check(path: Path, data: bytes) -> None:
+def _verify_content(path: Path, data: bytes) -> None:
     if path.read_bytes() != data:
         raise OSError(errno.EIO, "what was written reads back differently", str(path))
 
 
-def _resemble(fd: int, model: os.stat_result, like: Path) -> None:
+def _copy_metadata(fd: int, model: os.stat_result, like: Path) -> None:
     for owner, group in ((-1, model.st_gid), (model.st_uid, -1)):
         with suppress(OSError):  # only root may give a file away
             os.fchown(fd, owner, group)

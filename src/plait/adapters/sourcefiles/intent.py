@@ -14,56 +14,58 @@ from pathlib import Path
 import msgspec
 
 from plait.adapters.sourcefiles import exchange, files
-from plait.adapters.sourcefiles.spot import Spot
+from plait.adapters.sourcefiles.spot import TargetFile
 from plait.core.frozen import dataclass
-from plait.sources.merge import ancestor, merge
+from plait.sources.merge import find_ancestor, merge_texts
 from plait.sources.text import decode, encode
 
 # Seconds. Later than that, a line that is not there any more has been taken out by somebody.
-_RECENT = 60.0
+_RECENT_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class NewVersion:
     """A version to put, and `places`: the one that it displaces if nobody writes meanwhile, then those that were there before.
 
     `carries`: it has somebody's edit that one of them has not.
     """
 
     text: str
-    places: tuple[str, ...]
-    carries: bool = False
+    previous: tuple[str, ...]
+    has_merged_edit: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Rescue:
+class Leftover:
     """What a dead plait left of an offer: the version `found` under the name `temp`, if there is one.
 
     `recent`: somebody may still have a version open that lacks what the offer carries.
     """
 
     temp: Path
-    offer: Offer
-    found: str | None
-    recent: bool
+    offer: NewVersion
+    displaced_text: str | None
+    is_recent: bool
 
     @property
-    def needed(self) -> bool:
+    def is_needed(self) -> bool:
         """Whether something would be lost without it."""
-        if self.found is None or self.found == self.offer.places[0]:
-            return self.offer.carries and self.recent
-        return self.found != self.offer.text or self.offer.carries
+        if self.displaced_text is None or self.displaced_text == self.offer.previous[0]:
+            return self.offer.has_merged_edit and self.is_recent
+        return self.displaced_text != self.offer.text or self.offer.has_merged_edit
 
-    def into(self, text: str) -> str:
+    def merge_into(self, text: str) -> str:
         """The text in place with what these versions have besides."""
-        put, places = self.offer.text, self.offer.places
-        if self.found == put:  # it was not put yet
-            return merge(ancestor(places, text), put, text)
-        if self.offer.carries and self.recent:  # what is in place was made from it, or from an older version
-            text = merge(ancestor((put, *places), text), put, text)
-        if self.found is None or self.found == places[0]:
+        put, places = self.offer.text, self.offer.previous
+        if self.displaced_text == put:  # it was not put yet
+            return merge_texts(find_ancestor(places, text), put, text)
+        if (
+            self.offer.has_merged_edit and self.is_recent
+        ):  # what is in place was made from it, or from an older version
+            text = merge_texts(find_ancestor((put, *places), text), put, text)
+        if self.displaced_text is None or self.displaced_text == places[0]:
             return text
-        return merge(ancestor(places, self.found), text, self.found)
+        return merge_texts(find_ancestor(places, self.displaced_text), text, self.displaced_text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,51 +78,53 @@ class _Intent:
     carries: bool
 
 
-def announce(spot: Spot, temp: Path, offer: Offer) -> None:
+def write_intent(target: TargetFile, temp: Path, offer: NewVersion) -> None:
     """Durable on return."""
-    places = tuple(map(encode, offer.places))
-    intent = _Intent(os.fsencode(temp.name), encode(offer.text), places, offer.carries)
-    draft = spot.intent.with_suffix(".draft")
+    places = tuple(map(encode, offer.previous))
+    intent = _Intent(os.fsencode(temp.name), encode(offer.text), places, offer.has_merged_edit)
+    draft = target.intent.with_suffix(".draft")
     draft.unlink(missing_ok=True)
-    files.make(draft, msgspec.msgpack.encode(intent))
-    draft.replace(spot.intent)
-    files.sync_folder(spot.locks)
+    files.create_synced_file(draft, msgspec.msgpack.encode(intent))
+    draft.replace(target.intent)
+    files.sync_folder(target.locks)
 
 
-def withdraw(spot: Spot) -> None:
+def remove_intent(target: TargetFile) -> None:
     """All is in place."""
-    spot.intent.unlink(missing_ok=True)
+    target.intent.unlink(missing_ok=True)
 
 
-def rescue(spot: Spot) -> Rescue | None:
+def recover_leftover(target: TargetFile) -> Leftover | None:
     """What a dead plait left and nobody may lose; whatever else it left is removed. The caller has the lock."""
-    told = _read(spot)
-    for version in spot.left():
+    told = _read_intent(target)
+    for version in target.list_leftovers():
         if told is None or version.name.rstrip("~") != told[0].name:  # it was never exchanged
             version.unlink(missing_ok=True)
     if told is None:
         return None
     temp, offer = told
-    exchange.finish(temp)
+    exchange.finish_exchange(temp)
     try:
-        found = files.read(temp).text
+        found = files.read_snapshot(temp).text
     except FileNotFoundError:
         found = None
-    left = Rescue(temp, offer, found, recent=time.time() - spot.intent.stat().st_mtime < _RECENT)
-    if left.needed:
+    left = Leftover(
+        temp, offer, found, is_recent=time.time() - target.intent.stat().st_mtime < _RECENT_SECONDS
+    )
+    if left.is_needed:
         return left
     temp.unlink(missing_ok=True)
-    withdraw(spot)
+    remove_intent(target)
     return None
 
 
-def _read(spot: Spot) -> tuple[Path, Offer] | None:
+def _read_intent(target: TargetFile) -> tuple[Path, NewVersion] | None:
     try:
-        intent = msgspec.msgpack.decode(spot.intent.read_bytes(), type=_Intent)
+        intent = msgspec.msgpack.decode(target.intent.read_bytes(), type=_Intent)
     except (
         FileNotFoundError,
         msgspec.DecodeError,
     ):  # it is written whole or not at all; a damaged one tells nothing
         return None
-    offer = Offer(decode(intent.text), tuple(map(decode, intent.places)), intent.carries)
-    return spot.path.with_name(os.fsdecode(intent.temp)), offer
+    offer = NewVersion(decode(intent.text), tuple(map(decode, intent.places)), intent.carries)
+    return target.path.with_name(os.fsdecode(intent.temp)), offer

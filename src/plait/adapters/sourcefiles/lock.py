@@ -11,20 +11,20 @@ from pathlib import Path
 from plait.ports import SourceWriteError
 
 # Another plait holds it for as long as one write takes: moments, or a second or two when others write too.
-_TRIES = 600
-_STEP = 0.05
+_LOCK_ATTEMPTS = 600
+_LOCK_POLL_SECONDS = 0.05
 
 
 @contextmanager
-def held(
+def hold_file_lock(
     lock: Path, path: Path, pause: Callable[[float], None], lost: str = "no status was written"
 ) -> Iterator[None]:
     """Raise SourceWriteError if it can't be had in half a minute."""
     lock.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    fd = _take(lock, pause)
+    fd = _acquire(lock, pause)
     if fd is None:
         raise SourceWriteError(
-            f"another plait has been writing {path} for {_TRIES * _STEP:.0f} seconds: {lost}",
+            f"another plait has been writing {path} for {_LOCK_ATTEMPTS * _LOCK_POLL_SECONDS:.0f} seconds: {lost}",
             hint=f"look for a plait that hangs; the lock is {lock}",
         )
     try:
@@ -33,12 +33,12 @@ def held(
         os.close(fd)
 
 
-def _take(lock: Path, pause: Callable[[float], None]) -> int | None:
-    for _ in range(_TRIES):
+def _acquire(lock: Path, pause: Callable[[float], None]) -> int | None:
+    for _ in range(_LOCK_ATTEMPTS):
         fd = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if _is_there(lock, fd):
+            if _is_current(lock, fd):
                 return fd
         except BlockingIOError:
             pass
@@ -46,11 +46,11 @@ def _take(lock: Path, pause: Callable[[float], None]) -> int | None:
             os.close(fd)
             raise
         os.close(fd)
-        pause(_STEP)
+        pause(_LOCK_POLL_SECONDS)
     return None
 
 
-def _is_there(lock: Path, fd: int) -> bool:
+def _is_current(lock: Path, fd: int) -> bool:
     """A lock on a file that somebody removed keeps nobody out."""
     try:
         return os.path.samestat(os.fstat(fd), lock.stat())

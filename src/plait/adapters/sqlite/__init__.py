@@ -5,10 +5,17 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from plait.adapters.sqlite.inbox import SqliteInbox, open_inbox
-    from plait.adapters.sqlite.journal import SqliteJournal, open_writer
-    from plait.adapters.sqlite.reader import SqliteReader, open_reader
+    from plait.adapters.sqlite.journal import SqliteJournal, open_journal_writer
+    from plait.adapters.sqlite.reader import SqliteJournalReader, open_journal_reader
 
-__all__ = ["SqliteInbox", "SqliteJournal", "SqliteReader", "open_inbox", "open_reader", "open_writer"]
+__all__ = [
+    "SqliteInbox",
+    "SqliteJournal",
+    "SqliteJournalReader",
+    "open_inbox",
+    "open_journal_reader",
+    "open_journal_writer",
+]
 
 _HOMES = {
     "SqliteInbox": "inbox",

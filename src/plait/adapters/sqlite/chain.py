@@ -11,50 +11,50 @@ from hashlib import blake2b
 
 from plait.core.frozen import dataclass
 
-SIZE = 16
+DIGEST_BYTES = 16
 
 # seq, at, version, kind, event
-Content = tuple[int, float, int, bytes, bytes]
+RecordContent = tuple[int, float, int, bytes, bytes]
 # The same and the check, as they come out of the file. Damage can change a value's type.
-Row = tuple[int, float, int, bytes, bytes, bytes]
+RecordRow = tuple[int, float, int, bytes, bytes, bytes]
 
 # The lengths of what varies go in front of it, so that no two different records give the same bytes.
 _FRAME = struct.Struct(">qdqQ")
 _HEAD = struct.Struct(">qq")
 
 
-def genesis(journal: str) -> bytes:
+def compute_genesis(journal: str) -> bytes:
     """What stands before the first record: no record of one journal fits into another."""
     return _digest(b"plait genesis", journal.encode())
 
 
-def link(before: bytes, content: Content) -> bytes:
+def compute_link(before: bytes, content: RecordContent) -> bytes:
     """The check of a record that comes after one with the check `before`."""
     seq, at, version, kind, event = content
     # SQLite keeps no negative zero; adding zero makes the two one.
     framed = before + _FRAME.pack(seq, at + 0.0, version, len(kind)) + kind + event
-    return blake2b(framed, digest_size=SIZE).digest()
+    return blake2b(framed, digest_size=DIGEST_BYTES).digest()
 
 
-def follows(row: Row, before: bytes, seq: int) -> bool:
+def is_next_link(row: RecordRow, before: bytes, seq: int) -> bool:
     """Whether this row is the record that was written in this place."""
     try:
-        return row[0] == seq and link(before, row[:5]) == row[5]
+        return row[0] == seq and compute_link(before, row[:5]) == row[5]
     except (struct.error, TypeError):
         return False
 
 
-def digest_of_settings(settings: Mapping[str, str]) -> bytes:
+def digest_settings(settings: Mapping[str, str]) -> bytes:
     parts = [part.encode() for name in sorted(settings) for part in (name, settings[name])]
     return _digest(b"plait settings", *parts)
 
 
-def digest_of_request(id_: str, version: int, kind: str, body: bytes) -> bytes:
+def digest_request(id_: str, version: int, kind: str, body: bytes) -> bytes:
     return _digest(b"plait request", id_.encode(), str(version).encode(), kind.encode(), body)
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class JournalHead:
     """Whose journal it is and where its list ends."""
 
     id: str
@@ -70,7 +70,7 @@ class Head:
 
 
 def _digest(*parts: bytes) -> bytes:
-    digest = blake2b(digest_size=SIZE)
+    digest = blake2b(digest_size=DIGEST_BYTES)
     for part in parts:
         digest.update(len(part).to_bytes(8, "big") + part)
     return digest.digest()

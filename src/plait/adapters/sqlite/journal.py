@@ -11,19 +11,19 @@ from uuid import uuid4
 
 from plait import codec
 from plait.adapters.sqlite import chain, faults, files, lock
-from plait.adapters.sqlite.examine import examine, examine_presence
-from plait.adapters.sqlite.reader import SqliteReader
+from plait.adapters.sqlite.examine import verify_journal, verify_presence
+from plait.adapters.sqlite.reader import SqliteJournalReader
 from plait.adapters.sqlite.schema import (
-    ADD_RECORD,
+    INSERT_RECORD,
     BEGIN,
-    FOUND,
-    JOURNAL,
-    JOURNAL_ID,
-    MOVE_HEAD,
-    SCHEMA,
-    SET,
-    TOUCH,
-    UNSET,
+    INSERT_HEAD,
+    JOURNAL_TABLES,
+    JOURNAL_APPLICATION_ID,
+    UPDATE_HEAD,
+    SCHEMA_VERSION,
+    UPSERT_SETTING,
+    TOUCH_HEAD,
+    DELETE_SETTING,
 )
 from plait.core.events import Record
 from plait.ports import JournalBusyError, JournalError, JournalGapError
@@ -32,25 +32,25 @@ from plait.ports import JournalBusyError, JournalError, JournalGapError
 NewRow = tuple[int, float, int, str, bytes, bytes]
 
 
-def open_writer(path: Path) -> SqliteJournal:
+def open_journal_writer(path: Path) -> SqliteJournal:
     """Open the journal, make it where there is none, or refuse and change nothing."""
     path = path.resolve()
-    held = lock.take(path)
+    held = lock.acquire_lock(path)
     try:
-        with faults.of_writing(path):
-            examine_presence(path)
+        with faults.map_write_errors(path):
+            verify_presence(path)
             if path.exists():
-                _refuse_beside_reader(path)
-                examine(path)
+                _refuse_open_reader(path)
+                verify_journal(path)
             else:
-                files.bear(path, JOURNAL_ID, JOURNAL, _found)
+                files.create_database(path, JOURNAL_APPLICATION_ID, JOURNAL_TABLES, _insert_head)
             return SqliteJournal(path, _connect(path), held)
     except BaseException:
         held.release()
         raise
 
 
-def _refuse_beside_reader(path: Path) -> None:
+def _refuse_open_reader(path: Path) -> None:
     """Examining closes a descriptor of the file, and POSIX drops this process's locks on it with that."""
     if files.is_open(path):
         raise JournalBusyError(
@@ -59,24 +59,24 @@ def _refuse_beside_reader(path: Path) -> None:
         )
 
 
-def _found(connection: files.Connection) -> None:
+def _insert_head(connection: files.Connection) -> None:
     id_ = uuid4().hex
-    head = chain.Head(id_, SCHEMA, 0, chain.genesis(id_), chain.digest_of_settings({}))
-    connection.execute(FOUND, (head.id, head.schema, head.last, head.tip, head.settings, head.seal))
+    head = chain.JournalHead(id_, SCHEMA_VERSION, 0, chain.compute_genesis(id_), chain.digest_settings({}))
+    connection.execute(INSERT_HEAD, (head.id, head.schema, head.last, head.tip, head.settings, head.seal))
 
 
 def _connect(path: Path) -> files.Connection:
     connection = files.connect(path, "mode=rw")
     try:
-        files.durable(connection)
+        files.make_durable(connection)
         # What wal.py relies on: only whole transactions get into the WAL, and it begins empty, not with what a crash left.
         connection.execute("PRAGMA cache_spill = OFF")
         (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         if busy:
-            raise _never_lets_go(path)  # noqa: TRY301 - the connection is closed below, as for every error
+            raise _build_stuck_reader_error(path)  # noqa: TRY301 - the connection is closed below, as for every error
         # SQLite opens a file that can't be written without a word, and lets a transaction begin.
         connection.execute(BEGIN)
-        connection.execute(TOUCH)
+        connection.execute(TOUCH_HEAD)
         connection.execute("ROLLBACK")
     except BaseException:
         connection.close()
@@ -84,57 +84,57 @@ def _connect(path: Path) -> files.Connection:
     return connection
 
 
-def _lost_lease(path: Path) -> JournalBusyError:
+def _build_lost_lock_error(path: Path) -> JournalBusyError:
     return JournalBusyError(
         f"the lock file of the journal {path} was removed: another process may be writing by now",
         hint="nothing was added; start plait again, and leave the .lock file where it is",
     )
 
 
-def _never_lets_go(path: Path) -> JournalBusyError:
+def _build_stuck_reader_error(path: Path) -> JournalBusyError:
     return JournalBusyError(
         f"somebody has been reading the journal {path} for seconds and does not let go",
         hint="look for a plait process that is stopped, or a database browser, and end it",
     )
 
 
-class SqliteJournal(SqliteReader):
+class SqliteJournal(SqliteJournalReader):
     """A Journal. Use it from the thread that opened it, and in no forked child."""
 
-    def __init__(self, path: Path, connection: files.Connection, held: lock.Lock) -> None:
+    def __init__(self, path: Path, connection: files.Connection, held: lock.JournalLock) -> None:
         try:
             super().__init__(path, connection)
-            self._end = self._head()
+            self._end = self._read_head()
         except BaseException:
             connection.close()
             raise
-        self._lock: lock.Lock | None = held
+        self._lock: lock.JournalLock | None = held
         self._uncertain = False
 
     def append(self, records: Sequence[Record]) -> None:
         if not records:
             return
-        with faults.of_writing(self._path):
-            rows, end = self._follow(records)
+        with faults.map_write_errors(self._path):
+            rows, end = self._build_rows(records)
         with self._transaction(end):
-            self._db.executemany(ADD_RECORD, rows)
+            self._db.executemany(INSERT_RECORD, rows)
 
-    def save_settings(self, changes: Mapping[str, str | None], records: Sequence[Record] = ()) -> None:
+    def commit(self, changes: Mapping[str, str | None], records: Sequence[Record] = ()) -> None:
         if not changes:
             self.append(records)
             return
         merged = {**self.settings(), **changes}
         kept = {name: value for name, value in merged.items() if value is not None}
-        with faults.of_writing(self._path):
-            rows, end = self._follow(records)
-            end = replace(end, settings=chain.digest_of_settings(kept))
+        with faults.map_write_errors(self._path):
+            rows, end = self._build_rows(records)
+            end = replace(end, settings=chain.digest_settings(kept))
         with self._transaction(end):
-            self._db.executemany(ADD_RECORD, rows)
+            self._db.executemany(INSERT_RECORD, rows)
             for name, value in changes.items():
                 if value is None:
-                    self._db.execute(UNSET, (name,))
+                    self._db.execute(DELETE_SETTING, (name,))
                 else:
-                    self._db.execute(SET, (name, value))
+                    self._db.execute(UPSERT_SETTING, (name, value))
 
     def close(self) -> None:
         if self._lock is None:
@@ -145,56 +145,58 @@ class SqliteJournal(SqliteReader):
         self._lock.release()
         self._lock = None
 
-    def _follow(self, records: Sequence[Record]) -> tuple[list[NewRow], chain.Head]:
+    def _build_rows(self, records: Sequence[Record]) -> tuple[list[NewRow], chain.JournalHead]:
         seq, tip = self._end.last, self._end.tip
         rows: list[NewRow] = []
         for record in records:
             seq += 1
             if record.seq != seq:
-                raise self._gap(record, seq)
-            kind, event = codec.kind_of(record.event), codec.encode(record.event)
-            tip = chain.link(tip, (seq, record.at, codec.VERSION, kind.encode(), event))
+                raise self._build_gap_error(record, seq)
+            kind, event = codec.kind_of(record.event), codec.encode_event(record.event)
+            tip = chain.compute_link(tip, (seq, record.at, codec.VERSION, kind.encode(), event))
             rows.append((seq, record.at, codec.VERSION, kind, event, tip))
         return rows, replace(self._end, last=seq, tip=tip)
 
     @contextmanager
-    def _transaction(self, end: chain.Head) -> Iterator[None]:
+    def _transaction(self, end: chain.JournalHead) -> Iterator[None]:
         """All or nothing. `end` is the head it leads to."""
         if self._uncertain:
-            raise self._unsure()
-        if self._lock is not None and not lock.still_held(self._path, self._lock):
-            raise _lost_lease(self._path)
+            raise self._build_uncertain_error()
+        if self._lock is not None and not lock.is_still_held(self._path, self._lock):
+            raise _build_lost_lock_error(self._path)
         try:
-            with faults.of_writing(self._path):
+            with faults.map_write_errors(self._path):
                 self._db.execute(BEGIN)
                 yield
-                self._db.execute(MOVE_HEAD, (end.last, end.tip, end.settings, end.seal))
+                self._db.execute(UPDATE_HEAD, (end.last, end.tip, end.settings, end.seal))
                 self._db.execute("COMMIT")
             self._end = end
         except BaseException as error:
-            self._give_up(error)
+            self._roll_back(error)
             raise
 
-    def _give_up(self, error: BaseException) -> None:
+    def _roll_back(self, error: BaseException) -> None:
         """Nothing was kept, unless the disk failed: then only a new opening can tell what has reached it."""
         with suppress(sqlite3.Error):
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
         cause = error.__cause__
-        self._uncertain = isinstance(cause, sqlite3.Error) and faults.primary(cause) == sqlite3.SQLITE_IOERR
+        self._uncertain = (
+            isinstance(cause, sqlite3.Error) and faults.get_primary_code(cause) == sqlite3.SQLITE_IOERR
+        )
         if not self._uncertain:
             try:
-                self._end = self._head()
+                self._end = self._read_head()
             except (JournalError, sqlite3.Error):
                 self._uncertain = True
 
-    def _gap(self, record: Record, expected: int) -> JournalGapError:
+    def _build_gap_error(self, record: Record, expected: int) -> JournalGapError:
         return JournalGapError(
             f"record {record.seq} does not follow the journal's last one: {expected} is next in {self._path}",
             hint="another engine may have written meanwhile; read the journal again",
         )
 
-    def _unsure(self) -> JournalError:
+    def _build_uncertain_error(self) -> JournalError:
         return JournalError(
             f"the journal {self._path} had a disk error: whether its last append was kept is not known",
             hint="look at the disk and the system's log, then start plait again: it reads what is there",

@@ -17,11 +17,11 @@ from plait.core.frozen import dataclass
 from plait.ports import JournalBusyError
 
 # A reader that asks whether anybody writes holds the lock for an instant; a writer waits that long for it.
-PATIENCE = 1.0
+LOCK_TIMEOUT_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Lock:
+class JournalLock:
     fd: int
 
     def release(self) -> None:
@@ -32,20 +32,20 @@ class Lock:
             os.close(self.fd)
 
 
-def beside(path: Path) -> Path:
+def find_lock_file(path: Path) -> Path:
     return path.with_name(f"{path.name}.lock")
 
 
-def take(path: Path) -> Lock:
+def acquire_lock(path: Path) -> JournalLock:
     """Raise JournalBusyError, naming the process that has it."""
-    with faults.of_writing(path):
+    with faults.map_write_errors(path):
         while True:
             fd = _open(path)
             try:
                 _wait(path, fd)
-                if _is_there(path, fd):
-                    _sign(fd)
-                    return Lock(fd)
+                if _is_same_file(path, fd):
+                    _write_pid(fd)
+                    return JournalLock(fd)
             except BaseException:
                 os.close(fd)
                 raise
@@ -54,34 +54,36 @@ def take(path: Path) -> Lock:
 
 def _wait(path: Path, fd: int) -> None:
     began = time.monotonic()
-    while not _try(fd, fcntl.LOCK_EX):
-        holder, waited = _holder(fd), time.monotonic() - began
+    while not _try_flock(fd, fcntl.LOCK_EX):
+        holder, waited = _read_pid(fd), time.monotonic() - began
         # A name may be left from a process that died; only who also holds on is taken for the writer.
-        if waited > PATIENCE or (waited > PATIENCE / 10 and holder and _lives(holder)):
-            raise _busy(path, holder)
+        if waited > LOCK_TIMEOUT_SECONDS or (
+            waited > LOCK_TIMEOUT_SECONDS / 10 and holder and _is_alive(holder)
+        ):
+            raise _build_busy_error(path, holder)
         time.sleep(0.005)
 
 
-def still_held(path: Path, held: Lock) -> bool:
+def is_still_held(path: Path, held: JournalLock) -> bool:
     """A lock on a file that was removed keeps nobody out."""
-    return _is_there(path, held.fd)
+    return _is_same_file(path, held.fd)
 
 
-def _is_there(path: Path, fd: int) -> bool:
+def _is_same_file(path: Path, fd: int) -> bool:
     try:
-        return os.path.samestat(os.fstat(fd), beside(path).stat())
+        return os.path.samestat(os.fstat(fd), find_lock_file(path).stat())
     except FileNotFoundError:
         return False
 
 
-def _sign(fd: int) -> None:
+def _write_pid(fd: int) -> None:
     with suppress(OSError):  # the name is only for people, and a full disk has no room for it
         os.ftruncate(fd, 0)
         os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
 
 
 @contextmanager
-def held(path: Path) -> Iterator[None]:
+def wait_for_lock(path: Path) -> Iterator[None]:
     """Wait for as long as it takes; for what is over in a moment."""
     fd = _open(path)
     try:
@@ -91,24 +93,24 @@ def held(path: Path) -> Iterator[None]:
         os.close(fd)
 
 
-def taken(path: Path) -> bool:
+def is_locked(path: Path) -> bool:
     """Whether somebody writes this journal now."""
     try:
-        fd = os.open(beside(path), os.O_RDONLY | os.O_CLOEXEC)
+        fd = os.open(find_lock_file(path), os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:
         return False
     try:
-        return not _try(fd, fcntl.LOCK_SH)
+        return not _try_flock(fd, fcntl.LOCK_SH)
     finally:
         os.close(fd)
 
 
 def _open(path: Path) -> int:
-    files.make_folder(path.parent)
-    return os.open(beside(path), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    files.make_durable_folder(path.parent)
+    return os.open(find_lock_file(path), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
 
-def _try(fd: int, kind: int) -> bool:
+def _try_flock(fd: int, kind: int) -> bool:
     try:
         fcntl.flock(fd, kind | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -116,13 +118,13 @@ def _try(fd: int, kind: int) -> bool:
     return True
 
 
-def _holder(fd: int) -> int | None:
+def _read_pid(fd: int) -> int | None:
     """None while a writer is about to write its name, or has died without one."""
     text = os.pread(fd, 32, 0).strip()
     return int(text) if text.isdigit() else None
 
 
-def _lives(pid: int) -> bool:
+def _is_alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -132,7 +134,7 @@ def _lives(pid: int) -> bool:
     return True
 
 
-def _busy(path: Path, holder: int | None) -> JournalBusyError:
+def _build_busy_error(path: Path, holder: int | None) -> JournalBusyError:
     who = f"process {holder}" if holder else "another process"
     return JournalBusyError(
         f"the journal {path} is being written by {who}",

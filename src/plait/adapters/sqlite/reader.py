@@ -8,83 +8,83 @@ from pathlib import Path
 
 from plait import codec
 from plait.adapters.sqlite import chain, examine, faults, files, lock, tail
-from plait.adapters.sqlite.schema import CHECK_OF, RECORDS_AFTER
+from plait.adapters.sqlite.schema import SELECT_CHECK, SELECT_RECORDS_AFTER
 from plait.core.events import Record
 from plait.ports import JournalCorruptError, JournalError, JournalMissingError
 
 # Records in memory at a time. A checkpoint waits for readers, so a page is over in milliseconds.
-PAGE = 256
+PAGE_RECORDS = 256
 PAGE_BYTES = 1_000_000
 
 
-def open_reader(path: Path) -> SqliteReader:
+def open_journal_reader(path: Path) -> SqliteJournalReader:
     """Raise JournalMissingError where nothing has been written yet."""
     path = path.resolve()
-    with faults.of_reading(path):
-        examine.examine_presence(path)
+    with faults.map_read_errors(path):
+        examine.verify_presence(path)
         if not path.exists():
             raise JournalMissingError(
                 f"there is no journal at {path} yet", hint="it is made when the first batch is submitted"
             )
-        _examine_at_rest(path)
+        _verify_if_idle(path)
         connection = files.connect(path, "mode=ro")
     try:
-        return SqliteReader(path, connection)
+        return SqliteJournalReader(path, connection)
     except BaseException:
         connection.close()
         raise
 
 
-def _examine_at_rest(path: Path) -> None:
+def _verify_if_idle(path: Path) -> None:
     """A writer has looked at the journal more closely, and is changing what would be read here."""
-    if lock.taken(path):
+    if lock.is_locked(path):
         return
     try:
-        with faults.of_reading(path):
-            examine.examine_at_rest(path)
+        with faults.map_read_errors(path):
+            examine.verify_idle_journal(path)
     except JournalCorruptError:
-        if not lock.taken(path):
+        if not lock.is_locked(path):
             raise
 
 
-class SqliteReader:
+class SqliteJournalReader:
     """A JournalReader. Use it from the thread that opened it."""
 
     def __init__(self, path: Path, connection: files.Connection) -> None:
         self._path = path
         self._db = connection
-        self._file = files.identity(path)
-        self._id = self._head().id
+        self._file = files.identify_file(path)
+        self._id = self._read_head().id
         self._open = True
-        files.note_open(self._file, 1)
+        files.count_open(self._file, 1)
 
     @property
     def id(self) -> str:
         return self._id
 
     def last(self) -> int:
-        return self._head().last
+        return self._read_head().last
 
     def read(self, after: int = 0) -> Iterator[Record]:
-        head = self._head()
-        return self._walk(after, head) if after < head.last else iter(())
+        head = self._read_head()
+        return self._read_pages(after, head) if after < head.last else iter(())
 
     def wait(self, after: int, timeout: float) -> bool:
         try:
-            with faults.of_reading(self._path):
-                found = tail.wait(self._db, lambda: self.last() > after, timeout)
+            with faults.map_read_errors(self._path):
+                found = tail.wait_for_change(self._db, lambda: self.last() > after, timeout)
         except JournalError:
-            self._look()  # what can't be read any more may have been replaced
+            self._check_not_replaced()  # what can't be read any more may have been replaced
             raise
         if not found:
-            self._look()
+            self._check_not_replaced()
         return found
 
     def settings(self) -> Mapping[str, str]:
-        with faults.of_reading(self._path):
+        with faults.map_read_errors(self._path):
             self._db.execute("BEGIN")
             try:
-                return examine.read_settings(self._path, self._db, self._head())
+                return examine.read_settings(self._path, self._db, self._read_head())
             finally:
                 self._db.execute("COMMIT")
 
@@ -92,12 +92,12 @@ class SqliteReader:
         self._db.close()
         if self._open:
             self._open = False
-            files.note_open(self._file, -1)
+            files.count_open(self._file, -1)
 
-    def _look(self) -> None:
+    def _check_not_replaced(self) -> None:
         """Nothing ever comes to a file that was moved away."""
         try:
-            same = files.identity(self._path) == self._file
+            same = files.identify_file(self._path) == self._file
         except FileNotFoundError:
             same = False
         if not same:
@@ -105,45 +105,47 @@ class SqliteReader:
                 f"the journal {self._path} was moved away or replaced", hint="open it again"
             )
 
-    def _head(self) -> chain.Head:
-        with faults.of_reading(self._path):
+    def _read_head(self) -> chain.JournalHead:
+        with faults.map_read_errors(self._path):
             return examine.read_head(self._path, self._db)
 
-    def _walk(self, after: int, head: chain.Head) -> Iterator[Record]:
-        tip = self._check_of(after, head)
+    def _read_pages(self, after: int, head: chain.JournalHead) -> Iterator[Record]:
+        tip = self._read_check(after, head)
         while after < head.last:
-            page, tip = self._page(after, head.last, tip)
+            page, tip = self._read_page(after, head.last, tip)
             yield from page
             after += len(page)
         if tip != head.tip:
-            raise faults.corrupt(self._path, f"record {head.last} is not the one that was written")
+            raise faults.build_corrupt_error(
+                self._path, f"record {head.last} is not the one that was written"
+            )
 
-    def _check_of(self, seq: int, head: chain.Head) -> bytes:
+    def _read_check(self, seq: int, head: chain.JournalHead) -> bytes:
         if not seq:
-            return chain.genesis(head.id)
-        with faults.of_reading(self._path):
-            row = self._db.execute(CHECK_OF, (seq,)).fetchone()
+            return chain.compute_genesis(head.id)
+        with faults.map_read_errors(self._path):
+            row = self._db.execute(SELECT_CHECK, (seq,)).fetchone()
         if row is None or not isinstance(row[0], bytes):
-            raise faults.corrupt(self._path, f"record {seq} is missing")
+            raise faults.build_corrupt_error(self._path, f"record {seq} is missing")
         return row[0]
 
-    def _page(self, after: int, until: int, tip: bytes) -> tuple[list[Record], bytes]:
-        with faults.of_reading(self._path):
-            rows = self._rows(after, until)
+    def _read_page(self, after: int, until: int, tip: bytes) -> tuple[list[Record], bytes]:
+        with faults.map_read_errors(self._path):
+            rows = self._read_rows(after, until)
         if not rows:
-            raise faults.corrupt(self._path, f"record {after + 1} is missing")
+            raise faults.build_corrupt_error(self._path, f"record {after + 1} is missing")
         records = []
         for seq, row in enumerate(rows, after + 1):
-            if not chain.follows(row, tip, seq):
-                raise faults.corrupt(self._path, f"record {seq} is not the one that was written")
+            if not chain.is_next_link(row, tip, seq):
+                raise faults.build_corrupt_error(self._path, f"record {seq} is not the one that was written")
             records.append(self._decode(row))
             tip = row[5]
         return records, tip
 
-    def _rows(self, after: int, until: int) -> list[chain.Row]:
+    def _read_rows(self, after: int, until: int) -> list[chain.RecordRow]:
         """As many as fit a page, by number and by size; at least one."""
-        rows, size = list[chain.Row](), 0
-        with closing(self._db.execute(RECORDS_AFTER, (after, until, PAGE))) as cursor:
+        rows, size = list[chain.RecordRow](), 0
+        with closing(self._db.execute(SELECT_RECORDS_AFTER, (after, until, PAGE_RECORDS))) as cursor:
             for row in cursor:
                 rows.append(row)
                 size += len(row[4]) if isinstance(row[4], bytes) else 0
@@ -151,12 +153,12 @@ class SqliteReader:
                     break
         return rows
 
-    def _decode(self, row: chain.Row) -> Record:
+    def _decode(self, row: chain.RecordRow) -> Record:
         seq, at, version, kind, event, _ = row
         try:
-            return Record(seq, at, codec.decode(kind.decode(), event, version))
+            return Record(seq, at, codec.decode_event(kind.decode(), event, version))
         except codec.NewerFormatError as error:
             what = f"record {seq} has format {version}; this one knows {codec.VERSION}"
-            raise faults.newer(self._path, what) from error
+            raise faults.build_newer_error(self._path, what) from error
         except codec.UnreadableEventError as error:
-            raise faults.corrupt(self._path, f"record {seq}: {error}") from error
+            raise faults.build_corrupt_error(self._path, f"record {seq}: {error}") from error

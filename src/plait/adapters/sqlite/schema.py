@@ -6,12 +6,12 @@ change of shape raises SCHEMA: older files are lifted, newer ones are refused.
 
 from __future__ import annotations
 
-SCHEMA = 1
-PAGE = 4096
-JOURNAL_ID = 0x706C616A  # "plaj"
-INBOX_ID = 0x706C6169  # "plai"
+SCHEMA_VERSION = 1
+PAGE_SIZE = 4096
+JOURNAL_APPLICATION_ID = 0x706C616A  # "plaj"
+INBOX_APPLICATION_ID = 0x706C6169  # "plai"
 
-JOURNAL = """
+JOURNAL_TABLES = """
 -- One row: whose journal this is and where its list ends. It is written with every commit, so a lost end shows.
 CREATE TABLE meta (
   one      INTEGER PRIMARY KEY,  -- 1
@@ -40,7 +40,7 @@ CREATE TABLE settings (
 ) STRICT, WITHOUT ROWID;
 """
 
-INBOX = """
+INBOX_TABLES = """
 -- Requests that the engine has not taken yet. `arrival` orders them.
 CREATE TABLE waiting (
   arrival INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -56,23 +56,23 @@ CREATE TABLE taken (id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
 """
 
 BEGIN = "BEGIN IMMEDIATE"
-FOUND = "INSERT INTO meta VALUES (1, ?, ?, ?, ?, ?, ?)"
-HEAD = "SELECT id, schema, last, tip, settings, seal FROM meta"
-MOVE_HEAD = "UPDATE meta SET last = ?, tip = ?, settings = ?, seal = ?"
-TOUCH = "UPDATE meta SET last = last"
-ADD_RECORD = "INSERT INTO records VALUES (?, ?, ?, ?, ?, ?)"
-ALL_RECORDS = 'SELECT seq, at, version, kind, event, "check" FROM records ORDER BY seq'
-RECORDS_AFTER = 'SELECT seq, at, version, kind, event, "check" FROM records WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?'
-CHECK_OF = 'SELECT "check" FROM records WHERE seq = ?'
-SETTINGS = "SELECT name, value FROM settings ORDER BY name"
-SET = "INSERT INTO settings VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
-UNSET = "DELETE FROM settings WHERE name = ?"
+INSERT_HEAD = "INSERT INTO meta VALUES (1, ?, ?, ?, ?, ?, ?)"
+SELECT_HEAD = "SELECT id, schema, last, tip, settings, seal FROM meta"
+UPDATE_HEAD = "UPDATE meta SET last = ?, tip = ?, settings = ?, seal = ?"
+TOUCH_HEAD = "UPDATE meta SET last = last"
+INSERT_RECORD = "INSERT INTO records VALUES (?, ?, ?, ?, ?, ?)"
+SELECT_RECORDS = 'SELECT seq, at, version, kind, event, "check" FROM records ORDER BY seq'
+SELECT_RECORDS_AFTER = 'SELECT seq, at, version, kind, event, "check" FROM records WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?'
+SELECT_CHECK = 'SELECT "check" FROM records WHERE seq = ?'
+SELECT_SETTINGS = "SELECT name, value FROM settings ORDER BY name"
+UPSERT_SETTING = "INSERT INTO settings VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+DELETE_SETTING = "DELETE FROM settings WHERE name = ?"
 
-PUT = """
+INSERT_REQUEST = """
 INSERT INTO waiting (id, version, kind, body, "check")
 SELECT :id, :version, :kind, :body, :check WHERE NOT EXISTS (SELECT 1 FROM taken WHERE id = :id)
 ON CONFLICT (id) DO NOTHING
 """
-WAITING = 'SELECT id, version, kind, body, "check" FROM waiting ORDER BY arrival'
-FORGET = "DELETE FROM waiting WHERE id = ?"
-TAKE = "INSERT INTO taken VALUES (?) ON CONFLICT (id) DO NOTHING"
+SELECT_WAITING = 'SELECT id, version, kind, body, "check" FROM waiting ORDER BY arrival'
+DELETE_WAITING = "DELETE FROM waiting WHERE id = ?"
+INSERT_TAKEN = "INSERT INTO taken VALUES (?) ON CONFLICT (id) DO NOTHING"

@@ -16,34 +16,34 @@ from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from plait.adapters.sqlite.schema import PAGE
+from plait.adapters.sqlite.schema import PAGE_SIZE
 from plait.core.frozen import dataclass
 
 HEADER_SIZE = 32
 FRAME_HEADER_SIZE = 24
-FRAME_SIZE = FRAME_HEADER_SIZE + PAGE
+FRAME_SIZE = FRAME_HEADER_SIZE + PAGE_SIZE
 
 _MAGIC = 0x377F0682  # its last bit says in which byte order the checksums are made
 _FORMAT = 3007000
 _HEADER = struct.Struct(">8I")
 _FRAME = struct.Struct(">6I")
-_WORD = 0xFFFFFFFF
+_UINT32_MASK = 0xFFFFFFFF
 
 Sums = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Scan:
+class WalScan:
     """`kept`: how many frames SQLite's recovery keeps. `lost`: how many transactions it drops, at least."""
 
     kept: int
     lost: int
-    sound_header: bool
+    has_valid_header: bool
 
     @property
-    def damaged(self) -> bool:
+    def is_damaged(self) -> bool:
         # The header fits in a sector and is on disk before the first frame is written: no crash leaves half of it.
-        return self.lost >= (2 if self.sound_header else 1)
+        return self.lost >= (2 if self.has_valid_header else 1)
 
 
 class _Header(NamedTuple):
@@ -61,21 +61,23 @@ class _Frame(NamedTuple):
     summed: bytes
 
 
-def scan(path: Path) -> Scan:
+def scan_wal(path: Path) -> WalScan:
     try:
         with path.open("rb") as file:
-            return scan_file(file)
+            return scan_wal_file(file)
     except FileNotFoundError:
-        return Scan(kept=0, lost=0, sound_header=True)
+        return WalScan(kept=0, lost=0, has_valid_header=True)
 
 
-def scan_file(file: BinaryIO) -> Scan:
-    header = _header(file.read(HEADER_SIZE))
-    frames = _frames(file)
+def scan_wal_file(file: BinaryIO) -> WalScan:
+    header = _parse_header(file.read(HEADER_SIZE))
+    frames = _read_frames(file)
     if header is None:
-        return Scan(0, lost=sum(1 for frame in frames if frame.page and frame.commit), sound_header=False)
+        return WalScan(
+            0, lost=sum(1 for frame in frames if frame.page and frame.commit), has_valid_header=False
+        )
     kept, left = _recover(header, frames)
-    return Scan(kept, lost=_transactions(kept, left), sound_header=True)
+    return WalScan(kept, lost=_count_lost_transactions(kept, left), has_valid_header=True)
 
 
 def _recover(header: _Header, frames: Iterator[_Frame]) -> tuple[int, list[_Frame]]:
@@ -83,8 +85,8 @@ def _recover(header: _Header, frames: Iterator[_Frame]) -> tuple[int, list[_Fram
     kept, sums = 0, header.sums
     for frame in frames:
         # What an older WAL left behind has other salts.
-        right = frame.page and frame.salts == header.salts and len(frame.summed) == PAGE + 8
-        sums = checksum(frame.summed, sums, header.order) if right else sums
+        right = frame.page and frame.salts == header.salts and len(frame.summed) == PAGE_SIZE + 8
+        sums = compute_checksum(frame.summed, sums, header.order) if right else sums
         if not right or sums != frame.sums:
             # Without their content: there may be many.
             return kept, [
@@ -95,7 +97,7 @@ def _recover(header: _Header, frames: Iterator[_Frame]) -> tuple[int, list[_Fram
     return kept, []
 
 
-def _transactions(kept: int, left: Sequence[_Frame]) -> int:
+def _count_lost_transactions(kept: int, left: Sequence[_Frame]) -> int:
     """At least so many. Each ends with a commit; where that is what is wrong, the order of the pages tells.
 
     SQLite sorts the pages of a transaction, so page p is among its first p frames, and page 2, the table meta, is in
@@ -106,18 +108,18 @@ def _transactions(kept: int, left: Sequence[_Frame]) -> int:
     return max(commits, 2 if too_late else 0)
 
 
-def _header(data: bytes) -> _Header | None:
+def _parse_header(data: bytes) -> _Header | None:
     if len(data) < HEADER_SIZE:
         return None
     magic, version, page, _, salt_1, salt_2, sum_1, sum_2 = _HEADER.unpack(data)
-    if magic & ~1 != _MAGIC or version != _FORMAT or page != PAGE:
+    if magic & ~1 != _MAGIC or version != _FORMAT or page != PAGE_SIZE:
         return None
     order = ">" if magic & 1 else "<"
-    sums = checksum(data[: HEADER_SIZE - 8], (0, 0), order)
+    sums = compute_checksum(data[: HEADER_SIZE - 8], (0, 0), order)
     return _Header(order, (salt_1, salt_2), sums) if sums == (sum_1, sum_2) else None
 
 
-def _frames(file: BinaryIO) -> Iterator[_Frame]:
+def _read_frames(file: BinaryIO) -> Iterator[_Frame]:
     """The last one may be cut; one that is cut within its own header says nothing."""
     number = 0
     while len(data := file.read(FRAME_SIZE)) >= FRAME_HEADER_SIZE:
@@ -127,10 +129,10 @@ def _frames(file: BinaryIO) -> Iterator[_Frame]:
         yield _Frame(number, page, commit, (salt_1, salt_2), (sum_1, sum_2), summed)
 
 
-def checksum(data: bytes, start: Sums, order: str) -> Sums:
+def compute_checksum(data: bytes, start: Sums, order: str) -> Sums:
     words = iter(struct.unpack(f"{order}{len(data) // 4}I", data))
     first, second = start
     for even, odd in zip(words, words, strict=True):
-        first = (first + even + second) & _WORD
-        second = (second + odd + first) & _WORD
+        first = (first + even + second) & _UINT32_MASK
+        second = (second + odd + first) & _UINT32_MASK
     return first, second

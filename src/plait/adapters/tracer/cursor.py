@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 
-class Cursor:
+class TraceCursor:
     """A file. If it is lost, or can't be written, some spans are told twice or not at all; nothing else hangs on it."""
 
     def __init__(self, path: Path, journal: str) -> None:

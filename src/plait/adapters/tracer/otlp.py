@@ -29,53 +29,53 @@ _SAMPLED = TraceFlags(TraceFlags.SAMPLED)
 _LOGGER = "opentelemetry"
 
 
-class Otlp:
+class OtlpExporter:
     """`url` None: where the standard variables say, with the headers and certificates that they say."""
 
     def __init__(self, url: str | None, version: str, about: Mapping[str, str]) -> None:
-        self._trouble = _listen()
+        self._last_warning = _capture_warnings()
         self._exporter = OTLPSpanExporter(endpoint=url)
-        self._ids = _Given()
+        self._ids = _FixedIds()
         self._made: list[ReadableSpan] = []
         provider = TracerProvider(
             sampler=ALWAYS_ON,
-            resource=_resource({**about, "service.version": version}),
+            resource=_build_resource({**about, "service.version": version}),
             id_generator=self._ids,
             shutdown_on_exit=False,
         )
-        provider.add_span_processor(_Keep(self._made))
+        provider.add_span_processor(_SpanCollector(self._made))
         self._tracer = provider.get_tracer(NAME, version)
 
     def send(self, spans: Sequence[Span]) -> str | None:
         """None: they have arrived. Else why not."""
         self._made.clear()
         for span in spans:
-            self._make(span)
-        self._trouble.last = ""
+            self._make_span(span)
+        self._last_warning.last = ""
         if self._exporter.export(self._made) is SpanExportResult.SUCCESS:
             return None
-        return self._trouble.last or "they were refused"
+        return self._last_warning.last or "they were refused"
 
     def close(self) -> None:
         """Whoever sends at this moment gives up soon."""
         self._exporter.shutdown()  # type: ignore[no-untyped-call]  # the SDK says no types here
 
-    def _make(self, span: Span) -> None:
+    def _make_span(self, span: Span) -> None:
         self._ids.trace, self._ids.span = span.trace, span.id
-        parent = Context() if span.parent is None else _within(span.trace, span.parent)
+        parent = Context() if span.parent is None else _build_parent_context(span.trace, span.parent)
         made = self._tracer.start_span(
             span.name,
             parent,
             attributes=dict(span.attributes),
-            links=[Link(_context(span.trace, link)) for link in span.links],
-            start_time=_nanoseconds(span.start),
+            links=[Link(_build_span_context(span.trace, link)) for link in span.links],
+            start_time=_to_nanoseconds(span.start),
         )
         if span.error is not None:
             made.set_status(Status(StatusCode.ERROR, span.error))
-        made.end(_nanoseconds(span.end))
+        made.end(_to_nanoseconds(span.end))
 
 
-class _Given(IdGenerator):
+class _FixedIds(IdGenerator):
     """Ids that follow from names: a span that is sent twice is one."""
 
     trace = span = 1
@@ -87,7 +87,7 @@ class _Given(IdGenerator):
         return self.span
 
 
-class _Keep(SpanProcessor):
+class _SpanCollector(SpanProcessor):
     def __init__(self, made: list[ReadableSpan]) -> None:
         self._made = made
 
@@ -95,7 +95,7 @@ class _Keep(SpanProcessor):
         self._made.append(span)
 
 
-class _Trouble(logging.Handler):
+class _LastWarning(logging.Handler):
     """The SDK tells its log what went wrong, and nobody else."""
 
     last = ""
@@ -104,15 +104,15 @@ class _Trouble(logging.Handler):
         self.last = record.getMessage()
 
 
-def _listen() -> _Trouble:
+def _capture_warnings() -> _LastWarning:
     """In the place of standard error, which is the engine's log: it is told once, and in its own words."""
-    trouble = _Trouble(logging.WARNING)
+    trouble = _LastWarning(logging.WARNING)
     logger = logging.getLogger(_LOGGER)
     logger.handlers, logger.propagate = [trouble], False
     return trouble
 
 
-def _resource(about: Mapping[str, str]) -> Resource:
+def _build_resource(about: Mapping[str, str]) -> Resource:
     """What the standard variables say of this service counts; the rest is plait's to say."""
     said = Resource.create()
     unnamed = str(said.attributes.get(SERVICE_NAME, "")).startswith("unknown_service")
@@ -120,13 +120,13 @@ def _resource(about: Mapping[str, str]) -> Resource:
     return mine.merge(Resource({SERVICE_NAME: NAME})) if unnamed else mine
 
 
-def _context(trace: int, span: int) -> SpanContext:
+def _build_span_context(trace: int, span: int) -> SpanContext:
     return SpanContext(trace, span, is_remote=True, trace_flags=_SAMPLED)
 
 
-def _within(trace: int, span: int) -> Context:
-    return set_span_in_context(NonRecordingSpan(_context(trace, span)), Context())
+def _build_parent_context(trace: int, span: int) -> Context:
+    return set_span_in_context(NonRecordingSpan(_build_span_context(trace, span)), Context())
 
 
-def _nanoseconds(at: float) -> int:
+def _to_nanoseconds(at: float) -> int:
     return max(0, round(at * 1e9))

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from plait.agents.jobs.implicit import implied
+from plait.agents.jobs.implicit import guess_context_files
 from plait.core.frozen import dataclass
 
-__all__ = ["Context", "Limits", "Piece", "gather", "implied", "lines", "tokens"]
+__all__ = [
+    "JobContext",
+    "ContextLimits",
+    "ContextFile",
+    "gather_context",
+    "guess_context_files",
+    "count_lines",
+    "estimate_tokens",
+]
 
-_CHARACTERS = 4  # that one token is taken to have
+_CHARS_PER_TOKEN = 4  # that one token is taken to have
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ContextLimits:
     """Of all context together. A token is taken to be four characters."""
 
     lines: int = 1000
@@ -21,7 +29,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class ContextFile:
     """A file as it is shown. `left_out` lines at its end are not; `implicit`: nobody asked for it."""
 
     path: str
@@ -31,89 +39,93 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class JobContext:
     """`left_out` are sentences about files that are not shown, or not as a whole."""
 
-    pieces: tuple[Piece, ...] = ()
+    files: tuple[ContextFile, ...] = ()
     left_out: tuple[str, ...] = ()
 
     @property
     def implicit(self) -> tuple[str, ...]:
-        return tuple(piece.path for piece in self.pieces if piece.implicit)
+        return tuple(piece.path for piece in self.files if piece.implicit)
 
     @property
     def lines(self) -> int:
-        return sum(lines(piece.text) for piece in self.pieces)
+        return sum(count_lines(piece.text) for piece in self.files)
 
     @property
     def tokens(self) -> int:
-        return sum(tokens(piece.text) for piece in self.pieces)
+        return sum(estimate_tokens(piece.text) for piece in self.files)
 
 
-def tokens(text: str) -> int:
-    return -(-len(text) // _CHARACTERS)
+def estimate_tokens(text: str) -> int:
+    return -(-len(text) // _CHARS_PER_TOKEN)
 
 
-def lines(text: str) -> int:
+def count_lines(text: str) -> int:
     return text.count("\n") + bool(text and not text.endswith("\n"))
 
 
-def gather(
-    given: Mapping[str, str | None], implicit: Mapping[str, str | None], limits: Limits | None = None
-) -> Context:
+def gather_context(
+    given: Mapping[str, str | None], implicit: Mapping[str, str | None], limits: ContextLimits | None = None
+) -> JobContext:
     """`given` first, in order, the last one that fits cut at a line; then as many `implicit` files as fit whole.
 
     None stands for a file that is not there or can't be read.
     """
-    room = _Room(limits or Limits())
+    room = _ContextBuilder(limits or ContextLimits())
     for path, text in given.items():
         room.add(path, text)
     for path, text in implicit.items():
         if text is not None and path not in given:
-            room.offer(path, text)
-    return Context(tuple(room.pieces), tuple(room.left_out))
+            room.add_if_fits(path, text)
+    return JobContext(tuple(room.files), tuple(room.left_out))
 
 
-class _Room:
-    def __init__(self, limits: Limits) -> None:
-        self.pieces: list[Piece] = []
+class _ContextBuilder:
+    def __init__(self, limits: ContextLimits) -> None:
+        self.files: list[ContextFile] = []
         self.left_out: list[str] = []
         self._limits = limits
-        self._lines = limits.lines
-        self._tokens = limits.tokens
+        self._lines_left = limits.lines
+        self._tokens_left = limits.tokens
 
     def add(self, path: str, text: str | None) -> None:
         """As much of it as fits."""
         if text is None:
             self.left_out.append(f"{path} is not shown: it is not there, or is no text")
             return
-        kept = self._kept(text)
+        kept = self._fitting_prefix(text)
         if kept == text:
-            self._take(Piece(path, text))
+            self._take(ContextFile(path, text))
         elif not kept:
-            self.left_out.append(f"{path} is not shown: there is no room left ({self._said})")
+            self.left_out.append(f"{path} is not shown: there is no room left ({self._limit_text})")
         else:
-            cut = lines(text) - lines(kept)
-            self._take(Piece(path, kept, left_out=cut))
-            self.left_out.append(f"{path} is shown without its last {cut} lines ({self._said})")
+            cut = count_lines(text) - count_lines(kept)
+            self._take(ContextFile(path, kept, left_out=cut))
+            self.left_out.append(f"{path} is shown without its last {cut} lines ({self._limit_text})")
 
-    def offer(self, path: str, text: str) -> None:
-        if text.strip() and lines(text) <= self._lines and tokens(text) <= self._tokens:
-            self._take(Piece(path, text, implicit=True))
+    def add_if_fits(self, path: str, text: str) -> None:
+        if (
+            text.strip()
+            and count_lines(text) <= self._lines_left
+            and estimate_tokens(text) <= self._tokens_left
+        ):
+            self._take(ContextFile(path, text, implicit=True))
 
-    def _take(self, piece: Piece) -> None:
-        self.pieces.append(piece)
-        self._lines -= lines(piece.text)
-        self._tokens -= tokens(piece.text)
+    def _take(self, piece: ContextFile) -> None:
+        self.files.append(piece)
+        self._lines_left -= count_lines(piece.text)
+        self._tokens_left -= estimate_tokens(piece.text)
 
-    def _kept(self, text: str) -> str:
+    def _fitting_prefix(self, text: str) -> str:
         """Whole lines from its beginning."""
-        if lines(text) <= self._lines and tokens(text) <= self._tokens:
+        if count_lines(text) <= self._lines_left and estimate_tokens(text) <= self._tokens_left:
             return text
-        kept = "".join(text.splitlines(keepends=True)[: max(self._lines, 0)])
-        most = max(self._tokens, 0) * _CHARACTERS
+        kept = "".join(text.splitlines(keepends=True)[: max(self._lines_left, 0)])
+        most = max(self._tokens_left, 0) * _CHARS_PER_TOKEN
         return kept if len(kept) <= most else kept[: kept.rfind("\n", 0, most) + 1]
 
     @property
-    def _said(self) -> str:
+    def _limit_text(self) -> str:
         return f"at most {self._limits.lines} lines and {self._limits.tokens} tokens of context"

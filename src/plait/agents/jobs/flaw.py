@@ -8,7 +8,7 @@ from plait.core.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Flaw:
+class AnswerError:
     """`path` is the file that it is about, as the answer spells it; "" for the answer as a whole."""
 
     message: str
@@ -18,8 +18,8 @@ class Flaw:
         return f"{self.path}: {self.message}" if self.path else self.message
 
 
-def told(flaws: Iterable[Flaw], most: int = 12) -> str:
+def format_errors(errors: Iterable[AnswerError], max_errors: int = 12) -> str:
     """As a list, for feedback."""
-    lines = [f"- {flaw}" for flaw in flaws]
-    more = [f"- and {len(lines) - most} more"] if len(lines) > most else []
-    return "\n".join([*lines[:most], *more])
+    lines = [f"- {flaw}" for flaw in errors]
+    more = [f"- and {len(lines) - max_errors} more"] if len(lines) > max_errors else []
+    return "\n".join([*lines[:max_errors], *more])

@@ -7,67 +7,69 @@ import unicodedata
 
 from plait.core.frozen import dataclass
 
-STAGE = ".plait-staging"
-_LONGEST = 1024  # characters: no system takes many more
+STAGING_DIR = ".plait-staging"
+_MAX_PATH_CHARS = 1024  # characters: no system takes many more
 _DRIVE = re.compile(r"[A-Za-z]:")
 # Apple's file systems pass these over when they compare names.
-_UNSEEN = re.compile(r"[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\u00ad]")
+_INVISIBLE = re.compile(r"[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\u00ad]")
 _ABSOLUTE = "the path is absolute; only paths inside of the workspace can be written"
-_SHORT = re.compile(r"git~[0-9]+\Z")
+_SHORT_GIT_NAME = re.compile(r"git~[0-9]+\Z")
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class PathRefusal:
     """A path that nobody may write to."""
 
     reason: str
 
 
-def contained(said: str) -> str | Refused:
+def normalize_path(said: str) -> str | PathRefusal:
     """The path in its one spelling: names and single slashes, nothing else."""
     if not said.strip():
-        return Refused("no path is named")
-    if len(said) > _LONGEST:
-        return Refused("the path is too long")
+        return PathRefusal("no path is named")
+    if len(said) > _MAX_PATH_CHARS:
+        return PathRefusal("the path is too long")
     if any(unicodedata.category(each) in {"Cc", "Cs", "Zl", "Zp"} for each in said):
-        return Refused("the path has control characters in it")
+        return PathRefusal("the path has control characters in it")
     if said.startswith(("/", "\\")):
-        return Refused(_ABSOLUTE)
+        return PathRefusal(_ABSOLUTE)
     if "\\" in said and not _DRIVE.match(said):
-        return Refused("the path has backslashes in it; folders are separated by /")
+        return PathRefusal("the path has backslashes in it; folders are separated by /")
     names = [name for name in said.split("/") if name != "."]
     if ".." in names:
-        return Refused("the path leads out of a folder by ..; only plain paths can be written")
+        return PathRefusal("the path leads out of a folder by ..; only plain paths can be written")
     if not names or not names[-1]:
-        return Refused("the path names a folder, not a file")
+        return PathRefusal("the path names a folder, not a file")
     names = [name for name in names if name]
     if _DRIVE.match(names[0]):
-        return Refused(_ABSOLUTE)
+        return PathRefusal(_ABSOLUTE)
     if names[0].startswith("~"):
-        return Refused("the path leads to a home folder; only paths inside of the workspace can be written")
-    return _named(names) or "/".join(names)
+        return PathRefusal(
+            "the path leads to a home folder; only paths inside of the workspace can be written"
+        )
+    return _check_names(names) or "/".join(names)
 
 
-def _named(names: list[str]) -> Refused | None:
+def _check_names(names: list[str]) -> PathRefusal | None:
     for name in names:
         if len(name.encode("utf-8", "surrogatepass")) > 255:
-            return Refused("a name in the path is too long")
+            return PathRefusal("a name in the path is too long")
         if name != name.strip():
-            return Refused("a name in the path begins or ends with a space")
-        seen = _compared(name)
-        if seen == ".git" or _SHORT.match(seen):
-            return Refused("the path leads into git's own folder")
-        if seen == STAGE:
-            return Refused("the path leads into plait's own folder")
+            return PathRefusal("a name in the path begins or ends with a space")
+        seen = _fold_name(name)
+        if seen == ".git" or _SHORT_GIT_NAME.match(seen):
+            return PathRefusal("the path leads into git's own folder")
+        if seen == STAGING_DIR:
+            return PathRefusal("the path leads into plait's own folder")
     return None
 
 
-def _compared(name: str) -> str:
+def _fold_name(name: str) -> str:
     """As the least careful file system compares names."""
-    plain = _UNSEEN.sub("", unicodedata.normalize("NFKC", name)).casefold()
+    plain = _INVISIBLE.sub("", unicodedata.normalize("NFKC", name)).casefold()
     return plain.partition(":")[0].rstrip(". ")
 
 
-def same_file(path: str) -> str:
+def make_path_key(path: str) -> str:
     """Equal for two paths that some file system takes for one."""
-    return "/".join(_compared(name) or name for name in path.split("/"))
+    return "/".join(_fold_name(name) or name for name in path.split("/"))

@@ -7,158 +7,180 @@ from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 
 from plait.agents.jobs import files as of, words
-from plait.agents.jobs.context import Context
-from plait.agents.plain import plain
+from plait.agents.jobs.context import JobContext
+from plait.agents.plain import to_plain_text
 from plait.core.frozen import dataclass
-from plait.core.task import Job, JobMode
+from plait.core.task import ModelJob, ModelJobMode
 
-_FILE = re.compile(r"_system_?prompt_([a-z_]+)\.md", re.IGNORECASE)
-_TAIL = 8000  # characters of what a command printed
-_NAMES = {
-    JobMode.REPLACE: "create",
-    JobMode.EDIT: "edit",
-    JobMode.SPLIT: "split",
-    JobMode.REPLACE_PATTERN: "replace_pattern",
-    JobMode.UPDATE_FIXTURES: "update_fixtures",
+_PROMPT_FILE = re.compile(r"_system_?prompt_([a-z_]+)\.md", re.IGNORECASE)
+_MAX_OUTPUT_CHARS = 8000  # characters of what a command printed
+_PROMPT_BY_MODE = {
+    ModelJobMode.REPLACE: "create",
+    ModelJobMode.EDIT: "edit",
+    ModelJobMode.SPLIT: "split",
+    ModelJobMode.REPLACE_PATTERN: "replace_pattern",
+    ModelJobMode.UPDATE_FIXTURES: "update_fixtures",
 }
 
 
-class Role(StrEnum):
+class ChatRole(StrEnum):
     SYSTEM = "system"
     USER = "user"
     ASSISTANT = "assistant"
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
-    role: Role
+class ChatMessage:
+    role: ChatRole
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class PromptInputs:
     """What a job's prompts are made of. `texts` are its targets and outputs that are there, `done` the files written so
     far in this job (the tests among them), `only` the one that is asked for now.
     """
 
-    job: Job
+    job: ModelJob
     instructions: str
-    context: Context = Context()
+    context: JobContext = JobContext()
     texts: Mapping[str, str] | None = None
     done: Mapping[str, str] | None = None
     only: str | None = None
 
 
-def prompt_name(file: str) -> str | None:
+def parse_prompt_name(file: str) -> str | None:
     """`_systemprompt_create.md` is the system prompt `create`; None: this file is none."""
-    found = _FILE.fullmatch(file)
+    found = _PROMPT_FILE.fullmatch(file)
     name = found[1].lower() if found else ""
-    return name if name in words.SYSTEMS else None
+    return name if name in words.SYSTEM_PROMPTS else None
 
 
-def writing(ask: Ask, systems: Mapping[str, str] | None = None) -> tuple[Message, ...]:
+def build_writing_prompt(
+    inputs: PromptInputs, systems: Mapping[str, str] | None = None
+) -> tuple[ChatMessage, ...]:
     """By the job's mode; for `only` one of its files, or its tests, just that one. `systems`: texts by `prompt_name`."""
-    job, tests = ask.job, ask.only is not None and ask.only == ask.job.tests
-    parts = [*_material(ask), *_written(ask, tests=tests), *_task(ask)]
+    job, tests = inputs.job, inputs.only is not None and inputs.only == inputs.job.tests
+    parts = [*_file_sections(inputs), *_written_sections(inputs, tests=tests), *_task_section(inputs)]
     if tests:
-        parts.append(words.TESTS.format(path=job.tests, outputs=_listed(of.writable(job))))
-        parts.append(_answer_files((job.tests or "",)))
-    elif of.whole(job):
-        wanted = (ask.only,) if ask.only else of.outputs(job)
-        parts += [words.SPLIT.format(targets=_listed(job.targets))] if job.mode is JobMode.SPLIT else []
-        parts += [words.ONE.format(path=ask.only, all=_listed(of.outputs(job)))] if ask.only else []
-        parts.append(_answer_files(wanted))
+        parts.append(words.TESTS_TASK.format(path=job.tests, outputs=_list_paths(of.writable_paths(job))))
+        parts.append(_files_format((job.tests or "",)))
+    elif of.writes_whole_files(job):
+        wanted = (inputs.only,) if inputs.only else of.output_paths(job)
+        parts += (
+            [words.SPLIT_TASK.format(targets=_list_paths(job.targets))]
+            if job.mode is ModelJobMode.SPLIT
+            else []
+        )
+        parts += (
+            [words.ONE_FILE_TASK.format(path=inputs.only, all=_list_paths(of.output_paths(job)))]
+            if inputs.only
+            else []
+        )
+        parts.append(_files_format(wanted))
     else:
-        parts.append(_answer_changes(job))
-    return _conversation("test" if tests else _NAMES[job.mode], systems, parts)
+        parts.append(_changes_format(job))
+    return _build_messages("test" if tests else _PROMPT_BY_MODE[job.mode], systems, parts)
 
 
-def verification(
-    ask: Ask, files: Mapping[str, str], systems: Mapping[str, str] | None = None
-) -> tuple[Message, ...]:
+def build_verification_prompt(
+    inputs: PromptInputs, files: Mapping[str, str], systems: Mapping[str, str] | None = None
+) -> tuple[ChatMessage, ...]:
     """About the files as they would be."""
-    parts = [*_material(ask, "## The files as they were before"), *_task(ask), "## The result"]
-    parts += [_file(path, text) for path, text in files.items()]
-    name = "verify" if of.whole(ask.job) else "verify_edit"
-    return _conversation(name, systems, [*parts, words.VERDICT])
+    parts = [
+        *_file_sections(inputs, "## The files as they were before"),
+        *_task_section(inputs),
+        "## The result",
+    ]
+    parts += [_file_section(path, text) for path, text in files.items()]
+    name = "verify" if of.writes_whole_files(inputs.job) else "verify_edit"
+    return _build_messages(name, systems, [*parts, words.VERDICT_FORMAT])
 
 
-def repair(
-    ask: Ask, files: Mapping[str, str], command: str, output: str, systems: Mapping[str, str] | None = None
-) -> tuple[Message, ...]:
+def build_repair_prompt(
+    inputs: PromptInputs,
+    files: Mapping[str, str],
+    command: str,
+    output: str,
+    systems: Mapping[str, str] | None = None,
+) -> tuple[ChatMessage, ...]:
     """After a build, test or lint command failed; the answer is for `understand_repair`."""
-    said = "\n".join(map(plain, output[-_TAIL:].split("\n")))
-    own = {path: text for path, text in files.items() if path != ask.job.tests}
-    parts = [*_task(ask), *_tests(ask.job, files), "## The files as they are now"]
-    parts += [_file(path, text) for path, text in own.items()]
-    parts += [f"## `{plain(command)}` failed", _fenced(said), words.REPAIR, words.EDITS]
-    return _conversation("fix", systems, [*parts, words.ALLOWED.format(targets=_listed(tuple(own)))])
+    said = "\n".join(map(to_plain_text, output[-_MAX_OUTPUT_CHARS:].split("\n")))
+    own = {path: text for path, text in files.items() if path != inputs.job.tests}
+    parts = [*_task_section(inputs), *_tests_section(inputs.job, files), "## The files as they are now"]
+    parts += [_file_section(path, text) for path, text in own.items()]
+    parts += [f"## `{to_plain_text(command)}` failed", _fence(said), words.REPAIR_TASK, words.EDITS_FORMAT]
+    return _build_messages(
+        "fix", systems, [*parts, words.ALLOWED_FILES.format(targets=_list_paths(tuple(own)))]
+    )
 
 
-def again(before: Sequence[Message], said: str, feedback: str) -> tuple[Message, ...]:
+def build_retry_prompt(before: Sequence[ChatMessage], said: str, feedback: str) -> tuple[ChatMessage, ...]:
     """The same conversation with the answer, and what is wrong with it."""
-    wrong = words.AGAIN.format(feedback=feedback.strip() or "It could not be used.")
-    return (*before, Message(Role.ASSISTANT, said or "(nothing)"), Message(Role.USER, wrong))
+    wrong = words.RETRY_REQUEST.format(feedback=feedback.strip() or "It could not be used.")
+    return (*before, ChatMessage(ChatRole.ASSISTANT, said or "(nothing)"), ChatMessage(ChatRole.USER, wrong))
 
 
-def _conversation(name: str, systems: Mapping[str, str] | None, parts: Sequence[str]) -> tuple[Message, ...]:
-    system = (systems or {}).get(name, "").strip() or words.SYSTEMS[name]
-    return Message(Role.SYSTEM, system), Message(Role.USER, "\n\n".join(parts) + "\n")
+def _build_messages(
+    name: str, systems: Mapping[str, str] | None, parts: Sequence[str]
+) -> tuple[ChatMessage, ...]:
+    system = (systems or {}).get(name, "").strip() or words.SYSTEM_PROMPTS[name]
+    return ChatMessage(ChatRole.SYSTEM, system), ChatMessage(ChatRole.USER, "\n\n".join(parts) + "\n")
 
 
-def _task(ask: Ask) -> list[str]:
-    return ["## What is to be done", ask.instructions.strip()]
+def _task_section(inputs: PromptInputs) -> list[str]:
+    return ["## What is to be done", inputs.instructions.strip()]
 
 
-def _material(ask: Ask, heading: str = "## The files as they are now") -> Iterator[str]:
+def _file_sections(inputs: PromptInputs, heading: str = "## The files as they are now") -> Iterator[str]:
     """Context, and the files that the job is about as they were when it began."""
-    if ask.context.pieces:
+    if inputs.context.files:
         yield "## Files to know of (not to be changed)"
-        yield from (_file(each.path, each.text, each.left_out) for each in ask.context.pieces)
-    own = {path: text for path, text in (ask.texts or {}).items() if path not in (ask.done or {})}
+        yield from (_file_section(each.path, each.text, each.left_out) for each in inputs.context.files)
+    own = {path: text for path, text in (inputs.texts or {}).items() if path not in (inputs.done or {})}
     if own:
         yield heading
-        yield from (_file(path, text) for path, text in own.items())
+        yield from (_file_section(path, text) for path, text in own.items())
 
 
-def _written(ask: Ask, *, tests: bool) -> Iterator[str]:
-    done = {} if tests else ask.done or {}
-    yield from _tests(ask.job, done)
-    rest = {path: text for path, text in done.items() if path != ask.job.tests}
+def _written_sections(inputs: PromptInputs, *, tests: bool) -> Iterator[str]:
+    done = {} if tests else inputs.done or {}
+    yield from _tests_section(inputs.job, done)
+    rest = {path: text for path, text in done.items() if path != inputs.job.tests}
     if rest:
         yield "## Files of this job that are written already"
-        yield from (_file(path, text) for path, text in rest.items())
+        yield from (_file_section(path, text) for path, text in rest.items())
 
 
-def _tests(job: Job, done: Mapping[str, str]) -> Iterator[str]:
+def _tests_section(job: ModelJob, done: Mapping[str, str]) -> Iterator[str]:
     if job.tests is not None and job.tests in done:
-        yield f"## The tests that must pass (not to be changed)\n\n{_file(job.tests, done[job.tests])}"
+        yield f"## The tests that must pass (not to be changed)\n\n{_file_section(job.tests, done[job.tests])}"
 
 
-def _answer_files(wanted: Sequence[str]) -> str:
-    return words.FILES.format(files=_listed(wanted), example=wanted[0])
+def _files_format(wanted: Sequence[str]) -> str:
+    return words.FILES_FORMAT.format(files=_list_paths(wanted), example=wanted[0])
 
 
-def _answer_changes(job: Job) -> str:
-    allowed = words.ALLOWED.format(targets=_listed(of.targets(job)))
-    if job.mode is JobMode.EDIT:
-        return f"{words.EDITS}\n\n{allowed}"
-    if job.mode is JobMode.REPLACE_PATTERN:
-        return f"{words.INSERTIONS}\n\n{allowed}"
-    about = words.FIXTURES.format(struct=job.struct_name, field=job.new_field)
-    return f"{about}\n\n{words.EDITS}\n\n{allowed}"
+def _changes_format(job: ModelJob) -> str:
+    allowed = words.ALLOWED_FILES.format(targets=_list_paths(of.target_paths(job)))
+    if job.mode is ModelJobMode.EDIT:
+        return f"{words.EDITS_FORMAT}\n\n{allowed}"
+    if job.mode is ModelJobMode.REPLACE_PATTERN:
+        return f"{words.INSERTIONS_FORMAT}\n\n{allowed}"
+    about = words.FIXTURES_TASK.format(struct=job.struct_name, field=job.new_field)
+    return f"{about}\n\n{words.EDITS_FORMAT}\n\n{allowed}"
 
 
-def _listed(paths: Sequence[str]) -> str:
+def _list_paths(paths: Sequence[str]) -> str:
     return ", ".join(f"`{path}`" for path in paths)
 
 
-def _file(path: str, text: str, left_out: int = 0) -> str:
+def _file_section(path: str, text: str, left_out: int = 0) -> str:
     more = f"\n(its last {left_out} lines are not shown)" if left_out else ""
-    return f"### {path}\n\n{_fenced(text)}{more}"
+    return f"### {path}\n\n{_fence(text)}{more}"
 
 
-def _fenced(text: str) -> str:
+def _fence(text: str) -> str:
     """In a fence that nothing in the text closes."""
     longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
     fence = "`" * (longest + 1)

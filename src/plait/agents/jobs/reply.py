@@ -4,25 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from plait.agents.jobs.edits import edits
-from plait.agents.jobs.fences import Block, blocks, text_of, tidy, unwrapped
-from plait.agents.jobs.flaw import Flaw
-from plait.agents.jobs.heads import comment, head, label, opening
-from plait.agents.jobs.paths import Refused, contained, same_file
-from plait.agents.jobs.talk import PROSE, is_patch, is_talk, lazy, talks_on
+from plait.agents.jobs.edits import parse_edits
+from plait.agents.jobs.fences import CodeBlock, find_blocks, join_lines, clean_answer, strip_outer_fence
+from plait.agents.jobs.flaw import AnswerError
+from plait.agents.jobs.heads import (
+    find_path_in_comment,
+    find_file_header,
+    parse_file_label,
+    find_path_in_info,
+)
+from plait.agents.jobs.paths import PathRefusal, normalize_path, make_path_key
+from plait.agents.jobs.talk import (
+    PROSE_SUFFIXES,
+    is_patch,
+    looks_like_prose,
+    find_placeholder_line,
+    may_end_early,
+)
 from plait.core.frozen import dataclass
 
 _MAY_BE_EMPTY = frozenset({"__init__.py", "py.typed", ".gitkeep", ".keep"})
-_SHELL = frozenset(
+_SHELL_LANGUAGES = frozenset(
     {"bash", "sh", "shell", "zsh", "console", "text", "txt", "output", "terminal", "plaintext"}
 )
-_SHELLS = (".sh", ".bash", ".zsh", ".txt")
-_DOUBT = "a fence in the middle of it may be its end; put the file between two ~~~worksplit markers, or into a fence of more ticks"
-CUT = "the answer ends in the middle of it: it was cut off"
+_SHELL_SUFFIXES = (".sh", ".bash", ".zsh", ".txt")
+_AMBIGUOUS_FENCE = "a fence in the middle of it may be its end; put the file between two ~~~worksplit markers, or into a fence of more ticks"
+CUT_OFF_MESSAGE = "the answer ends in the middle of it: it was cut off"
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class FileRequest:
     """`wanted` must all be in the answer, in this order where they are not named; `allowed` may be in it.
 
     `allowed` None: any file, but each must be named.
@@ -36,150 +47,163 @@ class Request:
         return tuple(dict.fromkeys((*self.wanted, *(self.allowed or ()))))
 
 
-def files(said: str, request: Request) -> tuple[dict[str, str], tuple[Flaw, ...]]:
+def parse_files(said: str, request: FileRequest) -> tuple[dict[str, str], tuple[AnswerError, ...]]:
     """Path and text of each, and what is wrong; with a flaw the files are what could be understood, and not to be used."""
-    text = tidy(said)
+    text = clean_answer(said)
     if not text.strip():
-        return {}, (Flaw("the answer is empty"),)
-    found = [_placed(block, request) for block in blocks(text)]
+        return {}, (AnswerError("the answer is empty"),)
+    found = [_locate(block, request) for block in find_blocks(text)]
     if not found:
-        return _raw(text, request)
-    taken = _Taken(request)
+        return _parse_bare_text(text, request)
+    taken = _FileCollector(request)
     for block, path in found:
         if path is not None:
-            taken.named(block, path)
-    taken.unnamed([block for block, path in found if path is None])
-    return taken.files, taken.all_flaws()
+            taken.add_named(block, path)
+    taken.add_unnamed([block for block, path in found if path is None])
+    return taken.files, taken.collect_errors()
 
 
-def labelled(text: str) -> list[tuple[str, Block]]:
+def find_labelled_blocks(text: str) -> list[tuple[str, CodeBlock]]:
     """The blocks that a marker or a label right before them names, and that hold something."""
-    found = ((block.path or label(block.above), block) for block in blocks(text))
+    found = ((block.path or parse_file_label(block.above), block) for block in find_blocks(text))
     return [(path, block) for path, block in found if path and block.text.strip()]
 
 
-def resolved(said: str, allowed: Collection[str] | None) -> str | Flaw:
+def resolve_path(said: str, allowed: Collection[str] | None) -> str | AnswerError:
     """The path that is meant: one that may be written, also by its last names alone where they say which."""
-    path = contained(said)
-    if isinstance(path, Refused):
-        return Flaw(path.reason, shown(said))
+    path = normalize_path(said)
+    if isinstance(path, PathRefusal):
+        return AnswerError(path.reason, shorten_for_message(said))
     if allowed is None or path in allowed:
         return path
     short = [each for each in allowed if each.endswith(f"/{path}")]
     if len(short) == 1:
         return short[0]
-    return Flaw(f"this job may not write it; it may write {', '.join(allowed)}", shown(path))
+    return AnswerError(
+        f"this job may not write it; it may write {', '.join(allowed)}", shorten_for_message(path)
+    )
 
 
-class _Taken:
-    def __init__(self, request: Request) -> None:
+class _FileCollector:
+    def __init__(self, request: FileRequest) -> None:
         self.files: dict[str, str] = {}
-        self._flaws: list[Flaw] = []
+        self._errors: list[AnswerError] = []
         self._request = request
 
-    def named(self, block: Block, said: str) -> None:
-        path = resolved(said, self._request.allowed)
-        if isinstance(path, Flaw):
-            self._flaws.append(path)
+    def add_named(self, block: CodeBlock, said: str) -> None:
+        path = resolve_path(said, self._request.allowed)
+        if isinstance(path, AnswerError):
+            self._errors.append(path)
         else:
-            self._take(block, path)
+            self._add(block, path)
 
-    def unnamed(self, found: Sequence[Block]) -> None:
+    def add_unnamed(self, found: Sequence[CodeBlock]) -> None:
         """They are the files that are still wanted, in order; beside those that are not, they are talk."""
         missing = [path for path in self._request.wanted if path not in self.files]
-        if not found or self._flaws or (not missing and self.files):
+        if not found or self._errors or (not missing and self.files):
             return
         if missing and len(found) > len(missing):
-            found = _without_shell(found, missing)
+            found = _drop_shell_blocks(found, missing)
         if len(found) == len(missing):
             for block, path in zip(found, missing, strict=True):
-                self._take(block, path)
+                self._add(block, path)
         elif not missing:
-            self._flaws.append(Flaw("a block does not say which file it is: put FILE: path before it"))
+            self._errors.append(
+                AnswerError("a block does not say which file it is: put FILE: path before it")
+            )
         else:
             files = "one file is" if len(missing) == 1 else f"{len(missing)} files are"
             count = "one block" if len(found) == 1 else f"{len(found)} blocks"
             message = f"there are {count} without a path where {files} asked for: {', '.join(missing)}"
-            self._flaws.append(Flaw(message))
+            self._errors.append(AnswerError(message))
 
-    def all_flaws(self) -> tuple[Flaw, ...]:
-        flaws = list(self._flaws)
+    def collect_errors(self) -> tuple[AnswerError, ...]:
+        flaws = list(self._errors)
         if not flaws:
             flaws += [
-                Flaw("the answer does not have this file", path)
+                AnswerError("the answer does not have this file", path)
                 for path in self._request.wanted
                 if path not in self.files
             ]
         return tuple(dict.fromkeys(flaws))
 
-    def _take(self, block: Block, path: str) -> None:
-        whole = path.endswith(PROSE) or not block.path
-        text = block.text if whole else text_of(unwrapped(block.lines))
+    def _add(self, block: CodeBlock, path: str) -> None:
+        whole = path.endswith(PROSE_SUFFIXES) or not block.path
+        text = block.text if whole else join_lines(strip_outer_fence(block.lines))
         if not block.closed:
-            self._flaws.append(Flaw(CUT, path))
-        elif not block.path and not path.endswith(PROSE) and talks_on(block.lines):
-            self._flaws.append(Flaw(_DOUBT, path))
+            self._errors.append(AnswerError(CUT_OFF_MESSAGE, path))
+        elif not block.path and not path.endswith(PROSE_SUFFIXES) and may_end_early(block.lines):
+            self._errors.append(AnswerError(_AMBIGUOUS_FENCE, path))
         elif self.files.setdefault(path, text) != text:
-            self._flaws.append(Flaw("the answer has this file twice, and not the same", path))
+            self._errors.append(AnswerError("the answer has this file twice, and not the same", path))
         else:
-            self._flaws += content(path, text)
-            self._flaws += [
-                Flaw(f"{other} would be the same file on some systems", path)
+            self._errors += check_content(path, text)
+            self._errors += [
+                AnswerError(f"{other} would be the same file on some systems", path)
                 for other in self.files
-                if other != path and same_file(other) == same_file(path)
+                if other != path and make_path_key(other) == make_path_key(path)
             ]
 
 
-def _placed(block: Block, request: Request) -> tuple[Block, str | None]:
+def _locate(block: CodeBlock, request: FileRequest) -> tuple[CodeBlock, str | None]:
     """With the path that it names, if any."""
     known = request.known
     first = block.lines[0] if block.lines else ""
-    path = block.path or opening(block.info, known) or head(block.above, known) or comment(first, known)
+    path = (
+        block.path
+        or find_path_in_info(block.info, known)
+        or find_file_header(block.above, known)
+        or find_path_in_comment(first, known)
+    )
     return block, path
 
 
-def _without_shell(found: Sequence[Block], missing: Sequence[str]) -> Sequence[Block]:
+def _drop_shell_blocks(found: Sequence[CodeBlock], missing: Sequence[str]) -> Sequence[CodeBlock]:
     """How to run files is often told in blocks of its own."""
-    if any(path.endswith(_SHELLS) for path in missing):
+    if any(path.endswith(_SHELL_SUFFIXES) for path in missing):
         return found
-    rest = [block for block in found if block.info.lower() not in _SHELL]
+    rest = [block for block in found if block.info.lower() not in _SHELL_LANGUAGES]
     return rest if len(rest) == len(missing) else found
 
 
-def _raw(text: str, request: Request) -> tuple[dict[str, str], tuple[Flaw, ...]]:
+def _parse_bare_text(text: str, request: FileRequest) -> tuple[dict[str, str], tuple[AnswerError, ...]]:
     if len(request.wanted) != 1:
-        return {}, (Flaw("there is no block in the answer: put each file between two ~~~worksplit markers"),)
+        return {}, (
+            AnswerError("there is no block in the answer: put each file between two ~~~worksplit markers"),
+        )
     (path,) = request.wanted
     first = next(line for line in text.split("\n") if line.strip())
-    if is_talk(path, first):
-        message = f"there is no block in the answer, and it begins as talk does: {shown(first)}"
-        return {}, (Flaw(message, path),)
+    if looks_like_prose(path, first):
+        message = f"there is no block in the answer, and it begins as talk does: {shorten_for_message(first)}"
+        return {}, (AnswerError(message, path),)
     whole = text.strip("\n") + "\n"
-    return {path: whole}, tuple(content(path, whole))
+    return {path: whole}, tuple(check_content(path, whole))
 
 
-def content(path: str, text: str) -> list[Flaw]:
+def check_content(path: str, text: str) -> list[AnswerError]:
     if not text.strip() and path.rpartition("/")[2] not in _MAY_BE_EMPTY:
-        return [Flaw("the file is empty", path)]
-    if not writable(text):
-        return [Flaw("this is no text: it has characters that no text file has", path)]
-    if is_patch(path, text) or (not path.endswith(PROSE) and _edits(text)):
-        return [Flaw("these are edits, where the whole file is wanted", path)]
-    line = lazy(path, text)
+        return [AnswerError("the file is empty", path)]
+    if not is_text(text):
+        return [AnswerError("this is no text: it has characters that no text file has", path)]
+    if is_patch(path, text) or (not path.endswith(PROSE_SUFFIXES) and _contains_edits(text)):
+        return [AnswerError("these are edits, where the whole file is wanted", path)]
+    line = find_placeholder_line(path, text)
     if line is not None:
-        return [Flaw(f"line {line} stands for others that were left out; the whole file is wanted", path)]
+        return [
+            AnswerError(f"line {line} stands for others that were left out; the whole file is wanted", path)
+        ]
     return []
 
 
-def _edits(text: str) -> bool:
+def _contains_edits(text: str) -> bool:
     """Whole ones anywhere, or one that was cut off right at the beginning."""
-    found = edits(text)
+    found = parse_edits(text)
     return bool(found.changes) or (
-        bool(found.flaws) and text.lstrip().startswith(("FILE:", "FIND:", "AFTER:"))
+        bool(found.errors) and text.lstrip().startswith(("FILE:", "FIND:", "AFTER:"))
     )
 
 
-def writable(text: str) -> bool:
+def is_text(text: str) -> bool:
     """It can be a text file: UTF-8 without null characters."""
     try:
         return b"\0" not in text.encode()
@@ -187,6 +211,6 @@ def writable(text: str) -> bool:
         return False
 
 
-def shown(said: str) -> str:
+def shorten_for_message(said: str) -> str:
     line = "".join(each if each.isprintable() else "\ufffd" for each in said[:100])
     return line if len(said) <= 80 else f"{line[:79]}\u2026"

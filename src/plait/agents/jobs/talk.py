@@ -8,8 +8,8 @@ from itertools import pairwise
 
 from plait.agents.jobs.fences import is_bare_fence
 
-PROSE = (".md", ".markdown", ".mdx", ".rst", ".txt", ".adoc")
-_WIDTH = 200  # characters of a line that are looked at
+PROSE_SUFFIXES = (".md", ".markdown", ".mdx", ".rst", ".txt", ".adoc")
+_MAX_LINE_CHARS = 200  # characters of a line that are looked at
 _LEAD = r"[\s*_>\"'(\u201c\u2018]*"
 # How models begin to talk. Code begins with none of these words, while prose may begin with the last ones.
 _TALK = re.compile(
@@ -21,11 +21,11 @@ _OPENING = re.compile(
 )
 _SENTENCE = re.compile(r"[A-Z][a-z'\u2019]*[,!]?(?: [\w'\u2019`./-]+[,!]?){3,}[.:!?]\Z")
 _BETWEEN = re.compile(r"[A-Z0-9][\w'\u2019`., /-]*[.:!?]\Z")
-_LEFT_OUT = re.compile(
+_ELISION = re.compile(
     r"\W*(?:\.\.\.|\u2026)\W*(?:the )?(?:rest of|existing|remaining|other|previous|same|unchanged)\b.{0,60}",
     re.IGNORECASE,
 )
-_STANDS = re.compile(
+_ELISION_COMMENT = re.compile(
     r"(?:#|//|--|/\*|<!--|;+|%)\W*(?:(?:the|your) )?(?:rest of (?:the|this|your)|remaining|existing|previous) (?:\w+ ){0,2}"
     r"(?:code|file|methods?|functions?|implementations?|imports?|contents?|class(?:es)?|logic|tests?|module)\b"
     r"[^=;{}]{0,40}\b(?:remains?|stays?|unchanged|same|here|omitted|as before|as is)\b\W*",
@@ -35,39 +35,39 @@ _SEARCH, _REPLACE = re.compile(r"<{5,9} SEARCH\b"), re.compile(r">{5,9} REPLACE\
 _DIFF = re.compile(r"(?:diff --git .*\n(?:.*\n){0,4})?--- .*\n\+\+\+ .*\n@@ -")
 
 
-def is_talk(path: str, line: str) -> bool:
+def looks_like_prose(path: str, line: str) -> bool:
     """So does no file of this name begin, but an answer that has talk in the place of one."""
-    line = line[:_WIDTH].strip()
-    if _TALK.match(line) or path.endswith(PROSE):
+    line = line[:_MAX_LINE_CHARS].strip()
+    if _TALK.match(line) or path.endswith(PROSE_SUFFIXES):
         return _TALK.match(line) is not None
     code = "." in path.rpartition("/")[2]
     return _OPENING.match(line) is not None or (code and _SENTENCE.match(line) is not None)
 
 
-def stands_for_others(line: str) -> bool:
+def is_placeholder_line(line: str) -> bool:
     """`# ... existing code ...` and the like."""
-    line = line[:_WIDTH].strip()
-    return _LEFT_OUT.fullmatch(line) is not None or _STANDS.fullmatch(line) is not None
+    line = line[:_MAX_LINE_CHARS].strip()
+    return _ELISION.fullmatch(line) is not None or _ELISION_COMMENT.fullmatch(line) is not None
 
 
-def lazy(path: str, text: str) -> int | None:
+def find_placeholder_line(path: str, text: str) -> int | None:
     """The line that stands for others that were left out."""
-    if path.endswith(PROSE):
+    if path.endswith(PROSE_SUFFIXES):
         return None
-    return next((n for n, line in enumerate(text.split("\n"), 1) if stands_for_others(line)), None)
+    return next((n for n, line in enumerate(text.split("\n"), 1) if is_placeholder_line(line)), None)
 
 
 def is_patch(path: str, text: str) -> bool:
     """Changes of a file, as other tools want them, where a file should be."""
-    if path.endswith((*PROSE, ".diff", ".patch")):
+    if path.endswith((*PROSE_SUFFIXES, ".diff", ".patch")):
         return False
     searches = _SEARCH.search(text) is not None and _REPLACE.search(text) is not None
     return searches or _DIFF.match(text.lstrip()) is not None
 
 
-def talks_on(lines: Sequence[str]) -> bool:
+def may_end_early(lines: Sequence[str]) -> bool:
     """After a fence in the middle goes on what may be talk: nobody can tell whether the file was over there."""
     return any(
-        is_bare_fence(line) and _BETWEEN.match(after[:_WIDTH].strip()) is not None
+        is_bare_fence(line) and _BETWEEN.match(after[:_MAX_LINE_CHARS].strip()) is not None
         for line, after in pairwise(lines)
     )

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
-from plait.agents.jobs.fences import is_fence, tidy
+from plait.agents.jobs.fences import is_fence, clean_answer
 from plait.core.frozen import dataclass
 
-_MOST = 4000  # characters of the reasons
+_MAX_REASON_CHARS = 4000  # characters of the reasons
 
 
 class Ruling(StrEnum):
@@ -20,12 +20,12 @@ class Ruling(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ReviewVerdict:
     """`clear`: it said one of the four words; what does not is a soft failure."""
 
     ruling: Ruling
     reasons: str = ""
-    clear: bool = True
+    is_clear: bool = True
 
     @property
     def passed(self) -> bool:
@@ -42,33 +42,35 @@ _LABELLED = re.compile(rf"{_LABEL}:{_SAID}", re.DOTALL | re.IGNORECASE)
 _HEADING = re.compile(rf"{_LABEL}:?{_AROUND}\Z", re.IGNORECASE)
 _ALONE = re.compile(rf"{_AROUND}{_WORD}(?![A-Za-z]){_AROUND}\.?{_AROUND}\Z", re.IGNORECASE)
 _FAILS = re.compile(rf"{_AROUND}FAIL_(?:SOFT|HARD)\b{_AFTER}|.*\bFAIL_(?:SOFT|HARD){_AROUND}[.!]?{_AROUND}\Z")
-_YET = re.compile(r"(?:but|however|if|once|unless|except|provided|assuming|only)\b", re.IGNORECASE)
+_CONDITION = re.compile(r"(?:but|however|if|once|unless|except|provided|assuming|only)\b", re.IGNORECASE)
 
 
-def verdict(said: str) -> Verdict:
+def parse_verdict(said: str) -> ReviewVerdict:
     """The word on the first line, on one that is labelled as the verdict, or alone on the last one.
 
     Two that differ are not clear, nor is a pass that has a condition, or a failure beside it.
     """
-    told = (" ".join(line.split())[:500] for line in tidy(said).split("\n") if not is_fence(line))
+    told = (" ".join(line.split())[:500] for line in clean_answer(said).split("\n") if not is_fence(line))
     lines = [line for line in told if line]
     if not lines:
-        return Verdict(Ruling.FAIL_SOFT, "the verification gave no answer", clear=False)
-    found = dict(_found(lines))
-    rulings = {_ruling(match[1]) for match in found.values()}
+        return ReviewVerdict(Ruling.FAIL_SOFT, "the verification gave no answer", is_clear=False)
+    found = dict(_find_rulings(lines))
+    rulings = {_parse_ruling(match[1]) for match in found.values()}
     if len(rulings) != 1:
-        return _unclear(lines, "two verdicts that differ" if rulings else "no verdict that can be told")
+        return _unclear_verdict(
+            lines, "two verdicts that differ" if rulings else "no verdict that can be told"
+        )
     (ruling,) = rulings
     beside = [match[2] for match in found.values() if match.re.groups > 1]
     reasons = [*beside[:1], *(line for place, line in enumerate(lines) if place not in found)]
-    made = Verdict(ruling, _cut("\n".join(line for line in reasons if line.strip())))
-    doubted = ruling is Ruling.PASS and any(map(_YET.match, beside))
+    made = ReviewVerdict(ruling, _truncate_reasons("\n".join(line for line in reasons if line.strip())))
+    doubted = ruling is Ruling.PASS and any(map(_CONDITION.match, beside))
     if made.passed and (doubted or any(map(_FAILS.match, (*lines, *beside)))):
-        return _unclear(lines, "a pass that is none")
+        return _unclear_verdict(lines, "a pass that is none")
     return made
 
 
-def _found(lines: Sequence[str]) -> Iterator[tuple[int, re.Match[str]]]:
+def _find_rulings(lines: Sequence[str]) -> Iterator[tuple[int, re.Match[str]]]:
     for place, line in enumerate(lines):
         headed = place > 0 and _HEADING.match(lines[place - 1]) is not None
         last = place == len(lines) - 1
@@ -81,19 +83,21 @@ def _found(lines: Sequence[str]) -> Iterator[tuple[int, re.Match[str]]]:
             yield place, match
 
 
-def _unclear(lines: Sequence[str], what: str) -> Verdict:
-    return Verdict(
-        Ruling.FAIL_SOFT, f"the verification gave {what}: {_cut(chr(10).join(lines))}", clear=False
+def _unclear_verdict(lines: Sequence[str], what: str) -> ReviewVerdict:
+    return ReviewVerdict(
+        Ruling.FAIL_SOFT,
+        f"the verification gave {what}: {_truncate_reasons(chr(10).join(lines))}",
+        is_clear=False,
     )
 
 
-def _ruling(word: str) -> Ruling:
+def _parse_ruling(word: str) -> Ruling:
     letters = re.sub(r"[^A-Z]", "", word.upper())
     if letters.startswith("PASS"):
         return Ruling.PASS_WITH_WARNINGS if "WARNING" in letters else Ruling.PASS
     return Ruling.FAIL_HARD if letters.endswith("HARD") else Ruling.FAIL_SOFT
 
 
-def _cut(text: str) -> str:
+def _truncate_reasons(text: str) -> str:
     text = text.strip()
-    return text if len(text) <= _MOST else f"{text[: _MOST - 1]}\u2026"
+    return text if len(text) <= _MAX_REASON_CHARS else f"{text[: _MAX_REASON_CHARS - 1]}\u2026"

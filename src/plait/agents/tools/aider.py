@@ -6,19 +6,28 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from plait.agents.failures import killed, outcome
-from plait.agents.listening import Listening
-from plait.agents.model import Activity, Brief, Command, Doing, Listener, Reports, Signal, Used
-from plait.agents.plain import plain
+from plait.agents.failures import was_killed, classify_exit
+from plait.agents.listening import PlainTextParser
+from plait.agents.model import (
+    Activity,
+    AttemptContext,
+    Command,
+    ActivityKind,
+    OutputParser,
+    CostReporting,
+    AgentEvent,
+    SpendUpdated,
+)
+from plait.agents.plain import to_plain_text
 from plait.agents.prices import Tokens
-from plait.agents.tools.events import Error, doing, failed, micro
-from plait.agents.tools.providers import error, refused
-from plait.agents.tools.routed import Routed
+from plait.agents.tools.events import ToolError, make_activity, make_failure, to_microdollars
+from plait.agents.tools.providers import make_provider_error, report_refusal
+from plait.agents.tools.routed import MultiProviderTool
 from plait.core.reports import Outcome
 from plait.core.settings import NO_SPEND, Spend
 from plait.core.status import Category
 
-_WORDS = (
+_FIXED_ARGS = (
     *("--no-auto-commits", "--no-dirty-commits", "--no-gitignore"),  # a commit is plait's to make
     *("--no-analytics", "--no-check-update", "--no-show-release-notes", "--no-show-model-warnings"),
     *("--no-pretty", "--no-fancy-input", "--no-detect-urls", "--disable-playwright"),
@@ -26,8 +35,8 @@ _WORDS = (
 # It keeps what it knows of the code in the workspace, and nothing says it should not: a folder that ignores itself is
 # in nobody's commit.
 _CACHE = ".aider.tags.cache.v4"
-_BEGIN = f"""mkdir -p {_CACHE} && echo '*' > {_CACHE}/.gitignore; exec "$@\""""
-_COMPLAINT = re.compile(r"litellm\.\w+: ")
+_PREPARE_CACHE_SCRIPT = f"""mkdir -p {_CACHE} && echo '*' > {_CACHE}/.gitignore; exec "$@\""""
+_LITELLM_ERROR = re.compile(r"litellm\.\w+: ")
 _ADVICE = re.compile(r"The API provider|Retrying in |https?://|$")
 _RETRY = re.compile(r"Retrying in (?P<seconds>\d+(?:\.\d+)?) seconds")
 _TOKENS = re.compile(r"Tokens: (?P<sent>.*?), (?P<got>[\d.,]+[kM]?) received\.(?P<cost>.*)")
@@ -35,101 +44,107 @@ _NUMBER = re.compile(r"(?P<number>\d[\d.,]*)(?P<unit>[kM]?) (?P<what>sent|cache 
 _COST = re.compile(r"\$(?P<cost>\d+(?:\.\d+)?) session")
 _UNITS = {"": 1, "k": 1_000, "M": 1_000_000}
 _TOO_LONG = re.compile(r"Model \S+ has hit a token limit!")
-_EDITED = re.compile(r"Applied edit to (?P<file>.+)")
+_EDIT_APPLIED = re.compile(r"Applied edit to (?P<file>.+)")
 _EMPTY = "Empty response received from LLM"
 _NO_KEY = "No LLM model was specified and no API keys were provided"
-_LONGEST = 2000  # characters of a complaint
+_MAX_ERROR_CHARS = 2000  # characters of a complaint
 
 
-class Aider(Routed):
+class Aider(MultiProviderTool):
     program = "aider"
-    told = Reports.TOKENS
+    cost_reporting = CostReporting.TOKENS
 
-    def command(self, brief: Brief) -> Command:
+    def build_command(self, context: AttemptContext) -> Command:
         """Its histories are put beside the transcript: what lies in the workspace becomes part of the change."""
         words = (
-            *("--message-file", brief.prompt_file),
-            *self.choice(brief),
-            *self.permit(("--yes-always",), ("--yes-always", "--no-suggest-shell-commands")),
-            *("--chat-history-file", f"{brief.folder}/aider.chat.md"),
-            *("--input-history-file", f"{brief.folder}/aider.input"),
-            *_WORDS,
+            *("--message-file", context.prompt_file),
+            *self.model_and_session_args(context),
+            *self.permission_args(("--yes-always",), ("--yes-always", "--no-suggest-shell-commands")),
+            *("--chat-history-file", f"{context.folder}/aider.chat.md"),
+            *("--input-history-file", f"{context.folder}/aider.input"),
+            *_FIXED_ARGS,
         )
-        return Command(("sh", "-c", _BEGIN, "sh", *self.argv(*words)))
+        return Command(("sh", "-c", _PREPARE_CACHE_SCRIPT, "sh", *self.build_argv(*words)))
 
-    def listen(self, before: Spend = NO_SPEND) -> Listener:  # noqa: ARG002 - it has no sessions
-        return _Heard(self)
+    def create_parser(self, before: Spend = NO_SPEND) -> OutputParser:  # noqa: ARG002 - it has no sessions
+        return _AiderParser(self)
 
 
-class _Heard(Listening):
+class _AiderParser(PlainTextParser):
     def __init__(self, tool: Aider) -> None:
-        super().__init__(words=True)
+        super().__init__(use_output=True)
         self._tool = tool
-        self._error: Error | None = None
-        self._open = False  # whether a complaint goes on in the next line
+        self._error: ToolError | None = None
+        self._error_continues = False  # whether a complaint goes on in the next line
         self._answered = False
         self._spend = NO_SPEND
         self._tokens = Tokens()
 
-    def hear(self, line: str) -> Sequence[Signal]:
-        told = plain(line)
-        return (*self._read(told), *self._shown(line, told))
+    def feed(self, line: str) -> Sequence[AgentEvent]:
+        told = to_plain_text(line)
+        return (*self._read_line(told), *self._show_line(line, told))
 
-    def end(self, code: int, tail: str, said_at: float) -> Outcome:
-        if killed(code):
-            ended = outcome(code, tail)
+    def finish(self, code: int, tail: str, printed_at: float) -> Outcome:
+        if was_killed(code):
+            ended = classify_exit(code, tail)
         elif self._error is not None:
-            ended = failed(code, self._error, said_at)
+            ended = make_failure(code, self._error, printed_at)
         elif code or self._answered:
-            ended = outcome(code, tail, said_at=said_at, words=True)
+            ended = classify_exit(code, tail, printed_at=printed_at, use_output=True)
         else:
             ended = Outcome(Category.TASK, code, "it ended without an answer of its model")
         return replace(ended, spend=self._spend)
 
-    def _shown(self, line: str, told: str) -> Sequence[Signal]:
-        edited = _EDITED.fullmatch(told)
+    def _show_line(self, line: str, told: str) -> Sequence[AgentEvent]:
+        edited = _EDIT_APPLIED.fullmatch(told)
         if edited:
-            return (Activity(f"editing {edited['file']}", Doing.EDITS),)
-        return super().hear(line)
+            return (Activity(f"editing {edited['file']}", ActivityKind.EDITS),)
+        return super().feed(line)
 
-    def _read(self, told: str) -> Iterator[Signal]:
-        if _COMPLAINT.match(told):
-            self._error, self._open = error(told), True
-        elif self._open and self._error is not None and not _ADVICE.match(told):
-            self._error = error(f"{self._error.said} {told}"[:_LONGEST])  # it breaks its lines
+    def _read_line(self, told: str) -> Iterator[AgentEvent]:
+        if _LITELLM_ERROR.match(told):
+            self._error, self._error_continues = make_provider_error(told), True
+        elif self._error_continues and self._error is not None and not _ADVICE.match(told):
+            self._error = make_provider_error(
+                f"{self._error.message} {told}"[:_MAX_ERROR_CHARS]
+            )  # it breaks its lines
         else:
-            self._open = False
-            yield from self._other(told)
+            self._error_continues = False
+            yield from self._read_other_line(told)
 
-    def _other(self, told: str) -> Iterator[Signal]:
+    def _read_other_line(self, told: str) -> Iterator[AgentEvent]:
         if (again := _RETRY.match(told)) and self._error is not None:
-            yield from refused(self._error.said, after=float(again["seconds"]))
-            yield from doing(told, Doing.WAITS)
+            yield from report_refusal(self._error.message, after=float(again["seconds"]))
+            yield from make_activity(told, ActivityKind.WAITS)
         elif told.startswith("Tokens: ") and (spent := _TOKENS.match(told)):
-            yield from self._spent(spent)
+            yield from self._read_usage(spent)
         elif _TOO_LONG.match(told):
-            self._error = Error(told, category=Category.CONTEXT)
+            self._error = ToolError(told, category=Category.CONTEXT)
         elif told.startswith(_EMPTY):
-            self._error = Error(told, category=Category.EMPTY)
+            self._error = ToolError(told, category=Category.EMPTY)
         elif told.startswith(_NO_KEY):
-            self._error = Error(told, category=Category.AUTH)  # it now waits for somebody at a browser
+            self._error = ToolError(told, category=Category.AUTH)  # it now waits for somebody at a browser
 
-    def _spent(self, found: re.Match[str]) -> Iterator[Signal]:
-        told = {one["what"]: _number(one["number"], one["unit"]) for one in _NUMBER.finditer(found["sent"])}
+    def _read_usage(self, found: re.Match[str]) -> Iterator[AgentEvent]:
+        told = {
+            one["what"]: _parse_number(one["number"], one["unit"]) for one in _NUMBER.finditer(found["sent"])
+        }
         hit = told.get("cache hit", 0)
-        got = _number(found["got"].rstrip("kM"), found["got"].lstrip("0123456789.,"))
+        got = _parse_number(found["got"].rstrip("kM"), found["got"].lstrip("0123456789.,"))
         read = told.get("sent", 0) + told.get("cache write", 0) + hit
         self._tokens += Tokens(read, got, hit)
         cost = _COST.search(found["cost"])
         self._spend = self._spend.at_least(
-            self._tool.spent(micro(float(cost["cost"])) if cost else 0, self._tokens)
+            self._tool.compute_reported_spend(
+                to_microdollars(float(cost["cost"])) if cost else 0, self._tokens
+            )
         )
         if got:
             self._error, self._answered = None, True
-        yield Used(self._spend)
+        yield SpendUpdated(self._spend)
 
 
-def _number(said: str, unit: str) -> int:
+def _parse_number(said: str, unit: str) -> int:
     try:
         return min(round(float(said.replace(",", "")) * _UNITS[unit]), 10**12)
     except (ValueError, OverflowError, KeyError):

@@ -4,142 +4,161 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from plait.agents.model import AgentSpec, Brief, Command, Doing, Listener, Reports, Signal
+from plait.agents.model import (
+    AgentSpec,
+    AttemptContext,
+    Command,
+    ActivityKind,
+    OutputParser,
+    CostReporting,
+    AgentEvent,
+)
 from plait.agents.prices import Tokens
-from plait.agents.tools.doings import bare, kind, question, using
-from plait.agents.tools.events import Events, Json, count, doing, micro, sub
-from plait.agents.tools.providers import error
-from plait.agents.tools.routed import Routed
-from plait.agents.tools.tool import READ_FILE
-from plait.agents.tools.whole import refuse_edits
+from plait.agents.tools.doings import strip_shell, classify_tool, format_question, describe_tool_use
+from plait.agents.tools.events import (
+    JsonLinesParser,
+    Json,
+    get_count,
+    make_activity,
+    to_microdollars,
+    get_object,
+)
+from plait.agents.tools.providers import make_provider_error
+from plait.agents.tools.routed import MultiProviderTool
+from plait.agents.tools.tool import READ_PROMPT_FILE
+from plait.agents.tools.whole import reject_edits_permission
 from plait.core.settings import NO_SPEND, Spend
 
 # Left alone it works inside of a daemon that all its runs share: whoever ended the first would end them all.
 _ENV = (("CLINE_SESSION_BACKEND_MODE", "local"), ("CLINE_NO_AUTO_UPDATE", "1"))
-_NAMES: Mapping[str, str] = {
+_TOOL_ALIASES: Mapping[str, str] = {
     "editor": "edit",
     "run_commands": "bash",
     "read_files": "read",
     "search_codebase": "grep",
     "fetch_web_content": "webfetch",
 }
-_DEEDS = frozenset({Doing.EDITS, Doing.RUNS})
-_ASKS = "ask_question"
+_CHANGING_KINDS = frozenset({ActivityKind.EDITS, ActivityKind.RUNS})
+_QUESTION_TOOL = "ask_question"
 _DENIED = "requires approval"
 
 
-class Cline(Routed):
+class Cline(MultiProviderTool):
     program = "cline"
-    told = Reports.COST
+    cost_reporting = CostReporting.COST
 
     def __init__(self, spec: AgentSpec) -> None:
-        refuse_edits(spec, "it approves of everything or of nothing")
+        reject_edits_permission(spec, "it approves of everything or of nothing")
         super().__init__(spec)
 
-    def command(self, brief: Brief) -> Command:
+    def build_command(self, context: AttemptContext) -> Command:
         """It reads no prompt from its standard input."""
         words = (
-            *("--json", "--cwd", brief.workspace),
-            *self.choice(brief),
-            *self.permit(("--auto-approve", "true"), ()),
+            *("--json", "--cwd", context.workspace),
+            *self.model_and_session_args(context),
+            *self.permission_args(("--auto-approve", "true"), ()),
         )
-        return Command((*self.argv(*words), READ_FILE.format(brief.prompt_file)), None, _ENV)
+        return Command((*self.build_argv(*words), READ_PROMPT_FILE.format(context.prompt_file)), None, _ENV)
 
-    def listen(self, before: Spend = NO_SPEND) -> Listener:
-        return _Heard(self, before)
+    def create_parser(self, before: Spend = NO_SPEND) -> OutputParser:
+        return _ClineParser(self, before)
 
 
-class _Heard(Events):
+class _ClineParser(JsonLinesParser):
     def __init__(self, tool: Cline, before: Spend) -> None:
-        super().__init__(before, tool.may)
-        self.deeds = 0
+        super().__init__(before, tool.permission_note)
+        self.changes_made = 0
         self._tool = tool
 
-    def text(self, line: str) -> Iterator[Signal]:  # noqa: ARG002 - the base's
+    def handle_text(self, line: str) -> Iterator[AgentEvent]:  # noqa: ARG002 - the base's
         """Warnings of its libraries."""
         yield from ()
 
-    def event(self, event: Json) -> Iterator[Signal]:
+    def handle_event(self, event: Json) -> Iterator[AgentEvent]:
         match event.get("type"):
             case "agent_event":
-                yield from self._agent(sub(event, "event"))
+                yield from self._handle_agent_event(get_object(event, "event"))
             case "run_result":
-                yield from self._result(event)
+                yield from self._handle_result(event)
             case "error":
-                yield from self._failed(event.get("message"))
+                yield from self._handle_error(event.get("message"))
             case _:
                 pass
 
-    def _agent(self, event: Json) -> Iterator[Signal]:
+    def _handle_agent_event(self, event: Json) -> Iterator[AgentEvent]:
         tool = event.get("contentType") == "tool"
         match event.get("type"):
             case "content_start" if tool:
-                yield from self._begun(event.get("toolName"), sub(event, "input"))
+                yield from self._handle_tool_start(event.get("toolName"), get_object(event, "input"))
             case "content_end" if tool:
-                yield from self._used(event)
+                yield from self._handle_tool_end(event)
             case "content_end":
-                self.said = str(event.get("text") or "")
-                yield from doing(self.said, Doing.SAYS)
+                self.last_message = str(event.get("text") or "")
+                yield from make_activity(self.last_message, ActivityKind.SAYS)
             case "usage":
-                yield from self._spent(
-                    count(event, "totalInputTokens"),
-                    count(event, "totalOutputTokens"),
+                yield from self._report_usage(
+                    get_count(event, "totalInputTokens"),
+                    get_count(event, "totalOutputTokens"),
                     0,
                     event.get("totalCost"),
                 )
             case "error":
-                yield from self._failed(sub(event, "error").get("message"))
+                yield from self._handle_error(get_object(event, "error").get("message"))
             case "notice":
-                yield from doing(event.get("message"), Doing.WAITS)
+                yield from make_activity(event.get("message"), ActivityKind.WAITS)
             case _:
                 pass
 
-    def _begun(self, name: object, given: Json) -> Iterator[Signal]:
+    def _handle_tool_start(self, name: object, given: Json) -> Iterator[AgentEvent]:
         """Unattended, it answers its own questions, with the first choice: fine, if it does something then."""
-        if name == _ASKS:
-            self.question = question(given)
-            yield from doing("asking:", Doing.SAYS, self.question)
+        if name == _QUESTION_TOOL:
+            self.question = format_question(given)
+            yield from make_activity("asking:", ActivityKind.SAYS, self.question)
         else:
-            yield from _using(name, given, self.workspace)
+            yield from _describe_use(name, given, self.workspace)
 
-    def _used(self, event: Json) -> Iterator[Signal]:
+    def _handle_tool_end(self, event: Json) -> Iterator[AgentEvent]:
         name, why = event.get("toolName"), event.get("error")
         if not why:
-            if kind(_name(name)) in _DEEDS:
-                self.did()
+            if classify_tool(_canonical_name(name)) in _CHANGING_KINDS:
+                self.record_change()
         elif _DENIED in str(why):
             self.denied.append(str(name))
-            yield from doing(f"{name} was not allowed", Doing.FAILS)
+            yield from make_activity(f"{name} was not allowed", ActivityKind.FAILS)
         else:
-            yield from doing(f"{name} failed:", Doing.FAILS, why)
+            yield from make_activity(f"{name} failed:", ActivityKind.FAILS, why)
 
-    def _result(self, event: Json) -> Iterator[Signal]:
-        usage = sub(event, "aggregateUsage") or sub(event, "usage")
-        cached = count(usage, "cacheReadTokens")
-        read = count(usage, "inputTokens")
-        yield from self._spent(read, count(usage, "outputTokens"), cached, usage.get("totalCost"))
+    def _handle_result(self, event: Json) -> Iterator[AgentEvent]:
+        usage = get_object(event, "aggregateUsage") or get_object(event, "usage")
+        cached = get_count(usage, "cacheReadTokens")
+        read = get_count(usage, "inputTokens")
+        yield from self._report_usage(read, get_count(usage, "outputTokens"), cached, usage.get("totalCost"))
         if event.get("finishReason") == "completed":
             self.finished = True
             self.error = None
         elif self.error is None:
-            self.error = error(str(event.get("text") or event.get("finishReason") or "it did not finish"))
+            self.error = make_provider_error(
+                str(event.get("text") or event.get("finishReason") or "it did not finish")
+            )
 
-    def _spent(self, read: int, written: int, cached: int, cost: object) -> Iterator[Signal]:
-        yield from self.used(self._tool.spent(micro(cost), Tokens(read, written, cached)))
+    def _report_usage(self, read: int, written: int, cached: int, cost: object) -> Iterator[AgentEvent]:
+        yield from self.report_spend(
+            self._tool.compute_reported_spend(to_microdollars(cost), Tokens(read, written, cached))
+        )
 
-    def _failed(self, said: object) -> Iterator[Signal]:
+    def _handle_error(self, said: object) -> Iterator[AgentEvent]:
         words = said if isinstance(said, str) and said else "it failed, and does not say why"
-        self.error = error(words)
-        yield from doing(words, Doing.FAILS)
+        self.error = make_provider_error(words)
+        yield from make_activity(words, ActivityKind.FAILS)
 
 
-def _name(tool: object) -> object:
-    return _NAMES.get(tool, tool) if isinstance(tool, str) else tool
+def _canonical_name(tool: object) -> object:
+    return _TOOL_ALIASES.get(tool, tool) if isinstance(tool, str) else tool
 
 
-def _using(tool: object, given: Json, workspace: str) -> Iterator[Signal]:
+def _describe_use(tool: object, given: Json, workspace: str) -> Iterator[AgentEvent]:
     commands, files = given.get("commands"), given.get("files")
     if isinstance(commands, list) and commands:
-        return doing("running", Doing.RUNS, bare(str(commands[0])))
-    first = sub(files[0]) if isinstance(files, list) and files else given
-    return using(_name(tool), first, workspace)
+        return make_activity("running", ActivityKind.RUNS, strip_shell(str(commands[0])))
+    first = get_object(files[0]) if isinstance(files, list) and files else given
+    return describe_tool_use(_canonical_name(tool), first, workspace)

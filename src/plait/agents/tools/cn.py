@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from plait.agents.model import AgentSpec, Brief, Command, Doing, Listener, Reports, Signal
-from plait.agents.plain import plain
-from plait.agents.tools.events import Events, Json, doing
-from plait.agents.tools.providers import error
-from plait.agents.tools.routed import Routed
+from plait.agents.model import (
+    AgentSpec,
+    AttemptContext,
+    Command,
+    ActivityKind,
+    OutputParser,
+    CostReporting,
+    AgentEvent,
+)
+from plait.agents.plain import to_plain_text
+from plait.agents.tools.events import JsonLinesParser, Json, make_activity
+from plait.agents.tools.providers import make_provider_error
+from plait.agents.tools.routed import MultiProviderTool
 from plait.core.reports import Outcome
 from plait.core.settings import NO_SPEND, Spend
 from plait.core.status import Category
@@ -19,49 +27,49 @@ _ENV = (
     ("CONTINUE_CLI_AUTO_UPDATED", "true"),
     ("CONTINUE_CLI_DISABLE_COMMIT_SIGNATURE", "1"),
 )
-_EDITS = ("--allow", "Write", "--allow", "Edit", "--allow", "MultiEdit", "--exclude", "Bash")
+_EDIT_ARGS = ("--allow", "Write", "--allow", "Edit", "--allow", "MultiEdit", "--exclude", "Bash")
 
 
-class Continue(Routed):
+class Continue(MultiProviderTool):
     program = "cn"
-    told = Reports.NOTHING
+    cost_reporting = CostReporting.NOTHING
 
     def __init__(self, spec: AgentSpec) -> None:
         super().__init__(spec)
-        self._permit = self.permit(("--auto",), _EDITS)
+        self._permission_args = self.permission_args(("--auto",), _EDIT_ARGS)
 
-    def command(self, brief: Brief) -> Command:
+    def build_command(self, context: AttemptContext) -> Command:
         """After `-p` it takes any word for a prompt, and then reads none: it comes last."""
-        words = (*self.choice(brief), *self._permit)
-        return Command((*self.argv(*words), "-p"), brief.prompt_file, _ENV)
+        words = (*self.model_and_session_args(context), *self._permission_args)
+        return Command((*self.build_argv(*words), "-p"), context.prompt_file, _ENV)
 
-    def listen(self, before: Spend = NO_SPEND) -> Listener:
-        return _Heard(before, self.may)
+    def create_parser(self, before: Spend = NO_SPEND) -> OutputParser:
+        return _ContinueParser(before, self.permission_note)
 
 
-class _Heard(Events):
-    def event(self, event: Json) -> Iterator[Signal]:
+class _ContinueParser(JsonLinesParser):
+    def handle_event(self, event: Json) -> Iterator[AgentEvent]:
         """Also its answer is JSON, where a person's arguments ask for that."""
         said = event.get("message") or event.get("response")
         words = said if isinstance(said, str) else ""
         if event.get("status") == "error":
-            self.error = error(words or "it failed, and does not say why")
-            yield from doing(words, Doing.FAILS)
+            self.error = make_provider_error(words or "it failed, and does not say why")
+            yield from make_activity(words, ActivityKind.FAILS)
         else:
             self.finished = True
-            yield from doing(words, Doing.SAYS)
+            yield from make_activity(words, ActivityKind.SAYS)
 
-    def unread(self, line: str) -> Iterator[Signal]:
+    def handle_invalid(self, line: str) -> Iterator[AgentEvent]:
         """Its answer may begin with a brace."""
-        yield from self.text(line)
+        yield from self.handle_text(line)
 
-    def text(self, line: str) -> Iterator[Signal]:
-        if plain(line):
+    def handle_text(self, line: str) -> Iterator[AgentEvent]:
+        if to_plain_text(line):
             self.finished = True
-        yield from super().text(line)
+        yield from super().handle_text(line)
 
-    def end(self, code: int, tail: str, said_at: float) -> Outcome:
+    def finish(self, code: int, tail: str, printed_at: float) -> Outcome:
         """It says nothing where its model does."""
         if code == 0 and self.error is None and not self.finished:
             return Outcome(Category.EMPTY, code, "the model's answer was empty")
-        return super().end(code, tail, said_at)
+        return super().finish(code, tail, printed_at)

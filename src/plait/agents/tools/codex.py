@@ -9,46 +9,66 @@ import re
 from collections.abc import Iterator
 from json import dumps
 
-from plait.agents.complaints import judged
-from plait.agents.model import Brief, Command, Doing, Listener, Permission, Refused, Reports, Signal
+from plait.agents.complaints import classify_error
+from plait.agents.model import (
+    AttemptContext,
+    Command,
+    ActivityKind,
+    OutputParser,
+    Permission,
+    ProviderRefused,
+    CostReporting,
+    AgentEvent,
+)
 from plait.agents.prices import Tokens
-from plait.agents.tools.doings import bare, near
-from plait.agents.tools.events import Error, Events, Json, count, difference, doing, sub
-from plait.agents.tools.tool import Tool
-from plait.agents.tools.words import otherwise, unwrapped
+from plait.agents.tools.doings import strip_shell, shorten_path
+from plait.agents.tools.events import (
+    ToolError,
+    JsonLinesParser,
+    Json,
+    get_count,
+    spend_since,
+    make_activity,
+    get_object,
+)
+from plait.agents.tools.tool import CodingTool
+from plait.agents.tools.words import guess_category, unwrap_error
 from plait.core.reports import Outcome
 from plait.core.settings import NO_SPEND, Spend
 from plait.core.status import Category
 
 _RECONNECTS = re.compile(r"Reconnecting\.\.\. ?(?P<how>[^(]*?) ?\((?P<why>.*)\)", re.DOTALL)
 _STATUS = re.compile(r"\bstatus:? ([45]\d\d)\b")
-_LOGGED = re.compile(
+_LOG_LINE = re.compile(
     r"\d{4}-\d\d-\d\dT\S+ +(?:ERROR|WARN|INFO|DEBUG|TRACE)\b|WARNING: proceeding, even though"
 )
 _NOISE = ("Reading additional input from stdin", "Reading prompt from stdin")
-_GONE = "no rollout found for thread"
-_WRONG = ("Not inside a trusted directory", "Error loading config")
+_SESSION_GONE = "no rollout found for thread"
+_USAGE_ERRORS = ("Not inside a trusted directory", "Error loading config")
 
 
-class Codex(Tool):
+class Codex(CodingTool):
     program = "codex"
-    maker = "openai"
-    told = Reports.TOKENS
+    default_provider = "openai"
+    cost_reporting = CostReporting.TOKENS
 
-    def command(self, brief: Brief) -> Command:
+    def build_command(self, context: AttemptContext) -> Command:
         """A person's words come before the subcommand, which knows fewer of them."""
         words = ["exec", "--json", "--skip-git-repo-check", "-c", "analytics.enabled=false"]
-        words += self.permit(
+        words += self.permission_args(
             ("--dangerously-bypass-approvals-and-sandbox",), ("--sandbox", "workspace-write")
         )
-        words += self._trust(brief.workspace)
-        goes_on = ("resume", brief.session) if brief.session else ()
-        return Command((*self.argv(*words, *self.choice(brief)), *goes_on, "-"), brief.prompt_file)
+        words += self._trust_args(context.workspace)
+        goes_on = ("resume", context.session) if context.session else ()
+        return Command(
+            (*self.build_argv(*words, *self.model_and_session_args(context)), *goes_on, "-"),
+            context.prompt_file,
+        )
 
-    def listen(self, before: Spend = NO_SPEND) -> Listener:
-        return _Heard(self, before)
+    def create_parser(self, before: Spend = NO_SPEND) -> OutputParser:
+        return _CodexParser(self, before)
 
-    def _trust(self, workspace: str) -> tuple[str, ...]:
+    def _trust_args(self, workspace: str) -> tuple[str, ...]:
         """Otherwise it writes every folder it works in into the user's settings, as one to be trusted."""
         if self.spec.permission is Permission.OWN or not workspace.isprintable():
             return ()
@@ -56,109 +76,111 @@ class Codex(Tool):
         return ("-c", f'projects={{{key}={{trust_level="trusted"}}}}')
 
 
-class _Heard(Events):
-    exit_counts = True
+class _CodexParser(JsonLinesParser):
+    trust_exit_status = True
 
     def __init__(self, tool: Codex, before: Spend) -> None:
-        super().__init__(before, tool.may)
-        self.deeds = 0
+        super().__init__(before, tool.permission_note)
+        self.changes_made = 0
         self._tool = tool
-        self._trouble = ""  # what it is trying to get over
+        self._reconnect_reason = ""  # what it is trying to get over
 
-    def event(self, event: Json) -> Iterator[Signal]:
+    def handle_event(self, event: Json) -> Iterator[AgentEvent]:
         match event.get("type"):
             case "thread.started":
-                yield from self.known(event.get("thread_id"))
+                yield from self.update_session(event.get("thread_id"))
             case "item.started" | "item.updated" | "item.completed":
-                self._trouble = ""
-                yield from self._item(sub(event, "item"), over=event.get("type") == "item.completed")
+                self._reconnect_reason = ""
+                yield from self._handle_item(
+                    get_object(event, "item"), over=event.get("type") == "item.completed"
+                )
             case "error":
-                yield from self._complaint(str(event.get("message") or ""))
+                yield from self._handle_error(str(event.get("message") or ""))
             case "turn.failed":
-                self.error = _error(str(sub(event, "error").get("message") or ""))
-                yield from doing(self.error.said, Doing.FAILS)
+                self.error = _parse_error(str(get_object(event, "error").get("message") or ""))
+                yield from make_activity(self.error.message, ActivityKind.FAILS)
             case "turn.completed":
-                self.finished, self.error, self._trouble = True, None, ""
-                yield from self.used(self._spent(sub(event, "usage")))
+                self.finished, self.error, self._reconnect_reason = True, None, ""
+                yield from self.report_spend(self._read_spend(get_object(event, "usage")))
             case _:
                 pass
 
-    def text(self, line: str) -> Iterator[Signal]:
-        if _GONE in line:
-            self.gone = True
-        elif line.startswith(_WRONG):
-            self.error = Error(line.strip(), category=Category.USAGE)
-        if not line.startswith(_NOISE) and not _LOGGED.match(line):
-            yield from super().text(line)
+    def handle_text(self, line: str) -> Iterator[AgentEvent]:
+        if _SESSION_GONE in line:
+            self.session_gone = True
+        elif line.startswith(_USAGE_ERRORS):
+            self.error = ToolError(line.strip(), category=Category.USAGE)
+        if not line.startswith(_NOISE) and not _LOG_LINE.match(line):
+            yield from super().handle_text(line)
 
-    def end(self, code: int, tail: str, said_at: float) -> Outcome:
-        if code and self.error is None and self._trouble:
-            self.error = _error(self._trouble)
-        return super().end(code, tail, said_at)
+    def finish(self, code: int, tail: str, printed_at: float) -> Outcome:
+        if code and self.error is None and self._reconnect_reason:
+            self.error = _parse_error(self._reconnect_reason)
+        return super().finish(code, tail, printed_at)
 
-    def _complaint(self, said: str) -> Iterator[Signal]:
+    def _handle_error(self, said: str) -> Iterator[AgentEvent]:
         found = _RECONNECTS.fullmatch(said)
         if found is None:
-            self.error = _error(said)
-            yield from doing(self.error.said, Doing.FAILS)
+            self.error = _parse_error(said)
+            yield from make_activity(self.error.message, ActivityKind.FAILS)
             return
-        self._trouble = found["why"]
-        error = _error(found["why"])
-        why = judged(error.said, error.status)
+        self._reconnect_reason = found["why"]
+        error = _parse_error(found["why"])
+        why = classify_error(error.message, error.status)
         if why is not None and why.category is Category.RATE_LIMIT:
-            yield Refused(why.wait)
-        yield from doing(f"reconnecting, {found['how'].strip()}: {error.said}", Doing.WAITS)
+            yield ProviderRefused(why.wait)
+        yield from make_activity(f"reconnecting, {found['how'].strip()}: {error.message}", ActivityKind.WAITS)
 
-    def _item(self, item: Json, *, over: bool) -> Iterator[Signal]:
+    def _handle_item(self, item: Json, *, over: bool) -> Iterator[AgentEvent]:
         match item.get("type"):
             case "agent_message":
-                self.said = str(item.get("text") or "")
-                yield from doing(self.said, Doing.SAYS)
+                self.last_message = str(item.get("text") or "")
+                yield from make_activity(self.last_message, ActivityKind.SAYS)
             case "reasoning":
-                yield from doing(item.get("text"), Doing.THINKS)
+                yield from make_activity(item.get("text"), ActivityKind.THINKS)
             case "command_execution":
-                yield from self._ran(item, over=over)
+                yield from self._handle_command(item, over=over)
             case "file_change":
-                yield from self._changed(item, over=over)
+                yield from self._handle_file_change(item, over=over)
             case "mcp_tool_call" if not over:
-                self.did()
-                yield from doing(f"using {item.get('tool')}", Doing.USES)
+                self.record_change()
+                yield from make_activity(f"using {item.get('tool')}", ActivityKind.USES)
             case "web_search":
-                yield from doing("searching for", Doing.SEARCHES, item.get("query"))
+                yield from make_activity("searching for", ActivityKind.SEARCHES, item.get("query"))
             case "todo_list":
-                items = (sub(one) for one in item.get("items") or ())
+                items = (get_object(one) for one in item.get("items") or ())
                 current = next((one for one in items if one.get("completed") is False), None)
-                yield from self.stage(current.get("text") if current else None)
+                yield from self.update_phase(current.get("text") if current else None)
             case _:
                 pass
 
-    def _ran(self, item: Json, *, over: bool) -> Iterator[Signal]:
-        said = bare(str(item.get("command") or ""))
+    def _handle_command(self, item: Json, *, over: bool) -> Iterator[AgentEvent]:
+        said = strip_shell(str(item.get("command") or ""))
         if item.get("status") == "declined":
             self.denied.append("a shell")
-            yield from doing("it was not allowed to run", Doing.FAILS, said)
+            yield from make_activity("it was not allowed to run", ActivityKind.FAILS, said)
         elif not over:
-            self.did()
-            yield from doing("running", Doing.RUNS, said)
-        elif not self.deeds:
-            self.did()  # some commands are told only when they are over
+            self.record_change()
+            yield from make_activity("running", ActivityKind.RUNS, said)
+        elif not self.changes_made:
+            self.record_change()  # some commands are told only when they are over
 
-    def _changed(self, item: Json, *, over: bool) -> Iterator[Signal]:
-        files = [near(str(sub(one).get("path") or "")) for one in item.get("changes") or ()]
+    def _handle_file_change(self, item: Json, *, over: bool) -> Iterator[AgentEvent]:
+        files = [shorten_path(str(get_object(one).get("path") or "")) for one in item.get("changes") or ()]
         if item.get("status") in {"failed", "declined"}:
-            yield from doing("could not change", Doing.FAILS, ", ".join(files))
+            yield from make_activity("could not change", ActivityKind.FAILS, ", ".join(files))
             return
-        self.did()
+        self.record_change()
         if over:
-            yield from doing("editing", Doing.EDITS, ", ".join(files))
+            yield from make_activity("editing", ActivityKind.EDITS, ", ".join(files))
 
-    def _spent(self, usage: Json) -> Spend:
+    def _read_spend(self, usage: Json) -> Spend:
         """Of this attempt: what the session took in all, less what it had taken; unless it counts from nothing again."""
-        read, cached = count(usage, "input_tokens"), count(usage, "cached_input_tokens")
-        whole = self._tool.spend(Tokens(read, count(usage, "output_tokens"), cached))
-        return difference(whole, self.before)
+        read, cached = get_count(usage, "input_tokens"), get_count(usage, "cached_input_tokens")
+        whole = self._tool.compute_spend(Tokens(read, get_count(usage, "output_tokens"), cached))
+        return spend_since(whole, self.before)
 
 
-def _error(said: str) -> Error:
+def _parse_error(said: str) -> ToolError:
     found = _STATUS.search(said)
-    return Error(unwrapped(said), int(found[1]) if found else None, otherwise=otherwise(said))
+    return ToolError(unwrap_error(said), int(found[1]) if found else None, fallback=guess_category(said))

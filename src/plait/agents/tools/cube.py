@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from plait.agents.listening import Listening
-from plait.agents.model import AgentSpec, Brief, Command, Listener, Reports
-from plait.agents.tools.tool import Tool
-from plait.agents.tools.whole import refuse_edits
+from plait.agents.listening import PlainTextParser
+from plait.agents.model import AgentSpec, AttemptContext, Command, OutputParser, CostReporting
+from plait.agents.tools.tool import CodingTool
+from plait.agents.tools.whole import reject_edits_permission
 from plait.core.settings import NO_SPEND, Spend
 
 
-class Cube(Tool):
+class Cube(CodingTool):
     program = "cube"
-    maker = "cube"
-    told = Reports.NOTHING
+    default_provider = "cube"
+    cost_reporting = CostReporting.NOTHING
 
     def __init__(self, spec: AgentSpec) -> None:
-        refuse_edits(spec, "its own settings say what its agents may do")
+        reject_edits_permission(spec, "its own settings say what its agents may do")
         super().__init__(spec)
 
-    def command(self, brief: Brief) -> Command:
+    def build_command(self, context: AttemptContext) -> Command:
         """It goes on with a task by the file's name: from the second attempt on."""
-        again = ("--resume",) if brief.attempt.n > 1 else ()
-        return Command(self.argv("auto", brief.task_file, *again))
+        again = ("--resume",) if context.attempt.n > 1 else ()
+        return Command(self.build_argv("auto", context.task_file, *again))
 
-    def listen(self, before: Spend = NO_SPEND) -> Listener:  # noqa: ARG002 - it has no sessions
-        return Listening(words=True)
+    def create_parser(self, before: Spend = NO_SPEND) -> OutputParser:  # noqa: ARG002 - it has no sessions
+        return PlainTextParser(use_output=True)

@@ -6,14 +6,23 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from plait.agents.failures import killed, outcome
-from plait.agents.model import AgentSpec, Brief, Command, Doing, Listener, Reports, Signal, Used
-from plait.agents.plain import cut, plain
-from plait.agents.tools.events import Error, doing, failed, micro
-from plait.agents.tools.providers import error, refused
-from plait.agents.tools.routed import Routed
-from plait.agents.tools.tool import READ_FILE
-from plait.agents.tools.whole import refuse_edits
+from plait.agents.failures import was_killed, classify_exit
+from plait.agents.model import (
+    AgentSpec,
+    AttemptContext,
+    Command,
+    ActivityKind,
+    OutputParser,
+    CostReporting,
+    AgentEvent,
+    SpendUpdated,
+)
+from plait.agents.plain import truncate, to_plain_text
+from plait.agents.tools.events import ToolError, make_activity, make_failure, to_microdollars
+from plait.agents.tools.providers import make_provider_error, report_refusal
+from plait.agents.tools.routed import MultiProviderTool
+from plait.agents.tools.tool import READ_PROMPT_FILE
+from plait.agents.tools.whole import reject_edits_permission
 from plait.core.reports import Outcome
 from plait.core.settings import NO_SPEND, Spend
 from plait.core.status import Category
@@ -24,111 +33,117 @@ _ENV = (
     ("MSWEA_COST_TRACKING", "ignore_errors"),  # it would not start with a model that it knows no price of
 )
 _STEP = re.compile(r"mini-swe-agent \(step (?P<step>\d{1,9}), \$(?P<cost>\d{1,9}\.\d+)\):")
-_OTHERS = frozenset({"System:", "User:", "Tool:"})
+_OTHER_SPEAKERS = frozenset({"System:", "User:", "Tool:"})
 _RETRY = re.compile(r"Retrying \S+ in (?P<seconds>\d+(?:\.\d+)?) seconds as it raised (?P<why>.+)")
 _EXIT = "Exit:"
-_AFTER = "Saved trajectory"
+_EXIT_FOLLOWED_BY = "Saved trajectory"
 _FRAME = re.compile(
     "[\u2500-\u257f]"
 )  # a stack, drawn on the other stream: it may come between any two lines
 _GAVE_UP = re.compile(r"[A-Z]\w+(?:Error|Exceeded|Exception|Interruption)")
 _NO_MODEL = "ValueError: No default model set"
-_UNSET = Error("no model is set for it: say which under [agents.models]", category=Category.USAGE)
+_NO_MODEL_ERROR = ToolError(
+    "no model is set for it: say which under [agents.models]", category=Category.USAGE
+)
 _FENCE = "```"
-_LONGEST = 2000  # characters of its last words
+_MAX_EXIT_CHARS = 2000  # characters of its last words
 
 
-class Mini(Routed):
+class Mini(MultiProviderTool):
     program = "mini"
-    told = Reports.COST
+    cost_reporting = CostReporting.COST
 
     def __init__(self, spec: AgentSpec) -> None:
-        refuse_edits(spec, "a shell is all it has")
+        reject_edits_permission(spec, "a shell is all it has")
         super().__init__(spec)
 
-    def command(self, brief: Brief) -> Command:
+    def build_command(self, context: AttemptContext) -> Command:
         words = (
-            *self.choice(brief),
-            *self.permit(("--yolo",), ()),
-            *("--exit-immediately", "--output", f"{brief.folder}/mini.trajectory.json"),
+            *self.model_and_session_args(context),
+            *self.permission_args(("--yolo",), ()),
+            *("--exit-immediately", "--output", f"{context.folder}/mini.trajectory.json"),
         )
-        return Command((*self.argv(*words), "--task", READ_FILE.format(brief.prompt_file)), None, _ENV)
+        return Command(
+            (*self.build_argv(*words), "--task", READ_PROMPT_FILE.format(context.prompt_file)), None, _ENV
+        )
 
-    def listen(self, before: Spend = NO_SPEND) -> Listener:  # noqa: ARG002 - it has no sessions
-        return _Heard()
+    def create_parser(self, before: Spend = NO_SPEND) -> OutputParser:  # noqa: ARG002 - it has no sessions
+        return _MiniParser()
 
 
-class _Heard:
+class _MiniParser:
     """What it was asked and what commands print is passed over: only its own words are told."""
 
     def __init__(self) -> None:
-        self._speaks = False
+        self._in_own_message = False
         self._fenced = False
-        self._last: str | None = None  # how it says that it ended
-        self._open = False
-        self._unset = False  # whether it knows of no model
+        self._exit_message: str | None = None  # how it says that it ended
+        self._exit_continues = False
+        self._model_missing = False  # whether it knows of no model
         self._spend = NO_SPEND
 
-    def hear(self, line: str) -> Sequence[Signal]:
-        told = plain(line)
+    def feed(self, line: str) -> Sequence[AgentEvent]:
+        told = to_plain_text(line)
         if _FRAME.match(told):
             return ()
         if not told:
-            self._open = self._open and not self._last
+            self._exit_continues = self._exit_continues and not self._exit_message
             return ()
-        return tuple(self._read(told))
+        return tuple(self._read_line(told))
 
-    def missed(self) -> None:
+    def mark_gap(self) -> None:
         pass
 
-    def end(self, code: int, tail: str, said_at: float) -> Outcome:
+    def finish(self, code: int, tail: str, printed_at: float) -> Outcome:
         """Where it dies, it first says of what; the stack that follows is long."""
-        last = self._last
-        if killed(code):
-            ended = outcome(code, tail)
-        elif code and (self._unset or last):
-            ended = failed(code, _UNSET if self._unset else error(last or ""), said_at)
+        last = self._exit_message
+        if was_killed(code):
+            ended = classify_exit(code, tail)
+        elif code and (self._model_missing or last):
+            ended = make_failure(
+                code, _NO_MODEL_ERROR if self._model_missing else make_provider_error(last or ""), printed_at
+            )
         elif code:
-            ended = outcome(code, tail, said_at=said_at, words=True)
+            ended = classify_exit(code, tail, printed_at=printed_at, use_output=True)
         elif last is None:
             ended = Outcome(Category.TASK, code, "it ended without saying how")
         elif _GAVE_UP.fullmatch(last):
-            ended = Outcome(Category.TASK, code, f"it gave up: {cut(last, 100)}")
+            ended = Outcome(Category.TASK, code, f"it gave up: {truncate(last, 100)}")
         else:
             ended = Outcome(Category.OK, code)
         return replace(ended, spend=self._spend)
 
-    def _read(self, told: str) -> Iterator[Signal]:
+    def _read_line(self, told: str) -> Iterator[AgentEvent]:
         if told == _EXIT:
-            self._last, self._open, self._speaks = "", True, False
-        elif self._open:
-            self._open = not told.startswith(_AFTER)
-            if self._open and self._last is not None:
-                self._last = f"{self._last} {told}".strip()[:_LONGEST]
+            self._exit_message, self._exit_continues, self._in_own_message = "", True, False
+        elif self._exit_continues:
+            self._exit_continues = not told.startswith(_EXIT_FOLLOWED_BY)
+            if self._exit_continues and self._exit_message is not None:
+                self._exit_message = f"{self._exit_message} {told}".strip()[:_MAX_EXIT_CHARS]
         elif step := _STEP.fullmatch(told):
-            yield from self._step(step)
-        elif told in _OTHERS:
-            self._speaks = False
+            yield from self._handle_step(step)
+        elif told in _OTHER_SPEAKERS:
+            self._in_own_message = False
         elif again := _RETRY.match(told):
-            yield from refused(again["why"], after=float(again["seconds"]))
-            yield from doing(told, Doing.WAITS)
+            yield from report_refusal(again["why"], after=float(again["seconds"]))
+            yield from make_activity(told, ActivityKind.WAITS)
         elif told.startswith(_NO_MODEL):
-            self._unset = True
-        elif self._speaks:
-            yield from self._own(told)
+            self._model_missing = True
+        elif self._in_own_message:
+            yield from self._read_own_line(told)
 
-    def _step(self, step: re.Match[str]) -> Iterator[Signal]:
-        self._speaks, self._fenced = True, False
-        spend = Spend(micro(float(step["cost"])))
+    def _handle_step(self, step: re.Match[str]) -> Iterator[AgentEvent]:
+        self._in_own_message, self._fenced = True, False
+        spend = Spend(to_microdollars(float(step["cost"])))
         if self._spend.at_least(spend) != self._spend:
             self._spend = spend
-            yield Used(spend)
+            yield SpendUpdated(spend)
 
-    def _own(self, told: str) -> Iterator[Signal]:
+    def _read_own_line(self, told: str) -> Iterator[AgentEvent]:
         if told.startswith(_FENCE):
             self._fenced = not self._fenced
         elif self._fenced:
-            self._speaks = False  # the first line of a command says enough
-            yield from doing("running", Doing.RUNS, told)
+            self._in_own_message = False  # the first line of a command says enough
+            yield from make_activity("running", ActivityKind.RUNS, told)
         else:
-            yield from doing(told, Doing.SAYS)
+            yield from make_activity(told, ActivityKind.SAYS)

@@ -8,55 +8,73 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 
-from plait.agents.model import AgentSpec, Brief, Command, Listener, Price, Reports, Signal
-from plait.agents.prices import Tokens, price, spend
-from plait.agents.tools.events import Json, count
-from plait.agents.tools.model_spec import FILE, ModelSpec, encode, server, settings
-from plait.agents.tools.own import Own, text_of
-from plait.agents.tools.tool import Tool
+from plait.agents.model import (
+    AgentSpec,
+    AttemptContext,
+    Command,
+    OutputParser,
+    Price,
+    CostReporting,
+    AgentEvent,
+)
+from plait.agents.prices import Tokens, find_price, compute_spend
+from plait.agents.tools.events import Json, get_count
+from plait.agents.tools.model_spec import (
+    JOB_SPEC_FILE,
+    ModelJobSpec,
+    encode_spec,
+    find_server,
+    decode_settings,
+)
+from plait.agents.tools.own import PlaitProtocolParser, get_text
+from plait.agents.tools.tool import CodingTool
 from plait.core.settings import NO_SPEND, Spend
 
-MODULE = "plait.site.modeljob"
+JOB_MODULE = "plait.site.modeljob"
 
 
-class Model(Tool):
-    maker = "model"
-    told = Reports.TOKENS
+class ModelAgent(CodingTool):
+    default_provider = "model"
+    cost_reporting = CostReporting.TOKENS
 
     def __init__(self, spec: AgentSpec) -> None:
         """Raises ConfigError."""
         super().__init__(spec)
-        self._settings = settings(spec.options)
+        self._settings = decode_settings(spec.options)
 
     @property
     def provider(self) -> str:
         """The server: its limits are what jobs run into."""
-        return self.spec.account or server(self.spec.options) or self.maker
+        return self.spec.account or find_server(self.spec.options) or self.default_provider
 
-    def command(self, brief: Brief) -> Command:
-        task = brief.task
-        spec = ModelSpec(
+    def build_command(self, context: AttemptContext) -> Command:
+        task = context.task
+        spec = ModelJobSpec(
             task.id,
             task.title,
             task.body,
-            self.model(brief),
-            brief.workspace,
-            brief.folder,
-            brief.feedback,
+            self.choose_model(context),
+            context.workspace,
+            context.folder,
+            context.feedback,
             task.job,
             task.touches,
             task.origin.file if task.origin is not None else "",
             self._settings,
         )
-        argv = (sys.executable, "-E", "-P", "-m", MODULE, f"{brief.folder}/{FILE}")
+        argv = (sys.executable, "-E", "-P", "-m", JOB_MODULE, f"{context.folder}/{JOB_SPEC_FILE}")
         # The prompt has what the task has not: why it is done again, what a check printed, both sides of a conflict.
-        return Command(argv, brief.prompt_file if brief.feedback else None, files=((FILE, encode(spec)),))
+        return Command(
+            argv,
+            context.prompt_file if context.feedback else None,
+            files=((JOB_SPEC_FILE, encode_spec(spec)),),
+        )
 
-    def listen(self, before: Spend = NO_SPEND) -> Listener:
-        return Heard(self.spec.prices, before)
+    def create_parser(self, before: Spend = NO_SPEND) -> OutputParser:
+        return ModelJobParser(self.spec.prices, before)
 
 
-class Heard(Own):
+class ModelJobParser(PlaitProtocolParser):
     """`usage` objects are what one model has used so far; several models may have been at work."""
 
     def __init__(self, prices: tuple[Price, ...], before: Spend = NO_SPEND) -> None:
@@ -64,11 +82,15 @@ class Heard(Own):
         self._prices = prices
         self._tokens: dict[str, Tokens] = {}
 
-    def usage(self, event: Json) -> Iterator[Signal]:
-        model = text_of(event, "model")
-        self._tokens[model] = Tokens(count(event, "input"), count(event, "output"), count(event, "cached"))
-        each = (spend(tokens, price(self._prices, name)) for name, tokens in self._tokens.items())
-        yield from self.used(sum(each, NO_SPEND))
+    def handle_usage(self, event: Json) -> Iterator[AgentEvent]:
+        model = get_text(event, "model")
+        self._tokens[model] = Tokens(
+            get_count(event, "input"), get_count(event, "output"), get_count(event, "cached")
+        )
+        each = (
+            compute_spend(tokens, find_price(self._prices, name)) for name, tokens in self._tokens.items()
+        )
+        yield from self.report_spend(sum(each, NO_SPEND))
 
-    def result(self, event: Json) -> None:
-        self.said = text_of(event, "said")
+    def handle_result(self, event: Json) -> None:
+        self.last_message = get_text(event, "said")

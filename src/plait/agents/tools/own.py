@@ -6,63 +6,67 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from plait.agents.model import Doing, Signal
-from plait.agents.tools.events import Error, Events, Json, doing
-from plait.agents.waits import NO_WAIT, Wait
+from plait.agents.model import ActivityKind, AgentEvent
+from plait.agents.tools.events import ToolError, JsonLinesParser, Json, make_activity
+from plait.agents.waits import NO_RETRY_AFTER, RetryAfter
 from plait.core.status import Category
 
-_LONGEST_WAIT = 40 * 86400.0  # seconds: no provider means more
+_MAX_PROTOCOL_WAIT_SECONDS = 40 * 86400.0  # seconds: no provider means more
 
 
-class Own(Events):
+class PlaitProtocolParser(JsonLinesParser):
     """A listener. What is spent and what came of it, each process tells in its own way."""
 
-    def usage(self, event: Json) -> Iterator[Signal]:
+    def handle_usage(self, event: Json) -> Iterator[AgentEvent]:
         raise NotImplementedError
 
-    def result(self, event: Json) -> None:
+    def handle_result(self, event: Json) -> None:
         raise NotImplementedError
 
-    def text(self, line: str) -> Iterator[Signal]:
-        yield from doing(line, Doing.SAYS)
+    def handle_text(self, line: str) -> Iterator[AgentEvent]:
+        yield from make_activity(line, ActivityKind.SAYS)
 
-    def event(self, event: Json) -> Iterator[Signal]:
+    def handle_event(self, event: Json) -> Iterator[AgentEvent]:
         match event.get("type"):
             case "phase":
-                yield from self.stage(event.get("name"))
+                yield from self.update_phase(event.get("name"))
             case "activity":
-                yield from doing(event.get("text"), _kind(event.get("doing")))
+                yield from make_activity(event.get("text"), _parse_kind(event.get("doing")))
             case "usage":
-                yield from self.usage(event)
+                yield from self.handle_usage(event)
             case "result":
                 self.finished = True
-                self.result(event)
+                self.handle_result(event)
             case "error":
-                self.error = _error(event)
-                yield from doing(self.error.said, Doing.FAILS)
+                self.error = _parse_error(event)
+                yield from make_activity(self.error.message, ActivityKind.FAILS)
             case _:
                 pass
 
 
-def text_of(event: Json, name: str) -> str:
+def get_text(event: Json, name: str) -> str:
     value = event.get(name)
     return value if isinstance(value, str) else ""
 
 
-def _error(event: Json) -> Error:
-    status, category = event.get("status"), _category(event.get("category"))
+def _parse_error(event: Json) -> ToolError:
+    status, category = event.get("status"), _parse_category(event.get("category"))
     number = status if isinstance(status, int) else None
-    return Error(text_of(event, "message"), number, category, wait=_wait(event.get("retry_after")))
+    return ToolError(get_text(event, "message"), number, category, wait=_parse_wait(event.get("retry_after")))
 
 
-def _wait(after: object) -> Wait:
-    sound = isinstance(after, int | float) and not isinstance(after, bool) and 0 < after <= _LONGEST_WAIT
-    return Wait(float(after)) if sound else NO_WAIT  # type: ignore[arg-type]  # a number, as was just seen
+def _parse_wait(after: object) -> RetryAfter:
+    sound = (
+        isinstance(after, int | float)
+        and not isinstance(after, bool)
+        and 0 < after <= _MAX_PROTOCOL_WAIT_SECONDS
+    )
+    return RetryAfter(float(after)) if sound else NO_RETRY_AFTER  # type: ignore[arg-type]  # a number, as was just seen
 
 
-def _category(said: object) -> Category | None:
+def _parse_category(said: object) -> Category | None:
     return Category(said) if isinstance(said, str) and said in set(Category) else None
 
 
-def _kind(said: object) -> Doing:
-    return Doing(said) if isinstance(said, str) and said in set(Doing) else Doing.SAYS
+def _parse_kind(said: object) -> ActivityKind:
+    return ActivityKind(said) if isinstance(said, str) and said in set(ActivityKind) else ActivityKind.SAYS

@@ -2,45 +2,47 @@
 
 from __future__ import annotations
 
-from plait.agents.listening import Listening
-from plait.agents.model import AgentSpec, Brief, Command, Listener, Permission, Reports
-from plait.agents.tools.tool import READ_FILE, Tool
-from plait.agents.tools.whole import refuse_edits
+from plait.agents.listening import PlainTextParser
+from plait.agents.model import AgentSpec, AttemptContext, Command, OutputParser, Permission, CostReporting
+from plait.agents.tools.tool import READ_PROMPT_FILE, CodingTool
+from plait.agents.tools.whole import reject_edits_permission
 from plait.core.settings import NO_SPEND, Spend
 
 
-class _Untried(Tool):
-    told = Reports.NOTHING
+class _PlainTextTool(CodingTool):
+    cost_reporting = CostReporting.NOTHING
 
-    def listen(self, before: Spend = NO_SPEND) -> Listener:  # noqa: ARG002 - no session is known
-        return Listening(words=True)
+    def create_parser(self, before: Spend = NO_SPEND) -> OutputParser:  # noqa: ARG002 - no session is known
+        return PlainTextParser(use_output=True)
 
 
-class Amp(_Untried):
+class Amp(_PlainTextTool):
     program = "amp"
-    maker = "amp"
+    default_provider = "amp"
 
     def __init__(self, spec: AgentSpec) -> None:
-        refuse_edits(spec, "its own settings say what it may do")
+        reject_edits_permission(spec, "its own settings say what it may do")
         super().__init__(spec)
 
-    def command(self, brief: Brief) -> Command:
+    def build_command(self, context: AttemptContext) -> Command:
         """It chooses its model itself."""
-        words = (*self.permit(("--dangerously-allow-all",), ()), "--execute")
-        return Command(self.argv(*words), brief.prompt_file)
+        words = (*self.permission_args(("--dangerously-allow-all",), ()), "--execute")
+        return Command(self.build_argv(*words), context.prompt_file)
 
 
-class Goose(_Untried):
+class Goose(_PlainTextTool):
     program = "goose"
-    maker = "goose"
+    default_provider = "goose"
 
-    def command(self, brief: Brief) -> Command:
-        model = self.model(brief)
+    def build_command(self, context: AttemptContext) -> Command:
+        model = self.choose_model(context)
         env = (
             *((("GOOSE_MODE", self._mode),) if self._mode else ()),
             *((("GOOSE_MODEL", model),) if model else ()),
         )
-        return Command(self.argv("run", "--no-session", "--instructions", brief.prompt_file), None, env)
+        return Command(
+            self.build_argv("run", "--no-session", "--instructions", context.prompt_file), None, env
+        )
 
     @property
     def _mode(self) -> str:
@@ -53,18 +55,18 @@ class Goose(_Untried):
                 return ""
 
 
-class CursorAgent(_Untried):
+class CursorAgent(_PlainTextTool):
     program = "cursor-agent"
-    maker = "cursor"
+    default_provider = "cursor"
 
     def __init__(self, spec: AgentSpec) -> None:
-        refuse_edits(spec, "it proposes changes or makes them, with all the rest")
+        reject_edits_permission(spec, "it proposes changes or makes them, with all the rest")
         super().__init__(spec)
 
-    def command(self, brief: Brief) -> Command:
+    def build_command(self, context: AttemptContext) -> Command:
         words = (
             *("--print", "--output-format", "text"),
-            *self.permit(("--force",), ()),
-            *self.choice(brief),
+            *self.permission_args(("--force",), ()),
+            *self.model_and_session_args(context),
         )
-        return Command((*self.argv(*words), READ_FILE.format(brief.prompt_file)))
+        return Command((*self.build_argv(*words), READ_PROMPT_FILE.format(context.prompt_file)))

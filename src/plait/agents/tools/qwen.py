@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from plait.agents.model import Brief, Command, Doing, Listener, Reports, Signal
-from plait.agents.prices import Tally, Tokens
-from plait.agents.tools.doings import Uses
-from plait.agents.tools.events import Error, Json, count, difference, doing, sub
-from plait.agents.tools.tool import Tool
-from plait.agents.tools.words import MISREAD, api_error, otherwise
+from plait.agents.model import AttemptContext, Command, ActivityKind, OutputParser, CostReporting, AgentEvent
+from plait.agents.prices import TokenCounter, Tokens
+from plait.agents.tools.doings import ToolUseParser
+from plait.agents.tools.events import ToolError, Json, get_count, spend_since, make_activity, get_object
+from plait.agents.tools.tool import CodingTool
+from plait.agents.tools.words import USAGE_ERROR_PREFIXES, extract_api_error, guess_category
 from plait.core.settings import NO_SPEND, Spend
 from plait.core.status import Category
 
@@ -21,88 +21,95 @@ _ENV = (
     ("QWEN_CODE_NO_RELAUNCH", "true"),  # otherwise what is asked to stop is not what works
     ("NO_BROWSER", "true"),
 )
-_GONE = "No saved session found"
+_SESSION_GONE = "No saved session found"
 
 
-class Qwen(Tool):
+class Qwen(CodingTool):
     program = "qwen"
-    maker = "qwen"
-    told = Reports.TOKENS
+    default_provider = "qwen"
+    cost_reporting = CostReporting.TOKENS
 
-    def command(self, brief: Brief) -> Command:
-        words = ("--output-format=stream-json", *self.permit(("--yolo",), ("--approval-mode=auto-edit",)))
-        return Command(self.argv(*words, *self.choice(brief, "--resume")), brief.prompt_file, _ENV)
+    def build_command(self, context: AttemptContext) -> Command:
+        words = (
+            "--output-format=stream-json",
+            *self.permission_args(("--yolo",), ("--approval-mode=auto-edit",)),
+        )
+        return Command(
+            self.build_argv(*words, *self.model_and_session_args(context, "--resume")),
+            context.prompt_file,
+            _ENV,
+        )
 
-    def listen(self, before: Spend = NO_SPEND) -> Listener:
-        return _Heard(self, before)
+    def create_parser(self, before: Spend = NO_SPEND) -> OutputParser:
+        return _QwenParser(self, before)
 
 
-class _Heard(Uses):
-    exit_counts = True
-    last_word = '{"type":"result"'
+class _QwenParser(ToolUseParser):
+    trust_exit_status = True
+    result_prefix = '{"type":"result"'
 
     def __init__(self, tool: Qwen, before: Spend) -> None:
-        super().__init__(before, tool.may)
+        super().__init__(before, tool.permission_note)
         self._tool = tool
         self._model = ""
-        self._asked = Tally()
-        self._silent = False  # whether the model wrote nothing of the last message
+        self._token_counter = TokenCounter()
+        self._message_empty = False  # whether the model wrote nothing of the last message
 
-    def event(self, event: Json) -> Iterator[Signal]:
-        yield from self.known(event.get("session_id"))
+    def handle_event(self, event: Json) -> Iterator[AgentEvent]:
+        yield from self.update_session(event.get("session_id"))
         match event.get("type"):
             case "system" if event.get("subtype") == "init":
                 self.workspace = str(event.get("cwd") or "")
                 self._model = str(event.get("model") or "")
             case "assistant":
-                yield from self._message(sub(event, "message"))
+                yield from self._handle_message(get_object(event, "message"))
             case "result":
-                yield from self._result(event)
+                yield from self._handle_result(event)
             case _:
                 pass
 
-    def text(self, line: str) -> Iterator[Signal]:
-        self.gone = self.gone or line.startswith(_GONE)
-        if line.startswith(MISREAD):
-            self.error = Error(line.strip(), category=Category.USAGE)
-        yield from super().text(line)
+    def handle_text(self, line: str) -> Iterator[AgentEvent]:
+        self.session_gone = self.session_gone or line.startswith(_SESSION_GONE)
+        if line.startswith(USAGE_ERROR_PREFIXES):
+            self.error = ToolError(line.strip(), category=Category.USAGE)
+        yield from super().handle_text(line)
 
-    def _message(self, message: Json) -> Iterator[Signal]:
+    def _handle_message(self, message: Json) -> Iterator[AgentEvent]:
         for part in message.get("content") or ():
-            yield from self.part(sub(part))
-        asked = _tokens(sub(message, "usage"))
-        self._silent = not asked.output
-        whole = self._asked.take(message.get("id"), asked)
-        yield from self.rising(self._tool.spend(whole, self._model))
+            yield from self.handle_part(get_object(part))
+        asked = _read_tokens(get_object(message, "usage"))
+        self._message_empty = not asked.output
+        whole = self._token_counter.add(message.get("id"), asked)
+        yield from self.report_growing_spend(self._tool.compute_spend(whole, self._model))
 
-    def _result(self, event: Json) -> Iterator[Signal]:
+    def _handle_result(self, event: Json) -> Iterator[AgentEvent]:
         self.finished, self.error = True, None
         said = event.get("result")
-        self.said = said if isinstance(said, str) else self.said
+        self.last_message = said if isinstance(said, str) else self.last_message
         for denial in event.get("permission_denials") or ():
-            self.denied.append(str(sub(denial).get("tool_name") or "a tool"))
-        self.error = self._failure(event)
+            self.denied.append(str(get_object(denial).get("tool_name") or "a tool"))
+        self.error = self._read_failure(event)
         if self.error is not None:
-            yield from doing(self.error.said, Doing.FAILS)
-        whole = self._tool.spend(_tokens(sub(event, "usage")), self._model)
-        yield from self.used(difference(whole, self.before))
+            yield from make_activity(self.error.message, ActivityKind.FAILS)
+        whole = self._tool.compute_spend(_read_tokens(get_object(event, "usage")), self._model)
+        yield from self.report_spend(spend_since(whole, self.before))
 
-    def _failure(self, event: Json) -> Error | None:
+    def _read_failure(self, event: Json) -> ToolError | None:
         """A message that begins so, or that the model wrote nothing of: its own words may end like that."""
-        told = api_error(self.said)
-        if told is not None and (self._silent or self.said.startswith("[API Error: ")):
-            return Error(told, otherwise=otherwise(told))
+        told = extract_api_error(self.last_message)
+        if told is not None and (self._message_empty or self.last_message.startswith("[API Error: ")):
+            return ToolError(told, fallback=guess_category(told))
         failed = event.get("is_error") is True or str(event.get("subtype")).startswith("error")
         if not failed:
             return None
-        message = sub(event, "error").get("message")
-        words = message if isinstance(message, str) else self.said or "it failed"
-        return Error(words, otherwise=otherwise(words))
+        message = get_object(event, "error").get("message")
+        words = message if isinstance(message, str) else self.last_message or "it failed"
+        return ToolError(words, fallback=guess_category(words))
 
 
-def _tokens(usage: Json) -> Tokens:
+def _read_tokens(usage: Json) -> Tokens:
     return Tokens(
-        count(usage, "input_tokens"),
-        count(usage, "output_tokens"),
-        count(usage, "cache_read_input_tokens", "cached_input_tokens"),
+        get_count(usage, "input_tokens"),
+        get_count(usage, "output_tokens"),
+        get_count(usage, "cache_read_input_tokens", "cached_input_tokens"),
     )

@@ -13,18 +13,18 @@ from json import dumps, loads
 
 from plait.agents.model import (
     AgentSpec,
-    Brief,
+    AttemptContext,
     Command,
-    Listener,
+    OutputParser,
     Permission,
     Price,
-    PromptBy,
-    Reports,
-    Signal,
+    PromptDelivery,
+    CostReporting,
+    AgentEvent,
 )
-from plait.agents.plain import plain
-from plait.agents.tools.events import Json, count
-from plait.agents.tools.own import Own, text_of
+from plait.agents.plain import to_plain_text
+from plait.agents.tools.events import Json, get_count
+from plait.agents.tools.own import PlaitProtocolParser, get_text
 from plait.core.contest import REFEREE
 from plait.core.decisions import Candidate
 from plait.core.errors import ConfigError
@@ -33,13 +33,13 @@ from plait.core.reports import Outcome
 from plait.core.settings import NO_SPEND, Spend
 from plait.core.status import Category
 
-MODULE = "plait.site.referee"
-FILE = "referee.json"
-RESULT = "result.json"  # who was chosen and why, in the attempt's folder
+REFEREE_MODULE = "plait.site.referee"
+REFEREE_SPEC_FILE = "referee.json"
+REFEREE_RESULT_FILE = "result.json"  # who was chosen and why, in the attempt's folder
 
-_SCORE, _JUDGE = "score", "judge"
-_NAME = 300  # characters of an entrant's name
-_DETAIL = 300
+_SCORE_OPTION, _JUDGE_OPTION = "score", "judge"
+_MAX_NAME_CHARS = 300  # characters of an entrant's name
+_MAX_REASON_CHARS = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +58,10 @@ class RefereeSpec:
     judge: AgentSpec | None = None
 
 
-def refereeing(*, score: str | None = None, judge: AgentSpec | None = None) -> AgentSpec:
+def build_referee_spec(*, score: str | None = None, judge: AgentSpec | None = None) -> AgentSpec:
     """The referee of a batch: how it decides."""
-    options = [(_SCORE, score)] if score else []
-    options += [(_JUDGE, dumps(asdict(judge)))] if judge is not None else []
+    options = [(_SCORE_OPTION, score)] if score else []
+    options += [(_JUDGE_OPTION, dumps(asdict(judge)))] if judge is not None else []
     return AgentSpec(REFEREE, options=tuple(options))
 
 
@@ -70,68 +70,68 @@ class Referee:
 
     def __init__(self, spec: AgentSpec) -> None:
         """Raises ConfigError if its judge can't be loaded."""
-        self._score = dict(spec.options).get(_SCORE, "")
-        self._judge = judge_of(spec)
-        self.provider, self.reports = REFEREE, Reports.FREE
+        self._score = dict(spec.options).get(_SCORE_OPTION, "")
+        self._judge = read_judge_spec(spec)
+        self.provider, self.reports = REFEREE, CostReporting.FREE
         if self._judge is not None:
-            from plait.agents.table import load  # noqa: PLC0415 - the table names this module
+            from plait.agents.table import load_agent  # noqa: PLC0415 - the table names this module
 
-            judge = load(self._judge)
+            judge = load_agent(self._judge)
             self.provider, self.reports = judge.provider, judge.reports
 
-    def command(self, brief: Brief) -> Command:
-        task = brief.task
+    def build_command(self, context: AttemptContext) -> Command:
+        task = context.task
         spec = RefereeSpec(
             task.id,
             task.title,
             task.body,
-            str(brief.attempt),
-            brief.workspace,
-            brief.folder,
-            brief.base,
-            brief.candidates,
+            str(context.attempt),
+            context.workspace,
+            context.folder,
+            context.base,
+            context.candidates,
             self._score,
             self._judge,
         )
-        argv = (sys.executable, "-E", "-P", "-m", MODULE, f"{brief.folder}/{FILE}")
-        return Command(argv, files=((FILE, dumps(asdict(spec))),))
+        argv = (sys.executable, "-E", "-P", "-m", REFEREE_MODULE, f"{context.folder}/{REFEREE_SPEC_FILE}")
+        return Command(argv, files=((REFEREE_SPEC_FILE, dumps(asdict(spec))),))
 
-    def listen(self, before: Spend = NO_SPEND) -> Listener:
-        return Heard(before)
+    def create_parser(self, before: Spend = NO_SPEND) -> OutputParser:
+        return RefereeParser(before)
 
 
-class Heard(Own):
+class RefereeParser(PlaitProtocolParser):
     def __init__(self, before: Spend = NO_SPEND) -> None:
         super().__init__(before)
         self._winner = ""
         self._why = ""
 
-    def usage(self, event: Json) -> Iterator[Signal]:
-        yield from self.used(Spend(count(event, "microusd"), count(event, "tokens")))
+    def handle_usage(self, event: Json) -> Iterator[AgentEvent]:
+        yield from self.report_spend(Spend(get_count(event, "microusd"), get_count(event, "tokens")))
 
-    def result(self, event: Json) -> None:
-        self._winner = text_of(event, "winner")[:_NAME]
-        self._why = plain(text_of(event, "why"), _DETAIL)
+    def handle_result(self, event: Json) -> None:
+        self._winner = get_text(event, "winner")[:_MAX_NAME_CHARS]
+        self._why = to_plain_text(get_text(event, "why"), _MAX_REASON_CHARS)
 
-    def end(self, code: int, tail: str, said_at: float) -> Outcome:
-        ended = super().end(code, tail, said_at)
+    def finish(self, code: int, tail: str, printed_at: float) -> Outcome:
+        ended = super().finish(code, tail, printed_at)
         if ended.category is not Category.OK:
             return ended
         return replace(ended, winner=self._winner, detail=self._why)
 
 
-def judge_of(spec: AgentSpec) -> AgentSpec | None:
+def read_judge_spec(spec: AgentSpec) -> AgentSpec | None:
     """As `refereeing` was given it; raises ConfigError."""
-    text = dict(spec.options).get(_JUDGE)
-    return None if text is None else _read(text)
+    text = dict(spec.options).get(_JUDGE_OPTION)
+    return None if text is None else _parse_spec(text)
 
 
-def _read(text: str) -> AgentSpec:
+def _parse_spec(text: str) -> AgentSpec:
     try:
         told = loads(text)
         given = {
             "command": tuple(told["command"]),
-            "prompt_by": PromptBy(told["prompt_by"]),
+            "prompt_by": PromptDelivery(told["prompt_by"]),
             "args": tuple(told["args"]),
             "permission": Permission(told["permission"]),
             "prices": tuple(Price(**price) for price in told["prices"]),

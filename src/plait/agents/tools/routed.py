@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from plait.agents.prices import Tokens
-from plait.agents.tools.tool import Tool
+from plait.agents.tools.tool import CodingTool
 from plait.core.settings import Spend
 
 
-class Routed(Tool):
+class MultiProviderTool(CodingTool):
     """Whose limits it runs into is the first part of `provider/model`; without one, nobody but the tool knows."""
 
     @property
@@ -15,7 +15,7 @@ class Routed(Tool):
         maker, slash, _ = self.spec.model.partition("/")
         return self.spec.account or (maker if slash and maker else self.program)
 
-    def spent(self, cost: int, tokens: Tokens, model: str = "") -> Spend:
+    def compute_reported_spend(self, cost: int, tokens: Tokens, model: str = "") -> Spend:
         """What it says that it cost; where it knows no price of its own, what a person's prices make of the tokens."""
-        priced = self.spend(tokens, model)
-        return Spend(cost, tokens.all) if cost else priced
+        priced = self.compute_spend(tokens, model)
+        return Spend(cost, tokens.total) if cost else priced

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from plait.agents.model import AgentSpec, Brief, Permission, Reports
-from plait.agents.prices import Tokens, price, spend
+from plait.agents.model import AgentSpec, AttemptContext, Permission, CostReporting
+from plait.agents.prices import Tokens, find_price, compute_spend
 from plait.core.settings import Spend
 
 # For tools that take a prompt only as an argument: arguments are short, and seen by everybody on the machine.
-READ_FILE = "Read the file {} and do what it says."
+READ_PROMPT_FILE = "Read the file {} and do what it says."
 
 
-class Tool:
+class CodingTool:
     """A tool as it was set up. `program` and `maker` are each tool's own; what it reports, too."""
 
     program = ""
-    maker = ""  # whose limits it runs into, unless an account is named
-    told = Reports.NOTHING
+    default_provider = ""  # whose limits it runs into, unless an account is named
+    cost_reporting = CostReporting.NOTHING
 
     def __init__(self, spec: AgentSpec) -> None:
         self.spec = spec
@@ -25,33 +25,36 @@ class Tool:
 
     @property
     def provider(self) -> str:
-        return self.spec.account or self.maker
+        return self.spec.account or self.default_provider
 
     @property
-    def reports(self) -> Reports:
+    def reports(self) -> CostReporting:
         """Tokens that have a price are money."""
-        priced = self.told is Reports.TOKENS and price(self.spec.prices, self.spec.model) is not None
-        return Reports.COST if priced else self.told
+        priced = (
+            self.cost_reporting is CostReporting.TOKENS
+            and find_price(self.spec.prices, self.spec.model) is not None
+        )
+        return CostReporting.COST if priced else self.cost_reporting
 
-    def model(self, brief: Brief) -> str:
+    def choose_model(self, brief: AttemptContext) -> str:
         return brief.task.model or self.spec.model
 
-    def choice(self, brief: Brief, session: str = "") -> tuple[str, ...]:
+    def model_and_session_args(self, brief: AttemptContext, session: str = "") -> tuple[str, ...]:
         """The words for its model and, by the option that `session` names, for the session that goes on."""
-        model = self.model(brief)
+        model = self.choose_model(brief)
         return (
             *((f"--model={model}",) if model else ()),
             *((f"{session}={brief.session}",) if session and brief.session else ()),
         )
 
-    def argv(self, *words: str) -> tuple[str, ...]:
+    def build_argv(self, *words: str) -> tuple[str, ...]:
         """Its own words, then a person's: the later one of two counts with most tools."""
         return (self.spec.program or self.program, *words, *self.spec.args)
 
-    def spend(self, tokens: Tokens, model: str = "") -> Spend:
-        return spend(tokens, price(self.spec.prices, model or self.spec.model))
+    def compute_spend(self, tokens: Tokens, model: str = "") -> Spend:
+        return compute_spend(tokens, find_price(self.spec.prices, model or self.spec.model))
 
-    def permit(self, full: Sequence[str], edits: Sequence[str]) -> tuple[str, ...]:
+    def permission_args(self, full: Sequence[str], edits: Sequence[str]) -> tuple[str, ...]:
         """The words for what it may do unasked."""
         match self.spec.permission:
             case Permission.FULL:
@@ -62,7 +65,7 @@ class Tool:
                 return ()
 
     @property
-    def may(self) -> str:
+    def permission_note(self) -> str:
         """What a person should know of a tool that did nothing; "": it may do everything."""
         match self.spec.permission:
             case Permission.FULL:

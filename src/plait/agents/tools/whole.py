@@ -6,7 +6,7 @@ from plait.agents.model import AgentSpec, Permission
 from plait.core.errors import ConfigError
 
 
-def refuse_edits(spec: AgentSpec, why: str) -> None:
+def reject_edits_permission(spec: AgentSpec, why: str) -> None:
     """Raises ConfigError, before anything starts: less than what was asked for would be no surprise that anybody likes."""
     if spec.permission is Permission.EDITS:
         raise ConfigError(

@@ -6,13 +6,13 @@ import re
 from collections.abc import Mapping
 from json import loads
 
-from plait.agents.complaints import complaint
+from plait.agents.complaints import find_error
 from plait.core.late import pattern
 from plait.core.status import Category
 
 _API_ERROR = pattern(r"\[API Error: (?P<inside>.*)\](?P<after>\s*(?:Please wait .*)?)", re.DOTALL)
 # What tools say of their provider that would mean something else in anybody else's mouth.
-_CAUSES: Mapping[Category, re.Pattern[str]] = {
+_CATEGORY_HINTS: Mapping[Category, re.Pattern[str]] = {
     category: pattern(phrases, re.IGNORECASE)
     for category, phrases in {
         Category.EMPTY: r"empty response (?:text|with no)",
@@ -26,12 +26,17 @@ _CAUSES: Mapping[Category, re.Pattern[str]] = {
     }.items()
 }
 # How a command line that can't be read is answered.
-MISREAD = ("Unknown argument", "Invalid values:", "Not enough arguments", "Missing required argument")
-_DEPTH = 4
-_BRACKETS = {"{": "}", "[": "]"}
+USAGE_ERROR_PREFIXES = (
+    "Unknown argument",
+    "Invalid values:",
+    "Not enough arguments",
+    "Missing required argument",
+)
+_MAX_ERROR_DEPTH = 4
+_CLOSING_BRACKETS = {"{": "}", "[": "]"}
 
 
-def mended(line: str) -> str:
+def repair_json(line: str) -> str:
     """An object whose end was cut off inside of a text: the text ends there, and so does all that is around it."""
     open_: list[str] = []
     quoted = escaped = False
@@ -42,27 +47,29 @@ def mended(line: str) -> str:
             escaped = quoted
         elif char == '"':
             quoted = not quoted
-        elif not quoted and char in _BRACKETS:
-            open_.append(_BRACKETS[char])
+        elif not quoted and char in _CLOSING_BRACKETS:
+            open_.append(_CLOSING_BRACKETS[char])
         elif not quoted and char in "}]" and open_:
             open_.pop()
     whole = line[:-1] if escaped else re.sub(r"\\u[0-9a-fA-F]{0,3}$", "", line)
     return "".join((whole, '"' if quoted else "", *reversed(open_)))
 
 
-def api_error(said: str) -> str | None:
+def extract_api_error(said: str) -> str | None:
     """What is inside of `[API Error: …]`, if a text ends with it."""
     begin = said.rfind("[API Error: ")
     found = _API_ERROR.fullmatch(said.rstrip(), begin) if begin >= 0 else None
-    return f"API Error: {unwrapped(found['inside'])}" if found else None
+    return f"API Error: {unwrap_error(found['inside'])}" if found else None
 
 
-def otherwise(said: str) -> Category:
+def guess_category(said: str) -> Category:
     """What an error is whose words name no cause that anybody would know."""
-    return next((category for category, cause in _CAUSES.items() if cause.search(said)), Category.TASK)
+    return next(
+        (category for category, cause in _CATEGORY_HINTS.items() if cause.search(said)), Category.TASK
+    )
 
 
-def unwrapped(said: str) -> str:
+def unwrap_error(said: str) -> str:
     """A provider's answer as its message, with the code or status it gives it; anything else as it is."""
     begin = said.find("{")
     if begin < 0:
@@ -71,7 +78,7 @@ def unwrapped(said: str) -> str:
         tree = loads(said[begin:])
     except (ValueError, RecursionError):
         return said
-    for _ in range(_DEPTH):
+    for _ in range(_MAX_ERROR_DEPTH):
         inner = tree.get("error") if isinstance(tree, dict) else None
         tree = inner if isinstance(inner, dict) else tree
     message = tree.get("message") if isinstance(tree, dict) else None
@@ -82,17 +89,17 @@ def unwrapped(said: str) -> str:
     return f"{message} ({told})" if told else message
 
 
-def spoken(tail: str) -> str:
+def strip_events(tail: str) -> str:
     """What was said in words, and the last event if it complains: no person reads the others, and what they complained of
     it got over.
     """
     lines = tail.split("\n")
     events = [place for place, line in enumerate(lines) if line.lstrip().startswith('{"')]
-    if events and complaint(lines[events[-1]]):
+    if events and find_error(lines[events[-1]]):
         events.pop()
     return "\n".join(line for place, line in enumerate(lines) if place not in events)
 
 
-def last_words(said: str) -> str:
+def last_nonempty_line(said: str) -> str:
     """The last line that says something."""
     return next((line.strip() for line in reversed(said.split("\n")) if line.strip()), "")

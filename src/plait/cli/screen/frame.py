@@ -7,27 +7,27 @@ from dataclasses import field, replace
 
 from rich.cells import cell_len
 
-from plait.cli.screen.choose import Choice, choose
-from plait.cli.screen.columns import Columns, columns, line, words, words_room
-from plait.cli.screen.ink import Ink, Line, ink
-from plait.cli.screen.notes import HELP, keys_line, notes
-from plait.cli.screen.row import Row, row
-from plait.cli.screen.scene import Scene
-from plait.cli.screen.title import title
+from plait.cli.screen.choose import TaskSelection, select_visible_tasks
+from plait.cli.screen.columns import ColumnWidths, fit_columns, render_row, fit_activity, get_activity_width
+from plait.cli.screen.ink import TerminalStyle, StyledLine, choose_terminal_style
+from plait.cli.screen.notes import KEY_HELP, format_keys, make_notes
+from plait.cli.screen.row import TaskRow, make_row
+from plait.cli.screen.scene import BatchViewModel
+from plait.cli.screen.title import format_title
 from plait.core.frozen import dataclass
 from plait.core.status import TaskStatus
 
-__all__ = ["Line", "Look", "frame", "plain"]
+__all__ = ["StyledLine", "Viewport", "render_frame", "frame_to_text"]
 
-_BOX = 24  # columns; in fewer there are no sides
-_WIDEST = 140  # columns; in more, the eye loses the row
-_LEAST_ROWS = 3
-_ACTIVITIES = 4
-_NOTE = 3  # lines for one
+_MIN_BOX_WIDTH = 24  # columns; in fewer there are no sides
+_MAX_WIDTH = 140  # columns; in more, the eye loses the row
+_MIN_ROWS = 3
+_MAX_ACTIVITIES = 4
+_MAX_NOTE_LINES = 3  # lines for one
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class Viewport:
     """How and when it is looked at. `notice` is what the front itself has to say."""
 
     now: float
@@ -41,80 +41,101 @@ class Look:
     encoding: str = "utf-8"
 
 
-def frame(scene: Scene, look: Look) -> list[Line]:
+def render_frame(model: BatchViewModel, viewport: Viewport) -> list[StyledLine]:
     """No line is wider than the terminal, and there are fewer lines than it has."""
-    pen = ink(look.encoding)
-    look = replace(look, width=min(look.width, _WIDEST))
-    most = max(1, look.height - 1)
-    below = _below(scene, look, pen)
-    hint = _hint(scene, look, pen)
-    room = most - 2 - len(below) - len(hint)
-    chosen = choose(scene.view.tasks, max(_LEAST_ROWS, room))
-    rows = [row(scene, task, look.now, look.activity, pen) for task in chosen.shown]
-    sizes = columns(rows, look.width - (4 if look.width >= _BOX else 0))
-    box = _box(scene, look, pen, [line(each, sizes, pen) for each in rows], chosen)
-    spare = most - len(box) - len(below) - len(hint)
-    doing = _activities(rows, sizes, look, pen)[: max(0, min(spare, _ACTIVITIES))]
-    return [_cropped(each, look.width, pen) for each in [*box, *below, *doing, *hint][:most]]
+    terminal = choose_terminal_style(viewport.encoding)
+    viewport = replace(viewport, width=min(viewport.width, _MAX_WIDTH))
+    max_lines = max(1, viewport.height - 1)
+    below = _render_notes(model, viewport, terminal)
+    hint = _render_key_hint(model, viewport, terminal)
+    room = max_lines - 2 - len(below) - len(hint)
+    chosen = select_visible_tasks(model.view.tasks, max(_MIN_ROWS, room))
+    rows = [make_row(model, task, viewport.now, viewport.activity, terminal) for task in chosen.shown]
+    sizes = fit_columns(rows, viewport.width - (4 if viewport.width >= _MIN_BOX_WIDTH else 0))
+    box = _render_box(model, viewport, terminal, [render_row(each, sizes, terminal) for each in rows], chosen)
+    spare = max_lines - len(box) - len(below) - len(hint)
+    doing = _render_activities(rows, sizes, viewport, terminal)[: max(0, min(spare, _MAX_ACTIVITIES))]
+    return [_crop(each, viewport.width, terminal) for each in [*box, *below, *doing, *hint][:max_lines]]
 
 
-def plain(lines: Sequence[Line]) -> str:
+def frame_to_text(lines: Sequence[StyledLine]) -> str:
     """The text alone."""
     return "".join("".join(text for text, _ in line).rstrip() + "\n" for line in lines)
 
 
-def _cropped(line: Line, width: int, pen: Ink) -> Line:
+def _crop(line: StyledLine, width: int, terminal: TerminalStyle) -> StyledLine:
     """Nothing sticks out, however narrow the terminal is."""
     if sum(cell_len(text) for text, _ in line) <= width:
         return line
-    return ((pen.fit("".join(text for text, _ in line), width), ""),)
+    return ((terminal.fit("".join(text for text, _ in line), width), ""),)
 
 
-def _box(scene: Scene, look: Look, pen: Ink, lines: Sequence[Line], chosen: Choice) -> list[Line]:
-    room = look.width - 4 if look.width >= _BOX else look.width
+def _render_box(
+    model: BatchViewModel,
+    viewport: Viewport,
+    terminal: TerminalStyle,
+    lines: Sequence[StyledLine],
+    chosen: TaskSelection,
+) -> list[StyledLine]:
+    room = viewport.width - 4 if viewport.width >= _MIN_BOX_WIDTH else viewport.width
     if chosen.hidden:
         counts = ", ".join(f"{count} {status.value.replace('_', ' ')}" for status, count in chosen.hidden)
-        lines = [*lines, ((pen.pad(f"{pen.more} {counts}", room), "dim"),)]
-    told = title(scene, pen, now=look.now, eta=look.eta, width=max(1, room - 2))
-    if look.width < _BOX:
-        return [((pen.fit(told, look.width), "bold"),), *lines]
-    top_left, top_right, bottom_left, bottom_right = pen.corners
-    rest = pen.rule * (look.width - cell_len(told) - 5)
-    bottom = f"{bottom_left}{pen.rule * (look.width - 2)}{bottom_right}"
-    sides = [((f"{pen.side} ", "dim"), *each, (f" {pen.side}", "dim")) for each in lines]
-    top: Line = ((f"{top_left}{pen.rule} ", "dim"), (told, "bold"), (f" {rest}{top_right}", "dim"))
+        lines = [*lines, ((terminal.pad(f"{terminal.ellipsis} {counts}", room), "dim"),)]
+    title_text = format_title(model, terminal, now=viewport.now, eta=viewport.eta, width=max(1, room - 2))
+    if viewport.width < _MIN_BOX_WIDTH:
+        return [((terminal.fit(title_text, viewport.width), "bold"),), *lines]
+    top_left, top_right, bottom_left, bottom_right = terminal.corners
+    rest = terminal.rule * (viewport.width - cell_len(title_text) - 5)
+    bottom = f"{bottom_left}{terminal.rule * (viewport.width - 2)}{bottom_right}"
+    sides = [((f"{terminal.side} ", "dim"), *each, (f" {terminal.side}", "dim")) for each in lines]
+    top: StyledLine = (
+        (f"{top_left}{terminal.rule} ", "dim"),
+        (title_text, "bold"),
+        (f" {rest}{top_right}", "dim"),
+    )
     return [top, *sides, ((bottom, "dim"),)]
 
 
-def _below(scene: Scene, look: Look, pen: Ink) -> list[Line]:
-    said = [(look.notice, "bold")] if look.notice else []
-    said += notes(scene, look.now, keys=look.keys)
-    wrapped = [(pen.wrap(pen.clean(text), look.width - 1, _NOTE), style) for text, style in said]
+def _render_notes(model: BatchViewModel, viewport: Viewport, terminal: TerminalStyle) -> list[StyledLine]:
+    texts = [(viewport.notice, "bold")] if viewport.notice else []
+    texts += make_notes(model, viewport.now, keys=viewport.keys)
+    wrapped = [
+        (terminal.wrap(terminal.sanitize(text), viewport.width - 1, _MAX_NOTE_LINES), style)
+        for text, style in texts
+    ]
     return [((f" {line}", style),) for lines, style in wrapped for line in lines]
 
 
-def _hint(scene: Scene, look: Look, pen: Ink) -> list[Line]:
-    if look.help:
-        return [((pen.fit(f" {pen.plain(text)}", look.width), "dim"),) for text in HELP]
-    return [((pen.fit(f" {pen.plain(keys_line(scene))}", look.width), "dim"),)] if look.keys else []
+def _render_key_hint(model: BatchViewModel, viewport: Viewport, terminal: TerminalStyle) -> list[StyledLine]:
+    if viewport.help:
+        return [
+            ((terminal.fit(f" {terminal.replace_signs(text)}", viewport.width), "dim"),) for text in KEY_HELP
+        ]
+    return (
+        [((terminal.fit(f" {terminal.replace_signs(format_keys(model))}", viewport.width), "dim"),)]
+        if viewport.keys
+        else []
+    )
 
 
-def _activities(rows: Sequence[Row], sizes: Columns, look: Look, pen: Ink) -> list[Line]:
+def _render_activities(
+    rows: Sequence[TaskRow], sizes: ColumnWidths, viewport: Viewport, terminal: TerminalStyle
+) -> list[StyledLine]:
     """What running tasks do, where their row does not tell all of it already."""
-    found: list[Line] = []
-    labels = short_labels([each.label for each in rows])
+    found: list[StyledLine] = []
+    labels = shorten_labels([each.label for each in rows])
     for each, label in zip(rows, labels, strict=True):
-        said = pen.clean(look.activity.get(each.task.id, ""))
+        said = terminal.sanitize(viewport.activity.get(each.task.id, ""))
         at_work = each.task.status in {TaskStatus.RUNNING, TaskStatus.VERIFYING}
-        shown, _ = words(each, sizes, pen)
-        told = shown.endswith(said) and cell_len(shown) <= words_room(each, sizes)
+        shown, _ = fit_activity(each, sizes, terminal)
+        told = shown.endswith(said) and cell_len(shown) <= get_activity_width(each, sizes)
         told = told or (each.task.phase or "\n") in said  # the line that announced it
         if said and at_work and not told:
-            found.append(((pen.fit(f" {label}  {said}", look.width), "dim"),))
+            found.append(((terminal.fit(f" {label}  {said}", viewport.width), "dim"),))
     return found
 
 
-def short_labels(labels: Sequence[str]) -> list[str]:
+def shorten_labels(labels: Sequence[str]) -> list[str]:
     """What stands before the first dash, where that is a number and tells them apart: 03 for 03-split."""
     heads = [label.partition("-")[0] for label in labels]
     clear = len(set(heads)) == len(heads)

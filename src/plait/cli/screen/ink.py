@@ -6,22 +6,22 @@ import codecs
 
 from rich.cells import cell_len, set_cell_size
 
-from plait.cli.say import harmless
-from plait.cli.show import MINUS
+from plait.cli.say import replace_control_chars
+from plait.cli.show import MINUS_SIGN
 from plait.core.frozen import dataclass
 from plait.core.status import TaskStatus
 
-Piece = tuple[str, str]  # a text and its style
-Line = tuple[Piece, ...]
+StyledText = tuple[str, str]  # a text and its style
+StyledLine = tuple[StyledText, ...]
 
-_LONGEST = 2000  # characters of a text that are looked at
-_PER_CELL = (
+_MAX_CHARS = 2000  # characters of a text that are looked at
+_MAX_CHARS_PER_CELL = (
     8  # no text is worth more characters than this for each cell: marks may be piled on one letter for ever
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Ink:
+class TerminalStyle:
     """`signs` stand beside the words of statuses; the corners and sides make the box."""
 
     encoding: str
@@ -30,35 +30,35 @@ class Ink:
     rule: str
     side: str
     dot: str
-    more: str
+    ellipsis: str
     minus: str
 
-    def clean(self, text: str) -> str:
+    def sanitize(self, text: str) -> str:
         """On one line, harmless to a terminal, and of letters that it knows."""
-        told = harmless(" ".join(text[:_LONGEST].split()))
+        told = replace_control_chars(" ".join(text[:_MAX_CHARS].split()))
         if self.encoding == "utf-8" and told.isprintable():
             return told
         return told.encode(self.encoding, "replace").decode(self.encoding)
 
-    def plain(self, text: str) -> str:
+    def replace_signs(self, text: str) -> str:
         """Words of plait itself, with the signs that this terminal knows."""
-        return text.replace("·", self.dot).replace("…", self.more).replace(MINUS, self.minus)
+        return text.replace("·", self.dot).replace("…", self.ellipsis).replace(MINUS_SIGN, self.minus)
 
     def fit(self, text: str, width: int) -> str:
         """No wider than this; what was cut off leaves a sign."""
         if width <= 0:
             return ""
-        text = text[: width * _PER_CELL]
+        text = text[: width * _MAX_CHARS_PER_CELL]
         if cell_len(text) <= width:
             return text
-        return set_cell_size(text, width - 1).rstrip() + self.more
+        return set_cell_size(text, width - 1).rstrip() + self.ellipsis
 
-    def wrap(self, text: str, width: int, most: int) -> list[str]:
+    def wrap(self, text: str, width: int, max_lines: int) -> list[str]:
         """On as many lines as it takes, at most so many; the last one is cut."""
         lines, words = [""], text.split(" ")
         while words:
             longer = f"{lines[-1]} {words[0]}".strip()
-            if not lines[-1] or cell_len(longer) <= width or len(lines) == most:
+            if not lines[-1] or cell_len(longer) <= width or len(lines) == max_lines:
                 lines[-1] = longer
                 words.pop(0)
             else:
@@ -73,7 +73,7 @@ class Ink:
         end = text[-tail:]
         while cell_len(end) > tail:
             end = end[1:]
-        return set_cell_size(text, width - cell_len(end) - 1).rstrip() + self.more + end
+        return set_cell_size(text, width - cell_len(end) - 1).rstrip() + self.ellipsis + end
 
     def pad(self, text: str, width: int) -> str:
         fitted = self.fit(text, width)
@@ -99,7 +99,7 @@ _SIGNS = {
     TaskStatus.CANCELLED: "-",
     TaskStatus.INTERRUPTED: "‖",
 }
-_PLAIN_SIGNS = {
+_ASCII_SIGNS = {
     TaskStatus.QUEUED: ".",
     TaskStatus.WAITING: "o",
     TaskStatus.RUNNING: ">",
@@ -114,7 +114,7 @@ _PLAIN_SIGNS = {
     TaskStatus.CANCELLED: "-",
     TaskStatus.INTERRUPTED: "=",
 }
-STYLES = {
+LIVE_STATUS_STYLES = {
     TaskStatus.QUEUED: "dim",
     TaskStatus.WAITING: "yellow",
     TaskStatus.RUNNING: "cyan",
@@ -129,21 +129,21 @@ STYLES = {
     TaskStatus.CANCELLED: "dim",
     TaskStatus.INTERRUPTED: "yellow",
 }
-_FINE = f"╭╮╰╯─│·…{MINUS}" + "".join(_SIGNS.values())
+_UNICODE_SIGNS = f"╭╮╰╯─│·…{MINUS_SIGN}" + "".join(_SIGNS.values())
 
 
-def ink(encoding: str) -> Ink:
+def choose_terminal_style(encoding: str) -> TerminalStyle:
     """The finest that this encoding can show."""
     try:
         name = codecs.lookup(encoding).name
     except LookupError:
-        return _plain("ascii")
+        return _make_ascii_style("ascii")
     try:
-        _FINE.encode(name)
+        _UNICODE_SIGNS.encode(name)
     except UnicodeEncodeError:
-        return _plain(name)
-    return Ink(name, _SIGNS, ("╭", "╮", "╰", "╯"), "─", "│", "·", "…", MINUS)
+        return _make_ascii_style(name)
+    return TerminalStyle(name, _SIGNS, ("╭", "╮", "╰", "╯"), "─", "│", "·", "…", MINUS_SIGN)
 
 
-def _plain(encoding: str) -> Ink:
-    return Ink(encoding, _PLAIN_SIGNS, ("+", "+", "+", "+"), "-", "|", "-", "~", "-")
+def _make_ascii_style(encoding: str) -> TerminalStyle:
+    return TerminalStyle(encoding, _ASCII_SIGNS, ("+", "+", "+", "+"), "-", "|", "-", "~", "-")

@@ -6,17 +6,17 @@ from collections.abc import Iterator
 from shlex import quote
 from typing import assert_never
 
-from plait.cli.screen.scene import Gate, Scene
-from plait.cli.screen.spans import refuses, took
+from plait.cli.screen.scene import RunningGate, BatchViewModel
+from plait.cli.screen.spans import format_provider_limit, format_elapsed
 from plait.core.settings import Publish
 from plait.core.status import PauseCause, TaskStatus, Waiting
 from plait.core.views import TaskView
-from plait.front.way import answer
+from plait.front.way import format_answer_command
 
-_AT_WORK = (TaskStatus.RUNNING, TaskStatus.VERIFYING)
-_QUESTIONS = 2  # more of them are counted
-_SUSPECTS = 3
-HELP = (
+_ACTIVE_STATUSES = (TaskStatus.RUNNING, TaskStatus.VERIFYING)
+_MAX_QUESTIONS = 2  # more of them are counted
+_MAX_SUSPECTS = 3
+KEY_HELP = (
     "a       approve the task that waits for it",
     "p       pause: nothing new starts, what runs goes on; again: go on",
     "d, q    detach: the batch goes on in the background",
@@ -25,88 +25,91 @@ HELP = (
 )
 
 
-def notes(scene: Scene, now: float, *, keys: bool) -> Iterator[tuple[str, str]]:
+def make_notes(model: BatchViewModel, now: float, *, keys: bool) -> Iterator[tuple[str, str]]:
     """Texts with their styles, the most urgent first."""
-    yield from _pause(scene, keys=keys)
-    yield from _approvals(scene, keys=keys)
-    yield from _questions(scene)
-    for limit in scene.limits:
-        others = ", ".join(scene.view.settings.fallback)
+    yield from _pause_notes(model, keys=keys)
+    yield from _approval_notes(model, keys=keys)
+    yield from _question_notes(model)
+    for limit in model.limits:
+        others = ", ".join(model.view.settings.fallback)
         then = f"its tasks go to {others}" if others else "its tasks wait, others go on"
-        yield f"{refuses(limit.provider, limit.until, now)}; {then}", "yellow"
-    if scene.short_of is not None:
-        yield f"nothing new starts, the machine is short of room: {scene.short_of}", "yellow"
-    yield from _line(scene, now)
+        yield f"{format_provider_limit(limit.provider, limit.until, now)}; {then}", "yellow"
+    if model.machine_busy is not None:
+        yield f"nothing new starts, the machine is short of room: {model.machine_busy}", "yellow"
+    yield from _branch_notes(model, now)
 
 
-def _line(scene: Scene, now: float) -> Iterator[tuple[str, str]]:
+def _branch_notes(model: BatchViewModel, now: float) -> Iterator[tuple[str, str]]:
     """What happens to the batch branch, where no task's row tells it."""
-    if scene.without is not None:
-        gone = f" without {', '.join(scene.without)}" if scene.without else ""
+    if model.rebuild_without is not None:
+        gone = f" without {', '.join(model.rebuild_without)}" if model.rebuild_without else ""
         yield f"the batch branch is being made anew{gone}", "blue"
-    if scene.gate is not None:
-        yield from _gate(scene.gate, now)
-    if scene.publish is not None:
-        pull = "" if scene.publish is Publish.PUSH else " and its pull request"
-        yield f"publishing {scene.view.branch}{pull}", "blue"
+    if model.gate is not None:
+        yield from _gate_notes(model.gate, now)
+    if model.publish is not None:
+        pull = "" if model.publish is Publish.PUSH else " and its pull request"
+        yield f"publishing {model.view.branch}{pull}", "blue"
 
 
-def _gate(gate: Gate, now: float) -> Iterator[tuple[str, str]]:
+def _gate_notes(gate: RunningGate, now: float) -> Iterator[tuple[str, str]]:
     if gate.suspects:
-        some = ", ".join(gate.suspects[:_SUSPECTS])
-        more = f" and {len(gate.suspects) - _SUSPECTS} more" if len(gate.suspects) > _SUSPECTS else ""
+        some = ", ".join(gate.suspects[:_MAX_SUSPECTS])
+        more = f" and {len(gate.suspects) - _MAX_SUSPECTS} more" if len(gate.suspects) > _MAX_SUSPECTS else ""
         yield f"the gate failed, the guilty one is among {some}{more}", "yellow"
     merges = f"{gate.size} merge{'' if gate.size == 1 else 's'}" if gate.size else "the base"
-    yield f"gate: {gate.command} (on {merges}, {took(now - gate.since)})", "blue"
+    yield f"gate: {gate.command} (on {merges}, {format_elapsed(now - gate.since)})", "blue"
 
 
-def _pause(scene: Scene, *, keys: bool) -> Iterator[tuple[str, str]]:
-    why = scene.view.reason
+def _pause_notes(model: BatchViewModel, *, keys: bool) -> Iterator[tuple[str, str]]:
+    why = model.view.reason
     press = "press p, or " if keys else ""
-    match scene.paused:
+    match model.paused:
         case None:
             return
         case PauseCause.PERSON:
-            yield f"paused: nothing new starts, to go on: {press}plait unpause {scene.name}", "yellow"
+            yield f"paused: nothing new starts, to go on: {press}plait unpause {model.name}", "yellow"
         case PauseCause.STOP:
-            left = sum(task.status in _AT_WORK for task in scene.view.tasks)
+            left = sum(task.status in _ACTIVE_STATUSES for task in model.view.tasks)
             if left:
                 yield f"stopping: {left} still at work", "yellow"
             else:
-                yield f"stopped, to go on: {press}plait resume {scene.name}", "yellow"
+                yield f"stopped, to go on: {press}plait resume {model.name}", "yellow"
         case PauseCause.BUDGET:
             yield f"paused: {why}", "yellow"
             yield "to go on: plait run --resume --budget AMOUNT", "yellow"
         case PauseCause.PROVIDER:
-            yield f"paused: {why}; to go on: {press}plait resume {scene.name}", "yellow"
+            yield f"paused: {why}; to go on: {press}plait resume {model.name}", "yellow"
         case PauseCause.GATE | PauseCause.BRANCH:
-            yield f"paused: {why}; to go on: {press}plait unpause {scene.name}", "yellow"
+            yield f"paused: {why}; to go on: {press}plait unpause {model.name}", "yellow"
         case _:
-            assert_never(scene.paused)
+            assert_never(model.paused)
 
 
-def _approvals(scene: Scene, *, keys: bool) -> Iterator[tuple[str, str]]:
-    waiting = [task for task in scene.view.tasks if task.waiting is Waiting.APPROVAL]
+def _approval_notes(model: BatchViewModel, *, keys: bool) -> Iterator[tuple[str, str]]:
+    waiting = [task for task in model.view.tasks if task.waiting is Waiting.APPROVAL]
     if waiting:
         press = "press a to approve, or " if keys else ""
-        yield f"{waiting[0].id} waits for approval: {press}plait approve {scene.name}", "bold yellow"
+        yield f"{waiting[0].id} waits for approval: {press}plait approve {model.name}", "bold yellow"
 
 
-def _questions(scene: Scene) -> Iterator[tuple[str, str]]:
-    asking = [task for task in scene.view.tasks if task.waiting is Waiting.ANSWER]
-    for task in asking[:_QUESTIONS]:
-        yield f"{task.id} asks: {_question(task)}", "bold yellow"
+def _question_notes(model: BatchViewModel) -> Iterator[tuple[str, str]]:
+    asking = [task for task in model.view.tasks if task.waiting is Waiting.ANSWER]
+    for task in asking[:_MAX_QUESTIONS]:
+        yield f"{task.id} asks: {_get_question(task)}", "bold yellow"
     if asking:
-        more = f" (and {len(asking) - _QUESTIONS} more ask)" if len(asking) > _QUESTIONS else ""
-        yield f"answer: {answer(f'{scene.name} {quote(asking[0].id)}', asking[0].reason)}{more}", "yellow"
+        more = f" (and {len(asking) - _MAX_QUESTIONS} more ask)" if len(asking) > _MAX_QUESTIONS else ""
+        yield (
+            f"answer: {format_answer_command(f'{model.name} {quote(asking[0].id)}', asking[0].reason)}{more}",
+            "yellow",
+        )
 
 
-def _question(task: TaskView) -> str:
+def _get_question(task: TaskView) -> str:
     return task.reason.partition(": ")[2].removesuffix(" (answer with feedback)") or task.reason
 
 
-def keys_line(scene: Scene) -> str:
+def format_keys(model: BatchViewModel) -> str:
     """The keys that do something now."""
-    approve = any(task.waiting is Waiting.APPROVAL for task in scene.view.tasks)
-    pause = "p pause" if scene.paused is None else "p go on"
+    approve = any(task.waiting is Waiting.APPROVAL for task in model.view.tasks)
+    pause = "p pause" if model.paused is None else "p go on"
     return " · ".join([*(["a approve"] if approve else []), pause, "d detach", "? help", "Ctrl+C stop"])

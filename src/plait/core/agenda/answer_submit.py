@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from graphlib import CycleError, TopologicalSorter
 
-from plait.core.contest import unsound
+from plait.core.contest import why_invalid
 from plait.core.plan import Plan
 from plait.core.requests import Submit
 from plait.core.settings import Isolation
@@ -14,22 +14,22 @@ from plait.core.state import State
 def why_not_submit(state: State, request: Submit) -> str | None:
     if request.batch in state.batches:
         return f"there is a batch {request.batch} already"
-    return request.settings.problem() or _why_not_sound(request.plan) or _why_no_contest(request)
+    return request.settings.problem() or _why_invalid_plan(request.plan) or _why_invalid_contest(request)
 
 
-def _why_no_contest(request: Submit) -> str | None:
+def _why_invalid_contest(request: Submit) -> str | None:
     if request.settings.isolation is Isolation.IN_PLACE and any(task.entrant for task in request.plan.tasks):
         return "the entrants of a contest need worktrees of their own"
-    return unsound(request.plan)
+    return why_invalid(request.plan)
 
 
-def _why_not_sound(plan: Plan) -> str | None:
+def _why_invalid_plan(plan: Plan) -> str | None:
     count = len(plan.tasks)
     if not count:
         return "the plan has no tasks"
     if len({task.id for task in plan.tasks}) != count:
         return "two tasks of the plan have the same id"
-    if not plan.fits:
+    if not plan.is_consistent:
         return "the plan's parts do not belong together"
     try:
         TopologicalSorter(dict(enumerate(plan.needs))).prepare()

@@ -4,32 +4,32 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from plait.core.contest import refereed
-from plait.core.decisions import AboutRequest, RequestGranted, RequestRefused
+from plait.core.contest import is_refereed
+from plait.core.decisions import RequestDecision, RequestGranted, RequestRefused
 from plait.core.requests import CancelTask, Drop, Feedback, Retry, TaskRequest
 from plait.core.state import BatchState, TaskState
 from plait.core.status import TaskStatus
 
 
-def answer_for_task(batch: BatchState, task: TaskState, request: TaskRequest) -> AboutRequest:
-    why = _why_not(batch, task, request)
+def answer_task_request(batch: BatchState, task: TaskState, request: TaskRequest) -> RequestDecision:
+    why = _why_not_task(batch, task, request)
     if why is not None:
         return RequestRefused(request.id, why)
     if isinstance(request, CancelTask | Drop):
-        return RequestGranted(request.id, (task.task.id, *_unended_entrants(batch, task)))
+        return RequestGranted(request.id, (task.task.id, *_find_unended_entrants(batch, task)))
     if task.status is None:
         return RequestGranted(request.id, (task.task.id,))
     agent = request.agent if isinstance(request, Retry) else None
-    return RequestGranted(request.id, _taken_up(batch, task, agent))
+    return RequestGranted(request.id, _find_retried(batch, task, agent))
 
 
-def _taken_up(batch: BatchState, task: TaskState, agent: str | None) -> tuple[str, ...]:
+def _find_retried(batch: BatchState, task: TaskState, agent: str | None) -> tuple[str, ...]:
     """The task, and those that nothing but it (or these) holds back: its dependents, what its failure halted, and of its
     contest whoever it can't go without; where it is given to another `agent`, it needs none of them.
     """
-    spared = () if refereed(task, agent) else task.entrants
-    work = [task, *_contest(batch, task)]
-    work += [*(other for each in work for other in _halted_by(batch, each)), *_shut_out(batch)]
+    spared = () if is_refereed(task, agent) else task.entrants
+    work = [task, *_find_contest_tasks(batch, task)]
+    work += [*(other for each in work for other in _find_halted_by(batch, each)), *_find_phase_blocked(batch)]
     work = [other for other in work if other.place not in spared]
     taken = {other.place: None for other in work}
     while work:
@@ -39,28 +39,28 @@ def _taken_up(batch: BatchState, task: TaskState, agent: str | None) -> tuple[st
                 place not in taken
                 and place not in spared
                 and other.status is TaskStatus.BLOCKED
-                and _lost_needs(batch, other) <= taken.keys()
+                and _find_lost_needs(batch, other) <= taken.keys()
             ):
                 taken[place] = None
                 work.append(other)
     return tuple(batch.tasks[place].task.id for place in taken)
 
 
-def _lost_needs(batch: BatchState, task: TaskState) -> set[int]:
+def _find_lost_needs(batch: BatchState, task: TaskState) -> set[int]:
     fine = (None, TaskStatus.DONE)
     needs = (place for place in batch.plan.needs[task.place] if place not in task.entrants)
     return {place for place in needs if batch.tasks[place].status not in fine}
 
 
-def _unended_entrants(batch: BatchState, task: TaskState) -> list[str]:
+def _find_unended_entrants(batch: BatchState, task: TaskState) -> list[str]:
     entrants = (batch.tasks[place] for place in task.entrants)
     return [entrant.task.id for entrant in entrants if entrant.status is None]
 
 
-def _contest(batch: BatchState, task: TaskState) -> list[TaskState]:
+def _find_contest_tasks(batch: BatchState, task: TaskState) -> list[TaskState]:
     """An entrant's task, which is to choose again; a task's entrants that ended with it, or if none has passed, all."""
     if task.task.entrant is not None:
-        contested = batch.task(task.task.entrant)
+        contested = batch.find_task(task.task.entrant)
         return [contested] if contested is not None and contested.status is not None else []
     entrants = [batch.tasks[place] for place in task.entrants]
     unpassed = [entrant for entrant in entrants if entrant.status not in {None, TaskStatus.DONE}]
@@ -69,26 +69,26 @@ def _contest(batch: BatchState, task: TaskState) -> list[TaskState]:
     return [entrant for entrant in unpassed if entrant.by == task.task.id]
 
 
-def _root(task: TaskState) -> str:
+def _find_root_cause(task: TaskState) -> str:
     return task.by if task.status is TaskStatus.BLOCKED and task.by else task.task.id
 
 
-def _halted_by(batch: BatchState, task: TaskState) -> list[TaskState]:
-    if batch.halted != task.task.id:
+def _find_halted_by(batch: BatchState, task: TaskState) -> list[TaskState]:
+    if batch.halted_by != task.task.id:
         return []
     return [other for other in batch.tasks if other.status is TaskStatus.SKIPPED and other.by == task.task.id]
 
 
-def _shut_out(batch: BatchState) -> list[TaskState]:
+def _find_phase_blocked(batch: BatchState) -> list[TaskState]:
     """Tasks of phases that could not open: whether they can now is for the phases to say."""
     closed = (phase for phase in batch.phases.values() if not phase.open)
     members = (batch.tasks[place] for phase in closed for place in phase.members)
     return [other for other in members if other.status is TaskStatus.BLOCKED and other.by is None]
 
 
-def _why_not(batch: BatchState, task: TaskState, request: TaskRequest) -> str | None:
-    if task.doom is not None:
-        return f"{task.task.id} is ending already: {task.doom.reason}"
+def _why_not_task(batch: BatchState, task: TaskState, request: TaskRequest) -> str | None:
+    if task.pending_end is not None:
+        return f"{task.task.id} is ending already: {task.pending_end.reason}"
     match request:
         case CancelTask():
             return f"{task.task.id} is {task.status.value} already" if task.status else None
@@ -97,48 +97,50 @@ def _why_not(batch: BatchState, task: TaskState, request: TaskRequest) -> str | 
         case Retry():
             if task.status is None:
                 return f"{task.task.id} has not ended"
-            return _why_not_take_up(batch, task)
-        case Feedback() if refereed(task) and not _asks(task):
+            return _why_not_retry(batch, task)
+        case Feedback() if is_refereed(task) and not _has_question(task):
             names = ", ".join(batch.tasks[place].task.id for place in task.entrants)
             return f"{task.task.id} is chosen from what its entrants write: tell one of them ({names})"
         case Feedback():
-            return _why_not_listen(batch, task, request)
+            return _why_not_feedback(batch, task, request)
         case _:
             assert_never(request)
 
 
-def _asks(task: TaskState) -> bool:
+def _has_question(task: TaskState) -> bool:
     return task.question is not None or any(attempt.question for attempt in task.alive.values())
 
 
-def _why_not_listen(batch: BatchState, task: TaskState, request: Feedback) -> str | None:
+def _why_not_feedback(batch: BatchState, task: TaskState, request: Feedback) -> str | None:
     if not request.text.strip():
         return "the feedback is empty"
     if task.status is not None:
-        return _why_not_take_up(batch, task)
-    if task.merging is not None or task.merged:
+        return _why_not_retry(batch, task)
+    if task.merging is not None or task.is_merged:
         return f"{task.task.id} is being merged: give it feedback when it is done"
     return None
 
 
-def _why_not_take_up(batch: BatchState, task: TaskState) -> str | None:
+def _why_not_retry(batch: BatchState, task: TaskState) -> str | None:
     if batch.cancelled and batch.ended is None:
         return f"batch {batch.id} is being cancelled"
-    if task.lost:
+    if task.lost_needs:
         causes = {
-            cause: None for place in sorted(_lost_needs(batch, task)) if (cause := _root(batch.tasks[place]))
+            cause: None
+            for place in sorted(_find_lost_needs(batch, task))
+            if (cause := _find_root_cause(batch.tasks[place]))
         }
         return f"{task.task.id} is {task.status}: retry {', '.join(causes)} instead"
-    ending = _unended_entrants(batch, task)
+    ending = _find_unended_entrants(batch, task)
     if ending:
         return f"{', '.join(ending)} of its contest has not ended: wait until then"
-    contested = batch.task(task.task.entrant) if task.task.entrant is not None else None
+    contested = batch.find_task(task.task.entrant) if task.task.entrant is not None else None
     if contested is not None and contested.status is TaskStatus.DONE:
         return f"the contest for {contested.task.id} is over: drop {contested.task.id} first"
-    if contested is not None and contested.under_way:
+    if contested is not None and contested.is_under_way:
         return f"{contested.task.id} is being chosen: wait until that has ended"
     if task.status is not TaskStatus.DONE:
         return None
     others = (batch.tasks[place] for place in task.dependents)
-    built = [other.task.id for other in others if other.status is TaskStatus.DONE or other.under_way]
+    built = [other.task.id for other in others if other.status is TaskStatus.DONE or other.is_under_way]
     return f"{task.task.id} is done, and {', '.join(built)} builds on it: drop it instead" if built else None

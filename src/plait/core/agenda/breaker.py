@@ -4,40 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from plait.core.agenda.due import Due, now
-from plait.core.chance import chance
+from plait.core.agenda.due import Due, due_now
+from plait.core.chance import jitter
 from plait.core.decisions import BreakerClosed, BreakerOpened, LimitRaised
 from plait.core.settings import Backoff
 from plait.core.state import Breaker, Refusal, State
 
 # For providers that refuse without saying until when: a minute, then longer, up to ten; and when it goes on for hours,
 # a share of the time that it has lasted, so that little of the night is lost whenever it ends.
-UNSAID = Backoff(base=60.0, factor=2.0, cap=600.0, jitter=0.1)
-SHARE = 0.04
+DEFAULT_BACKOFF = Backoff(base=60.0, factor=2.0, cap=600.0, jitter=0.1)
+OUTAGE_SHARE = 0.04
 # Where somebody has to log in or to pay, nothing changes soon.
-REJECTED = Backoff(base=3600.0, factor=2.0, cap=8 * 3600.0, jitter=0.1)
+REJECTED_BACKOFF = Backoff(base=3600.0, factor=2.0, cap=8 * 3600.0, jitter=0.1)
 # Who refuses again and again is not believed to be ready at once, whatever it says, nor never again.
-AGAIN = Backoff(base=5.0, factor=2.0, cap=600.0, jitter=0.1)
-LONGEST = 8 * 86_400.0
+REPEAT_BACKOFF = Backoff(base=5.0, factor=2.0, cap=600.0, jitter=0.1)
+MAX_BREAKER_SECONDS = 8 * 86_400.0
 
 
-def owed(state: State) -> Iterator[Due]:
+def schedule_breaker_changes(state: State) -> Iterator[Due]:
     for refusal in state.refusals:
-        yield now(_open(state, refusal))
+        yield due_now(_open_breaker(state, refusal))
     for provider, breaker in state.breakers.items():
-        if breaker.mended:
-            yield now(BreakerClosed(provider))
+        if breaker.retry_requested:
+            yield due_now(BreakerClosed(provider))
         if breaker.credit and breaker.until is None and breaker.limit is not None:
             raised = breaker.limit + 1
-            yield now(LimitRaised(provider, raised if raised < breaker.peak else None))
+            yield due_now(LimitRaised(provider, raised if raised < breaker.peak_attempts else None))
 
 
-def later(state: State) -> Iterator[Due]:
-    for at, provider in state.closings:
+def schedule_breaker_closings(state: State) -> Iterator[Due]:
+    for at, provider in state.breaker_closings:
         yield Due(at, BreakerClosed(provider))
 
 
-def why_closed(state: State, provider: str) -> str | None:
+def why_provider_unavailable(state: State, provider: str) -> str | None:
     """Why nothing may be started with this provider now; None when something may."""
     breaker = state.breakers.get(provider)
     if breaker is None:
@@ -49,42 +49,42 @@ def why_closed(state: State, provider: str) -> str | None:
     return None
 
 
-def is_closed(state: State, provider: str) -> bool:
+def is_provider_refusing(state: State, provider: str) -> bool:
     """It takes no work at all, until an instant that is known; who is only busy is not closed."""
     breaker = state.breakers.get(provider)
     return breaker is not None and breaker.until is not None
 
 
-def has_rejected(state: State, provider: str) -> bool:
+def is_provider_rejecting(state: State, provider: str) -> bool:
     """It is closed, and will be until somebody logs in or pays."""
-    return is_closed(state, provider) and state.breakers[provider].rejected
+    return is_provider_refusing(state, provider) and state.breakers[provider].rejected
 
 
-def _open(state: State, refusal: Refusal) -> BreakerOpened:
+def _open_breaker(state: State, refusal: Refusal) -> BreakerOpened:
     breaker = state.breakers.get(refusal.provider) or Breaker()
-    spread = chance(int(refusal.at), refusal.provider, breaker.streak)
-    least = AGAIN.delay(breaker.streak, spread) if breaker.streak else 0.0
-    until = refusal.at + min(max(_wait(refusal, breaker, spread), least), LONGEST)
-    limit = _limit(state, refusal, breaker)
-    return BreakerOpened(refusal.provider, until, limit, _why(refusal), refusal.rejected)
+    spread = jitter(int(refusal.at), refusal.provider, breaker.streak)
+    least = REPEAT_BACKOFF.delay(breaker.streak, spread) if breaker.streak else 0.0
+    until = refusal.at + min(max(_wait_seconds(refusal, breaker, spread), least), MAX_BREAKER_SECONDS)
+    limit = _lower_limit(state, refusal, breaker)
+    return BreakerOpened(refusal.provider, until, limit, _why_opened(refusal), refusal.rejected)
 
 
-def _wait(refusal: Refusal, breaker: Breaker, spread: float) -> float:
+def _wait_seconds(refusal: Refusal, breaker: Breaker, spread: float) -> float:
     if refusal.rejected:
-        return REJECTED.delay(breaker.streak + 1, spread)
+        return REJECTED_BACKOFF.delay(breaker.streak + 1, spread)
     if refusal.until is not None:
         return refusal.until - refusal.at
     lasted = refusal.at - breaker.since if breaker.streak else 0.0
-    return max(UNSAID.delay(breaker.streak + 1, spread), SHARE * lasted)
+    return max(DEFAULT_BACKOFF.delay(breaker.streak + 1, spread), OUTAGE_SHARE * lasted)
 
 
-def _why(refusal: Refusal) -> str:
+def _why_opened(refusal: Refusal) -> str:
     if refusal.rejected:
         return "somebody has to log in there, or to pay"
     return "the provider refused" + ("" if refusal.until else " without saying until when")
 
 
-def _limit(state: State, refusal: Refusal, breaker: Breaker) -> int:
+def _lower_limit(state: State, refusal: Refusal, breaker: Breaker) -> int:
     """Halve once per refusal of the provider, not once per attempt that met the same refusal. Where nobody knows whether
     it takes work again, one is enough to find out.
     """

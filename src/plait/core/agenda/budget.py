@@ -7,52 +7,54 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from plait.core.agenda.choose import affordable, choices, within_own
-from plait.core.agenda.due import Due, now
+from plait.core.agenda.choose import is_affordable, find_choices, is_within_task_budget
+from plait.core.agenda.due import Due, due_now
 from plait.core.decisions import AnswerAwaited, BatchPaused, BatchUnpaused
 from plait.core.settings import NO_SPEND
 from plait.core.state import BatchState, State
 from plait.core.status import PauseCause
 
 
-def owed(state: State) -> Iterator[Due]:
+def schedule_budget_pauses(state: State) -> Iterator[Due]:
     for batch in state.open.values():
         if batch.settings.task_budget is not None and (
             batch.paused is None or batch.paused.cause is PauseCause.BUDGET
         ):
-            yield from _questions(state, batch)
+            yield from _ask_for_budget(state, batch)
         if batch.paused is not None and batch.paused.cause is PauseCause.BUDGET:
-            wanted = list(choices(state, batch))
-            if any(affordable(batch, choice) for choice in wanted) or not any(state.ready.heads(batch.id)):
-                yield now(BatchUnpaused(batch.id, "the budget is not in the way any more"))
+            wanted = list(find_choices(state, batch))
+            if any(is_affordable(batch, choice) for choice in wanted) or not any(
+                state.start_queue.heads(batch.id)
+            ):
+                yield due_now(BatchUnpaused(batch.id, "the budget is not in the way any more"))
         elif batch.settings.budget is not None and batch.paused is None and not batch.alive:
-            why = short(state, batch)
+            why = why_over_budget(state, batch)
             if why is not None:
-                yield now(BatchPaused(batch.id, PauseCause.BUDGET, why))
+                yield due_now(BatchPaused(batch.id, PauseCause.BUDGET, why))
 
 
-def _questions(state: State, batch: BatchState) -> Iterator[Due]:
+def _ask_for_budget(state: State, batch: BatchState) -> Iterator[Due]:
     """A task that nobody who is free could take within its own budget asks: waiting, it would keep others waiting."""
-    for choice in choices(state, batch):
-        if not within_own(batch, choice):
+    for choice in find_choices(state, batch):
+        if not is_within_task_budget(batch, choice):
             task, own = choice.task, batch.settings.task_budget
             assert own is not None
             spent, next_one = (
-                own.counted(NO_SPEND.at_least(task.spent - task.agreed)),
-                own.counted(choice.reserve),
+                own.bounded_part(NO_SPEND.at_least(task.spent - task.approved_spend)),
+                own.bounded_part(choice.reserve),
             )
             question = (
                 f"may it spend more? {spent} of its {own} is spent, and another attempt may cost {next_one}"
             )
-            yield now(AnswerAwaited(batch.id, task.task.id, question, choice.reserve))
+            yield due_now(AnswerAwaited(batch.id, task.task.id, question, choice.reserve))
 
 
-def short(state: State, batch: BatchState) -> str | None:
+def why_over_budget(state: State, batch: BatchState) -> str | None:
     """Why the budget keeps the batch from going on; None when it doesn't."""
-    wanted = [choice for choice in choices(state, batch) if within_own(batch, choice)]
+    wanted = [choice for choice in find_choices(state, batch) if is_within_task_budget(batch, choice)]
     budget = batch.settings.budget
-    if budget is None or not wanted or any(affordable(batch, choice) for choice in wanted):
+    if budget is None or not wanted or any(is_affordable(batch, choice) for choice in wanted):
         return None
     first = wanted[0]
-    spent, next_one = budget.counted(batch.spent), budget.counted(first.reserve)
+    spent, next_one = budget.bounded_part(batch.spent), budget.bounded_part(first.reserve)
     return f"{spent} of {budget} is spent, and {first.task.task.id} may cost {next_one}: raise the budget to go on"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from plait.core.agenda.due import Due, now
+from plait.core.agenda.due import Due, due_now
 from plait.core.decisions import DeadlinesMoved
 from plait.core.state import State
 
 
-def owed(state: State) -> Iterator[Due]:
-    if state.jump:
-        yield now(DeadlinesMoved(state.jump))
+def schedule_deadline_shift(state: State) -> Iterator[Due]:
+    if state.clock_jump:
+        yield due_now(DeadlinesMoved(state.clock_jump))

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from plait.core.agenda.due import Due, now
+from plait.core.agenda.due import Due, due_now
 from plait.core.decisions import BatchPaused
-from plait.core.policy import REJECTIONS
+from plait.core.policy import MAX_REJECTIONS
 from plait.core.state import State
 from plait.core.status import PauseCause
 
 
-def owed(state: State) -> Iterator[Due]:
+def schedule_auth_pauses(state: State) -> Iterator[Due]:
     for batch in state.open.values():
-        if batch.rejections >= REJECTIONS and batch.paused is None and any(state.ready.heads(batch.id)):
+        if (
+            batch.rejections >= MAX_REJECTIONS
+            and batch.paused is None
+            and any(state.start_queue.heads(batch.id))
+        ):
             why = f"{batch.rejections} tasks in a row were rejected by the provider: see why, mend it, and resume"
-            yield now(BatchPaused(batch.id, PauseCause.PROVIDER, why))
+            yield due_now(BatchPaused(batch.id, PauseCause.PROVIDER, why))

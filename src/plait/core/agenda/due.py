@@ -5,7 +5,7 @@ from __future__ import annotations
 from plait.core.decisions import Decision
 from plait.core.frozen import dataclass
 
-ALWAYS = float("-inf")
+IMMEDIATELY = float("-inf")
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,5 +14,5 @@ class Due:
     decision: Decision
 
 
-def now(decision: Decision) -> Due:
-    return Due(ALWAYS, decision)
+def due_now(decision: Decision) -> Due:
+    return Due(IMMEDIATELY, decision)

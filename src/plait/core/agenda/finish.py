@@ -5,24 +5,26 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from plait.core.agenda.due import Due, now
-from plait.core.agenda.over import over
-from plait.core.agenda.publish import wanting
+from plait.core.agenda.due import Due, due_now
+from plait.core.agenda.over import is_finished
+from plait.core.agenda.publish import needs_publishing
 from plait.core.decisions import BatchEnded
 from plait.core.state import BatchState, State
 from plait.core.status import BatchStatus, TaskStatus
 
 
-def owed(state: State) -> Iterator[Due]:
+def schedule_batch_ends(state: State) -> Iterator[Due]:
     for batch in state.open.values():
-        if batch.publishing is None and over(batch) and not wanting(batch):
-            yield now(_end(batch))
+        if batch.publishing is None and is_finished(batch) and not needs_publishing(batch):
+            yield due_now(_end_batch(batch))
 
 
-def _end(batch: BatchState) -> BatchEnded:
+def _end_batch(batch: BatchState) -> BatchEnded:
     """Of a contest, its task alone counts."""
     asked = [task for task in batch.tasks if task.task.entrant is None]
-    tally = dict.fromkeys(batch.tally, 0) | Counter(task.status for task in asked if task.status is not None)
+    tally = dict.fromkeys(batch.status_counts, 0) | Counter(
+        task.status for task in asked if task.status is not None
+    )
     done = tally.get(TaskStatus.DONE, 0)
     counts = ", ".join(
         f"{count} {status.value.replace('_', ' ')}" for status, count in tally.items() if count
@@ -32,5 +34,5 @@ def _end(batch: BatchState) -> BatchEnded:
         status = BatchStatus.CANCELLED
     else:
         status = BatchStatus.COMPLETED if done + dropped == len(asked) else BatchStatus.FAILED
-    unpublished = f"; not published: {batch.unpublished.why}" if batch.unpublished else ""
+    unpublished = f"; not published: {batch.publish_failure.why}" if batch.publish_failure else ""
     return BatchEnded(batch.id, status, counts + unpublished)

@@ -4,71 +4,71 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from plait.core.agenda.due import Due, now
-from plait.core.agenda.rebuild import line_stands
-from plait.core.agenda.slots import may_go_on
+from plait.core.agenda.due import Due, due_now
+from plait.core.agenda.rebuild import is_branch_stable
+from plait.core.agenda.slots import may_continue
 from plait.core.decisions import BatchPaused, BatchUnpaused, Decision, GateEnding, GateStarted, TaskEnded
-from plait.core.owed import Owed
-from plait.core.policy import GATE_LOSSES, words
+from plait.core.owed import NextAction
+from plait.core.policy import MAX_LOST_GATES, describe_failure
 from plait.core.state import BatchState, State
 from plait.core.status import Category, EndWhy, PauseCause, TaskStatus
 
 
-def owed(state: State) -> Iterator[Due]:
+def schedule_gates(state: State) -> Iterator[Due]:
     for batch in state.open.values():
         if batch.gate is not None:
             if batch.gate.stale and batch.gate.ending is None:
-                yield now(GateEnding(batch.id, batch.gate.n, EndWhy.DROP))
+                yield due_now(GateEnding(batch.id, batch.gate.n, EndWhy.DROP))
         elif batch.settings.gate is None:
             if batch.paused is not None and batch.paused.cause is PauseCause.GATE:
-                yield now(BatchUnpaused(batch.id, "there is no gate any more"))
-        elif _may_gate(state, batch):
-            decision = _next(batch)
+                yield due_now(BatchUnpaused(batch.id, "there is no gate any more"))
+        elif _is_gate_due(state, batch):
+            decision = _next_gate_step(batch)
             if decision is not None:
-                yield now(decision)
+                yield due_now(decision)
 
 
-def later(state: State) -> Iterator[Due]:
+def schedule_gate_timeouts(state: State) -> Iterator[Due]:
     for at, batch, n in state.gate_deadlines:
         yield Due(at, GateEnding(batch, n, EndWhy.TIMEOUT))
 
 
-def ungated(batch: BatchState) -> bool:
+def is_ungated(batch: BatchState) -> bool:
     """What is merged has not passed as it is now: what was taken out of it may have made it pass."""
-    if batch.settings.gate is None or batch.cancelled or not batch.line:
+    if batch.settings.gate is None or batch.cancelled or not batch.merges:
         return False
-    return batch.gated < len(batch.line) or batch.head not in batch.passed
+    return batch.gate_good_size < len(batch.merges) or batch.head not in batch.gate_passed_commits
 
 
-def _may_gate(state: State, batch: BatchState) -> bool:
-    ready = ungated(batch) and line_stands(batch) and not batch.owed[Owed.FINISH]
-    return ready and may_go_on(state, batch)
+def _is_gate_due(state: State, batch: BatchState) -> bool:
+    ready = is_ungated(batch) and is_branch_stable(batch) and not batch.tasks_by_action[NextAction.FINISH]
+    return ready and may_continue(state, batch)
 
 
-def _next(batch: BatchState) -> Decision | None:
-    if batch.base_bad is not None:
-        why = f"the gate fails on the base, before any task's change: {batch.base_bad}"
+def _next_gate_step(batch: BatchState) -> Decision | None:
+    if batch.base_failure is not None:
+        why = f"the gate fails on the base, before any task's change: {batch.base_failure}"
         return BatchPaused(batch.id, PauseCause.GATE, why)
-    if batch.gate_losses >= GATE_LOSSES:
+    if batch.gate_losses >= MAX_LOST_GATES:
         return BatchPaused(batch.id, PauseCause.GATE, f"the gate was lost {batch.gate_losses} times in a row")
-    if batch.bad is not None:
-        return _bisect(batch, batch.gated, batch.bad)
-    if batch.merging is not None or batch.owed[Owed.MERGE]:
+    if batch.gate_bad_size is not None:
+        return _bisect(batch, batch.gate_good_size, batch.gate_bad_size)
+    if batch.merging is not None or batch.tasks_by_action[NextAction.MERGE]:
         return None  # more is about to be merged: one run for all of it
-    return _run(batch, len(batch.line))
+    return _start_gate(batch, len(batch.merges))
 
 
 def _bisect(batch: BatchState, good: int, bad: int) -> Decision:
     """The first `good` merges pass together, the first `bad` don't."""
     if bad - good > 1:
-        return _run(batch, (good + bad) // 2)
-    if good == 0 and not batch.base_good:
-        return _run(batch, 0)
-    guilty = batch.tasks[batch.line[bad - 1].place].task.id
-    return TaskEnded(batch.id, guilty, TaskStatus.FAILED, words(Category.GATE), Category.GATE)
+        return _start_gate(batch, (good + bad) // 2)
+    if good == 0 and not batch.base_passed:
+        return _start_gate(batch, 0)
+    guilty = batch.tasks[batch.merges[bad - 1].place].task.id
+    return TaskEnded(batch.id, guilty, TaskStatus.FAILED, describe_failure(Category.GATE), Category.GATE)
 
 
-def _run(batch: BatchState, size: int) -> GateStarted:
-    commit = batch.line[size - 1].commit if size else batch.base
+def _start_gate(batch: BatchState, size: int) -> GateStarted:
+    commit = batch.merges[size - 1].commit if size else batch.base
     settings = batch.settings
     return GateStarted(batch.id, batch.gates + 1, commit, size, settings.gate_timeout, settings.gate or "")

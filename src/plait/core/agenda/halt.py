@@ -4,27 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from plait.core.agenda.block import VERBS
-from plait.core.agenda.due import Due, now
+from plait.core.agenda.block import END_VERBS
+from plait.core.agenda.due import Due, due_now
 from plait.core.decisions import BatchHalted
 from plait.core.settings import OnConflict
 from plait.core.state import BatchState, State, TaskState
 from plait.core.status import TaskStatus
 
 
-def owed(state: State) -> Iterator[Due]:
+def schedule_halts(state: State) -> Iterator[Due]:
     for batch in state.open.values():
-        failed = _cause(batch) if batch.failures and batch.halted is None else None
+        failed = _find_halting_task(batch) if batch.failures and batch.halted_by is None else None
         if failed is not None and failed.status is not None:
-            why = f"the batch stopped because {failed.task.id} {VERBS[failed.status]}"
-            yield now(BatchHalted(batch.id, failed.task.id, why))
+            why = f"the batch stopped because {failed.task.id} {END_VERBS[failed.status]}"
+            yield due_now(BatchHalted(batch.id, failed.task.id, why))
 
 
-def _cause(batch: BatchState) -> TaskState | None:
+def _find_halting_task(batch: BatchState) -> TaskState | None:
     """The first failure that stops this batch by its settings."""
     failed = (batch.tasks[place] for place in batch.failures)
     if batch.settings.stop_on_fail:
         return next(failed)
-    if batch.settings.on_conflict is not OnConflict.FAIL or not batch.tally.get(TaskStatus.CONFLICTED):
+    if batch.settings.on_conflict is not OnConflict.FAIL or not batch.status_counts.get(
+        TaskStatus.CONFLICTED
+    ):
         return None
     return next(task for task in failed if task.status is TaskStatus.CONFLICTED)

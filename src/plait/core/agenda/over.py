@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from plait.core.agenda.gate import ungated
-from plait.core.agenda.rebuild import line_stands
-from plait.core.owed import Owed
+from plait.core.agenda.gate import is_ungated
+from plait.core.agenda.rebuild import is_branch_stable
+from plait.core.owed import NextAction
 from plait.core.state import BatchState
 
 
-def over(batch: BatchState) -> bool:
-    return batch.unsettled == 0 and not batch.alive and _line_is_quiet(batch) and not _owes(batch)
+def is_finished(batch: BatchState) -> bool:
+    return (
+        batch.unfinished_count == 0
+        and not batch.alive
+        and _is_branch_idle(batch)
+        and not _has_next_actions(batch)
+    )
 
 
-def _line_is_quiet(batch: BatchState) -> bool:
-    return line_stands(batch) and batch.merging is None and batch.gate is None and not ungated(batch)
+def _is_branch_idle(batch: BatchState) -> bool:
+    return is_branch_stable(batch) and batch.merging is None and batch.gate is None and not is_ungated(batch)
 
 
-def _owes(batch: BatchState) -> bool:
-    return any(batch.owed[owed] for owed in (Owed.END, Owed.SETTLE, Owed.JUDGE, Owed.FINISH))
+def _has_next_actions(batch: BatchState) -> bool:
+    return any(
+        batch.tasks_by_action[owed]
+        for owed in (
+            NextAction.END_ATTEMPT,
+            NextAction.END_TASK,
+            NextAction.DECIDE_OUTCOME,
+            NextAction.FINISH,
+        )
+    )

@@ -8,47 +8,56 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from plait.core.agenda.due import Due, now
-from plait.core.agenda.over import over
-from plait.core.agenda.rebuild import line_stands
+from plait.core.agenda.due import Due, due_now
+from plait.core.agenda.over import is_finished
+from plait.core.agenda.rebuild import is_branch_stable
 from plait.core.decisions import PublishStarted
 from plait.core.requests import Ship
 from plait.core.settings import Isolation, Publish
 from plait.core.state import BatchState, State
-from plait.core.wording import problem_of_body, problem_of_title
+from plait.core.wording import check_body, check_title
 
 # Each holds what those before it do.
-_MORE = (Publish.OFF, Publish.PUSH, Publish.DRAFT, Publish.PR)
+_PUBLISH_LEVELS = (Publish.OFF, Publish.PUSH, Publish.DRAFT, Publish.PR)
 
 
-def asked(state: State) -> Iterator[Due]:
+def schedule_requested_publishes(state: State) -> Iterator[Due]:
     """What a person was granted comes before anything that could change the line it was granted for."""
-    for batch in state.shipping.values():
-        commit = publishable(batch) if batch.wish is not None else None
-        if batch.wish is not None and commit is not None:
-            yield now(_start(batch, commit, batch.wish))
+    for batch in state.publishing_batches.values():
+        commit = find_publishable_commit(batch) if batch.requested_publish is not None else None
+        if batch.requested_publish is not None and commit is not None:
+            yield due_now(_start_publish(batch, commit, batch.requested_publish))
 
 
-def owed(state: State) -> Iterator[Due]:
+def schedule_publishes(state: State) -> Iterator[Due]:
     for batch in state.open.values():
-        if wanting(batch) and batch.paused is None and batch.publishing is None and over(batch):
-            yield now(_start(batch, batch.head, batch.settings.publish))
+        if (
+            needs_publishing(batch)
+            and batch.paused is None
+            and batch.publishing is None
+            and is_finished(batch)
+        ):
+            yield due_now(_start_publish(batch, batch.head, batch.settings.publish))
 
 
-def wanting(batch: BatchState) -> bool:
+def needs_publishing(batch: BatchState) -> bool:
     """Its settings ask for something that is neither there nor has failed."""
     wanted, done = batch.settings.publish, batch.published
-    if wanted is Publish.OFF or not batch.line or batch.cancelled or batch.unpublished is not None:
+    if wanted is Publish.OFF or not batch.merges or batch.cancelled or batch.publish_failure is not None:
         return False
-    return done is None or done.commit != batch.head or _MORE.index(done.publish) < _MORE.index(wanted)
+    return (
+        done is None
+        or done.commit != batch.head
+        or _PUBLISH_LEVELS.index(done.publish) < _PUBLISH_LEVELS.index(wanted)
+    )
 
 
-def publishable(batch: BatchState) -> str | None:
+def find_publishable_commit(batch: BatchState) -> str | None:
     """The newest commit of the line that may be published."""
     tested = (
         entry.commit
-        for entry in reversed(batch.line)
-        if batch.settings.gate is None or entry.commit in batch.passed
+        for entry in reversed(batch.merges)
+        if batch.settings.gate is None or entry.commit in batch.gate_passed_commits
     )
     return next(tested, None)
 
@@ -56,7 +65,7 @@ def publishable(batch: BatchState) -> str | None:
 def why_not_ship(batch: BatchState, request: Ship) -> str | None:
     if request.publish is Publish.OFF:
         return "nothing was asked for: push, pr or draft"
-    return problem_of_title(request.title) or problem_of_body(request.body) or why_not_publish(batch)
+    return check_title(request.title) or check_body(request.body) or why_not_publish(batch)
 
 
 def why_not_publish(batch: BatchState) -> str | None:
@@ -66,15 +75,19 @@ def why_not_publish(batch: BatchState) -> str | None:
         return f"batch {batch.id} is being published already"
     if batch.cancelled and batch.ended is None:
         return f"batch {batch.id} is being cancelled"
-    if not line_stands(batch):
+    if not is_branch_stable(batch):
         return f"the branch of batch {batch.id} is being made anew: ask again when it stands"
-    if not batch.line:
+    if not batch.merges:
         return f"nothing of batch {batch.id} is merged"
-    return None if publishable(batch) else f"the gate has not passed on what is merged of batch {batch.id}"
+    return (
+        None
+        if find_publishable_commit(batch)
+        else f"the gate has not passed on what is merged of batch {batch.id}"
+    )
 
 
-def _start(batch: BatchState, commit: str, publish: Publish) -> PublishStarted:
-    said = batch.wording
+def _start_publish(batch: BatchState, commit: str, publish: Publish) -> PublishStarted:
+    said = batch.pull_request_override
     return PublishStarted(
         batch.id,
         batch.publishes + 1,

@@ -9,6 +9,6 @@ from plait.core.decisions import BackoffEnded
 from plait.core.state import State
 
 
-def later(state: State) -> Iterator[Due]:
+def schedule_backoff_ends(state: State) -> Iterator[Due]:
     for at, batch, place in state.backoffs:
         yield Due(at, BackoffEnded(batch, state.batches[batch].tasks[place].task.id))

@@ -30,44 +30,49 @@ from plait.core.agenda import (
     timeout,
     verify,
 )
-from plait.core.agenda.due import ALWAYS, Due
+from plait.core.agenda.due import IMMEDIATELY, Due
 from plait.core.decisions import Decision
 from plait.core.state import State
 
 RULES = (
-    publish.asked,
-    clock.owed,
-    breaker.owed,
-    judge.owed,
-    answer.owed,
-    stop.owed,
-    block.owed,
-    halt.owed,
-    phase.owed,
-    rebuild.owed,
-    merge.owed,
-    gate.owed,
-    verify.owed,
-    distrust.owed,
-    budget.owed,
-    start.owed,
-    publish.owed,
-    finish.owed,
+    publish.schedule_requested_publishes,
+    clock.schedule_deadline_shift,
+    breaker.schedule_breaker_changes,
+    judge.schedule_outcomes,
+    answer.schedule_answers,
+    stop.schedule_attempt_ends,
+    block.schedule_task_ends,
+    halt.schedule_halts,
+    phase.schedule_phase_openings,
+    rebuild.schedule_rebuilds,
+    merge.schedule_merges,
+    gate.schedule_gates,
+    verify.schedule_verifications,
+    distrust.schedule_auth_pauses,
+    budget.schedule_budget_pauses,
+    start.schedule_starts,
+    publish.schedule_publishes,
+    finish.schedule_batch_ends,
 )
-TIMED = (timeout.later, retry.later, breaker.later, gate.later)
+TIMED_RULES = (
+    timeout.schedule_timeouts,
+    retry.schedule_backoff_ends,
+    breaker.schedule_breaker_closings,
+    gate.schedule_gate_timeouts,
+)
 
 
-def agenda(state: State) -> Iterator[Due]:
+def list_due(state: State) -> Iterator[Due]:
     for rule in RULES:
         yield from rule(state)
-    yield from heapq.merge(*(rule(state) for rule in TIMED), key=lambda due: due.at)
+    yield from heapq.merge(*(rule(state) for rule in TIMED_RULES), key=lambda due: due.at)
 
 
-def split(due: Iterator[Due], now: float) -> tuple[Decision | None, float | None]:
+def pick_due(due: Iterator[Due], now: float) -> tuple[Decision | None, float | None]:
     """The clock is only a filter: the first decision that is due now, else when to ask again (None: after news)."""
     first = next(due, None)
     if first is None:
         return None, None
-    if first.at is ALWAYS or first.at <= now:
+    if first.at is IMMEDIATELY or first.at <= now:
         return first.decision, None
     return None, first.at

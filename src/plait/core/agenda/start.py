@@ -7,62 +7,66 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from plait.core.agenda.choose import Choice, affordable, choices
-from plait.core.agenda.due import Due, now
-from plait.core.agenda.rebuild import line_stands
-from plait.core.agenda.slots import clamped, may_start, room_in_batch, room_in_engine
-from plait.core.contest import candidates
+from plait.core.agenda.choose import Choice, is_affordable, find_choices
+from plait.core.agenda.due import Due, due_now
+from plait.core.agenda.rebuild import is_branch_stable
+from plait.core.agenda.slots import clamp_slots, may_start, has_batch_slots, has_engine_slots
+from plait.core.contest import list_candidates
 from plait.core.decisions import AttemptStarted
-from plait.core.owed import Owed
+from plait.core.owed import NextAction
 from plait.core.settings import NO_SPEND
 from plait.core.state import BatchState, State
 from plait.core.task import Attempt, Step
 
 
-def owed(state: State) -> Iterator[Due]:
-    if not room_in_engine(state, 1):
+def schedule_starts(state: State) -> Iterator[Due]:
+    if not has_engine_slots(state, 1):
         return
-    for batch in sorted(state.open.values(), key=_fewest_first):
-        if not may_start(state, batch) or not room_in_batch(batch, 1) or _line_moves(batch):
+    for batch in sorted(state.open.values(), key=_batch_order):
+        if not may_start(state, batch) or not has_batch_slots(batch, 1) or _is_branch_moving(batch):
             continue
-        if batch.owed[Owed.VERIFY]:
+        if batch.tasks_by_action[NextAction.VERIFY]:
             # It did not fit when `verify` was asked, so nothing may take the room it waits for.
-            if _waits_for_engine(state, batch):
+            if _is_verification_waiting(state, batch):
                 return
             continue
-        choice = next((choice for choice in choices(state, batch) if affordable(batch, choice)), None)
+        choice = next((choice for choice in find_choices(state, batch) if is_affordable(batch, choice)), None)
         if choice is None:
             continue
-        slots = clamped(state, batch, choice.task.task)
-        if not room_in_engine(state, slots):
+        slots = clamp_slots(state, batch, choice.task.task)
+        if not has_engine_slots(state, slots):
             return
-        if room_in_batch(batch, slots):
-            yield now(_start(batch, choice, slots))
+        if has_batch_slots(batch, slots):
+            yield due_now(_start_attempt(batch, choice, slots))
 
 
-def _line_moves(batch: BatchState) -> bool:
+def _is_branch_moving(batch: BatchState) -> bool:
     """A moment later there is a newer base to start from, with less to conflict with."""
-    return not line_stands(batch) or batch.merging is not None or bool(batch.owed[Owed.MERGE])
+    return (
+        not is_branch_stable(batch)
+        or batch.merging is not None
+        or bool(batch.tasks_by_action[NextAction.MERGE])
+    )
 
 
-def _fewest_first(batch: BatchState) -> tuple[int, int]:
+def _batch_order(batch: BatchState) -> tuple[int, int]:
     """Batches share the engine: the one with the least at work is served first, the older one of two alike."""
     return (batch.slots, batch.order)
 
 
-def _waits_for_engine(state: State, batch: BatchState) -> bool:
-    place = batch.owed[Owed.VERIFY].first()
+def _is_verification_waiting(state: State, batch: BatchState) -> bool:
+    place = batch.tasks_by_action[NextAction.VERIFY].first()
     assert place is not None
-    return not room_in_engine(state, clamped(state, batch, batch.tasks[place].task))
+    return not has_engine_slots(state, clamp_slots(state, batch, batch.tasks[place].task))
 
 
-def _start(batch: BatchState, choice: Choice, slots: int) -> AttemptStarted:
+def _start_attempt(batch: BatchState, choice: Choice, slots: int) -> AttemptStarted:
     task, settings = choice.task, batch.settings
     last = task.last_write
     going_on = last if not task.fresh and last is not None and last.agent == choice.agent else None
     session = going_on.session if going_on is not None else None
     return AttemptStarted(
-        Attempt(batch.id, task.task.id, Step.WRITE, task.numbers.get(Step.WRITE, 0) + 1),
+        Attempt(batch.id, task.task.id, Step.WRITE, task.attempt_counts.get(Step.WRITE, 0) + 1),
         choice.agent,
         settings.provider(choice.agent),
         timeout=task.task.timeout or settings.timeout,
@@ -72,7 +76,7 @@ def _start(batch: BatchState, choice: Choice, slots: int) -> AttemptStarted:
         base=task.base if task.base is not None else batch.head,
         session=session,
         feedback=task.feedback,
-        repairs=task.repairing,
+        repairs=task.change_to_repair,
         before=going_on.decision.before + going_on.used if going_on and session else NO_SPEND,
-        candidates=candidates(batch, task),
+        candidates=list_candidates(batch, task),
     )

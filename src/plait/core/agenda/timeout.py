@@ -10,9 +10,9 @@ from plait.core.state import State
 from plait.core.status import EndWhy
 
 
-def later(state: State) -> Iterator[Due]:
+def schedule_timeouts(state: State) -> Iterator[Due]:
     for at, name in state.deadlines:
-        attempt = state.find(name)
+        attempt = state.find_attempt(name)
         if attempt is not None:
             why = EndWhy.TIMEOUT if attempt.deadline <= at else EndWhy.IDLE
             yield Due(at, AttemptEnding(name, why))

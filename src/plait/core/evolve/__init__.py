@@ -16,21 +16,21 @@ from plait.core.state import State
 # Any: each handler takes its own union; the table below gives it nothing else.
 Handler = Callable[[State, float, Any], None]
 
-GROUPS: Iterable[tuple[object, Handler]] = (
-    (requests.Request, wishes.arrive),
-    (decisions.AboutRequest, wishes.answer),
-    (decisions.AboutAttempt, attempts.decided),
-    (decisions.AboutTask, attempts.judged),
-    (decisions.AboutLine, line.decided),
-    (decisions.AboutLimit, limits.decided),
-    (decisions.AboutBatch, batches.decided),
-    (reports.AttemptSign, attempts.signed),
-    (reports.AttemptOver, attempts.over),
-    (reports.LineReport, line.reported),
-    (reports.Foresight, foresight.reported),
-    (reports.MachineReport, limits.reported),
+HANDLERS_BY_UNION: Iterable[tuple[object, Handler]] = (
+    (requests.Request, wishes.receive_request),
+    (decisions.RequestDecision, wishes.apply_answer),
+    (decisions.AttemptDecision, attempts.apply_attempt_decision),
+    (decisions.TaskDecision, attempts.apply_task_decision),
+    (decisions.BranchDecision, line.apply_branch_decision),
+    (decisions.LimitDecision, limits.apply_limit_decision),
+    (decisions.BatchDecision, batches.apply_batch_decision),
+    (reports.AttemptProgress, attempts.apply_attempt_progress),
+    (reports.AttemptEnd, attempts.apply_attempt_end),
+    (reports.BranchReport, line.apply_branch_report),
+    (reports.ConflictPrediction, foresight.apply_conflict_prediction),
+    (reports.MachineReport, limits.apply_machine_report),
 )
-HANDLERS = {event: handler for union, handler in GROUPS for event in get_args(union)}
+HANDLERS = {event: handler for union, handler in HANDLERS_BY_UNION for event in get_args(union)}
 HANDLERS[reports.SourcesWritten] = lambda _state, _at, _report: (
     None
 )  # whoever writes to sources keeps that account

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import assert_never
 
 from plait.core.decisions import (
-    AboutAttempt,
-    AboutTask,
+    AttemptDecision,
+    TaskDecision,
     AnswerAwaited,
     AttemptEnding,
     AttemptStarted,
@@ -17,22 +17,22 @@ from plait.core.decisions import (
     TaskEnded,
     TaskInterrupted,
 )
-from plait.core.evolve.experience import learn, note_footprint, note_rejection, note_served
-from plait.core.evolve.foresight import forget
-from plait.core.evolve.index import place, put_down, take, take_anew
-from plait.core.evolve.line import lose_change
-from plait.core.evolve.settle import settle, unmerged
-from plait.core.evolve.touched import note_change
+from plait.core.evolve.experience import record_exit, record_memory, record_rejection, record_served
+from plait.core.evolve.foresight import clear_predictions
+from plait.core.evolve.index import reindex_task, release_locks, acquire_locks, reacquire_locks
+from plait.core.evolve.line import discard_lost_change
+from plait.core.evolve.settle import set_task_status, find_unmerged_change
+from plait.core.evolve.touched import record_change
 from plait.core.reports import (
     AttemptActive,
     AttemptAsked,
     AttemptExited,
     AttemptLaunched,
     AttemptLost,
-    AttemptOver,
+    AttemptEnd,
     AttemptPhase,
     AttemptSession,
-    AttemptSign,
+    AttemptProgress,
     AttemptUsed,
     Outcome,
 )
@@ -42,10 +42,10 @@ from plait.core.status import Category, TaskStatus
 from plait.core.task import Step
 
 
-def decided(state: State, at: float, decision: AboutAttempt) -> None:
+def apply_attempt_decision(state: State, at: float, decision: AttemptDecision) -> None:
     name = decision.attempt
     batch = state.batches.get(name.batch)
-    task = batch.task(name.task) if batch else None
+    task = batch.find_task(name.task) if batch else None
     if batch is None or task is None:
         return
     match decision:
@@ -58,51 +58,51 @@ def decided(state: State, at: float, decision: AboutAttempt) -> None:
                 attempt.ending = attempt.ending or decision.why
                 attempt.ending_now = decision.now
         case StepPassed():
-            _judged(task)
+            _clear_outcome(task)
             task.step = decision.then
             if name.step is Step.WRITE:
                 task.feedback = ""
-                task.repairing = None
+                task.change_to_repair = None
         case _:
             assert_never(decision)
-    place(state, batch, task)
+    reindex_task(state, batch, task)
 
 
-def judged(state: State, at: float, decision: AboutTask) -> None:
+def apply_task_decision(state: State, at: float, decision: TaskDecision) -> None:
     batch = state.batches.get(decision.batch)
-    task = batch.task(decision.task) if batch else None
+    task = batch.find_task(decision.task) if batch else None
     if batch is None or task is None:
         return
     match decision:
         case RetryGranted():
-            _go_again(state, batch, task, decision)
+            _apply_retry(state, batch, task, decision)
         case BackoffEnded():
             _end_backoff(state, batch, task)
         case AnswerAwaited():
-            _judged(task)
-            task.question, task.wants = decision.question, decision.wants
+            _clear_outcome(task)
+            task.question, task.requested_spend = decision.question, decision.wants
         case TaskEnded():
-            _end(state, at, batch, task, decision)
+            _end_task(state, at, batch, task, decision)
         case TaskInterrupted():
-            _judged(task)
+            _clear_outcome(task)
             task.interrupted = decision.reason
             if task.step is Step.WRITE:  # what is written already keeps its files until it is merged
-                put_down(state, batch, task)
+                release_locks(state, batch, task)
         case _:
             assert_never(decision)
-    place(state, batch, task)
+    reindex_task(state, batch, task)
 
 
-def signed(state: State, at: float, report: AttemptSign) -> None:
+def apply_attempt_progress(state: State, at: float, report: AttemptProgress) -> None:
     """A sign of life; none of them can be of an attempt that is over."""
-    attempt = state.find(report.attempt)
+    attempt = state.find_attempt(report.attempt)
     if attempt is None:
         return
     match report:
         case AttemptLaunched():
             attempt.pid, attempt.workspace = report.pid, report.workspace
         case AttemptUsed():
-            _claim(state, attempt, report.spend)
+            _record_spend(state, attempt, report.spend)
         case AttemptPhase():
             attempt.phase = report.name
         case AttemptSession():
@@ -113,13 +113,13 @@ def signed(state: State, at: float, report: AttemptSign) -> None:
             attempt.question = None
         case _:
             assert_never(report)
-    _hear(state, at, attempt)
+    _touch_attempt(state, at, attempt)
 
 
-def over(state: State, at: float, report: AttemptOver) -> None:
+def apply_attempt_end(state: State, at: float, report: AttemptEnd) -> None:
     if isinstance(report, AttemptLost) and report.attempt.step is Step.MERGE:
-        lose_change(state, report.attempt)
-    attempt = state.find(report.attempt)
+        discard_lost_change(state, report.attempt)
+    attempt = state.find_attempt(report.attempt)
     if attempt is None:
         return
     outcome = (
@@ -128,7 +128,7 @@ def over(state: State, at: float, report: AttemptOver) -> None:
     batch = state.batches[attempt.name.batch]
     task = batch.tasks[batch.index[attempt.name.task]]
     state.deadlines.discard((attempt.expires, attempt.name))
-    _let_go(state, batch, attempt)
+    _release_limits(state, batch, attempt)
     attempt.ended_at, attempt.outcome = at, outcome
     attempt.used = attempt.used.at_least(outcome.spend)
     if outcome.session is not None:  # "": it is gone, and can't be gone on with
@@ -136,24 +136,24 @@ def over(state: State, at: float, report: AttemptOver) -> None:
     batch.spent += attempt.used
     task.spent += attempt.used
     del task.alive[attempt.name], batch.alive[attempt.name]
-    task.unjudged.append(attempt)
-    note_footprint(state, attempt, outcome)
+    task.undecided_exits.append(attempt)
+    record_memory(state, attempt, outcome)
     if attempt.name.step is Step.WRITE:
-        note_change(state, batch, task, attempt)
+        record_change(state, batch, task, attempt)
         task.winner = outcome.winner
-        learn(state, task, attempt, outcome)
+        record_exit(state, task, attempt, outcome)
         if outcome.category is Category.OK:
             batch.rejections = 0
-    place(state, batch, task)
+    reindex_task(state, batch, task)
 
 
 def _start(state: State, at: float, decision: AttemptStarted, batch: BatchState, task: TaskState) -> None:
     name = decision.attempt
-    if name in batch.alive or name.n <= task.numbers.get(name.step, 0):
+    if name in batch.alive or name.n <= task.attempt_counts.get(name.step, 0):
         return
-    attempt = AttemptState(decision, at, at + decision.timeout, quiet_since=at, session=decision.session)
+    attempt = AttemptState(decision, at, at + decision.timeout, last_active_at=at, session=decision.session)
     task.alive[name] = batch.alive[name] = task.last = attempt
-    task.numbers[name.step] = name.n
+    task.attempt_counts[name.step] = name.n
     task.started_at = at if task.started_at is None else task.started_at
     batch.started_at = at if batch.started_at is None else batch.started_at
     batch.slots += attempt.decision.slots
@@ -168,74 +168,74 @@ def _start_writing(state: State, batch: BatchState, task: TaskState, attempt: At
     task.step = Step.WRITE
     task.base = attempt.decision.base
     task.fresh = False
-    batch.claims += attempt.claim
+    batch.reserved_spend += attempt.reserved_spend
     batch.agents_used[attempt.agent] = batch.agents_used.get(attempt.agent, 0) + 1
     state.agents[attempt.agent] = state.agents.get(attempt.agent, 0) + 1
     state.providers[attempt.provider] = state.providers.get(attempt.provider, 0) + 1
-    take(state, batch, task)
+    acquire_locks(state, batch, task)
 
 
-def _let_go(state: State, batch: BatchState, attempt: AttemptState) -> None:
+def _release_limits(state: State, batch: BatchState, attempt: AttemptState) -> None:
     batch.slots -= attempt.decision.slots
     state.slots -= attempt.decision.slots
     if attempt.name.step is Step.WRITE:
-        batch.claims -= attempt.claim
+        batch.reserved_spend -= attempt.reserved_spend
         state.agents[attempt.agent] -= 1
         state.providers[attempt.provider] -= 1
 
 
-def _claim(state: State, attempt: AttemptState, spend: Spend) -> None:
-    before = attempt.claim
+def _record_spend(state: State, attempt: AttemptState, spend: Spend) -> None:
+    before = attempt.reserved_spend
     attempt.used = attempt.used.at_least(spend)
     if attempt.name.step is Step.WRITE:
-        state.batches[attempt.name.batch].claims += attempt.claim - before
+        state.batches[attempt.name.batch].reserved_spend += attempt.reserved_spend - before
         if attempt.used:
-            note_served(state, attempt)
+            record_served(state, attempt)
 
 
-def _hear(state: State, at: float, attempt: AttemptState) -> None:
+def _touch_attempt(state: State, at: float, attempt: AttemptState) -> None:
     if attempt.ending is None:
         state.deadlines.discard((attempt.expires, attempt.name))
-        attempt.quiet_since = at - state.jump  # a jump that is not worked in yet will move it
+        attempt.last_active_at = at - state.clock_jump  # a jump that is not worked in yet will move it
         state.deadlines.add((attempt.expires, attempt.name))
 
 
-def _judged(task: TaskState) -> None:
+def _clear_outcome(task: TaskState) -> None:
     """The first exit, the conflict or the failed merge has been judged."""
-    del task.unjudged[:1]
-    task.clash = task.merge_error = None
-    task.redo = False
+    del task.undecided_exits[:1]
+    task.conflict_files = task.merge_error = None
+    task.restart_requested = False
 
 
-def _go_again(state: State, batch: BatchState, task: TaskState, decision: RetryGranted) -> None:
+def _apply_retry(state: State, batch: BatchState, task: TaskState, decision: RetryGranted) -> None:
     if task.status is not None:
         return
-    _count_against(task, decision)
-    if decision.elsewhere and task.unjudged:
-        note_rejection(state, task.unjudged[0])
-    _judged(task)
+    _count_retry(task, decision)
+    if decision.elsewhere and task.undecided_exits:
+        record_rejection(state, task.undecided_exits[0])
+    _clear_outcome(task)
     task.step = decision.then
-    task.retry = decision.why
+    task.retry_reason = decision.why
     if decision.category is Category.VERIFY and task.winner:
-        task.outdone += (task.winner,)
+        task.rejected_entrants += (task.winner,)
     if decision.feedback not in task.feedback:
         task.feedback = f"{decision.feedback}\n\n{task.feedback}" if task.feedback else decision.feedback
     if decision.category is Category.CONFLICT:
         if task.base is not None and task.tip is not None:
-            task.repairing = Change(task.task.id, task.base, task.tip)
+            task.change_to_repair = Change(task.task.id, task.base, task.tip)
         task.base = task.tip = None  # it starts over from the branch it clashed with
-        forget(batch, task)
-        take_anew(state, batch, task)
+        clear_predictions(batch, task)
+        reacquire_locks(state, batch, task)
     _end_backoff(state, batch, task)
     task.not_before = decision.at
     state.backoffs.add((decision.at, batch.id, task.place))
 
 
-def _count_against(task: TaskState, decision: RetryGranted) -> None:
+def _count_retry(task: TaskState, decision: RetryGranted) -> None:
     if decision.counted:
         task.tries += 1
     elif decision.category is Category.LOST:
-        task.losses += 1
+        task.lost_attempts += 1
     elif decision.category is Category.CONFLICT:
         task.repairs += 1
     elif decision.category is Category.MERGE:
@@ -248,14 +248,14 @@ def _end_backoff(state: State, batch: BatchState, task: TaskState) -> None:
         task.not_before = None
 
 
-def _end(state: State, at: float, batch: BatchState, task: TaskState, decision: TaskEnded) -> None:
-    if not decision.status.terminal:
+def _end_task(state: State, at: float, batch: BatchState, task: TaskState, decision: TaskEnded) -> None:
+    if not decision.status.is_terminal:
         return
     task.reason, task.category, task.by = decision.reason, decision.category, decision.by
     task.ended_at = at
-    task.unmerged = unmerged(task) if decision.category is Category.MERGE else None
+    task.unmerged = find_unmerged_change(task) if decision.category is Category.MERGE else None
     if decision.category in {Category.AUTH, Category.QUOTA}:
         batch.rejections += 1
     if decision.status is TaskStatus.DONE:
-        state.touched.pop(task.task.key, None)
-    settle(state, batch, task, decision.status)
+        state.changed_files.pop(task.task.key, None)
+    set_task_status(state, batch, task, decision.status)

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from plait.core.contest import begun
-from plait.core.decisions import AboutBatch, BatchEnded, BatchHalted, BatchPaused, BatchUnpaused, PhaseOpened
-from plait.core.evolve.index import place
-from plait.core.evolve.phases import review
-from plait.core.state import BatchState, Doom, Paused, State
+from plait.core.contest import is_begun
+from plait.core.decisions import (
+    BatchDecision,
+    BatchEnded,
+    BatchHalted,
+    BatchPaused,
+    BatchUnpaused,
+    PhaseOpened,
+)
+from plait.core.evolve.index import reindex_task
+from plait.core.evolve.phases import review_phase
+from plait.core.state import BatchState, PendingEnd, PauseState, State
 from plait.core.status import EndWhy, TaskStatus
 
 
-def decided(state: State, at: float, decision: AboutBatch) -> None:
+def apply_batch_decision(state: State, at: float, decision: BatchDecision) -> None:
     batch = state.batches.get(decision.batch)
     if batch is None:
         return
@@ -20,11 +27,11 @@ def decided(state: State, at: float, decision: AboutBatch) -> None:
         case PhaseOpened():
             _open_phase(state, batch, decision.phase)
         case BatchPaused():
-            batch.paused = Paused(decision.cause, decision.why)
+            batch.paused = PauseState(decision.cause, decision.why)
         case BatchUnpaused():
             batch.paused = None
         case BatchHalted():
-            _halt(state, batch, decision)
+            _halt_batch(state, batch, decision)
         case BatchEnded():
             batch.ended, batch.reason, batch.ended_at = decision.status, decision.reason, at
             batch.paused = None
@@ -39,15 +46,15 @@ def _open_phase(state: State, batch: BatchState, name: str) -> None:
     if phase is None:
         return
     phase.open = True
-    review(state, batch, phase)
+    review_phase(state, batch, phase)
     for member in phase.members:
-        batch.tasks[member].closed = False
-        place(state, batch, batch.tasks[member])
+        batch.tasks[member].phase_closed = False
+        reindex_task(state, batch, batch.tasks[member])
 
 
-def _halt(state: State, batch: BatchState, decision: BatchHalted) -> None:
-    batch.halted = decision.by
+def _halt_batch(state: State, batch: BatchState, decision: BatchHalted) -> None:
+    batch.halted_by = decision.by
     for task in batch.tasks:
-        if task.status is None and not begun(batch, task):
-            task.doom = Doom(TaskStatus.SKIPPED, EndWhy.DROP, decision.why, decision.by)
-            place(state, batch, task)
+        if task.status is None and not is_begun(batch, task):
+            task.pending_end = PendingEnd(TaskStatus.SKIPPED, EndWhy.DROP, decision.why, decision.by)
+            reindex_task(state, batch, task)

@@ -4,34 +4,34 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from plait.core.reports import ConflictCleared, ConflictForeseen, Foresight
+from plait.core.reports import ConflictCleared, ConflictPredicted, ConflictPrediction
 from plait.core.state import BatchState, State, TaskState
 
 
-def reported(state: State, _at: float, report: Foresight) -> None:
+def apply_conflict_prediction(state: State, _at: float, report: ConflictPrediction) -> None:
     batch = state.batches.get(report.batch)
-    task = batch.task(report.task) if batch is not None else None
-    other = batch.task(report.other) if batch is not None and report.other else None
+    task = batch.find_task(report.task) if batch is not None else None
+    other = batch.find_task(report.other) if batch is not None and report.other else None
     if task is None or task is other or (report.other and other is None):
         return
     match report:
-        case ConflictForeseen():
+        case ConflictPredicted():
             if task.status is None and (other is None or other.status is None):
-                task.foreseen[report.other] = report.files
+                task.predicted_conflicts[report.other] = report.files
                 if other is not None:
-                    other.foreseen[report.task] = report.files
+                    other.predicted_conflicts[report.task] = report.files
         case ConflictCleared():
-            task.foreseen.pop(report.other, None)
+            task.predicted_conflicts.pop(report.other, None)
             if other is not None:
-                other.foreseen.pop(report.task, None)
+                other.predicted_conflicts.pop(report.task, None)
         case _:
             assert_never(report)
 
 
-def forget(batch: BatchState, task: TaskState) -> None:
+def clear_predictions(batch: BatchState, task: TaskState) -> None:
     """What it would have been merged as is not so any more: it has ended, or begins anew."""
-    for name in task.foreseen:
-        other = batch.task(name)
+    for name in task.predicted_conflicts:
+        other = batch.find_task(name)
         if other is not None:
-            other.foreseen.pop(task.task.id, None)
-    task.foreseen.clear()
+            other.predicted_conflicts.pop(task.task.id, None)
+    task.predicted_conflicts.clear()

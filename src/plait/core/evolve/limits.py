@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from plait.core.decisions import AboutLimit, BreakerClosed, BreakerOpened, DeadlinesMoved, LimitRaised
-from plait.core.evolve.experience import note_refusal
+from plait.core.decisions import LimitDecision, BreakerClosed, BreakerOpened, DeadlinesMoved, LimitRaised
+from plait.core.evolve.experience import record_refusal
 from plait.core.reports import (
     ClockJumped,
     EngineReleased,
@@ -13,21 +13,21 @@ from plait.core.reports import (
     MachineReport,
     PressureChanged,
     RateLimited,
-    RoomChanged,
+    CapacityChanged,
 )
 from plait.core.state import AttemptState, Breaker, Refusal, State
 
 
-def decided(state: State, at: float, decision: AboutLimit) -> None:
+def apply_limit_decision(state: State, at: float, decision: LimitDecision) -> None:
     match decision:
         case BreakerOpened():
-            _open(state, at, decision)
+            _open_breaker(state, at, decision)
         case BreakerClosed():
             breaker = state.breakers.get(decision.provider)
             if breaker is not None and breaker.until is not None:
-                state.closings.discard((breaker.until, decision.provider))
+                state.breaker_closings.discard((breaker.until, decision.provider))
                 breaker.until = None
-                breaker.mended = False
+                breaker.retry_requested = False
         case LimitRaised():
             breaker = state.breakers.setdefault(decision.provider, Breaker())
             breaker.limit = decision.limit
@@ -38,51 +38,51 @@ def decided(state: State, at: float, decision: AboutLimit) -> None:
             assert_never(decision)
 
 
-def reported(state: State, at: float, report: MachineReport) -> None:
+def apply_machine_report(state: State, at: float, report: MachineReport) -> None:
     match report:
         case RateLimited():
-            note_refusal(state, Refusal(report.provider, at, report.until, at))
+            record_refusal(state, Refusal(report.provider, at, report.until, at))
         case PressureChanged():
             state.pressure = report.why
-        case RoomChanged():
-            state.room = None if report.slots is None else report
+        case CapacityChanged():
+            state.capacity = None if report.slots is None else report
         case ClockJumped():
-            state.jump += report.by
+            state.clock_jump += report.by
         case EngineTaken():
             state.engine, state.engine_since = report, at
             # What the last engine's sensors saw says nothing about now; this one's tell what they see.
             state.pressure = None
-            state.room = None
+            state.capacity = None
         case EngineReleased():
             state.engine = None
         case _:
             assert_never(report)
 
 
-def mend(state: State) -> None:
+def retry_rejecting_providers(state: State) -> None:
     """Whoever asks for work may have logged in, or paid: a provider that rejected somebody is tried once more."""
     for breaker in state.breakers.values():
-        breaker.mended = breaker.rejected and breaker.until is not None
+        breaker.retry_requested = breaker.rejected and breaker.until is not None
 
 
-def _open(state: State, at: float, decision: BreakerOpened) -> None:
+def _open_breaker(state: State, at: float, decision: BreakerOpened) -> None:
     breaker = state.breakers.setdefault(decision.provider, Breaker())
     lasting = breaker.until is not None and breaker.until > at
     if breaker.until is not None:
-        state.closings.discard((breaker.until, decision.provider))
+        state.breaker_closings.discard((breaker.until, decision.provider))
     if not lasting:
         breaker.since = breaker.since if breaker.streak else at
         breaker.opened_at = at
         breaker.streak += 1
-        breaker.peak = max(breaker.peak, state.providers.get(decision.provider, 0) + 1)
+        breaker.peak_attempts = max(breaker.peak_attempts, state.providers.get(decision.provider, 0) + 1)
     breaker.until, breaker.limit, breaker.why = decision.until, decision.limit, decision.why
-    breaker.rejected, breaker.mended = decision.rejected, False
+    breaker.rejected, breaker.retry_requested = decision.rejected, False
     breaker.credit = 0
-    state.closings.add((decision.until, decision.provider))
-    _answer(state, decision)
+    state.breaker_closings.add((decision.until, decision.provider))
+    _clear_refusals(state, decision)
 
 
-def _answer(state: State, decision: BreakerOpened) -> None:
+def _clear_refusals(state: State, decision: BreakerOpened) -> None:
     """The provider's first refusal is answered by this, and with it those that ask for no more."""
     first = next((refusal for refusal in state.refusals if refusal.provider == decision.provider), None)
 
@@ -94,7 +94,7 @@ def _answer(state: State, decision: BreakerOpened) -> None:
 
 
 def _move_deadlines(state: State, by: float) -> None:
-    state.jump = 0.0
+    state.clock_jump = 0.0
     if by < 0:
         _move_waits(state, by)
     for breaker in state.breakers.values():
@@ -102,7 +102,7 @@ def _move_deadlines(state: State, by: float) -> None:
         breaker.since += by
     for batch in state.open.values():
         for attempt in batch.alive.values():
-            _move(state, attempt, by)
+            _move_attempt(state, attempt, by)
         if batch.gate is not None:
             state.gate_deadlines.discard((batch.gate.deadline, batch.id, batch.gate.n))
             batch.gate.deadline += by
@@ -118,15 +118,15 @@ def _move_waits(state: State, by: float) -> None:
         state.batches[name].tasks[place].not_before = at + by
     for provider, breaker in state.breakers.items():
         if breaker.until is not None:
-            state.closings.discard((breaker.until, provider))
+            state.breaker_closings.discard((breaker.until, provider))
             breaker.until += by
-            state.closings.add((breaker.until, provider))
+            state.breaker_closings.add((breaker.until, provider))
 
 
-def _move(state: State, attempt: AttemptState, by: float) -> None:
+def _move_attempt(state: State, attempt: AttemptState, by: float) -> None:
     state.deadlines.discard((attempt.expires, attempt.name))
     attempt.deadline += by
     attempt.started_at += by
-    attempt.quiet_since += by
+    attempt.last_active_at += by
     if attempt.ending is None:
         state.deadlines.add((attempt.expires, attempt.name))

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from plait.core.evolve.index import place, tokens
-from plait.core.evolve.phases import review
-from plait.core.evolve.touched import recall
-from plait.core.phases import held
+from plait.core.evolve.index import reindex_task, scope_locks
+from plait.core.evolve.phases import review_phase
+from plait.core.evolve.touched import recall_changed_files
+from plait.core.phases import is_held_by_phase
 from plait.core.requests import Submit
 from plait.core.state import BatchState, PhaseState, State, TaskState
 from plait.core.task import Task
 
 
 def open_batch(state: State, at: float, request: Submit) -> None:
-    if not request.plan.fits:
+    if not request.plan.is_consistent:
         return
     batch = BatchState(
         id=request.batch,
@@ -25,16 +25,16 @@ def open_batch(state: State, at: float, request: Submit) -> None:
         submitted_at=at,
         head=request.base,
         sources=request.sources,
-        unsettled=len(request.plan.tasks),
+        unfinished_count=len(request.plan.tasks),
     )
     state.batches[batch.id] = state.open[batch.id] = batch
     _add_tasks(state, batch)
     _add_phases(state, batch)
     for task in batch.tasks:
-        place(state, batch, task)
+        reindex_task(state, batch, task)
 
 
-def choice(batch: BatchState, task: Task, chosen: str | None = None) -> tuple[str, ...]:
+def find_agents(batch: BatchState, task: Task, chosen: str | None = None) -> tuple[str, ...]:
     """The agents a task may be given to: the one a person chose, its own, else the batch's."""
     one = chosen or task.agent
     return (one,) if one else batch.settings.agents
@@ -44,13 +44,15 @@ def _add_tasks(state: State, batch: BatchState) -> None:
     plan = batch.plan
     for position, (task, needs, holds) in enumerate(zip(plan.tasks, plan.needs, plan.holds, strict=True)):
         entrants = tuple(need for need in needs if plan.tasks[need].entrant == task.id)
-        lane = (batch.id, choice(batch, task), bool(task.entrant or entrants))
-        made = TaskState(task, position, tokens(batch, holds), lane, entrants=entrants, pending=len(needs))
+        lane = (batch.id, find_agents(batch, task), bool(task.entrant or entrants))
+        made = TaskState(
+            task, position, scope_locks(batch, holds), lane, entrants=entrants, pending_needs=len(needs)
+        )
         batch.tasks.append(made)
         batch.index[task.id] = position
-    batch.named = frozenset(token for task in batch.tasks for token in task.tokens)
-    for made in batch.tasks if state.touched else ():
-        recall(state, batch, made)
+    batch.plan_locks = frozenset(token for task in batch.tasks for token in task.locks)
+    for made in batch.tasks if state.changed_files else ():
+        recall_changed_files(state, batch, made)
     for position, needs in enumerate(plan.needs):
         for need in needs:
             batch.tasks[need].dependents.append(position)
@@ -61,7 +63,7 @@ def _add_phases(state: State, batch: BatchState) -> None:
         gated = bool(phase.after) or phase.opens_with is not None
         batch.phases[phase.key] = PhaseState(phase, settled=phase.settled, open=not gated)
         if phase.opens_with in batch.index:
-            batch.openers.setdefault(batch.index[phase.opens_with], []).append(phase.key)
+            batch.phases_by_opener.setdefault(batch.index[phase.opens_with], []).append(phase.key)
     for joined in batch.phases.values():
         for earlier in joined.phase.after:
             if earlier in batch.phases:
@@ -71,6 +73,6 @@ def _add_phases(state: State, batch: BatchState) -> None:
         if own is not None:
             own.members.append(task.place)
             own.live += task.task.gating
-            task.closed = not own.open and held(task.task, own.phase)
+            task.phase_closed = not own.open and is_held_by_phase(task.task, own.phase)
     for joined in batch.phases.values():
-        review(state, batch, joined)
+        review_phase(state, batch, joined)

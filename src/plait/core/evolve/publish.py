@@ -8,36 +8,36 @@ from plait.core.decisions import PublishStarted
 from plait.core.reports import PublishDone, PublishFailed
 from plait.core.requests import Ship
 from plait.core.settings import Publish
-from plait.core.state import BatchState, Published, State
+from plait.core.state import BatchState, PublishedBranch, State
 
 
-def wished(state: State, batch: BatchState, request: Ship) -> None:
-    batch.wish = request.publish
-    batch.wording = batch.wording.after(request.title, request.body)
+def request_publish(state: State, batch: BatchState, request: Ship) -> None:
+    batch.requested_publish = request.publish
+    batch.pull_request_override = batch.pull_request_override.with_changes(request.title, request.body)
     batch.renamed = batch.renamed or request.title is not None
-    state.shipping[batch.id] = batch
+    state.publishing_batches[batch.id] = batch
 
 
-def started(state: State, batch: BatchState, decision: PublishStarted) -> None:
-    batch.wish = batch.unpublished = None
+def start_publish(state: State, batch: BatchState, decision: PublishStarted) -> None:
+    batch.requested_publish = batch.publish_failure = None
     batch.publishing = decision
     batch.publishes = decision.n
-    state.shipping[batch.id] = batch
+    state.publishing_batches[batch.id] = batch
 
 
-def over(state: State, at: float, batch: BatchState, report: PublishDone | PublishFailed) -> None:
+def end_publish(state: State, at: float, batch: BatchState, report: PublishDone | PublishFailed) -> None:
     order = batch.publishing
     if order is None or order.n != report.n:
         return
     batch.publishing = None
-    state.shipping.pop(batch.id, None)
+    state.publishing_batches.pop(batch.id, None)
     batch.pushed = report.commit or batch.pushed
     match report:
         case PublishDone():
             url = report.url or (batch.published.url if batch.published else "")
-            batch.published = Published(report.commit, url, order.publish, at)
+            batch.published = PublishedBranch(report.commit, url, order.publish, at)
             batch.renamed = batch.renamed and order.publish is Publish.PUSH
         case PublishFailed():
-            batch.unpublished = report
+            batch.publish_failure = report
         case _:
             assert_never(report)

@@ -2,68 +2,72 @@
 
 from __future__ import annotations
 
-from plait.core.evolve.foresight import forget
-from plait.core.evolve.index import place, put_down, take
-from plait.core.evolve.phases import count_phase
+from plait.core.evolve.foresight import clear_predictions
+from plait.core.evolve.index import reindex_task, release_locks, acquire_locks
+from plait.core.evolve.phases import update_phase_counts
 from plait.core.settings import Mode
 from plait.core.state import BatchState, State, TaskState, Unmerged
 from plait.core.status import TaskStatus
 from plait.core.task import Step
 
-FAILURES = frozenset({TaskStatus.FAILED, TaskStatus.TIMED_OUT, TaskStatus.CONFLICTED})
+FAILED_STATUSES = frozenset({TaskStatus.FAILED, TaskStatus.TIMED_OUT, TaskStatus.CONFLICTED})
 
 
-def settle(state: State, batch: BatchState, task: TaskState, status: TaskStatus | None) -> None:
+def set_task_status(state: State, batch: BatchState, task: TaskState, status: TaskStatus | None) -> None:
     """Give the task this terminal status, or (None) take it back into the batch."""
     before = task.status
     task.status = status
-    _count(batch, before, status)
-    _tell_dependents(state, batch, task, before, status)
+    _update_status_counts(batch, before, status)
+    _update_dependents(state, batch, task, before, status)
     if batch.phases:
-        count_phase(state, batch, task, before, status)
-    _note_failure(batch, task)
+        update_phase_counts(state, batch, task, before, status)
+    _record_failure(batch, task)
     if status is not None:
-        _close(state, batch, task)
-    want(batch, task)
-    place(state, batch, task)
+        _clear_task(state, batch, task)
+    update_rebuild_need(batch, task)
+    reindex_task(state, batch, task)
 
 
-def want(batch: BatchState, task: TaskState) -> None:
+def update_rebuild_need(batch: BatchState, task: TaskState) -> None:
     """Note whether what the task merged still belongs into the batch branch."""
-    wanted = task.merged and (task.status is None or task.status is TaskStatus.DONE)
-    if task.merged_life is not None and not wanted:
-        batch.unwanted[task.place] = None
+    wanted = task.is_merged and (task.status is None or task.status is TaskStatus.DONE)
+    if task.merged_generation is not None and not wanted:
+        batch.merges_to_drop[task.place] = None
     else:
-        batch.unwanted.pop(task.place, None)
+        batch.merges_to_drop.pop(task.place, None)
 
 
-def reopen(state: State, batch: BatchState, task: TaskState) -> None:
+def reopen_task(state: State, batch: BatchState, task: TaskState) -> None:
     """Begin another life: nothing that happened in the last one counts against it."""
     if task.status is None:
         return
-    task.life += 1
+    task.generation += 1
     task.fresh = True
-    task.agreed = task.spent
-    task.writes_before = task.numbers.get(Step.WRITE, 0)
+    task.approved_spend = task.spent
+    task.writes_before = task.attempt_counts.get(Step.WRITE, 0)
     task.step = Step.WRITE
-    task.tries = task.losses = task.repairs = task.merge_failures = task.misfits = task.refusals = 0
-    task.not_before = task.question = task.interrupted = task.doom = task.base = task.tip = task.commit = None
+    task.tries = task.lost_attempts = task.repairs = task.merge_failures = task.suspect_refusals = (
+        task.refusals
+    ) = 0
+    task.not_before = task.question = task.interrupted = task.pending_end = task.base = task.tip = (
+        task.commit
+    ) = None
     task.category = task.by = task.ended_at = task.started_at = task.diffstat = None
     task.reason = task.winner = ""
-    task.outdone = ()
+    task.rejected_entrants = ()
     task.unmerged = None
-    settle(state, batch, task, None)
+    set_task_status(state, batch, task, None)
     reopen_batch(state, batch)
     batch.cancelled = False
 
 
-def unmerged(task: TaskState) -> Unmerged | None:
+def find_unmerged_change(task: TaskState) -> Unmerged | None:
     if task.base is None or task.tip is None:
         return None
     return Unmerged(task.base, task.tip, task.diffstat, task.winner)
 
 
-def merge_again(state: State, batch: BatchState, task: TaskState, written: Unmerged) -> None:
+def resume_merge(state: State, batch: BatchState, task: TaskState, written: Unmerged) -> None:
     """What is to be merged is there, so nobody writes it again. Who has taken its files since then keeps them, and in a
     queue its turn.
     """
@@ -75,14 +79,14 @@ def merge_again(state: State, batch: BatchState, task: TaskState, written: Unmer
     )
     task.step, task.fresh = Step.MERGE, False
     turn = batch.settings.mode is not Mode.QUEUE or not batch.active
-    if turn and all(state.ready.holder(token) is None for token in task.tokens):
-        take(state, batch, task)
-    place(state, batch, task)
+    if turn and all(state.start_queue.holder(token) is None for token in task.locks):
+        acquire_locks(state, batch, task)
+    reindex_task(state, batch, task)
 
 
-def write_instead(task: TaskState) -> None:
+def restart_write(task: TaskState) -> None:
     """What was taken up to be merged begins anew: its workspace was given back when it ended, with all that was in it."""
-    if task.step is Step.MERGE and task.numbers.get(Step.WRITE, 0) == task.writes_before:
+    if task.step is Step.MERGE and task.attempt_counts.get(Step.WRITE, 0) == task.writes_before:
         task.base = task.tip = None
         task.fresh = True
     task.step = Step.WRITE
@@ -90,59 +94,59 @@ def write_instead(task: TaskState) -> None:
 
 def reopen_batch(state: State, batch: BatchState) -> None:
     if batch.ended is not None:
-        batch.ended = batch.ended_at = batch.unpublished = None
+        batch.ended = batch.ended_at = batch.publish_failure = None
         batch.reason = ""
         state.open[batch.id] = batch
 
 
-def _note_failure(batch: BatchState, task: TaskState) -> None:
-    if task.status in FAILURES and task.task.entrant is None:
+def _record_failure(batch: BatchState, task: TaskState) -> None:
+    if task.status in FAILED_STATUSES and task.task.entrant is None:
         batch.failures[task.place] = None
         return
     batch.failures.pop(task.place, None)
-    if batch.halted == task.task.id:
-        batch.halted = None
+    if batch.halted_by == task.task.id:
+        batch.halted_by = None
 
 
-def _count(batch: BatchState, before: TaskStatus | None, after: TaskStatus | None) -> None:
+def _update_status_counts(batch: BatchState, before: TaskStatus | None, after: TaskStatus | None) -> None:
     for status, change in ((before, -1), (after, 1)):
         if status is None:
-            batch.unsettled += change
+            batch.unfinished_count += change
         else:
-            batch.tally[status] = batch.tally.get(status, 0) + change
+            batch.status_counts[status] = batch.status_counts.get(status, 0) + change
 
 
-def _tell_dependents(
+def _update_dependents(
     state: State, batch: BatchState, task: TaskState, before: TaskStatus | None, after: TaskStatus | None
 ) -> None:
     pending = (before is TaskStatus.DONE) - (after is TaskStatus.DONE)
-    lost = _lost(after) - _lost(before)
+    lost = _is_lost(after) - _is_lost(before)
     if not pending and not lost:
         return
     for dependent in task.dependents:
         other = batch.tasks[dependent]
         if task.place in other.entrants:
-            other.pending += (after is None) - (before is None)
+            other.pending_needs += (after is None) - (before is None)
         else:
-            other.pending += pending
-            other.lost += lost
-        if other.pending or (other.unmerged is not None and other.unmerged.winner == task.task.id):
+            other.pending_needs += pending
+            other.lost_needs += lost
+        if other.pending_needs or (other.unmerged is not None and other.unmerged.winner == task.task.id):
             other.unmerged = None  # it was made with what is to be made again, or is not wanted
-        place(state, batch, other)
+        reindex_task(state, batch, other)
 
 
-def _lost(status: TaskStatus | None) -> int:
+def _is_lost(status: TaskStatus | None) -> int:
     return int(status is not None and status is not TaskStatus.DONE)
 
 
-def _close(state: State, batch: BatchState, task: TaskState) -> None:
+def _clear_task(state: State, batch: BatchState, task: TaskState) -> None:
     """Nothing of an ended task is under way or waits any more."""
     if task.not_before is not None:
         state.backoffs.discard((task.not_before, batch.id, task.place))
-    task.doom = task.clash = task.merge_error = task.not_before = task.question = None
-    task.interrupted = task.retry = task.repairing = task.wants = None
-    task.unjudged.clear()
-    task.redo = False
+    task.pending_end = task.conflict_files = task.merge_error = task.not_before = task.question = None
+    task.interrupted = task.retry_reason = task.change_to_repair = task.requested_spend = None
+    task.undecided_exits.clear()
+    task.restart_requested = False
     task.feedback = ""
-    forget(batch, task)
-    put_down(state, batch, task)
+    clear_predictions(batch, task)
+    release_locks(state, batch, task)

@@ -6,20 +6,20 @@ from typing import assert_never
 
 from plait.core import decisions as d, reports as r
 from plait.core.frozen import dataclass
-from plait.core.spans.span import Attributes, some
+from plait.core.spans.span import Attributes, join_limited
 
-LineStart = d.MergeStarted | d.RebuildStarted | d.GateStarted | d.PublishStarted
+BranchStep = d.MergeStarted | d.RebuildStarted | d.GateStarted | d.PublishStarted
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class BranchResult:
     """`error` None: it went well."""
 
-    about: Attributes
+    attributes: Attributes
     error: str | None = None
 
 
-def name_of(start: LineStart) -> tuple[str, str]:
+def step_name(start: BranchStep) -> tuple[str, str]:
     """What it is, and the task that it is about ("": none). Of each, one at most is under way in a batch."""
     match start:
         case d.MergeStarted():
@@ -34,7 +34,7 @@ def name_of(start: LineStart) -> tuple[str, str]:
             assert_never(start)
 
 
-def ends(report: r.LineReport) -> tuple[str, str]:
+def ended_step_name(report: r.BranchReport) -> tuple[str, str]:
     """The name of what it ends."""
     match report:
         case r.MergeDone() | r.MergeConflicted() | r.MergeFailed():
@@ -49,21 +49,23 @@ def ends(report: r.LineReport) -> tuple[str, str]:
             assert_never(report)
 
 
-def done(report: r.LineReport) -> Done:
+def branch_result(report: r.BranchReport) -> BranchResult:
     match report:
         case r.MergeDone():
-            return Done({"plait.commit": report.commit})
+            return BranchResult({"plait.commit": report.commit})
         case r.MergeConflicted():
-            return Done({}, f"conflict in {some(report.files)}")
+            return BranchResult({}, f"conflict in {join_limited(report.files)}")
         case r.RebuildDone():
-            clashes = some(tuple(clash.task for clash in report.clashes))
-            return Done({"plait.merges": len(report.line)}, f"conflicts of {clashes}" if clashes else None)
+            clashes = join_limited(tuple(clash.task for clash in report.clashes))
+            return BranchResult(
+                {"plait.merges": len(report.line)}, f"conflicts of {clashes}" if clashes else None
+            )
         case r.GateDone():
-            return Done({}, None if report.passed else report.detail or "it failed")
+            return BranchResult({}, None if report.passed else report.detail or "it failed")
         case r.PublishDone():
             url: Attributes = {"plait.url": report.url} if report.url else {}
-            return Done({"plait.commit": report.commit, **url})
+            return BranchResult({"plait.commit": report.commit, **url})
         case r.MergeFailed() | r.RebuildFailed() | r.GateLost() | r.PublishFailed():
-            return Done({}, report.why)
+            return BranchResult({}, report.why)
         case _:
             assert_never(report)

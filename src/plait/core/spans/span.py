@@ -9,12 +9,12 @@ from plait.core.reports import Outcome
 from plait.core.settings import Spend
 from plait.core.status import Category
 
-Value = str | int | float
-Attributes = dict[str, Value]
+AttributeValue = str | int | float
+Attributes = dict[str, AttributeValue]
 
-LONGEST = 1000  # characters of a text that others wrote
-FILES_SHOWN = 20
-_FINE = frozenset({Category.OK, Category.QUESTION})  # who asks something has not failed
+MAX_TEXT_CHARS = 1000  # characters of a text that others wrote
+MAX_NAMES_SHOWN = 20
+_OK_CATEGORIES = frozenset({Category.OK, Category.QUESTION})  # who asks something has not failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,44 +27,44 @@ class Span:
     name: str
     start: float
     end: float
-    attributes: tuple[tuple[str, Value], ...] = ()
+    attributes: tuple[tuple[str, AttributeValue], ...] = ()
     error: str | None = None
     links: tuple[int, ...] = ()
 
 
-def trace_id(journal: str, batch: str) -> int:
+def make_trace_id(journal: str, batch: str) -> int:
     """Of 128 bits, and never 0, which means none."""
-    return _number(16, journal, batch)
+    return _hash_number(16, journal, batch)
 
 
-def span_id(journal: str, *name: str | int) -> int:
+def make_span_id(journal: str, *name: str | int) -> int:
     """Of 64 bits, and never 0."""
-    return _number(8, journal, *map(str, name))
+    return _hash_number(8, journal, *map(str, name))
 
 
-def _number(size: int, *words: str) -> int:
+def _hash_number(size: int, *words: str) -> int:
     # Each with its length: the words of two names must not run into each other.
     spelt = "".join(f"{len(word)}:{word}" for word in words)
     return int.from_bytes(sha256(spelt.encode(errors="surrogatepass")).digest()[:size]) or 1
 
 
-def said(text: str) -> str:
+def clean_text(text: str) -> str:
     """Text that others wrote, within bounds, and such that it can be sent."""
-    return text[:LONGEST].encode(errors="replace").decode()
+    return text[:MAX_TEXT_CHARS].encode(errors="replace").decode()
 
 
-def some(names: tuple[str, ...]) -> str:
-    more = f" and {len(names) - FILES_SHOWN} more" if len(names) > FILES_SHOWN else ""
-    return ", ".join(names[:FILES_SHOWN]) + more
+def join_limited(names: tuple[str, ...]) -> str:
+    more = f" and {len(names) - MAX_NAMES_SHOWN} more" if len(names) > MAX_NAMES_SHOWN else ""
+    return ", ".join(names[:MAX_NAMES_SHOWN]) + more
 
 
-def of_spend(spend: Spend) -> Attributes:
+def spend_attributes(spend: Spend) -> Attributes:
     """What nobody told is left out."""
     told: Attributes = {"plait.cost.usd": spend.microusd / 1e6, "plait.cost.tokens": spend.tokens}
     return {name: value for name, value in told.items() if value}
 
 
-def of_outcome(outcome: Outcome) -> Attributes:
+def outcome_attributes(outcome: Outcome) -> Attributes:
     told: Attributes = {"plait.category": outcome.category.value}
     if outcome.exit_code is not None:
         told["process.exit.code"] = outcome.exit_code
@@ -78,7 +78,7 @@ def of_outcome(outcome: Outcome) -> Attributes:
     return told
 
 
-def error_of(outcome: Outcome) -> str | None:
-    if outcome.category in _FINE:
+def outcome_error(outcome: Outcome) -> str | None:
+    if outcome.category in _OK_CATEGORIES:
         return None
     return f"{outcome.category.value}: {outcome.detail}" if outcome.detail else outcome.category.value

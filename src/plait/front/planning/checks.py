@@ -11,23 +11,23 @@ from plait.core.plan import Plan
 from plait.core.settings import Isolation, Publish, Settings
 from plait.core.state import BatchState, State
 from plait.core.task import Task
-from plait.core.views import batch_standing
-from plait.front.planning.outlook import Outlook
+from plait.core.views import find_batch_status
+from plait.front.planning.outlook import PlanPreview
 from plait.front.refusals import StateError
-from plait.sources.address import Address, names
-from plait.sources.pile import Pile
-from plait.wiring import Place
+from plait.sources.address import SourceAddress, make_source_names
+from plait.sources.pile import SourceSet
+from plait.wiring import RepoLocation
 
-_MOST_NAMES = 4
+_MAX_NAMES = 4
 
 # One task of one source, whatever else was in the batch: the file that told of it, and its own id.
-Name = tuple[str, str]
+TaskKey = tuple[str, str]
 
 
-def grounded(settings: Settings, config: Config, place: Place) -> Settings:
+def resolve_isolation(settings: Settings, config: Config, place: RepoLocation) -> Settings:
     """Each task in a worktree of its own; where there can be none, in the checkout, unless somebody said otherwise."""
     if settings.isolation is Isolation.WORKTREE and not place.repository:
-        given = config.given["run.isolation"]
+        given = config.origins["run.isolation"]
         if given.layer is not Layer.DEFAULT:
             raise UserError(
                 f"{given}: {place.top} is no git repository, and worktrees belong to one",
@@ -35,48 +35,48 @@ def grounded(settings: Settings, config: Config, place: Place) -> Settings:
             )
         settings = replace(settings, isolation=Isolation.IN_PLACE)
     if settings.isolation is Isolation.IN_PLACE:
-        _refuse_merging(settings, config)
+        _refuse_merge_settings(settings, config)
         return replace(settings, publish=Publish.OFF)
     return settings
 
 
-def _refuse_merging(settings: Settings, config: Config) -> None:
+def _refuse_merge_settings(settings: Settings, config: Config) -> None:
     if settings.gate is not None:
         raise ConfigError(
-            f"{config.given['run.gate']}: a gate runs on the merged result, and in place nothing is merged",
+            f"{config.origins['run.gate']}: a gate runs on the merged result, and in place nothing is merged",
             hint="Take it out; --verify checks each task.",
         )
-    if config.given["run.base"].layer is Layer.FLAG:
+    if config.origins["run.base"].layer is Layer.FLAG:
         raise UserError(
             "in place there is no other base than what is checked out",
             hint="Leave --base out, or have worktrees: --isolation worktree.",
         )
-    if settings.publish is not Publish.OFF and config.given["pr.when_done"].layer is Layer.FLAG:
+    if settings.publish is not Publish.OFF and config.origins["pr.when_done"].layer is Layer.FLAG:
         raise UserError(
             "in place nothing is merged, so there is no branch to push",
             hint="Leave --pr, --draft and --push out, or have worktrees: --isolation worktree.",
         )
 
 
-def refuse_twice(state: State, found: Outlook, plan: Plan) -> None:
+def refuse_duplicates(state: State, found: PlanPreview, plan: Plan) -> None:
     """A task that an open batch has not finished is not begun a second time beside it."""
-    wanted = {name: task.id for name, task in named(plan.tasks, _sources(found.seen.pile))}
+    wanted = {name: task.id for name, task in iter_task_keys(plan.tasks, _list_sources(found.survey.pile))}
     for batch in state.open.values():
         left = (task.task for task in batch.tasks if task.status is None)
-        both = [wanted[name] for name, _ in named(left, batch.sources) if name in wanted]
+        both = [wanted[name] for name, _ in iter_task_keys(left, batch.sources) if name in wanted]
         if both:
-            shown = ", ".join(both[:_MOST_NAMES])
-            more = f" and {len(both) - _MOST_NAMES} more" if len(both) > _MOST_NAMES else ""
+            shown = ", ".join(both[:_MAX_NAMES])
+            more = f" and {len(both) - _MAX_NAMES} more" if len(both) > _MAX_NAMES else ""
             raise StateError(
                 f"batch {batch.id} has not finished with {shown}{more}",
-                state=batch_standing(batch)[0].value,
+                state=find_batch_status(batch)[0].value,
                 hint=f"Go on with it: plait run --resume. Or give it up first: plait cancel {batch.id}.",
             )
 
 
-def newest(state: State, pile: Pile) -> BatchState | None:
+def find_open_batch(state: State, pile: SourceSet) -> BatchState | None:
     """The newest unfinished batch that has a source of these."""
-    mine = set(_sources(pile))
+    mine = set(_list_sources(pile))
     return max(
         (batch for batch in state.open.values() if mine & set(batch.sources)),
         key=lambda batch: batch.order,
@@ -84,14 +84,14 @@ def newest(state: State, pile: Pile) -> BatchState | None:
     )
 
 
-def named(tasks: Iterable[Task], sources: Sequence[str]) -> Iterator[tuple[Name, Task]]:
+def iter_task_keys(tasks: Iterable[Task], sources: Sequence[str]) -> Iterator[tuple[TaskKey, Task]]:
     """Ids are told apart by their source only where they clash, so the same task may go by two ids."""
-    short = names([Address.of(source).path for source in sources])
+    short = make_source_names([SourceAddress.parse(source).path for source in sources])
     for task in tasks:
         source, _, own = task.id.partition(":")
         file = task.origin.file if task.origin else ""
         yield (file, own if source in short else task.id), task
 
 
-def _sources(pile: Pile) -> tuple[str, ...]:
+def _list_sources(pile: SourceSet) -> tuple[str, ...]:
     return tuple(str(source) for source in pile.sources)

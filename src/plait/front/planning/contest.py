@@ -7,33 +7,39 @@ from dataclasses import replace
 
 from plait.agents import table
 from plait.agents.model import AgentSpec
-from plait.agents.tools.referee import refereeing
+from plait.agents.tools.referee import build_referee_spec
 from plait.config.model import Config
-from plait.core.contest import MOST, Contest, clashing, contested as can_be_contested, expand
+from plait.core.contest import (
+    MAX_ENTRANTS,
+    Contest,
+    find_duplicate_id,
+    can_be_contested as can_be_contested,
+    expand_contest,
+)
 from plait.core.errors import UserError
 from plait.core.plan import Plan, Problem, Severity
 from plait.core.settings import Isolation
-from plait.front.planning.outlook import Outlook, machine_size
-from plait.front.planning.purse import unkept
-from plait.wiring.tools import missing
+from plait.front.planning.outlook import PlanPreview, measure_agent_capacity
+from plait.front.planning.purse import check_budgets
+from plait.wiring.tools import explain_missing
 
 _SHELL = "shell"
 
 
-def with_referee(config: Config, agents: tuple[AgentSpec, ...]) -> tuple[AgentSpec, ...]:
+def add_referee(config: Config, agents: tuple[AgentSpec, ...]) -> tuple[AgentSpec, ...]:
     """The agents of the batch, and who decides. Raises UserError or ConfigError if nobody can."""
-    judge, score = _deciding(config)
-    spec = refereeing(score=score, judge=_judge(judge, agents) if judge else None)
-    table.load(spec)
+    judge, score = _find_decider(config)
+    spec = build_referee_spec(score=score, judge=_find_judge(judge, agents) if judge else None)
+    table.load_agent(spec)
     return (*agents, spec)
 
 
-def _deciding(config: Config) -> tuple[str | None, str | None]:
+def _find_decider(config: Config) -> tuple[str | None, str | None]:
     """The judge or the score command, whichever the stronger layer gives; neither: the smallest change wins."""
     judge, score = config.run.judge, config.run.score
     if not (judge and score):
         return judge, score
-    given = config.given["run.judge"], config.given["run.score"]
+    given = config.origins["run.judge"], config.origins["run.score"]
     stronger = given[0].strength - given[1].strength
     if stronger == 0:
         raise UserError(
@@ -43,41 +49,43 @@ def _deciding(config: Config) -> tuple[str | None, str | None]:
     return (judge, None) if stronger > 0 else (None, score)
 
 
-def _judge(name: str, agents: Sequence[AgentSpec]) -> AgentSpec:
+def _find_judge(name: str, agents: Sequence[AgentSpec]) -> AgentSpec:
     if name == _SHELL:
         raise UserError(
             "shell runs scripts of tasks, and judges nothing", hint="Name a coding tool: --judge."
         )
     spec = next((spec for spec in agents if spec.name == name), AgentSpec(name))
-    refused = missing(spec)
+    refused = explain_missing(spec)
     if refused is not None:
         raise UserError(f"the judge can't be asked: {refused[0]}", hint=refused[1])
     return spec
 
 
-def contested(found: Outlook, agents: Sequence[AgentSpec], times: int) -> Outlook:
+def add_contest_entrants(found: PlanPreview, agents: Sequence[AgentSpec], repeats: int) -> PlanPreview:
     """The plan with its entrants. Raises UserError where there can be no contest."""
     plan = found.planned.plan
     if plan is None:
         return found
-    contest = Contest(found.settings.agents, times)
-    _refuse(contest, found, plan)
-    grown = expand(plan, contest)
-    clash = clashing(grown)
+    contest = Contest(found.settings.agents, repeats)
+    _check_contest(contest, found, plan)
+    grown = expand_contest(plan, contest)
+    clash = find_duplicate_id(grown)
     wrong = (
         [] if clash is None else [Problem(Severity.ERROR, f"an entrant and a task are both called {clash}")]
     )
     refereed = [task for task in grown.tasks if any(other.entrant == task.id for other in grown.tasks)]
-    wrong += unkept(replace(found.settings, fallback=()), refereed, agents)
-    config = found.seen.config
-    wider = config.settings(tasks=len(grown.tasks), cores=machine_size(), agents=found.settings.agents)
+    wrong += check_budgets(replace(found.settings, fallback=()), refereed, agents)
+    config = found.survey.config
+    wider = config.batch_settings(
+        tasks=len(grown.tasks), cores=measure_agent_capacity(), agents=found.settings.agents
+    )
     planned = replace(
         found.planned, plan=None if wrong else grown, problems=(*found.planned.problems, *wrong)
     )
     return replace(found, settings=replace(found.settings, max_parallel=wider.max_parallel), planned=planned)
 
 
-def _refuse(contest: Contest, found: Outlook, plan: Plan) -> None:
+def _check_contest(contest: Contest, found: PlanPreview, plan: Plan) -> None:
     if found.settings.isolation is Isolation.IN_PLACE:
         raise UserError(
             "a contest needs worktrees: in place, the entrants of a task would change the same files",
@@ -88,9 +96,9 @@ def _refuse(contest: Contest, found: Outlook, plan: Plan) -> None:
             f"{contest.agents[0]} alone is no contest",
             hint="Name several agents (--contest claude,codex), or let it try several times (-n 2).",
         )
-    if contest.size > MOST:
+    if contest.size > MAX_ENTRANTS:
         raise UserError(
-            f"{contest.size} entrants for each task are too many: {MOST} at most",
+            f"{contest.size} entrants for each task are too many: {MAX_ENTRANTS} at most",
             hint="Name fewer agents, or a smaller -n.",
         )
     if _SHELL in contest.agents:
@@ -104,7 +112,7 @@ def _refuse(contest: Contest, found: Outlook, plan: Plan) -> None:
         )
 
 
-def terms_of(config: Config, plan: Plan) -> str:
+def describe_contest(config: Config, plan: Plan) -> str:
     """What a contest is about, for whoever is asked whether to start; "": there is none."""
     names = dict.fromkeys(task.agent or "" for task in plan.tasks if task.entrant is not None)
     if not names:
@@ -112,6 +120,6 @@ def terms_of(config: Config, plan: Plan) -> str:
     first = next(task.entrant for task in plan.tasks if task.entrant is not None)
     times = sum(task.entrant == first for task in plan.tasks) // len(names)
     often = f", {times} times each" if times > 1 else ""
-    judge, score = _deciding(config)
+    judge, score = _find_decider(config)
     who = f"`{score}` scores them" if score else f"{judge} judges" if judge else "the smallest change wins"
     return f"a contest of {' and '.join(names)}{often}: {who}"

@@ -8,27 +8,29 @@ from plait.config.model import Config, Layer
 from plait.core.requests import ChangeEngineSettings
 from plait.core.settings import EngineSettings
 from plait.core.state import State
-from plait.front.asking import request_id
+from plait.front.asking import new_request_id
 
-_FIELD = "parallel_limit"
+_LIMIT_FIELD = "parallel_limit"
 
 
-def fitting(config: Config, state: State, own: int, *, batch: str = "") -> ChangeEngineSettings | None:
+def make_limit_request(
+    config: Config, state: State, wanted: int, *, batch: str = ""
+) -> ChangeEngineSettings | None:
     """What to ask for before a batch runs that wants `own` at once; None: it is so, or somebody has set it.
 
     No open batch gets less than it wants, and after the last that wanted more it is as before. `batch` is the one that
     is about to change.
     """
-    if config.given[f"engine.{_FIELD}"].layer is not Layer.DEFAULT:
+    if config.origins[f"engine.{_LIMIT_FIELD}"].layer is not Layer.DEFAULT:
         return None
     others = (each.settings.max_parallel for name, each in state.open.items() if name != batch)
-    limit = following((own, *others))
+    limit = derive_parallel_limit((wanted, *others))
     if limit == state.settings.parallel_limit:
         return None
-    return ChangeEngineSettings(request_id(), EngineSettings(parallel_limit=limit), (_FIELD,))
+    return ChangeEngineSettings(new_request_id(), EngineSettings(parallel_limit=limit), (_LIMIT_FIELD,))
 
 
-def following(widths: Iterable[int]) -> int:
+def derive_parallel_limit(widths: Iterable[int]) -> int:
     """The limit that nobody has set, where batches want so many at once."""
     wanted = (EngineSettings().parallel_limit, *widths)
     return 0 if 0 in wanted else max(wanted)

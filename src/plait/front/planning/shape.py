@@ -6,50 +6,51 @@ from collections.abc import Mapping, Sequence
 
 from plait.core.plan import Plan, Problem
 from plait.core.settings import Spend
-from plait.core.shape import conflicts, critical_path, edges, waves
+from plait.core.shape import find_file_conflicts, find_critical_path, list_edges, group_waves
 from plait.core.task import Need, Phase, Task
 from plait.front.problems import problem_json
 from plait.front.shape import cost_json
-from plait.sources.model import Entry
+from plait.sources.model import SourceEntry
 
 Json = dict[str, object]
 
 
 def plan_json(
     plan: Plan | None,
-    entries: Mapping[str, Entry],
+    entries: Mapping[str, SourceEntry],
     problems: Sequence[Problem],
     eta: float | None = None,
     cost: Spend | None = None,
 ) -> Json:
     """Without a plan there are no tasks, and the problems say why."""
-    levels = waves(plan) if plan else []
+    levels = group_waves(plan) if plan else []
     wave = {name: number for number, ids in enumerate(levels, 1) for name in ids}
     needs: dict[str, list[Json]] = {}
-    for task, need in edges(plan) if plan else ():
-        needs.setdefault(task.id, []).append(_need(need))
+    for task, need in list_edges(plan) if plan else ():
+        needs.setdefault(task.id, []).append(_plan_need_json(need))
     return {
         "tasks": [
-            _task(task, entries[task.entrant or task.id], needs.get(task.id, []), wave[task.id])
+            _plan_task_json(task, entries[task.entrant or task.id], needs.get(task.id, []), wave[task.id])
             for task in (plan.tasks if plan else ())
         ],
         "waves": levels,
         "conflicts": [
-            {"file": shared.file, "tasks": shared.tasks} for shared in (conflicts(plan) if plan else ())
+            {"file": shared.file, "tasks": shared.tasks}
+            for shared in (find_file_conflicts(plan) if plan else ())
         ],
-        "criticalPath": critical_path(plan) if plan else [],
-        "phases": [_phase(phase) for phase in (plan.phases if plan else ())],
+        "criticalPath": find_critical_path(plan) if plan else [],
+        "phases": [_phase_json(phase) for phase in (plan.phases if plan else ())],
         "eta": eta,
         "cost": None if cost is None else cost_json(cost),
         "problems": [problem_json(problem) for problem in problems],
     }
 
 
-def _task(task: Task, entry: Entry, needs: list[Json], wave: int) -> Json:
+def _plan_task_json(task: Task, entry: SourceEntry, needs: list[Json], wave: int) -> Json:
     return {
         "id": task.id,
         "title": task.title,
-        "status": entry.mark.value,
+        "status": entry.status.value,
         "source": str(task.origin) if task.origin else None,
         "needs": needs,
         "touches": task.touches,
@@ -61,12 +62,12 @@ def _task(task: Task, entry: Entry, needs: list[Json], wave: int) -> Json:
     }
 
 
-def _need(need: Need) -> Json:
+def _plan_need_json(need: Need) -> Json:
     at = str(need.at) if need.at else None
     return {"id": need.on, "kind": need.kind.value, "reason": need.reason, "at": at}
 
 
-def _phase(phase: Phase) -> Json:
+def _phase_json(phase: Phase) -> Json:
     return {
         "id": phase.key,
         "title": phase.title,

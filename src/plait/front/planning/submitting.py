@@ -13,65 +13,65 @@ from plait.core.requests import ChangeEngineSettings
 from plait.core.settings import Isolation, Publish
 from plait.core.state import State
 from plait.front.asking import Submission
-from plait.front.desk import Desk
-from plait.front.planning.checks import refuse_twice
-from plait.front.planning.fitting import fitting
-from plait.front.planning.outlook import Outlook
-from plait.kit import Gear
-from plait.wiring import LOCKS, Place
-from plait.wiring.prompts import prompt_template
-from plait.wiring.repository import base_commit, check_shipping, ground_problems
+from plait.front.desk import Session
+from plait.front.planning.checks import refuse_duplicates
+from plait.front.planning.fitting import make_limit_request
+from plait.front.planning.outlook import PlanPreview
+from plait.kit import RepoOptions
+from plait.wiring import LOCKS_FOLDER, RepoLocation
+from plait.wiring.prompts import load_prompt_template
+from plait.wiring.repository import resolve_base_commit, check_publish_target, find_worktree_problems
 
-_LOCK = "submit"
+_LOCK_NAME = "submit"
 
 
-def submit(
-    desk: Desk,
-    found: Outlook,
+def submit_plan(
+    desk: Session,
+    found: PlanPreview,
     plan: Plan,
     agents: Sequence[AgentSpec],
-    tell: Callable[[Sequence[Problem]], None],
+    on_problems: Callable[[Sequence[Problem]], None],
 ) -> str:
     """The batch's id. What happens from here on is told; `tell` is told what a person should know before."""
-    submission, minor = drawn_up(desk.place, found, plan, agents)
-    tell(minor)
-    with turn(desk.place):
+    submission, minor = build_submission(desk.place, found, plan, agents)
+    on_problems(minor)
+    with lock_submission(desk.place):
         desk.refresh()
-        wider = admitted(desk.ahead(), found, plan)
-        desk.listen()
+        wider = check_admission(desk.preview_state(), found, plan)
+        desk.subscribe()
         if wider is not None:
-            desk.ask(wider)
+            desk.send(wider)
         return desk.submit(submission)
 
 
-def drawn_up(
-    place: Place, found: Outlook, plan: Plan, agents: Sequence[AgentSpec]
+def build_submission(
+    place: RepoLocation, found: PlanPreview, plan: Plan, agents: Sequence[AgentSpec]
 ) -> tuple[Submission, list[Problem]]:
     """What is submitted, and what a person should know of it. Raises UserError or ConfigError where it can't be run here."""
-    config = found.seen.config
+    config = found.survey.config
     isolated = found.settings.isolation is Isolation.WORKTREE
-    base = base_commit(place, config.run.base) if isolated else ""
-    gear = Gear.of(config) if isolated else None
-    template = prompt_template(place, config)
+    base = resolve_base_commit(place, config.run.base) if isolated else ""
+    gear = RepoOptions.from_config(config) if isolated else None
+    template = load_prompt_template(place, config)
     if gear is not None and found.settings.publish is not Publish.OFF:
-        check_shipping(place, gear.shipping, found.settings.publish)
-    minor = ground_problems(place, base) if isolated else []
-    sources = tuple(str(source) for source in found.seen.pile.sources)
+        check_publish_target(place, gear.shipping, found.settings.publish)
+    minor = find_worktree_problems(place, base) if isolated else []
+    sources = tuple(str(source) for source in found.survey.pile.sources)
     return Submission(plan, found.settings, tuple(agents), sources, base, gear, template), minor
 
 
-def admitted(state: State, found: Outlook, plan: Plan) -> ChangeEngineSettings | None:
+def check_admission(state: State, found: PlanPreview, plan: Plan) -> ChangeEngineSettings | None:
     """What has to be asked for first, if anything. Raises UserError if an open batch has tasks of this plan."""
-    refuse_twice(state, found, plan)
-    return fitting(found.seen.config, state, found.settings.max_parallel)
+    refuse_duplicates(state, found, plan)
+    return make_limit_request(found.survey.config, state, found.settings.max_parallel)
 
 
 @contextmanager
-def turn(place: Place) -> Iterator[None]:
+def lock_submission(place: RepoLocation) -> Iterator[None]:
     """Between the look at what is open and the batch that is opened nobody else opens one."""
-    folder = place.state / LOCKS
+    folder = place.state / LOCKS_FOLDER
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    fd = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    fd = os.open(folder / _LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX)
         yield

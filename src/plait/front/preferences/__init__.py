@@ -1,16 +1,21 @@
 """Preferences: the settings as the page and the API show them, save them, and have them count at once."""
 
-from plait.front.preferences.changing import Changes, UnfitSettingsError, changes, in_force
-from plait.front.preferences.following import Course, course
+from plait.front.preferences.changing import (
+    SettingsChanges,
+    InvalidSettingsError,
+    check_changes,
+    load_effective_config,
+)
+from plait.front.preferences.following import ChangePlan, plan_change
 from plait.front.preferences.shape import preferences_json, preferences_schema
 
 __all__ = [
-    "Changes",
-    "Course",
-    "UnfitSettingsError",
-    "changes",
-    "course",
-    "in_force",
+    "SettingsChanges",
+    "ChangePlan",
+    "InvalidSettingsError",
+    "check_changes",
+    "plan_change",
+    "load_effective_config",
     "preferences_json",
     "preferences_schema",
 ]

@@ -9,67 +9,69 @@ from plait import wiring
 from plait.agents.model import AgentSpec
 from plait.config.key import AnyKey
 from plait.config.model import Layer
-from plait.config.schema import BY_NAME, of_table
+from plait.config.schema import KEYS_BY_NAME, list_table_keys
 from plait.core.frozen import dataclass
 from plait.core.plan import Problem, Severity
 from plait.core.requests import ChangeEngineSettings, ChangeSettings, Request, SaveSettings
 from plait.core.settings import Isolation, Settings
 from plait.core.state import BatchState, State
-from plait.front.asking import request_id
-from plait.front.planning.fitting import following
-from plait.front.planning.outlook import machine_size
-from plait.front.planning.purse import unkept
-from plait.front.preferences.changing import Changes
-from plait.kit import KitError
-from plait.wiring import Place
+from plait.front.asking import new_request_id
+from plait.front.planning.fitting import derive_parallel_limit
+from plait.front.planning.outlook import measure_agent_capacity
+from plait.front.planning.purse import check_budgets
+from plait.front.preferences.changing import SettingsChanges
+from plait.kit import BatchInputsError
+from plait.wiring import RepoLocation
 
-_KNOWN = {one.name for one in fields(Settings)}
+_BATCH_FIELDS = {one.name for one in fields(Settings)}
 # What of a batch may change while it is open. Where it works is settled when it is submitted.
-_FOLLOWED = tuple(key for key in of_table("run") if key.field in _KNOWN and key.name != "run.isolation")
+_LIVE_KEYS = tuple(
+    key for key in list_table_keys("run") if key.field in _BATCH_FIELDS and key.name != "run.isolation"
+)
 _BUDGETS = frozenset({"budget", "task_budget"})
-_LIMIT = "engine.parallel_limit"
+_PARALLEL_LIMIT_KEY = "engine.parallel_limit"
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
+class ChangePlan:
     """What to ask for, in this order; `notes` say which open batches keep what they have, and why."""
 
     requests: tuple[Request, ...]
     notes: tuple[Problem, ...] = ()
 
 
-def course(place: Place, state: State, changes: Changes) -> Course:
+def plan_change(place: RepoLocation, state: State, changes: SettingsChanges) -> ChangePlan:
     """A batch that went by the old value of a changed setting goes by the new one; one with a value of its own keeps it."""
     if not changes.texts:
-        return Course(())
-    size, notes = machine_size(), list[Problem]()
-    found = [_Batch(place, batch, changes, size) for batch in state.open.values()]
-    batches = [request for each in found if (request := each.request(notes)) is not None]
-    limits = _limits(state, changes, batches)
-    save = SaveSettings(request_id(), changes.texts)
-    return Course((save, *((limits,) if limits else ()), *batches), tuple(notes))
+        return ChangePlan(())
+    size, notes = measure_agent_capacity(), list[Problem]()
+    found = [_BatchChange(place, batch, changes, size) for batch in state.open.values()]
+    batches = [request for each in found if (request := each.make_request(notes)) is not None]
+    limits = _make_engine_request(state, changes, batches)
+    save = SaveSettings(new_request_id(), changes.texts)
+    return ChangePlan((save, *((limits,) if limits else ()), *batches), tuple(notes))
 
 
-class _Batch:
+class _BatchChange:
     """An open batch, and what the changes mean for it."""
 
-    def __init__(self, place: Place, batch: BatchState, changes: Changes, size: int) -> None:
+    def __init__(self, place: RepoLocation, batch: BatchState, changes: SettingsChanges, size: int) -> None:
         self._place, self._batch, self._changes = place, batch, changes
-        self._old = changes.before.settings(tasks=len(batch.tasks), cores=size)
-        self._new = changes.after.settings(tasks=len(batch.tasks), cores=size)
+        self._old = changes.before.batch_settings(tasks=len(batch.tasks), cores=size)
+        self._new = changes.after.batch_settings(tasks=len(batch.tasks), cores=size)
 
-    def request(self, notes: list[Problem]) -> ChangeSettings | None:
-        names = [key.field for key in _FOLLOWED if self._goes_by(key)]
-        kept = dict(self._kept(names))
-        notes += [_note(self._batch, name, why) for name, why in kept.items()]
+    def make_request(self, notes: list[Problem]) -> ChangeSettings | None:
+        names = [key.field for key in _LIVE_KEYS if self._follows(key)]
+        kept = dict(self._find_kept_fields(names))
+        notes += [_kept_value_problem(self._batch, name, why) for name, why in kept.items()]
         wanted = tuple(name for name in names if name not in kept)
-        return ChangeSettings(request_id(), self._batch.id, self._new, wanted) if wanted else None
+        return ChangeSettings(new_request_id(), self._batch.id, self._new, wanted) if wanted else None
 
-    def _goes_by(self, key: AnyKey) -> bool:
+    def _follows(self, key: AnyKey) -> bool:
         old, new, own = (getattr(each, key.field) for each in (self._old, self._new, self._batch.settings))
         return bool(own == old != new)
 
-    def _kept(self, names: list[str]) -> Iterator[tuple[str, str]]:
+    def _find_kept_fields(self, names: list[str]) -> Iterator[tuple[str, str]]:
         """What this batch can't have, or nobody has agreed to."""
         for name in names:
             if f"run.{name}" in self._changes.untrusted:
@@ -77,43 +79,48 @@ class _Batch:
         if "gate" in names and self._new.gate and self._batch.settings.isolation is Isolation.IN_PLACE:
             yield "gate", "it merges nothing that a gate could run on"
         budgets = tuple(name for name in names if name in _BUDGETS)
-        settings = self._batch.settings.patched(self._new, budgets)
+        settings = self._batch.settings.with_fields(self._new, budgets)
         tasks = [task.task for task in self._batch.tasks]
-        for problem in unkept(settings, tasks, self._agents()) if budgets else ():
+        for problem in check_budgets(settings, tasks, self._agents()) if budgets else ():
             yield from ((name, problem.message) for name in budgets)
 
     def _agents(self) -> tuple[AgentSpec, ...]:
         """As they were submitted."""
         try:
-            return wiring.load_kit(self._place, self._batch.id).agents
-        except KitError:
+            return wiring.load_batch_inputs(self._place, self._batch.id).agents
+        except BatchInputsError:
             return ()
 
 
-def _note(batch: BatchState, name: str, why: str) -> Problem:
-    called = BY_NAME[f"run.{name}"].saved
+def _kept_value_problem(batch: BatchState, name: str, why: str) -> Problem:
+    called = KEYS_BY_NAME[f"run.{name}"].saved_name
     return Problem(Severity.WARNING, f"batch {batch.id} goes on with the {called} that it has: {why}")
 
 
-def _limits(state: State, changes: Changes, batches: list[ChangeSettings]) -> ChangeEngineSettings | None:
+def _make_engine_request(
+    state: State, changes: SettingsChanges, batches: list[ChangeSettings]
+) -> ChangeEngineSettings | None:
     before, after = changes.before, changes.after
-    wanted = replace(after.engine_settings(), parallel_limit=_parallel_limit(state, changes, batches))
+    wanted = replace(after.engine_settings(), parallel_limit=_find_parallel_limit(state, changes, batches))
     moved = {
         "parallel_limit": wanted.parallel_limit != state.settings.parallel_limit,
         "agent_limits": wanted.agent_limits != before.engine.agent_limits,
     }
     names = tuple(name for name, changed in moved.items() if changed)
-    return ChangeEngineSettings(request_id(), wanted, names) if names else None
+    return ChangeEngineSettings(new_request_id(), wanted, names) if names else None
 
 
-def _parallel_limit(state: State, changes: Changes, batches: list[ChangeSettings]) -> int:
+def _find_parallel_limit(state: State, changes: SettingsChanges, batches: list[ChangeSettings]) -> int:
     """What is set; what nobody has set follows the open batches."""
     before, after = changes.before, changes.after
     wider = {request.batch: request.settings for request in batches if "max_parallel" in request.fields}
-    same = before.given[_LIMIT] == after.given[_LIMIT] and before.engine == after.engine
+    same = (
+        before.origins[_PARALLEL_LIMIT_KEY] == after.origins[_PARALLEL_LIMIT_KEY]
+        and before.engine == after.engine
+    )
     if same and not wider:
         return state.settings.parallel_limit
-    if after.given[_LIMIT].layer is not Layer.DEFAULT:
+    if after.origins[_PARALLEL_LIMIT_KEY].layer is not Layer.DEFAULT:
         return after.engine.parallel_limit
     open_ = {name: batch.settings for name, batch in state.open.items()}
-    return following(settings.max_parallel for settings in (open_ | wider).values())
+    return derive_parallel_limit(settings.max_parallel for settings in (open_ | wider).values())

@@ -6,25 +6,27 @@ from collections.abc import Sequence
 from contextlib import closing
 
 from plait import wiring
-from plait.agents.model import Listener
+from plait.agents.model import OutputParser
 from plait.core.errors import UserError, WorldError
-from plait.core.explain import explain
+from plait.core.explain import explain_in_words
 from plait.core.state import BatchState, State, TaskState
 from plait.core.task import Attempt, Step
-from plait.front.activity import listeners
-from plait.front.past import Try, tries
-from plait.kit import KitError
+from plait.front.activity import load_agent_parsers
+from plait.front.past import PastAttempt, find_attempts
+from plait.kit import BatchInputsError
 from plait.ports import JournalMissingError
-from plait.wiring import Place
+from plait.wiring import RepoLocation
 
 
-def choose(state: State, batch: BatchState, task: TaskState, step: Step, number: int | None) -> Attempt:
+def choose_attempt(
+    state: State, batch: BatchState, task: TaskState, step: Step, number: int | None
+) -> Attempt:
     """The newest one, or the one of this number. Raises WorldError or UserError if there is none."""
-    newest = task.numbers.get(step, 0)
+    newest = task.attempt_counts.get(step, 0)
     if not newest:
         raise WorldError(
             f"{task.task.id} has made no attempt to {step.value} yet: there is nothing to read",
-            hint=f"{explain(state, batch, task)}.",
+            hint=f"{explain_in_words(state, batch, task)}.",
         )
     if number is not None and not 1 <= number <= newest:
         made = "one" if newest == 1 else f"{newest}"
@@ -34,29 +36,31 @@ def choose(state: State, batch: BatchState, task: TaskState, step: Step, number:
     return Attempt(batch.id, task.task.id, step, number or newest)
 
 
-def at_work(state: State, attempt: Attempt) -> bool:
+def is_attempt_running(state: State, attempt: Attempt) -> bool:
     if attempt.task:
-        return state.find(attempt) is not None
+        return state.find_attempt(attempt) is not None
     batch = state.batches.get(attempt.batch)
     return batch is not None and batch.gate is not None and batch.gate.n == attempt.n
 
 
-def listener_of(place: Place, attempt: Attempt) -> Listener | None:
+def find_parser(place: RepoLocation, attempt: Attempt) -> OutputParser | None:
     """That of the agent which made the attempt, by what the journal tells."""
     try:
-        with closing(wiring.journal_reader(place)) as reader:
-            made = tries(reader.read(), attempt.batch, attempt.task)
+        with closing(wiring.open_project_journal(place)) as reader:
+            made = find_attempts(reader.read(), attempt.batch, attempt.task)
     except JournalMissingError:
         return None
-    return listener_by(place, attempt, made)
+    return load_parser(place, attempt, made)
 
 
-def listener_by(place: Place, attempt: Attempt, past: Sequence[Try]) -> Listener | None:
+def load_parser(
+    place: RepoLocation, attempt: Attempt, attempts: Sequence[PastAttempt]
+) -> OutputParser | None:
     """That of the agent which made the attempt; of a check and a gate, nobody's."""
-    agent = next((each.agent for each in past if each.attempt == attempt), None)
+    agent = next((each.agent for each in attempts if each.attempt == attempt), None)
     if agent is None or not attempt.task or attempt.step is Step.VERIFY:
         return None
     try:
-        return listeners(wiring.load_kit(place, attempt.batch))(agent)
-    except KitError:
+        return load_agent_parsers(wiring.load_batch_inputs(place, attempt.batch))(agent)
+    except BatchInputsError:
         return None

@@ -6,20 +6,20 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Protocol
 
-from plait.agents.discretion import Discretion, Lines, Stream
-from plait.agents.model import Activity, Asked, Listener, PhaseBegun
-from plait.agents.tools.events import Events
+from plait.agents.discretion import Redactor, LineRedactor, StreamRedactor
+from plait.agents.model import Activity, QuestionAsked, OutputParser, PhaseStarted
+from plait.agents.tools.events import JsonLinesParser
 from plait.core.task import Attempt
-from plait.front.reading.neutral import Neutral, neutral
+from plait.front.reading.neutral import AnsiStripper, strip_ansi
 
 # Who hears an attempt; None: what it printed is read as it is.
-Listen = Callable[[Attempt], Listener | None]
+AttemptParserFactory = Callable[[Attempt], OutputParser | None]
 
-_LINE = 1 << 20  # bytes; of a longer one, the end is lost
-_KNOWN = 100  # lines that are remembered
+_MAX_LINE_BYTES = 1 << 20  # bytes; of a longer one, the end is lost
+_REMEMBERED_LINES = 100  # lines that are remembered
 
 
-class Reading(Protocol):
+class OutputRenderer(Protocol):
     """Bytes in, text out, without secrets and without what could steer a terminal."""
 
     def feed(self, data: bytes) -> str: ...
@@ -27,62 +27,62 @@ class Reading(Protocol):
     def end(self) -> str: ...
 
 
-def reading(listener: Listener | None, hide: Discretion) -> Reading:
-    return Heard(listener, hide) if isinstance(listener, Events) else AsPrinted(hide)
+def make_renderer(parser: OutputParser | None, hide: Redactor) -> OutputRenderer:
+    return ActivityRenderer(parser, hide) if isinstance(parser, JsonLinesParser) else RawRenderer(hide)
 
 
-class AsPrinted:
-    def __init__(self, hide: Discretion) -> None:
-        self._neutral = Neutral()
-        self._hidden = Stream(hide)
+class RawRenderer:
+    def __init__(self, hide: Redactor) -> None:
+        self._stripper = AnsiStripper()
+        self._redacted = StreamRedactor(hide)
 
     def feed(self, data: bytes) -> str:
-        return self._hidden.feed(self._neutral.feed(data))
+        return self._redacted.feed(self._stripper.feed(data))
 
     def end(self) -> str:
-        return self._hidden.feed(self._neutral.end()) + self._hidden.end()
+        return self._redacted.feed(self._stripper.end()) + self._redacted.finish()
 
 
-class Heard:
+class ActivityRenderer:
     """A line for each thing that it does; at the end its last message as a whole, and what it says went wrong."""
 
-    def __init__(self, listener: Events, hide: Discretion) -> None:
-        self._listener = listener
-        self._hide = Lines(hide)
-        self._begun = b""
-        self._shown: deque[str] = deque(maxlen=_KNOWN)
+    def __init__(self, parser: JsonLinesParser, hide: Redactor) -> None:
+        self._parser = parser
+        self._hide = LineRedactor(hide)
+        self._partial_line = b""
+        self._shown: deque[str] = deque(maxlen=_REMEMBERED_LINES)
 
     def feed(self, data: bytes) -> str:
         *whole, rest = data.split(b"\n")
         told = []
         for line in whole:
-            told += [*self._lines((self._begun + line)[:_LINE])]
-            self._begun = b""
-        self._begun = (self._begun + rest)[:_LINE]
+            told += [*self._render_line((self._partial_line + line)[:_MAX_LINE_BYTES])]
+            self._partial_line = b""
+        self._partial_line = (self._partial_line + rest)[:_MAX_LINE_BYTES]
         return "".join(told)
 
     def end(self) -> str:
-        told = [*self._lines(self._begun)] if self._begun else []
-        self._begun = b""
-        error = self._listener.error
-        for words in (self._listener.said, error.said if error is not None else ""):
-            whole = neutral(words).strip()
+        told = [*self._render_line(self._partial_line)] if self._partial_line else []
+        self._partial_line = b""
+        error = self._parser.error
+        for words in (self._parser.last_message, error.message if error is not None else ""):
+            whole = strip_ansi(words).strip()
             if whole and self._is_new(whole):
                 told.append(f"\n{whole}\n")
         return "".join(told)
 
-    def _lines(self, line: bytes) -> Iterator[str]:
-        for signal in self._listener.hear(self._hide(line.decode("utf-8", "replace"))):
+    def _render_line(self, line: bytes) -> Iterator[str]:
+        for signal in self._parser.feed(self._hide(line.decode("utf-8", "replace"))):
             match signal:
                 case Activity():
-                    said = neutral(signal.text).strip()
+                    said = strip_ansi(signal.text).strip()
                     if not self._shown or said != self._shown[-1]:
                         self._shown.append(said)
                         yield f"{said}\n"
-                case PhaseBegun():
-                    yield f"── {neutral(signal.name).strip()}\n"
-                case Asked():
-                    yield f"asks: {neutral(signal.question).strip()}\n"
+                case PhaseStarted():
+                    yield f"── {strip_ansi(signal.name).strip()}\n"
+                case QuestionAsked():
+                    yield f"asks: {strip_ansi(signal.question).strip()}\n"
                 case _:
                     pass
 

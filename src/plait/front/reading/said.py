@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from plait.agents.discretion import Discretion, Lines
-from plait.agents.model import Listener
+from plait.agents.discretion import Redactor, LineRedactor
+from plait.agents.model import OutputParser
 from plait.core.task import Attempt
-from plait.front.activity import LINE, heard
-from plait.front.event import Event, EventType
-from plait.front.reading.page import Page
+from plait.front.activity import MAX_LINE_BYTES, parse_activities
+from plait.front.event import StreamEvent, EventType
+from plait.front.reading.page import TranscriptPage
 
 
-def said(
-    attempt: Attempt, found: Page, listener: Listener | None, hide: Discretion, at: float
-) -> Iterator[Event]:
+def make_log_events(
+    attempt: Attempt, found: TranscriptPage, parser: OutputParser | None, hide: Redactor, at: float
+) -> Iterator[StreamEvent]:
     """`execution:log` for each line that begins there and says something; the offset is the line's."""
-    hidden = Lines(hide)
-    for line in found.earlier().split(b"\n"):
+    hidden = LineRedactor(hide)
+    for line in found.read_before_first_line().split(b"\n"):
         hidden(line.decode("utf-8", "replace"))
-    for offset, line in found.lines():
-        for text in heard(listener, hidden(line[:LINE].decode("utf-8", "replace"))):
+    for offset, line in found.iter_lines():
+        for text in parse_activities(parser, hidden(line[:MAX_LINE_BYTES].decode("utf-8", "replace"))):
             more = {
                 "step": attempt.step.value,
                 "offset": offset,
                 "entry": {"kind": "activity", "text": text},
             }
-            yield Event(
+            yield StreamEvent(
                 None, at, EventType.EXECUTION_LOG, attempt.batch, attempt.task or None, attempt.n, more
             )

@@ -1,8 +1,8 @@
 """Tasks made and edited as files."""
 
-from plait.front.taskfiles.create import create
-from plait.front.taskfiles.draft import Draft
-from plait.front.taskfiles.edit import edit
-from plait.front.taskfiles.saved import Saved
+from plait.front.taskfiles.create import create_task_file
+from plait.front.taskfiles.draft import TaskDraft
+from plait.front.taskfiles.edit import edit_task_file
+from plait.front.taskfiles.saved import SavedTask
 
-__all__ = ["Draft", "Saved", "create", "edit"]
+__all__ = ["TaskDraft", "SavedTask", "create_task_file", "edit_task_file"]

@@ -10,71 +10,73 @@ from pathlib import Path
 from plait.config.model import Config
 from plait.core.errors import UserError, WorldError
 from plait.front.refusals import FieldError
-from plait.front.taskfiles.check import check
-from plait.front.taskfiles.draft import Draft, checked
-from plait.front.taskfiles.home import home
-from plait.front.taskfiles.keys import FOLDER, written
-from plait.front.taskfiles.naming import file_names
-from plait.front.taskfiles.needs import spelt
-from plait.front.taskfiles.saved import Saved, saved
-from plait.front.taskfiles.text import composed
-from plait.sources.pile import Pile
-from plait.wiring import Place
-from plait.wiring.sources import make_file, read_sources
-from plait.wiring.writing import naming
+from plait.front.taskfiles.check import check_written_task
+from plait.front.taskfiles.draft import TaskDraft, validate_draft
+from plait.front.taskfiles.home import find_task_folder
+from plait.front.taskfiles.keys import FOLDER_FORMAT, apply_draft
+from plait.front.taskfiles.naming import iter_file_names
+from plait.front.taskfiles.needs import spell_needs
+from plait.front.taskfiles.saved import SavedTask, make_saved_task
+from plait.front.taskfiles.text import compose_task_file
+from plait.sources.pile import SourceSet
+from plait.wiring import RepoLocation
+from plait.wiring.sources import create_text_file, read_sources
+from plait.wiring.writing import lock_folder_names
 
 
-def create(place: Place, config: Config, draft: Draft) -> Saved:
+def create_task_file(location: RepoLocation, config: Config, draft: TaskDraft) -> SavedTask:
     """The task, once its file is there and reads as what was asked for; else there is no file.
 
     The settings are trusted as far as they name code. Raises FieldError, StateError or WorldError.
     """
-    draft = _complete(checked(draft))
-    before = _before(place, config)
-    folder = home(place, config, before)
-    needs = spelt(before, place.spell(folder), draft.needs or ())
+    draft = _require_title(validate_draft(draft))
+    before = _read_current_sources(location, config)
+    folder = find_task_folder(location, config, before)
+    needs = spell_needs(before, location.relative_name(folder), draft.needs or ())
     draft = replace(draft, needs=needs.needs or None)
-    text = written(
-        FOLDER,
+    text = apply_draft(
+        FOLDER_FORMAT,
         "new.md",
-        composed(draft.title or "", draft.body or ""),
+        compose_task_file(draft.title or "", draft.body or ""),
         replace(draft, title=None, body=None),
     )
-    made = _missing(folder)
-    with _taken_back(made):
-        path = _put(place, folder, draft, text, before)
-        with _removed(path, text):
-            seen = read_sources(place, config)
-            told = check(seen, place.spell(path), draft, unknown=needs.unknown)
-    return saved(seen, told, text)
+    made = _list_missing_folders(folder)
+    with _remove_folders_on_error(made):
+        path = _create_file(location, folder, draft, text, before)
+        with _remove_on_error(path, text):
+            seen = read_sources(location, config)
+            told = check_written_task(seen, location.relative_name(path), draft, unknown=needs.unknown)
+    return make_saved_task(seen, told, text)
 
 
-def _complete(draft: Draft) -> Draft:
+def _require_title(draft: TaskDraft) -> TaskDraft:
     if draft.text is not None:
         raise FieldError("a new task is made of title and body", field="text", hint="Leave it out.")
     if draft.title is None:
         raise FieldError("a task needs a title", field="title", hint="Say in a few words what is to be done.")
     said = {name: word for name, word in draft.words.items() if word}
-    return Draft(draft.title, draft.body, draft.needs or None, draft.touches or None, **said)
+    return TaskDraft(draft.title, draft.body, draft.needs or None, draft.touches or None, **said)
 
 
-def _before(place: Place, config: Config) -> Pile | None:
+def _read_current_sources(location: RepoLocation, config: Config) -> SourceSet | None:
     """The first task of all may be the one that is made."""
     try:
-        return read_sources(place, config).pile
+        return read_sources(location, config).pile
     except UserError:
         return None
 
 
-def _put(place: Place, folder: Path, draft: Draft, text: str, before: Pile | None) -> Path:
+def _create_file(
+    location: RepoLocation, folder: Path, draft: TaskDraft, text: str, before: SourceSet | None
+) -> Path:
     ids = before.by_id if before is not None else ()
     try:
-        with naming(place, folder):
+        with lock_folder_names(location, folder):
             folder.mkdir(parents=True, exist_ok=True)
             there = [each.name for each in folder.iterdir()]
-            for name in file_names(there, draft.title or "", ids):
+            for name in iter_file_names(there, draft.title or "", ids):
                 with suppress(FileExistsError):
-                    make_file(folder / name, text, replace=False)
+                    create_text_file(folder / name, text, replace=False)
                     return folder / name
     except OSError as error:
         raise WorldError(
@@ -85,7 +87,7 @@ def _put(place: Place, folder: Path, draft: Draft, text: str, before: Pile | Non
 
 
 @contextmanager
-def _removed(path: Path, text: str) -> Iterator[None]:
+def _remove_on_error(path: Path, text: str) -> Iterator[None]:
     """A file that is not what was asked for goes again, unless somebody has written into it."""
     try:
         yield
@@ -97,7 +99,7 @@ def _removed(path: Path, text: str) -> Iterator[None]:
 
 
 @contextmanager
-def _taken_back(folders: Sequence[Path]) -> Iterator[None]:
+def _remove_folders_on_error(folders: Sequence[Path]) -> Iterator[None]:
     """So do folders that were made for it, if nothing else is in them."""
     try:
         yield
@@ -108,6 +110,6 @@ def _taken_back(folders: Sequence[Path]) -> Iterator[None]:
         raise
 
 
-def _missing(folder: Path) -> list[Path]:
+def _list_missing_folders(folder: Path) -> list[Path]:
     """The folders that are to be made, the inner ones first."""
     return [each for each in (folder, *folder.parents) if not each.exists()]

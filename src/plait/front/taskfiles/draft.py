@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from plait.core.frozen import dataclass
 from plait.front.refusals import FieldError
 
-LONGEST_TITLE = 200
-LONGEST_TEXT = 1_000_000
-_LONGEST_WORD = 200
-_LONGEST_COMMAND = 20_000
-_MOST = 500
+MAX_TITLE_LENGTH = 200
+MAX_TEXT_LENGTH = 1_000_000
+_MAX_WORD_LENGTH = 200
+_MAX_COMMAND_LENGTH = 20_000
+_MAX_LIST_ITEMS = 500
 
 # What no text needs, and some programs obey; halves of characters, which no file can hold.
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -20,7 +20,7 @@ _NEWLINES = re.compile(r"\r\n?")
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class TaskDraft:
     """None: nothing is said of it; an empty one takes it away. `text` is the whole file, and stands alone."""
 
     title: str | None = None
@@ -57,34 +57,34 @@ class Draft:
         return {name: str(value).strip() for name, value in said.items() if value is not None}
 
 
-def checked(draft: Draft) -> Draft:
+def validate_draft(draft: TaskDraft) -> TaskDraft:
     """As it is to be written: titles on one line, texts with plain line ends. Raises FieldError."""
     for name, items in draft.lists.items():
         _check_list(name, items)
     for name, word in draft.words.items():
         command = name in {"verify", "run"}
-        _check(name, word, _LONGEST_COMMAND if command else _LONGEST_WORD, lines=command)
-    return Draft(
-        _title(draft.title),
-        _text("body", draft.body),
+        _check_value(name, word, _MAX_COMMAND_LENGTH if command else _MAX_WORD_LENGTH, lines=command)
+    return TaskDraft(
+        _validate_title(draft.title),
+        _normalize_text("body", draft.body),
         draft.lists.get("needs"),
         draft.lists.get("touches"),
         **draft.words,
-        text=_whole(draft),
+        text=_validate_whole_text(draft),
     )
 
 
-def _title(said: str | None) -> str | None:
-    if said is None:
+def _validate_title(value: str | None) -> str | None:
+    if value is None:
         return None
-    title = " ".join(said.split())
+    title = " ".join(value.split())
     if not title:
         raise FieldError("a task needs a title", field="title", hint="Say in a few words what is to be done.")
-    _check("title", title, LONGEST_TITLE)
+    _check_value("title", title, MAX_TITLE_LENGTH)
     return title
 
 
-def _whole(draft: Draft) -> str | None:
+def _validate_whole_text(draft: TaskDraft) -> str | None:
     if draft.text is None:
         return None
     if draft.title is not None or draft.body is not None or draft.lists or draft.words:
@@ -95,32 +95,34 @@ def _whole(draft: Draft) -> str | None:
         )
     if not draft.text.strip():
         raise FieldError("an empty file is no task", field="text", hint="Write into it what is to be done.")
-    return _text("text", draft.text)
+    return _normalize_text("text", draft.text)
 
 
-def _text(name: str, said: str | None) -> str | None:
-    if said is None:
+def _normalize_text(name: str, value: str | None) -> str | None:
+    if value is None:
         return None
-    _check(name, said, LONGEST_TEXT, lines=True)
-    return _NEWLINES.sub("\n", said)
+    _check_value(name, value, MAX_TEXT_LENGTH, lines=True)
+    return _NEWLINES.sub("\n", value)
 
 
 def _check_list(name: str, items: Sequence[str]) -> None:
-    if len(items) > _MOST:
-        raise FieldError(f"{name} has {len(items)} items; {_MOST} are enough for any task", field=name)
+    if len(items) > _MAX_LIST_ITEMS:
+        raise FieldError(
+            f"{name} has {len(items)} items; {_MAX_LIST_ITEMS} are enough for any task", field=name
+        )
     for item in items:
         if not item.strip():
             raise FieldError(f"{name} has an empty item", field=name)
-        _check(name, item, _LONGEST_WORD)
+        _check_value(name, item, _MAX_WORD_LENGTH)
 
 
-def _check(name: str, said: str, most: int, *, lines: bool = False) -> None:
-    if len(said) > most:
-        raise FieldError(f"{name} has {len(said)} characters; {most} are the most", field=name)
-    found = _CONTROL.search(said)
+def _check_value(name: str, value: str, most: int, *, lines: bool = False) -> None:
+    if len(value) > most:
+        raise FieldError(f"{name} has {len(value)} characters; {most} are the most", field=name)
+    found = _CONTROL.search(value)
     if found is not None:
-        line = said.count("\n", 0, found.start()) + 1
+        line = value.count("\n", 0, found.start()) + 1
         message = f"{name} has a character that no text should have (U+{ord(found[0]):04X}, on line {line})"
         raise FieldError(message, field=name, hint="Take it out.")
-    if not lines and len(said.splitlines()) > 1:
+    if not lines and len(value.splitlines()) > 1:
         raise FieldError(f"{name} is one line", field=name)

@@ -9,22 +9,26 @@ from pathlib import Path, PurePosixPath
 
 from plait.config.model import Config
 from plait.front.refusals import StateError
-from plait.front.taskfiles.keys import FOLDER
-from plait.sources.pile import Pile
-from plait.wiring import Place
-from plait.wiring.writing import real_path
+from plait.front.taskfiles.keys import FOLDER_FORMAT
+from plait.sources.pile import SourceSet
+from plait.wiring import RepoLocation
+from plait.wiring.writing import resolve_checkout_path
 
-USUAL = "tasks"
+DEFAULT_FOLDER = "tasks"
 
 
-def home(place: Place, config: Config, pile: Pile | None) -> Path:
+def find_task_folder(location: RepoLocation, config: Config, source_set: SourceSet | None) -> Path:
     """The folder, be it there or not. Raises StateError where there can be none."""
-    names = [source.path for source in pile.sources if source.format == FOLDER] if pile is not None else []
-    names += _named(config) if config.sources.paths else [USUAL]
-    found = next((path for name in names if (path := _folder(place, name)) is not None), None)
+    names = (
+        [source.path for source in source_set.sources if source.format == FOLDER_FORMAT]
+        if source_set is not None
+        else []
+    )
+    names += _list_configured_folders(config) if config.sources.paths else [DEFAULT_FOLDER]
+    found = next((path for name in names if (path := _resolve_folder(location, name)) is not None), None)
     if found is None:
         raise StateError(
-            f"the sources are {', '.join(config.sources.paths) or USUAL}, and none is a folder in this checkout "
+            f"the sources are {', '.join(config.sources.paths) or DEFAULT_FOLDER}, and none is a folder in this checkout "
             "that new task files could go to",
             state="elsewhere",
             hint="Add one to [sources] paths in the settings, or write the task where the others are.",
@@ -32,7 +36,7 @@ def home(place: Place, config: Config, pile: Pile | None) -> Path:
     return found
 
 
-def _named(config: Config) -> Iterator[str]:
+def _list_configured_folders(config: Config) -> Iterator[str]:
     """The folders among the sources of the settings: also those that patterns of task files are about."""
     for said in config.sources.paths:
         parts = PurePosixPath(said).parts
@@ -44,16 +48,16 @@ def _named(config: Config) -> Iterator[str]:
             yield said
 
 
-def _folder(place: Place, name: str) -> Path | None:
+def _resolve_folder(location: RepoLocation, name: str) -> Path | None:
     """As sources spell it: a link inside the checkout is a name like any other."""
-    path = place.top / name
-    real = real_path(place, path)
-    if real is None or not _may_be_folder(real):
+    path = location.top / name
+    real = resolve_checkout_path(location, path)
+    if real is None or not _can_be_folder(real):
         return None
     return real if ".." in path.parts else path
 
 
-def _may_be_folder(path: Path) -> bool:
+def _can_be_folder(path: Path) -> bool:
     """One look: somebody may make it at this moment."""
     try:
         return stat.S_ISDIR(path.stat().st_mode)

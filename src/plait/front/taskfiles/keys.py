@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from plait.front.refusals import FieldError
-from plait.front.taskfiles.draft import Draft
-from plait.front.taskfiles.matter import keys_of, put
-from plait.front.taskfiles.text import parts, with_body, with_heading
-from plait.sources.formats.folder.task import NEEDS, TOUCHES
+from plait.front.taskfiles.draft import TaskDraft
+from plait.front.taskfiles.matter import read_front_matter_keys, set_key
+from plait.front.taskfiles.text import split_parts, replace_body, replace_heading
+from plait.sources.formats.folder.task import NEEDS_KEYS, TOUCHES_KEYS
 from plait.sources.model import Document
-from plait.sources.taskfiles.text import title as heading_of
-from plait.sources.text import printable
+from plait.sources.taskfiles.text import read_task_title as heading_of
+from plait.sources.text import to_printable
 
-FOLDER = "folder"  # the format of files that are made here
+FOLDER_FORMAT = "folder"  # the format of files that are made here
 
-Names = Mapping[str, tuple[str, ...]]
+KeyNames = Mapping[str, tuple[str, ...]]
 
 # The first key of each is the one that is written where there is none.
-_FOLDER: Names = {
+_FOLDER_KEYS: KeyNames = {
     "title": ("title",),
-    "needs": NEEDS,
-    "touches": TOUCHES,
+    "needs": NEEDS_KEYS,
+    "touches": TOUCHES_KEYS,
     "phase": ("phase",),
     "priority": ("priority",),
     "weight": ("weight", "complexity"),
@@ -30,36 +30,38 @@ _FOLDER: Names = {
     "verify": ("verify",),
     "run": ("run",),
 }
-KEYS: Mapping[str, Names] = {
-    FOLDER: _FOLDER,
+KEYS_BY_FORMAT: Mapping[str, KeyNames] = {
+    FOLDER_FORMAT: _FOLDER_KEYS,
     "jobs": {"needs": ("depends_on",)},
     "backlog": {"title": ("title",), "needs": ("dependencies",), "priority": ("priority",)},
     "ccpm": {"title": ("name",), "needs": ("depends_on",)},
 }
 
 
-def written(format_name: str, path: str, text: str, draft: Draft) -> str:
+def apply_draft(format_name: str, path: str, text: str, draft: TaskDraft) -> str:
     """The text with all that the draft says of it; needs are spelt as this source spells them. Raises FieldError."""
     if draft.body is not None:
-        text = with_body(path, text, draft.body)
+        text = replace_body(path, text, draft.body)
     if draft.title is not None:
-        text = _titled(format_name, path, text, draft.title)
+        text = _replace_title(format_name, path, text, draft.title)
     for name, value in (*draft.lists.items(), *draft.words.items()):
-        names = KEYS[format_name].get(name)
+        names = KEYS_BY_FORMAT[format_name].get(name)
         if names is None:
             hint = "Say it in its text."
             raise FieldError(
                 f"files of the format {format_name} have no key for {name}", field=name, hint=hint
             )
-        text = put(path, text, names, value)
-        _check(path, text, name, value)
+        text = set_key(path, text, names, value)
+        _check_written(path, text, name, value)
     return text
 
 
-def _check(path: str, text: str, name: str, value: str | Sequence[str]) -> None:
+def _check_written(path: str, text: str, name: str, value: str | Sequence[str]) -> None:
     """What is in the file is what was said, whatever characters are in it."""
     found = [
-        said for said in keys_of(path, text).values.values() if value in (said.text.strip(), list(said.items))
+        said
+        for said in read_front_matter_keys(path, text).values.values()
+        if value in (said.text.strip(), list(said.items))
     ]
     if value and not found:
         raise FieldError(
@@ -67,14 +69,18 @@ def _check(path: str, text: str, name: str, value: str | Sequence[str]) -> None:
         )
 
 
-def _titled(format_name: str, path: str, text: str, title: str) -> str:
+def _replace_title(format_name: str, path: str, text: str, title: str) -> str:
     """In the heading, if that alone says it; by a key where there is one, or it must be."""
-    names = KEYS[format_name].get("title")
-    said = keys_of(path, text).text(names[0]) if names else None
-    if said is None and format_name in {FOLDER, "jobs"}:
-        text = with_heading(path, text, title)
-        if not names or heading_of(Document(path, printable(text))) == title:
+    names = KEYS_BY_FORMAT[format_name].get("title")
+    said = read_front_matter_keys(path, text).text(names[0]) if names else None
+    if said is None and format_name in {FOLDER_FORMAT, "jobs"}:
+        text = replace_heading(path, text, title)
+        if not names or heading_of(Document(path, to_printable(text))) == title:
             return text
-    elif said is not None and parts(path, text).head and heading_of(Document(path, printable(text))) == said:
-        text = with_heading(path, text, title)
-    return put(path, text, names or (), title)
+    elif (
+        said is not None
+        and split_parts(path, text).head
+        and heading_of(Document(path, to_printable(text))) == said
+    ):
+        text = replace_heading(path, text, title)
+    return set_key(path, text, names or (), title)

@@ -5,26 +5,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from plait.core.frozen import dataclass
-from plait.front.taskfiles.told import Told, all_told
-from plait.sources.pile import Pile
+from plait.front.taskfiles.told import LocatedTask, iter_located_tasks
+from plait.sources.pile import SourceSet
 
 
 @dataclass(frozen=True, slots=True)
-class Spelt:
+class SpelledNeeds:
     """`unknown` are those of them that no task answers to."""
 
     needs: tuple[str, ...]
     unknown: frozenset[str]
 
 
-def spelt(pile: Pile | None, source: str, ids: Sequence[str]) -> Spelt:
+def spell_needs(source_set: SourceSet | None, source: str, ids: Sequence[str]) -> SpelledNeeds:
     """How a file of the source at this path names these tasks."""
-    by_id = {told.entry.task.id: told for told in all_told(pile)} if pile is not None else {}
-    names = {name: _name(by_id[name], source) if name in by_id else name for name in ids}
+    by_id = (
+        {told.entry.task.id: told for told in iter_located_tasks(source_set)}
+        if source_set is not None
+        else {}
+    )
+    names = {name: _spell_need(by_id[name], source) if name in by_id else name for name in ids}
     unknown = frozenset(name for name in ids if name not in by_id)
-    return Spelt(tuple(dict.fromkeys(names.values())), unknown)
+    return SpelledNeeds(tuple(dict.fromkeys(names.values())), unknown)
 
 
-def _name(told: Told, source: str) -> str:
-    own = told.own.task.id
-    return own if told.source.path == source else f"{told.source.name}:{own}"
+def _spell_need(located: LocatedTask, source: str) -> str:
+    own = located.source_entry.task.id
+    return own if located.source.path == source else f"{located.source.name}:{own}"

@@ -10,116 +10,116 @@ from pathlib import Path
 
 from plait.config.model import Layer
 from plait.core.frozen import dataclass
-from plait.front.refusals import StateError, UnknownError
-from plait.sources.formats import ONE_TASK_EACH
-from plait.sources.model import Entry
-from plait.sources.pile import Pile, Source
-from plait.wiring import Place
-from plait.wiring.sources import Survey
-from plait.wiring.writing import real_path
+from plait.front.refusals import StateError, NotFoundError
+from plait.sources.formats import ONE_TASK_PER_FILE
+from plait.sources.model import SourceEntry
+from plait.sources.pile import SourceSet, Source
+from plait.wiring import RepoLocation
+from plait.wiring.sources import LoadedSources
+from plait.wiring.writing import resolve_checkout_path
 
-SHARED, ELSEWHERE, TWICE = "shared", "elsewhere", "twice"
+SHARED_FILE, ELSEWHERE, DUPLICATE = "shared", "elsewhere", "twice"
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class LocatedTask:
     """`entry` is the pile's, `own` the source's: with the ids that it uses itself."""
 
-    entry: Entry
-    own: Entry
+    entry: SourceEntry
+    source_entry: SourceEntry
     source: Source
 
     @property
     def file(self) -> str:
-        return self.own.task.origin.file if self.own.task.origin else self.source.path
+        return self.source_entry.task.origin.file if self.source_entry.task.origin else self.source.path
 
 
-def all_told(pile: Pile) -> Iterator[Told]:
+def iter_located_tasks(source_set: SourceSet) -> Iterator[LocatedTask]:
     """In the pile's order, which is that of its sources."""
     own = chain.from_iterable(
-        ((source, entry) for entry in source.reading.entries) for source in pile.sources
+        ((source, entry) for entry in source.reading.entries) for source in source_set.sources
     )
-    for entry, (source, as_told) in zip(pile.entries, own, strict=True):
-        yield Told(entry, as_told, source)
+    for entry, (source, as_told) in zip(source_set.entries, own, strict=True):
+        yield LocatedTask(entry, as_told, source)
 
 
-def find(pile: Pile, name: str) -> Told:
+def find_located_task(source_set: SourceSet, name: str) -> LocatedTask:
     """By its id, or else by another name that no other task has. Raises UnknownError or StateError."""
-    by_id = [told for told in all_told(pile) if told.entry.task.id == name]
-    found = by_id or [told for told in all_told(pile) if name in told.entry.aliases]
+    by_id = [told for told in iter_located_tasks(source_set) if told.entry.task.id == name]
+    found = by_id or [told for told in iter_located_tasks(source_set) if name in told.entry.aliases]
     if not found:
-        raise UnknownError(
+        raise NotFoundError(
             f"no source has a task {name}", hint="It may have been renamed, or taken out of its file."
         )
     if len(found) > 1:
         places = " and ".join(str(told.entry.task.origin or told.source.path) for told in found)
         hint = "Give each of them an id of its own."
-        raise StateError(f"{len(found)} tasks are called {name}: {places}", state=TWICE, hint=hint)
+        raise StateError(f"{len(found)} tasks are called {name}: {places}", state=DUPLICATE, hint=hint)
     return found[0]
 
 
-def of_file(pile: Pile, file: str) -> Told | None:
+def find_task_of_file(source_set: SourceSet, file: str) -> LocatedTask | None:
     """The task of a file that holds one."""
-    return next((told for told in all_told(pile) if told.file == file), None)
+    return next((told for told in iter_located_tasks(source_set) if told.file == file), None)
 
 
-class Editable:
+class EditableCheck:
     """Which tasks can be edited here: those in a regular file of their own, inside the checkout."""
 
-    def __init__(self, place: Place) -> None:
-        self._place = place
-        self._top = str(place.top)
+    def __init__(self, location: RepoLocation) -> None:
+        self._place = location
+        self._top = str(location.top)
         self._folders: dict[str, bool] = {}  # many files lie in one folder
 
-    def why_not(self, told: Told) -> str | None:
-        shared = _shared(told)
+    def why_not(self, located: LocatedTask) -> str | None:
+        shared = _explain_shared(located)
         if shared is not None:
             return shared
-        path = os.path.join(self._top, told.file)  # noqa: PTH118 - there may be thousands of them
+        path = os.path.join(self._top, located.file)  # noqa: PTH118 - there may be thousands of them
         try:
             mode = os.lstat(path).st_mode
         except (OSError, ValueError):
-            return f"{told.file} is not there"
+            return f"{located.file} is not there"
         inside = self._inside(path.rpartition("/")[0]) if stat.S_ISREG(mode) else self._regular(path)
-        return None if inside else _outside(told)
+        return None if inside else _explain_outside(located)
 
     def _inside(self, folder: str) -> bool:
         if folder not in self._folders:
-            self._folders[folder] = real_path(self._place, Path(folder)) is not None
+            self._folders[folder] = resolve_checkout_path(self._place, Path(folder)) is not None
         return self._folders[folder]
 
     def _regular(self, path: str) -> bool:
-        real = real_path(self._place, Path(path))
+        real = resolve_checkout_path(self._place, Path(path))
         return real is not None and real.is_file()
 
 
-def led_out(seen: Survey, told: Told) -> bool:
+def leads_outside(survey: LoadedSources, located: LocatedTask) -> bool:
     """Whether the repository led out of the checkout to it, by a link or by its settings: nobody meant what lies there to be
     shown to whoever may look here.
     """
-    if real_path(seen.place, seen.place.top / told.file) is not None:
+    if resolve_checkout_path(survey.place, survey.place.top / located.file) is not None:
         return False
-    named = seen.config.given["sources.paths"].layer is not Layer.REPOSITORY
-    return not (named and os.path.isabs(told.file))  # noqa: PTH117 - as it is spelt
+    named = survey.config.origins["sources.paths"].layer is not Layer.REPOSITORY
+    return not (named and os.path.isabs(located.file))  # noqa: PTH117 - as it is spelt
 
 
-def own_file(place: Place, told: Told) -> Path:
+def get_own_file(location: RepoLocation, located: LocatedTask) -> Path:
     """The real path of the one file that is this task. Raises StateError where it has none that may be written."""
-    shared = _shared(told)
+    shared = _explain_shared(located)
     if shared is not None:
-        hint = f"Edit {told.file}: plait sees it at once."
-        raise StateError(shared, state=SHARED, hint=hint)
-    path = real_path(place, place.top / told.file)
+        hint = f"Edit {located.file}: plait sees it at once."
+        raise StateError(shared, state=SHARED_FILE, hint=hint)
+    path = resolve_checkout_path(location, location.top / located.file)
     if path is None or not path.is_file():
-        raise StateError(_outside(told), state=ELSEWHERE, hint="Edit it where it lies.")
+        raise StateError(_explain_outside(located), state=ELSEWHERE, hint="Edit it where it lies.")
     return path
 
 
-def _shared(told: Told) -> str | None:
-    if told.source.format in ONE_TASK_EACH:
+def _explain_shared(located: LocatedTask) -> str | None:
+    if located.source.format in ONE_TASK_PER_FILE:
         return None
-    return f"{told.entry.task.id} is a part of {told.file}, and is edited there"
+    return f"{located.entry.task.id} is a part of {located.file}, and is edited there"
 
 
-def _outside(told: Told) -> str:
-    return f"{told.file} is no regular file inside this checkout"
+def _explain_outside(located: LocatedTask) -> str:
+    return f"{located.file} is no regular file inside this checkout"

@@ -6,37 +6,39 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, get_args
 
 from plait.core import decisions, reports, requests
-from plait.front.event import Event
-from plait.front.moment import Moment
+from plait.front.event import StreamEvent
+from plait.front.moment import RecordContext
 from plait.front.telling import attempts, batches, foresight, limits, tasks, wishes
 
 # Any: each teller takes its own union; the table below gives it nothing else.
-Teller = Callable[[Moment, Any], Iterator[Event]]
+RecordMapper = Callable[[RecordContext, Any], Iterator[StreamEvent]]
 
 
-def _nothing(_moment: Moment, _fact: requests.Request | reports.SourcesWritten) -> Iterator[Event]:
+def _map_to_nothing(
+    _moment: RecordContext, _fact: requests.Request | reports.SourcesWritten
+) -> Iterator[StreamEvent]:
     """A request is told when it is granted; that sources were written is between plait and them."""
     return iter(())
 
 
-GROUPS: Iterable[tuple[object, Teller]] = (
-    (requests.Request, _nothing),
-    (decisions.AboutRequest, wishes.answered),
-    (decisions.AboutAttempt, attempts.decided),
-    (decisions.AboutTask, tasks.judged),
-    (decisions.AboutLine, batches.line_decided),
-    (decisions.AboutLimit, limits.decided),
-    (decisions.AboutBatch, batches.decided),
-    (reports.AttemptSign, attempts.signed),
-    (reports.AttemptOver, attempts.over),
-    (reports.LineReport, batches.line_reported),
-    (reports.Foresight, foresight.reported),
-    (reports.MachineReport, limits.reported),
+MAPPERS_BY_UNION: Iterable[tuple[object, RecordMapper]] = (
+    (requests.Request, _map_to_nothing),
+    (decisions.RequestDecision, wishes.map_request_answer),
+    (decisions.AttemptDecision, attempts.map_attempt_decision),
+    (decisions.TaskDecision, tasks.map_task_decision),
+    (decisions.BranchDecision, batches.map_branch_decision),
+    (decisions.LimitDecision, limits.map_limit_decision),
+    (decisions.BatchDecision, batches.map_batch_decision),
+    (reports.AttemptProgress, attempts.map_attempt_sign),
+    (reports.AttemptEnd, attempts.map_attempt_exit),
+    (reports.BranchReport, batches.map_branch_report),
+    (reports.ConflictPrediction, foresight.map_conflict_prediction),
+    (reports.MachineReport, limits.map_machine_report),
 )
-TELLERS = {fact: teller for union, teller in GROUPS for fact in get_args(union)}
-TELLERS[reports.SourcesWritten] = _nothing
+MAPPERS = {fact: teller for union, teller in MAPPERS_BY_UNION for fact in get_args(union)}
+MAPPERS[reports.SourcesWritten] = _map_to_nothing
 
 
-def tell(moment: Moment) -> list[Event]:
-    fact = moment.record.event
-    return list(TELLERS[type(fact)](moment, fact))
+def map_record(context: RecordContext) -> list[StreamEvent]:
+    fact = context.record.event
+    return list(MAPPERS[type(fact)](context, fact))

@@ -5,74 +5,76 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import assert_never
 
-from plait.core.decisions import AboutAttempt, AttemptEnding, AttemptStarted, StepPassed
+from plait.core.decisions import AttemptDecision, AttemptEnding, AttemptStarted, StepPassed
 from plait.core.reports import (
     AttemptActive,
     AttemptAsked,
     AttemptExited,
     AttemptLaunched,
     AttemptLost,
-    AttemptOver,
+    AttemptEnd,
     AttemptPhase,
     AttemptSession,
-    AttemptSign,
+    AttemptProgress,
     AttemptUsed,
 )
 from plait.core.state import TaskState
 from plait.core.task import Step
-from plait.front.event import Event, EventType
-from plait.front.moment import Moment
+from plait.front.event import StreamEvent, EventType
+from plait.front.moment import RecordContext
 
 
-def decided(moment: Moment, decision: AboutAttempt) -> Iterator[Event]:
-    task = moment.task
+def map_attempt_decision(context: RecordContext, decision: AttemptDecision) -> Iterator[StreamEvent]:
+    task = context.task
     if task is None:
         return
-    moment.note(task)
+    context.update_status(task)
     match decision:
         case AttemptStarted():
-            if moment.before.attempt is None and decision.attempt in task.alive:
-                yield from _started(moment, task, decision)
+            if context.before.attempt is None and decision.attempt in task.alive:
+                yield from _map_attempt_started(context, task, decision)
         case StepPassed():
             if decision.attempt.step is Step.VERIFY:
-                yield moment.tell(EventType.TASK_VERIFIED, task)
+                yield context.make_event(EventType.TASK_VERIFIED, task)
         case AttemptEnding():
             return
         case _:
             assert_never(decision)
 
 
-def _started(moment: Moment, task: TaskState, decision: AttemptStarted) -> Iterator[Event]:
-    if not moment.before.begun:
-        yield moment.tell(EventType.BATCH_STARTED, again=False)
+def _map_attempt_started(
+    context: RecordContext, task: TaskState, decision: AttemptStarted
+) -> Iterator[StreamEvent]:
+    if not context.before.begun:
+        yield context.make_event(EventType.BATCH_STARTED, again=False)
     title = task.task.title
     if decision.attempt.step is Step.VERIFY:
-        yield moment.tell(EventType.TASK_VERIFYING, task, title=title, command=decision.command)
+        yield context.make_event(EventType.TASK_VERIFYING, task, title=title, command=decision.command)
     else:
-        yield moment.tell(EventType.TASK_STARTED, task, title=title, agent=decision.agent)
+        yield context.make_event(EventType.TASK_STARTED, task, title=title, agent=decision.agent)
 
 
-def signed(moment: Moment, report: AttemptSign) -> Iterator[Event]:
-    before, task = moment.before, moment.task
+def map_attempt_sign(context: RecordContext, report: AttemptProgress) -> Iterator[StreamEvent]:
+    before, task = context.before, context.task
     if task is None or before.attempt is None:
         return
-    moment.note(task)
+    context.update_status(task)
     match report:
         case AttemptPhase():
             if report.name != before.phase:
-                yield moment.tell(EventType.TASK_PHASE, task, phase=report.name)
+                yield context.make_event(EventType.TASK_PHASE, task, phase=report.name)
         case AttemptAsked():
             if report.question != before.question:
-                yield moment.tell(EventType.TASK_NEEDS_INPUT, task, question=report.question)
+                yield context.make_event(EventType.TASK_NEEDS_INPUT, task, question=report.question)
         case AttemptLaunched() | AttemptActive() | AttemptUsed() | AttemptSession():
             return
         case _:
             assert_never(report)
 
 
-def over(moment: Moment, report: AttemptOver) -> Iterator[Event]:
-    if moment.task is not None:
-        moment.note(moment.task)
+def map_attempt_exit(context: RecordContext, report: AttemptEnd) -> Iterator[StreamEvent]:
+    if context.task is not None:
+        context.update_status(context.task)
     match report:
         case AttemptExited() | AttemptLost():
             yield from ()

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from plait.core.decisions import (
-    AboutBatch,
-    AboutLine,
+    BatchDecision,
+    BranchDecision,
     BatchEnded,
     BatchHalted,
     BatchPaused,
@@ -22,7 +22,7 @@ from plait.core.decisions import (
 from plait.core.reports import (
     GateDone,
     GateLost,
-    LineReport,
+    BranchReport,
     MergeConflicted,
     MergeDone,
     MergeFailed,
@@ -32,86 +32,86 @@ from plait.core.reports import (
     RebuildFailed,
 )
 from plait.core.status import BatchStatus
-from plait.front.event import Event, EventType
-from plait.front.moment import Moment
+from plait.front.event import StreamEvent, EventType
+from plait.front.moment import RecordContext
 from plait.front.telling import gating, publishing
 
 
-def decided(moment: Moment, decision: AboutBatch) -> Iterator[Event]:
-    batch = moment.batch
+def map_batch_decision(context: RecordContext, decision: BatchDecision) -> Iterator[StreamEvent]:
+    batch = context.batch
     if batch is None:
         return
     match decision:
         case PhaseOpened():
             phase = batch.phases.get(decision.phase)
-            yield from moment.stand(phase.members if phase is not None else ())
-            yield from moment.next_in_queue()
+            yield from context.make_waiting_events(phase.members if phase is not None else ())
+            yield from context.make_queue_head_events()
         case BatchPaused():
-            yield moment.tell(EventType.BATCH_PAUSED, cause=decision.cause.value, reason=decision.why)
+            yield context.make_event(EventType.BATCH_PAUSED, cause=decision.cause.value, reason=decision.why)
         case BatchUnpaused():
-            yield moment.tell(EventType.BATCH_UNPAUSED, reason=decision.why)
-            yield from moment.next_in_queue()
+            yield context.make_event(EventType.BATCH_UNPAUSED, reason=decision.why)
+            yield from context.make_queue_head_events()
         case BatchHalted():
             return  # each task that it skips is told with this reason
         case BatchEnded():
-            if moment.before.open:
-                yield _ended(moment, decision)
+            if context.before.open:
+                yield _make_batch_end_event(context, decision)
         case _:
             assert_never(decision)
 
 
-def _ended(moment: Moment, decision: BatchEnded) -> Event:
+def _make_batch_end_event(context: RecordContext, decision: BatchEnded) -> StreamEvent:
     match decision.status:
         case BatchStatus.COMPLETED:
-            url = publishing.url(moment)
-            return moment.tell(EventType.BATCH_COMPLETED, prUrl=url, reason=decision.reason)
+            url = publishing.find_pull_request_url(context)
+            return context.make_event(EventType.BATCH_COMPLETED, prUrl=url, reason=decision.reason)
         case BatchStatus.CANCELLED:
-            return moment.tell(EventType.BATCH_CANCELLED, reason=decision.reason)
+            return context.make_event(EventType.BATCH_CANCELLED, reason=decision.reason)
         case _:
-            return moment.tell(EventType.BATCH_FAILED, error=decision.reason, reason=decision.reason)
+            return context.make_event(EventType.BATCH_FAILED, error=decision.reason, reason=decision.reason)
 
 
-def line_decided(moment: Moment, decision: AboutLine) -> Iterator[Event]:
-    if moment.task is not None:
-        moment.note(moment.task)
+def map_branch_decision(context: RecordContext, decision: BranchDecision) -> Iterator[StreamEvent]:
+    if context.task is not None:
+        context.update_status(context.task)
     match decision:
         case MergeStarted():
-            if moment.task is not None:
-                yield moment.tell(EventType.BATCH_MERGING, moment.task)
+            if context.task is not None:
+                yield context.make_event(EventType.BATCH_MERGING, context.task)
         case RebuildStarted():
-            yield moment.tell(EventType.BATCH_MERGING, without=decision.without)
+            yield context.make_event(EventType.BATCH_MERGING, without=decision.without)
         case GateStarted():
-            yield from gating.started(moment, decision)
+            yield from gating.map_gate_started(context, decision)
         case PublishStarted():
-            yield from publishing.started(moment, decision)
+            yield from publishing.map_publish_started(context, decision)
         case GateEnding():
             return
         case _:
             assert_never(decision)
 
 
-def line_reported(moment: Moment, report: LineReport) -> Iterator[Event]:
-    if moment.task is not None:
-        moment.note(moment.task)
+def map_branch_report(context: RecordContext, report: BranchReport) -> Iterator[StreamEvent]:
+    if context.task is not None:
+        context.update_status(context.task)
     match report:
         case MergeDone():
-            if moment.task is not None and moment.before.merging == report.n:
-                yield moment.tell(EventType.TASK_MERGED, moment.task, commit=report.commit)
+            if context.task is not None and context.before.merging == report.n:
+                yield context.make_event(EventType.TASK_MERGED, context.task, commit=report.commit)
         case RebuildDone():
             # Whose change no longer applies is judged next, and told then.
             for clash in report.clashes:
-                yield from _clashed(moment, clash.task)
+                yield from _map_conflicted_task(context, clash.task)
         case PublishDone() | PublishFailed():
-            yield from publishing.over(moment, report)
+            yield from publishing.map_publish_ended(context, report)
         case GateDone() | GateLost():
-            yield from gating.over(moment, report)
+            yield from gating.map_gate_ended(context, report)
         case MergeConflicted() | MergeFailed() | RebuildFailed():
             return
         case _:
             assert_never(report)
 
 
-def _clashed(moment: Moment, name: str) -> Iterator[Event]:
-    task = moment.batch.task(name) if moment.batch is not None else None
+def _map_conflicted_task(context: RecordContext, name: str) -> Iterator[StreamEvent]:
+    task = context.batch.find_task(name) if context.batch is not None else None
     if task is not None:
-        yield from moment.stand([task.place])
+        yield from context.make_waiting_events([task.place])

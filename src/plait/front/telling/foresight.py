@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import assert_never
 
-from plait.core.reports import ConflictCleared, ConflictForeseen, Foresight
-from plait.front.event import Event, EventType
-from plait.front.moment import Moment
+from plait.core.reports import ConflictCleared, ConflictPredicted, ConflictPrediction
+from plait.front.event import StreamEvent, EventType
+from plait.front.moment import RecordContext
 
 
-def reported(moment: Moment, report: Foresight) -> Iterator[Event]:
-    task, known = moment.task, moment.before.foreseen
-    if task is None or moment.book is None:
+def map_conflict_prediction(context: RecordContext, report: ConflictPrediction) -> Iterator[StreamEvent]:
+    task, known = context.task, context.before.foreseen
+    if task is None or context.tracker is None:
         return
     match report:
-        case ConflictForeseen():
-            files = task.foreseen.get(report.other, ())
+        case ConflictPredicted():
+            files = task.predicted_conflicts.get(report.other, ())
         case ConflictCleared():
             files = ()
         case _:
             assert_never(report)
     if files != known.get(report.other, ()):
-        counts = moment.book.progress()
-        yield moment.tell(
+        counts = context.tracker.progress()
+        yield context.make_event(
             EventType.BATCH_PROGRESS, task, **counts, conflictsWith=report.other or None, files=files
         )

@@ -7,38 +7,40 @@ from typing import assert_never
 
 from plait.core.decisions import GateStarted
 from plait.core.reports import GateDone, GateLost
-from plait.front.event import Event, EventType
-from plait.front.moment import Moment
+from plait.front.event import StreamEvent, EventType
+from plait.front.moment import RecordContext
 
 
-def started(moment: Moment, decision: GateStarted) -> Iterator[Event]:
-    yield moment.tell(EventType.BATCH_GATING, **_which(decision), command=decision.command)
+def map_gate_started(context: RecordContext, decision: GateStarted) -> Iterator[StreamEvent]:
+    yield context.make_event(EventType.BATCH_GATING, **_gate_fields(decision), command=decision.command)
 
 
-def over(moment: Moment, report: GateDone | GateLost) -> Iterator[Event]:
-    gate = moment.before.gate
-    if gate is None or gate.n != report.n or moment.book is None:
+def map_gate_ended(context: RecordContext, report: GateDone | GateLost) -> Iterator[StreamEvent]:
+    gate = context.before.gate
+    if gate is None or gate.n != report.n or context.tracker is None:
         return
-    told: dict[str, object] = _which(gate)
+    told: dict[str, object] = _gate_fields(gate)
     match report:
         case GateDone(passed=True):
             told["result"] = "passed"
         case GateDone():
-            told |= {"result": "failed", "error": report.detail, "suspects": _suspects(moment)}
+            told |= {"result": "failed", "error": report.detail, "suspects": _list_suspects(context)}
         case GateLost():
             told |= {"result": "lost", "error": report.why}
         case _:
             assert_never(report)
-    yield moment.tell(EventType.BATCH_PROGRESS, **moment.book.progress(), gating=told)
+    yield context.make_event(EventType.BATCH_PROGRESS, **context.tracker.progress(), gating=told)
 
 
-def _suspects(moment: Moment) -> tuple[str, ...]:
+def _list_suspects(context: RecordContext) -> tuple[str, ...]:
     """Those that the guilty one is among."""
-    batch = moment.batch
-    if batch is None or batch.bad is None:
+    batch = context.batch
+    if batch is None or batch.gate_bad_size is None:
         return ()
-    return tuple(batch.tasks[entry.place].task.id for entry in batch.line[batch.gated : batch.bad])
+    return tuple(
+        batch.tasks[entry.place].task.id for entry in batch.merges[batch.gate_good_size : batch.gate_bad_size]
+    )
 
 
-def _which(gate: GateStarted) -> dict[str, object]:
+def _gate_fields(gate: GateStarted) -> dict[str, object]:
     return {"gate": gate.n, "commit": gate.commit, "merges": gate.size}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import assert_never
 
-from plait.core.decisions import AboutLimit, BreakerClosed, BreakerOpened, DeadlinesMoved, LimitRaised
+from plait.core.decisions import LimitDecision, BreakerClosed, BreakerOpened, DeadlinesMoved, LimitRaised
 from plait.core.reports import (
     ClockJumped,
     EngineReleased,
@@ -13,51 +13,51 @@ from plait.core.reports import (
     MachineReport,
     PressureChanged,
     RateLimited,
-    RoomChanged,
+    CapacityChanged,
 )
-from plait.front.event import Event, EventType
-from plait.front.instant import iso
-from plait.front.moment import Moment, short_of
+from plait.front.event import StreamEvent, EventType
+from plait.front.instant import to_iso
+from plait.front.moment import RecordContext, find_machine_shortage
 
-MACHINE = "machine"  # it refuses work like a provider, and never says until when
+MACHINE_PROVIDER = "machine"  # it refuses work like a provider, and never says until when
 
 
-def decided(moment: Moment, decision: AboutLimit) -> Iterator[Event]:
+def map_limit_decision(context: RecordContext, decision: LimitDecision) -> Iterator[StreamEvent]:
     match decision:
         case BreakerOpened():
-            until = iso(decision.until)
-            yield moment.tell(
+            until = to_iso(decision.until)
+            yield context.make_event(
                 EventType.LIMIT_OPENED, provider=decision.provider, until=until, reason=decision.why
             )
         case BreakerClosed():
-            yield moment.tell(EventType.LIMIT_CLOSED, provider=decision.provider)
+            yield context.make_event(EventType.LIMIT_CLOSED, provider=decision.provider)
         case LimitRaised() | DeadlinesMoved():
             return
         case _:
             assert_never(decision)
 
 
-def reported(moment: Moment, report: MachineReport) -> Iterator[Event]:
+def map_machine_report(context: RecordContext, report: MachineReport) -> Iterator[StreamEvent]:
     match report:
         case EngineTaken():
-            yield moment.tell(
+            yield context.make_event(
                 EventType.ENGINE_TAKEN, pid=report.pid, host=report.host, version=report.version
             )
         case EngineReleased():
-            yield moment.tell(EventType.ENGINE_RELEASED, pid=report.pid)
-        case PressureChanged() | RoomChanged():
+            yield context.make_event(EventType.ENGINE_RELEASED, pid=report.pid)
+        case PressureChanged() | CapacityChanged():
             pass
         case RateLimited() | ClockJumped():
             pass  # what follows from it is decided, and told then
         case _:
             assert_never(report)
-    yield from _machine(moment)
+    yield from _map_machine_shortage(context)
 
 
-def _machine(moment: Moment) -> Iterator[Event]:
+def _map_machine_shortage(context: RecordContext) -> Iterator[StreamEvent]:
     """A new engine, too, forgets what the last one's sensors saw."""
-    was, now = moment.before.short_of, short_of(moment.state)
+    was, now = context.before.short_of, find_machine_shortage(context.state)
     if was != now and now is not None:
-        yield moment.tell(EventType.LIMIT_OPENED, provider=MACHINE, until=None, reason=now)
+        yield context.make_event(EventType.LIMIT_OPENED, provider=MACHINE_PROVIDER, until=None, reason=now)
     elif was != now:
-        yield moment.tell(EventType.LIMIT_CLOSED, provider=MACHINE)
+        yield context.make_event(EventType.LIMIT_CLOSED, provider=MACHINE_PROVIDER)

@@ -7,33 +7,37 @@ from typing import assert_never
 
 from plait.core.decisions import PublishStarted
 from plait.core.reports import PublishDone, PublishFailed
-from plait.front.event import Event, EventType
-from plait.front.moment import Moment
+from plait.front.event import StreamEvent, EventType
+from plait.front.moment import RecordContext
 
 
-def started(moment: Moment, decision: PublishStarted) -> Iterator[Event]:
-    yield from _progress(moment, publishing="started", publish=decision.publish.value, commit=decision.commit)
+def map_publish_started(context: RecordContext, decision: PublishStarted) -> Iterator[StreamEvent]:
+    yield from _make_progress_event(
+        context, publishing="started", publish=decision.publish.value, commit=decision.commit
+    )
 
 
-def over(moment: Moment, report: PublishDone | PublishFailed) -> Iterator[Event]:
-    if moment.before.publishing != report.n:
+def map_publish_ended(context: RecordContext, report: PublishDone | PublishFailed) -> Iterator[StreamEvent]:
+    if context.before.publishing != report.n:
         return
     match report:
         case PublishDone():
-            yield from _progress(moment, publishing="done", commit=report.commit)
+            yield from _make_progress_event(context, publishing="done", commit=report.commit)
         case PublishFailed():
-            yield from _progress(moment, publishing="failed", error=report.why, hint=report.hint)
+            yield from _make_progress_event(context, publishing="failed", error=report.why, hint=report.hint)
         case _:
             assert_never(report)
 
 
-def url(moment: Moment) -> str | None:
+def find_pull_request_url(context: RecordContext) -> str | None:
     """The batch's pull request."""
-    published = moment.batch.published if moment.batch is not None else None
+    published = context.batch.published if context.batch is not None else None
     return published.url or None if published is not None else None
 
 
-def _progress(moment: Moment, **more: object) -> Iterator[Event]:
-    if moment.book is not None:
-        counts = moment.book.progress()
-        yield moment.tell(EventType.BATCH_PROGRESS, **counts, prUrl=url(moment), **more)
+def _make_progress_event(context: RecordContext, **more: object) -> Iterator[StreamEvent]:
+    if context.tracker is not None:
+        counts = context.tracker.progress()
+        yield context.make_event(
+            EventType.BATCH_PROGRESS, **counts, prUrl=find_pull_request_url(context), **more
+        )

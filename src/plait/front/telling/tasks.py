@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from plait.core.decisions import (
-    AboutTask,
+    TaskDecision,
     AnswerAwaited,
     BackoffEnded,
     RetryGranted,
@@ -15,11 +15,11 @@ from plait.core.decisions import (
 )
 from plait.core.state import BatchState, TaskState
 from plait.core.status import TaskStatus
-from plait.front.event import Event, EventType
-from plait.front.instant import iso
-from plait.front.moment import Moment
+from plait.front.event import StreamEvent, EventType
+from plait.front.instant import to_iso
+from plait.front.moment import RecordContext
 
-_ENDS = {
+_END_EVENTS = {
     TaskStatus.DONE: EventType.TASK_COMPLETED,
     TaskStatus.FAILED: EventType.TASK_FAILED,
     TaskStatus.TIMED_OUT: EventType.TASK_TIMED_OUT,
@@ -30,49 +30,53 @@ _ENDS = {
 }
 
 
-def judged(moment: Moment, decision: AboutTask) -> Iterator[Event]:
-    batch, task = moment.batch, moment.task
+def map_task_decision(context: RecordContext, decision: TaskDecision) -> Iterator[StreamEvent]:
+    batch, task = context.batch, context.task
     if batch is None or task is None:
         return
     match decision:
         case RetryGranted():
-            moment.note(task)
+            context.update_status(task)
             # `at` is when this was decided, as in every event.
-            again = {"retryAt": iso(decision.at), "why": decision.why, "category": decision.category.value}
-            yield moment.tell(EventType.TASK_RETRY, task, **again, counted=decision.counted)
+            again = {"retryAt": to_iso(decision.at), "why": decision.why, "category": decision.category.value}
+            yield context.make_event(EventType.TASK_RETRY, task, **again, counted=decision.counted)
         case BackoffEnded():
-            yield from moment.stand([task.place])
+            yield from context.make_waiting_events([task.place])
         case AnswerAwaited():
-            moment.note(task)
-            yield moment.tell(EventType.TASK_NEEDS_INPUT, task, question=decision.question)
+            context.update_status(task)
+            yield context.make_event(EventType.TASK_NEEDS_INPUT, task, question=decision.question)
         case TaskInterrupted():
-            moment.note(task)
-            yield moment.tell(EventType.TASK_INTERRUPTED, task, reason=decision.reason)
+            context.update_status(task)
+            yield context.make_event(EventType.TASK_INTERRUPTED, task, reason=decision.reason)
         case TaskEnded():
             # What was done can still be dropped, or be found guilty by the gate.
-            if task.status is not None and task.status is not moment.before.status:
-                yield from _ended(moment, batch, task, decision)
+            if task.status is not None and task.status is not context.before.status:
+                yield from _map_task_end(context, batch, task, decision)
         case _:
             assert_never(decision)
 
 
-def _ended(moment: Moment, batch: BatchState, task: TaskState, decision: TaskEnded) -> Iterator[Event]:
-    moment.note(task)
-    yield moment.tell(_ENDS[decision.status], task, **_how(moment, decision))
-    yield from moment.stand(place for place in task.dependents if not batch.tasks[place].pending)
-    yield from moment.next_in_queue()
-    if moment.book is not None:
-        yield moment.tell(EventType.BATCH_PROGRESS, **moment.book.progress())
+def _map_task_end(
+    context: RecordContext, batch: BatchState, task: TaskState, decision: TaskEnded
+) -> Iterator[StreamEvent]:
+    context.update_status(task)
+    yield context.make_event(_END_EVENTS[decision.status], task, **_end_fields(context, decision))
+    yield from context.make_waiting_events(
+        place for place in task.dependents if not batch.tasks[place].pending_needs
+    )
+    yield from context.make_queue_head_events()
+    if context.tracker is not None:
+        yield context.make_event(EventType.BATCH_PROGRESS, **context.tracker.progress())
 
 
-def _how(moment: Moment, decision: TaskEnded) -> dict[str, object]:
+def _end_fields(context: RecordContext, decision: TaskEnded) -> dict[str, object]:
     how: dict[str, object] = {"reason": decision.reason}
     match decision.status:
         case TaskStatus.FAILED | TaskStatus.TIMED_OUT:
             category = decision.category.value if decision.category else None
             how |= {"error": decision.reason, "category": category}
         case TaskStatus.CONFLICTED:
-            how |= {"files": moment.before.clash}
+            how |= {"files": context.before.clash}
         case TaskStatus.BLOCKED | TaskStatus.SKIPPED:
             how |= {"by": decision.by}
         case _:

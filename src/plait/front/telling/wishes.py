@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import assert_never
 
-from plait.core.decisions import AboutRequest, RequestGranted, RequestRefused
+from plait.core.decisions import RequestDecision, RequestGranted, RequestRefused
 from plait.core.requests import (
     Approve,
     CancelBatch,
@@ -25,41 +25,43 @@ from plait.core.requests import (
     Unpause,
 )
 from plait.core.state import BatchState
-from plait.front.event import Event, EventType
-from plait.front.moment import Moment
+from plait.front.event import StreamEvent, EventType
+from plait.front.moment import RecordContext
 
 
-def answered(moment: Moment, answer: AboutRequest) -> Iterator[Event]:
-    request = moment.before.request
+def map_request_answer(context: RecordContext, answer: RequestDecision) -> Iterator[StreamEvent]:
+    request = context.before.request
     match answer:
         case RequestGranted():
-            if request is not None and moment.batch is not None:
-                yield from _granted(moment, moment.batch, request, answer.tasks)
+            if request is not None and context.batch is not None:
+                yield from _map_granted_request(context, context.batch, request, answer.tasks)
         case RequestRefused():
             # Whoever asked is told by the front they asked. Only a batch that will never be has nobody else to say so.
-            if isinstance(request, Submit) and moment.batch is None:
+            if isinstance(request, Submit) and context.batch is None:
                 more = {"error": answer.why, "reason": answer.why}
-                record = moment.record
-                yield Event(record.seq, record.at, EventType.BATCH_FAILED, request.batch, more=more)
+                record = context.record
+                yield StreamEvent(record.seq, record.at, EventType.BATCH_FAILED, request.batch, data=more)
         case _:
             assert_never(answer)
 
 
-def _granted(moment: Moment, batch: BatchState, request: Request, names: tuple[str, ...]) -> Iterator[Event]:
-    if not moment.before.open and not isinstance(request, Submit) and batch.ended is None:
-        yield moment.tell(EventType.BATCH_STARTED, again=True)
+def _map_granted_request(
+    context: RecordContext, batch: BatchState, request: Request, names: tuple[str, ...]
+) -> Iterator[StreamEvent]:
+    if not context.before.open and not isinstance(request, Submit) and batch.ended is None:
+        yield context.make_event(EventType.BATCH_STARTED, again=True)
     match request:
         case Submit():
-            yield moment.tell(EventType.BATCH_CREATED, **_outline(batch))
-            yield from moment.stand(range(len(batch.tasks)))
+            yield context.make_event(EventType.BATCH_CREATED, **_batch_created_fields(batch))
+            yield from context.make_waiting_events(range(len(batch.tasks)))
         case Pause() | Stop():
-            yield _paused(moment, batch)
+            yield _make_paused_event(context, batch)
         case Unpause() | Resume():
-            yield moment.tell(EventType.BATCH_UNPAUSED, reason="by request")
-            yield from moment.stand(moment.before.interrupted)
-            yield from moment.next_in_queue()
+            yield context.make_event(EventType.BATCH_UNPAUSED, reason="by request")
+            yield from context.make_waiting_events(context.before.interrupted)
+            yield from context.make_queue_head_events()
         case Approve() | Retry() | Feedback():
-            yield from moment.stand(batch.index[name] for name in names if name in batch.index)
+            yield from context.make_waiting_events(batch.index[name] for name in names if name in batch.index)
         case CancelBatch() | CancelTask() | Drop() | Ship():
             return  # what comes of it is told when it comes
         case ChangeSettings() | ChangeEngineSettings() | SaveSettings():
@@ -68,7 +70,7 @@ def _granted(moment: Moment, batch: BatchState, request: Request, names: tuple[s
             assert_never(request)
 
 
-def _outline(batch: BatchState) -> dict[str, object]:
+def _batch_created_fields(batch: BatchState) -> dict[str, object]:
     return {
         "mode": batch.settings.mode.value,
         "tasks": sum(task.task.entrant is None for task in batch.tasks),
@@ -77,6 +79,6 @@ def _outline(batch: BatchState) -> dict[str, object]:
     }
 
 
-def _paused(moment: Moment, batch: BatchState) -> Event:
+def _make_paused_event(context: RecordContext, batch: BatchState) -> StreamEvent:
     cause, why = (batch.paused.cause.value, batch.paused.why) if batch.paused else (None, "")
-    return moment.tell(EventType.BATCH_PAUSED, cause=cause, reason=why)
+    return context.make_event(EventType.BATCH_PAUSED, cause=cause, reason=why)

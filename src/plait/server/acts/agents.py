@@ -5,18 +5,18 @@ from __future__ import annotations
 import asyncio
 
 from plait.front.agents_shape import agent_json
-from plait.server.office import Office
-from plait.wiring import Place
-from plait.wiring.agency import agency
-from plait.wiring.sources import settings
+from plait.server.office import ProjectSession
+from plait.wiring import RepoLocation
+from plait.wiring.agency import list_agents
+from plait.wiring.sources import load_settings
 
 Json = dict[str, object]
 
 
-async def listed(office: Office) -> Json:
+async def describe_agents(session: ProjectSession) -> Json:
     """`{"agents"}`, as `agents --json` has them. Tools are asked for their versions, which takes a moment."""
-    return {"agents": await asyncio.to_thread(_listed, office.place)}
+    return {"agents": await asyncio.to_thread(_read_agents, session.place)}
 
 
-def _listed(place: Place) -> list[Json]:
-    return [agent_json(each) for each in agency(settings(place.top))]
+def _read_agents(place: RepoLocation) -> list[Json]:
+    return [agent_json(each) for each in list_agents(load_settings(place.top))]

@@ -11,92 +11,94 @@ from weakref import WeakValueDictionary
 from plait import wiring
 from plait.core.errors import WorldError
 from plait.core.requests import Request, Submit
-from plait.front.asking import Answer, Expected, request_id
-from plait.front.desk import Desk
+from plait.front.asking import RequestAnswer, PendingAnswers, new_request_id
+from plait.front.desk import Session
 from plait.ports import JournalMissingError
-from plait.server.office import Office
-from plait.wiring import Place
+from plait.server.office import ProjectSession
+from plait.wiring import RepoLocation
 
 _locks = WeakValueDictionary[tuple[str, str], asyncio.Lock]()
 
 
-def named(key: str, *about: str) -> str:
+def derive_request_id(key: str, *parts: str) -> str:
     """A request's id: with a key the same for the same words, else one of its own."""
     if not key:
-        return request_id()
-    said = "\0".join((key, *about)).encode("utf-8", "surrogatepass")
-    return f"key-{hashlib.sha256(said).hexdigest()[:40]}"
+        return new_request_id()
+    text = "\0".join((key, *parts)).encode("utf-8", "surrogatepass")
+    return f"key-{hashlib.sha256(text).hexdigest()[:40]}"
 
 
-async def answered(office: Office, requests: Sequence[Request]) -> list[Answer]:
+async def ask_once(session: ProjectSession, requests: Sequence[Request]) -> list[RequestAnswer]:
     """As `Office.ask`; what was answered before is not asked again."""
     ids = {request.id for request in requests}
-    known = await office.look(lambda desk: _known(desk, ids))
-    before = await asyncio.to_thread(_before, office.place, requests) if known else {}
-    fresh = [request for request in requests if request.id not in before]
-    told = await asked(office, fresh) if fresh else []
-    return [(before | {answer.request: answer for answer in told})[request.id] for request in requests]
+    known = await session.query(lambda desk: _has_earlier_answers(desk, ids))
+    earlier = await asyncio.to_thread(_read_earlier_answers, session.place, requests) if known else {}
+    fresh = [request for request in requests if request.id not in earlier]
+    answers = await ask_or_queue(session, fresh) if fresh else []
+    return [(earlier | {answer.request: answer for answer in answers})[request.id] for request in requests]
 
 
-async def asked(office: Office, requests: Sequence[Request]) -> list[Answer]:
+async def ask_or_queue(session: ProjectSession, requests: Sequence[Request]) -> list[RequestAnswer]:
     """As `Office.ask`. What is safe is safe also where no engine can be started: then it is not answered, and `why` says so."""
     try:
-        return await office.ask(requests)
+        return await session.ask(requests)
     except WorldError as error:
-        safe = await office.look(safely)
+        safe = await session.query(find_stored_requests)
         if not all(request.id in safe for request in requests):
             raise
-        return [Answer(request.id, why=error.message) for request in requests]
+        return [RequestAnswer(request.id, why=error.message) for request in requests]
 
 
-def safely(desk: Desk) -> set[str]:
+def find_stored_requests(desk: Session) -> set[str]:
     """The requests that are not lost any more: in the journal, or in the inbox."""
-    return desk.state.seen | {request.id for request in desk.pending()}
+    return desk.state.seen_requests | {request.id for request in desk.list_pending()}
 
 
 @asynccontextmanager
-async def once(office: Office, name: str) -> AsyncIterator[None]:
+async def hold_key(session: ProjectSession, name: str) -> AsyncIterator[None]:
     """Of those who come at the same time with one name, one after another."""
     if not name:
         yield
         return
-    lock = _locks.setdefault((office.id, name), asyncio.Lock())
+    lock = _locks.setdefault((session.id, name), asyncio.Lock())
     async with lock:
         yield
 
 
-async def submitted(office: Office, name: str) -> str | None:
+async def find_submitted_batch(session: ProjectSession, request_id: str) -> str | None:
     """The batch that was asked for by this request before, taken or not."""
 
-    def pending(desk: Desk) -> str | None:
-        found = (each for each in desk.pending() if each.id == name and isinstance(each, Submit))
-        return next((each.batch for each in found if each.batch in desk.ahead().batches), None)
+    def pending(desk: Session) -> str | None:
+        found = (each for each in desk.list_pending() if each.id == request_id and isinstance(each, Submit))
+        return next((each.batch for each in found if each.batch in desk.preview_state().batches), None)
 
-    if await office.look(lambda desk: name in desk.state.seen):
-        batch = await asyncio.to_thread(_batch, office.place, name)
-        return await office.look(lambda desk: batch if batch in desk.state.batches else None)
-    return await office.look(pending)
+    if await session.query(lambda desk: request_id in desk.state.seen_requests):
+        batch = await asyncio.to_thread(_find_batch_in_journal, session.place, request_id)
+        return await session.query(lambda desk: batch if batch in desk.state.batches else None)
+    return await session.query(pending)
 
 
-def _batch(place: Place, name: str) -> str | None:
-    with closing(wiring.journal_reader(place)) as reader:
+def _find_batch_in_journal(place: RepoLocation, request_id: str) -> str | None:
+    with closing(wiring.open_project_journal(place)) as reader:
         events = (record.event for record in reader.read())
-        return next((each.batch for each in events if isinstance(each, Submit) and each.id == name), None)
+        return next(
+            (each.batch for each in events if isinstance(each, Submit) and each.id == request_id), None
+        )
 
 
-def _known(desk: Desk, ids: Collection[str]) -> bool:
-    return any(name in desk.state.seen and name not in desk.state.unanswered for name in ids)
+def _has_earlier_answers(desk: Session, ids: Collection[str]) -> bool:
+    return any(name in desk.state.seen_requests and name not in desk.state.unanswered for name in ids)
 
 
-def _before(place: Place, requests: Sequence[Request]) -> dict[str, Answer]:
+def _read_earlier_answers(place: RepoLocation, requests: Sequence[Request]) -> dict[str, RequestAnswer]:
     """The answers that stand in the journal."""
-    expected = Expected()
-    expected.await_(requests)
+    expected = PendingAnswers()
+    expected.expect(requests)
     try:
-        with closing(wiring.journal_reader(place)) as reader:
+        with closing(wiring.open_project_journal(place)) as reader:
             for record in reader.read():
-                expected.hear(record)
+                expected.handle_record(record)
     except JournalMissingError:
         return {}
-    told = expected.collect(requests)
-    return {answer.request: answer for answer in told if answer.granted is not None}
+    answers = expected.collect(requests)
+    return {answer.request: answer for answer in answers if answer.granted is not None}

@@ -9,32 +9,32 @@ from contextlib import contextmanager
 from plait.agents.model import AgentSpec
 from plait.config.model import Config
 from plait.core.errors import ConfigError, PlaitError, UserError, WorldError
-from plait.core.fork import fork
+from plait.core.fork import copy_state
 from plait.core.plan import Plan, Problem, Severity
 from plait.core.state import BatchState, State
-from plait.front.desk import Desk
-from plait.front.mirroring import terms
-from plait.front.planning.outlook import Outlook, outlook
-from plait.front.planning.prepared import agents_of, prepared
+from plait.front.desk import Session
+from plait.front.mirroring import get_mirror_settings
+from plait.front.planning.outlook import PlanPreview, build_plan_preview
+from plait.front.planning.prepared import select_agents, prepare_plan
 from plait.front.planning.shape import plan_json
-from plait.front.planning.submitting import admitted, drawn_up
-from plait.front.problems import problem_json, problems_of
+from plait.front.planning.submitting import check_admission, build_submission
+from plait.front.problems import problem_json, list_error_problems
 from plait.front.refusals import FieldError, StateError
-from plait.front.run_shape import standings_json
-from plait.front.shape import batch_json, brief_json, status_json
-from plait.front.trust import AGENTS, FORMAT, require_trust
-from plait.server.acts.asking import named, once, submitted
-from plait.server.acts.marked import marked
-from plait.server.acts.naming import the_batch
-from plait.server.acts.order import Order
-from plait.server.hints import addressed
-from plait.server.office import Office
-from plait.wiring import Place
-from plait.wiring.sources import History, SourcesMissingError, Survey, survey
+from plait.front.run_shape import task_runs_json
+from plait.front.shape import batch_json, batch_summary_json, status_json
+from plait.front.trust import AGENT_KEYS, FORMAT_KEY, require_trust
+from plait.server.acts.asking import derive_request_id, hold_key, find_submitted_batch
+from plait.server.acts.marked import query_with_cursor
+from plait.server.acts.naming import resolve_batch
+from plait.server.acts.order import BatchSpec
+from plait.server.hints import translate_problem
+from plait.server.office import ProjectSession
+from plait.wiring import RepoLocation
+from plait.wiring.sources import PastBatches, SourcesMissingError, LoadedSources, load_sources
 
 Json = dict[str, object]
 
-COMPLETE = "completed"
+COMPLETED_STATE = "completed"
 
 
 class PlanError(UserError):
@@ -49,189 +49,211 @@ class PlanError(UserError):
         self.problems = tuple(problems)
 
 
-async def listed(office: Office, *, tasks: bool = True, limit: int | None = None) -> Json:
+async def list_batches(session: ProjectSession, *, tasks: bool = True, limit: int | None = None) -> Json:
     """`{"engine", "batches"}` as `status --json`, the newest first; without `tasks`, batches have none."""
-    return (await listed_at(office, tasks=tasks, limit=limit))[0]
+    return (await list_batches_with_cursor(session, tasks=tasks, limit=limit))[0]
 
 
-async def listed_at(
-    office: Office, *, tasks: bool = True, limit: int | None = None, unended: bool = False
+async def list_batches_with_cursor(
+    session: ProjectSession, *, tasks: bool = True, limit: int | None = None, unended: bool = False
 ) -> tuple[Json, str]:
     """And its mark. `unended`: whatever is open is among them, however old it is."""
-    return await marked(office, lambda desk: _listed(office, desk, tasks=tasks, limit=limit, unended=unended))
+    return await query_with_cursor(
+        session, lambda desk: _batches_json(session, desk, tasks=tasks, limit=limit, unended=unended)
+    )
 
 
-async def one(office: Office, batch: str | None) -> Json:
+async def read_batch(session: ProjectSession, batch: str | None) -> Json:
     """BATCH; None: the newest. Raises UnknownError or, where several begin like it, StateError."""
-    return (await one_at(office, batch))[0]
+    return (await read_batch_with_cursor(session, batch))[0]
 
 
-async def one_at(office: Office, batch: str | None) -> tuple[Json, str]:
+async def read_batch_with_cursor(session: ProjectSession, batch: str | None) -> tuple[Json, str]:
     """And its mark."""
-    return await marked(office, lambda desk: _one(office, desk, batch))
+    return await query_with_cursor(session, lambda desk: _find_batch_json(session, desk, batch))
 
 
-async def standing_at(office: Office, batch: str | None, tasks: Sequence[str]) -> tuple[Json, str]:
+async def read_standing_with_cursor(
+    session: ProjectSession, batch: str | None, tasks: Sequence[str]
+) -> tuple[Json, str]:
     """Where these tasks of it stand (none named: all of them), and its mark. Who is not there is left out."""
-    return await marked(office, lambda desk: _standing(office, desk, batch, tasks))
+    return await query_with_cursor(session, lambda desk: _standing_json(session, desk, batch, tasks))
 
 
-async def create(office: Office, order: Order, *, key: str = "") -> Json:
+async def create_batch(session: ProjectSession, spec: BatchSpec, *, key: str = "") -> Json:
     """`{id, status, mode, tasks, createdAt, problems, accepted}`, once it is in the journal; `accepted`: it is safe, and no
     engine has taken it yet. With a `key`, the one that was made with it before.
 
     Raises UnknownError, FieldError, PlanError, UntrustedError or StateError; then nothing was started.
     """
-    name = named(key, office.id, *order.words)
-    async with once(office, key and name):
-        earlier = await submitted(office, name) if key else None
+    request_id = derive_request_id(key, session.id, *spec.identity)
+    async with hold_key(session, key and request_id):
+        earlier = await find_submitted_batch(session, request_id) if key else None
         if earlier is not None:
-            return await _created(office, earlier, ())
-        found, agents = await _prepared(office, order)
-        require_trust(found.seen.config, office.place)
-        plan = _plan(found)
+            return await _created_json(session, earlier, ())
+        preview, agents = await _prepare_preview(session, spec)
+        require_trust(preview.survey.config, session.place)
+        plan = _require_plan(preview)
         try:
-            batch, minor = await office.submit(found, plan, agents, name)
+            batch, warnings = await session.submit(preview, plan, agents, request_id)
         except WorldError as error:  # it may be safe all the same
-            waiting = await submitted(office, name)
+            waiting = await find_submitted_batch(session, request_id)
             if waiting is None:
                 raise
-            batch, minor = waiting, [Problem(Severity.WARNING, error.message, hint=error.hint)]
-        return await _created(office, batch, (*found.planned.problems, *minor))
+            batch, warnings = waiting, [Problem(Severity.WARNING, error.message, hint=error.hint)]
+        return await _created_json(session, batch, (*preview.planned.problems, *warnings))
 
 
-async def plan_preview(office: Office, order: Order) -> Json:
+async def preview_batch(session: ProjectSession, spec: BatchSpec) -> Json:
     """As `plan --json`; where there can be no plan, its problems say why, and they say what would keep it from being run now."""
     try:
-        found, agents = await _prepared(office, order)
+        preview, agents = await _prepare_preview(session, spec)
     except SourcesMissingError as error:
-        return plan_json(None, {}, problems_of(error))
-    plan = found.planned.plan
-    problems = list(found.planned.problems)
+        return plan_json(None, {}, list_error_problems(error))
+    plan = preview.planned.plan
+    problems = list(preview.planned.problems)
     if plan is not None:
-        problems += await office.look(lambda desk: _caught(lambda: admitted(desk.ahead(), found, plan)))
-        problems += await asyncio.to_thread(_obstacles, office.place, found, plan, agents)
-    return await asyncio.to_thread(_plan_json, found) | {"problems": _problems_json(problems)}
+        problems += await session.query(
+            lambda desk: _collect_problems(lambda: check_admission(desk.preview_state(), preview, plan))
+        )
+        problems += await asyncio.to_thread(_find_obstacles, session.place, preview, plan, agents)
+    return await asyncio.to_thread(_preview_json, preview) | {"problems": _problems_json(problems)}
 
 
-def _plan_json(found: Outlook) -> Json:
+def _preview_json(preview: PlanPreview) -> Json:
     """How long it would take is found out by running through it, which takes a moment."""
-    return plan_json(found.planned.plan, found.seen.pile.by_id, (), found.eta, found.cost)
+    return plan_json(preview.planned.plan, preview.survey.pile.by_id, (), preview.eta, preview.cost)
 
 
-def _obstacles(place: Place, found: Outlook, plan: Plan, agents: tuple[AgentSpec, ...]) -> list[Problem]:
+def _find_obstacles(
+    place: RepoLocation, preview: PlanPreview, plan: Plan, agents: tuple[AgentSpec, ...]
+) -> list[Problem]:
     """What the repository has against it."""
-    minor = list[Problem]()
-    wrong = _caught(lambda: require_trust(found.seen.config, place))
-    wrong += _caught(lambda: minor.extend(drawn_up(place, found, plan, agents)[1]))
-    return [*wrong, *minor]
+    warnings = list[Problem]()
+    errors = _collect_problems(lambda: require_trust(preview.survey.config, place))
+    errors += _collect_problems(lambda: warnings.extend(build_submission(place, preview, plan, agents)[1]))
+    return [*errors, *warnings]
 
 
-def _caught(check: Callable[[], object]) -> list[Problem]:
+def _collect_problems(check: Callable[[], object]) -> list[Problem]:
     try:
         check()
     except PlaitError as error:
-        return list(problems_of(error))
+        return list(list_error_problems(error))
     return []
 
 
-async def _prepared(office: Office, order: Order) -> tuple[Outlook, tuple[AgentSpec, ...]]:
-    seen, agents = await _seen(office, order)
-    past = await office.look(_history)
-    return await asyncio.to_thread(_found, past, seen, agents, order), agents
+async def _prepare_preview(
+    session: ProjectSession, spec: BatchSpec
+) -> tuple[PlanPreview, tuple[AgentSpec, ...]]:
+    sources, agents = await _survey_sources(session, spec)
+    history = await session.query(_copy_history)
+    return await asyncio.to_thread(_build_preview, history, sources, agents, spec), agents
 
 
-def _found(past: History, seen: Survey, agents: tuple[AgentSpec, ...], order: Order) -> Outlook:
-    with _of_contest(order):
-        times = None if order.contest is None else order.contest.times
-        return prepared(outlook(seen, past, order.wish), agents, times)
+def _build_preview(
+    history: PastBatches, sources: LoadedSources, agents: tuple[AgentSpec, ...], spec: BatchSpec
+) -> PlanPreview:
+    with _map_contest_errors(spec):
+        times = None if spec.contest is None else spec.contest.times
+        return prepare_plan(build_plan_preview(sources, history, spec.selection), agents, times)
 
 
 @contextmanager
-def _of_contest(order: Order) -> Iterator[None]:
+def _map_contest_errors(spec: BatchSpec) -> Iterator[None]:
     """Why there can be none is told as what is wrong with it."""
     try:
         yield
     except (UserError, ConfigError) as error:
-        if order.contest is None or isinstance(error, StateError | FieldError):
+        if spec.contest is None or isinstance(error, StateError | FieldError):
             raise
         raise FieldError(error.message, field="contest", hint=error.hint) from error
 
 
-async def _seen(office: Office, order: Order) -> tuple[Survey, tuple[AgentSpec, ...]]:
+async def _survey_sources(
+    session: ProjectSession, spec: BatchSpec
+) -> tuple[LoadedSources, tuple[AgentSpec, ...]]:
     """What the sources say and who may be called: read off the desk's thread, which has others to answer."""
-    flags = {**order.flags(), **terms(office.place)}
+    flags = {**spec.to_flags(), **get_mirror_settings(session.place)}
 
     def vet(config: Config) -> None:
-        require_trust(config, office.place, early=(FORMAT, *AGENTS))
+        require_trust(config, session.place, early=(FORMAT_KEY, *AGENT_KEYS))
 
-    def read() -> tuple[Survey, tuple[AgentSpec, ...]]:
+    def read() -> tuple[LoadedSources, tuple[AgentSpec, ...]]:
         try:
-            seen = survey(office.place.top, flags=flags, place=office.place, vet=vet, kept=office.kept)
+            seen = load_sources(
+                session.place.top, flags=flags, place=session.place, vet=vet, cache=session.source_cache
+            )
         except SourcesMissingError:
-            order.check(None)
+            spec.check_task_ids(None)
             raise
-        order.check(seen.pile)
-        return seen, _agents(seen, order)
+        spec.check_task_ids(seen.pile)
+        return seen, _resolve_agents(seen, spec)
 
     return await asyncio.to_thread(read)
 
 
-def _agents(seen: Survey, order: Order) -> tuple[AgentSpec, ...]:
+def _resolve_agents(sources: LoadedSources, spec: BatchSpec) -> tuple[AgentSpec, ...]:
     try:
-        with _of_contest(order):
-            return agents_of(seen, contest=order.contest is not None)
+        with _map_contest_errors(spec):
+            return select_agents(sources, contest=spec.contest is not None)
     except ConfigError as error:
-        if "agent" not in order.settings:
+        if "agent" not in spec.settings:
             raise
         raise FieldError(error.message, field="settings.agent", hint=error.hint) from error
 
 
-def _history(desk: Desk) -> History:
+def _copy_history(desk: Session) -> PastBatches:
     """As a twin, to be read off the desk's thread."""
-    return History(fork(desk.state) if desk.state.seq else None)
+    return PastBatches(copy_state(desk.state) if desk.state.seq else None)
 
 
-def _plan(found: Outlook) -> Plan:
-    planned = found.planned
+def _require_plan(preview: PlanPreview) -> Plan:
+    planned = preview.planned
     if planned.plan is not None:
         return planned.plan
     if planned.complete:
-        raise StateError("everything selected is complete: there is nothing to do", state=COMPLETE)
+        raise StateError("everything selected is complete: there is nothing to do", state=COMPLETED_STATE)
     raise PlanError(planned.problems)
 
 
-def _listed(office: Office, desk: Desk, *, tasks: bool, limit: int | None, unended: bool) -> Json:
-    state = desk.ahead()
+def _batches_json(
+    session: ProjectSession, desk: Session, *, tasks: bool, limit: int | None, unended: bool
+) -> Json:
+    state = desk.preview_state()
     newest = sorted(state.batches.values(), key=lambda batch: batch.order, reverse=True)
     older = [] if limit is None else [batch for batch in newest[limit:] if unended and batch.ended is None]
-    shape = batch_json if tasks else brief_json
+    shape = batch_json if tasks else batch_summary_json
     named = [*newest[:limit], *older]
-    told = [shape(state, batch, eta=office.eta(batch.id), project_id=office.id) for batch in named]
-    return status_json(desk.engine(), told)
+    items = [
+        shape(state, batch, eta=session.estimate_end(batch.id), project_id=session.id) for batch in named
+    ]
+    return status_json(desk.find_engine(), items)
 
 
-def _one(office: Office, desk: Desk, word: str | None) -> Json:
-    state = desk.ahead()
-    return _batch(office, state, the_batch(state, word))
+def _find_batch_json(session: ProjectSession, desk: Session, word: str | None) -> Json:
+    state = desk.preview_state()
+    return _batch_json(session, state, resolve_batch(state, word))
 
 
-def _standing(office: Office, desk: Desk, word: str | None, tasks: Sequence[str]) -> Json:
-    state = desk.ahead()
-    batch = the_batch(state, word)
-    return standings_json(state, batch, tasks, eta=office.eta(batch.id), project_id=office.id)
+def _standing_json(session: ProjectSession, desk: Session, word: str | None, tasks: Sequence[str]) -> Json:
+    state = desk.preview_state()
+    batch = resolve_batch(state, word)
+    return task_runs_json(state, batch, tasks, eta=session.estimate_end(batch.id), project_id=session.id)
 
 
-def _batch(office: Office, state: State, batch: BatchState) -> Json:
-    return batch_json(state, batch, eta=office.eta(batch.id), project_id=office.id)
+def _batch_json(session: ProjectSession, state: State, batch: BatchState) -> Json:
+    return batch_json(state, batch, eta=session.estimate_end(batch.id), project_id=session.id)
 
 
-async def _created(office: Office, name: str, problems: Sequence[Problem]) -> Json:
-    told, taken = await office.look(lambda desk: (_batch_of(office, desk, name), name in desk.state.batches))
-    tasks = told["tasks"]
+async def _created_json(session: ProjectSession, name: str, problems: Sequence[Problem]) -> Json:
+    batch_fields, taken = await session.query(
+        lambda desk: (_batch_json_by_id(session, desk, name), name in desk.state.batches)
+    )
+    tasks = batch_fields["tasks"]
     assert isinstance(tasks, list)
     return {
-        **{key: told[key] for key in ("id", "status", "mode", "branch", "createdAt")},
+        **{key: batch_fields[key] for key in ("id", "status", "mode", "branch", "createdAt")},
         "tasks": [{key: task[key] for key in ("taskId", "title", "status", "branch")} for task in tasks],
         "problems": _problems_json(problems),
         "accepted": not taken,
@@ -239,9 +261,9 @@ async def _created(office: Office, name: str, problems: Sequence[Problem]) -> Js
 
 
 def _problems_json(problems: Sequence[Problem]) -> list[Json]:
-    return [problem_json(addressed(problem)) for problem in problems]
+    return [problem_json(translate_problem(problem)) for problem in problems]
 
 
-def _batch_of(office: Office, desk: Desk, name: str) -> Json:
-    state = desk.ahead()
-    return _batch(office, state, state.batches[name])
+def _batch_json_by_id(session: ProjectSession, desk: Session, name: str) -> Json:
+    state = desk.preview_state()
+    return _batch_json(session, state, state.batches[name])

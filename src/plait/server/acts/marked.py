@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from plait.front.desk import Desk
-from plait.server.mark import Mark
-from plait.server.office import Office
+from plait.front.desk import Session
+from plait.server.mark import EventCursor
+from plait.server.office import ProjectSession
 
 T = TypeVar("T")
 
 
-async def marked(office: Office, read: Callable[[Desk], T]) -> tuple[T, str]:
+async def query_with_cursor(session: ProjectSession, read: Callable[[Session], T]) -> tuple[T, str]:
     """What is read at the desk, and an id for `Last-Event-ID`."""
-    return await office.look(lambda desk: (read(desk), mark_of(desk)))
+    return await session.query(lambda desk: (read(desk), format_cursor(desk)))
 
 
-def mark_of(desk: Desk) -> str:
-    return str(Mark(desk.journal_id or "", desk.state.seq))
+def format_cursor(desk: Session) -> str:
+    return str(EventCursor(desk.journal_id or "", desk.state.seq))

@@ -7,33 +7,33 @@ from collections.abc import Iterable
 from plait.core.errors import UserError
 from plait.core.state import BatchState, State, TaskState
 from plait.front.names import find_batch, find_task
-from plait.front.refusals import StateError, UnknownError
+from plait.front.refusals import StateError, NotFoundError
 
-AMBIGUOUS = "ambiguous"
+AMBIGUOUS_STATE = "ambiguous"
 
 
-def the_batch(state: State, word: str | None) -> BatchState:
+def resolve_batch(state: State, word: str | None) -> BatchState:
     """None: the newest."""
     try:
         return find_batch(state, word)
     except UserError as error:
-        raise _told(error, word, state.batches) from None
+        raise _map_lookup_error(error, word, state.batches) from None
 
 
-def the_task(batch: BatchState, word: str) -> TaskState:
+def resolve_task(batch: BatchState, word: str) -> TaskState:
     try:
         return find_task(batch, word)
     except UserError as error:
-        raise _told(error, word, batch.index) from None
+        raise _map_lookup_error(error, word, batch.index) from None
 
 
-def both(state: State, batch: str | None, task: str) -> tuple[BatchState, TaskState]:
-    found = the_batch(state, batch)
-    return found, the_task(found, task)
+def resolve_batch_and_task(state: State, batch: str | None, task: str) -> tuple[BatchState, TaskState]:
+    found = resolve_batch(state, batch)
+    return found, resolve_task(found, task)
 
 
-def _told(error: UserError, word: str | None, names: Iterable[str]) -> UserError:
+def _map_lookup_error(error: UserError, word: str | None, names: Iterable[str]) -> UserError:
     """Where something begins like it and is not found, several do."""
     if word and any(name.startswith(word) or name.partition(":")[2] == word for name in names):
-        return StateError(error.message, state=AMBIGUOUS, hint=error.hint)
-    return UnknownError(error.message, hint=error.hint)
+        return StateError(error.message, state=AMBIGUOUS_STATE, hint=error.hint)
+    return NotFoundError(error.message, hint=error.hint)

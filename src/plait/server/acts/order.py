@@ -8,17 +8,17 @@ from dataclasses import field
 from types import MappingProxyType
 
 from plait.config.key import AnyKey
-from plait.config.kinds import Unfit
-from plait.config.schema import BY_NAME, KEYS, near
+from plait.config.kinds import InvalidValue
+from plait.config.schema import KEYS_BY_NAME, KEYS, find_similar
 from plait.core.contest import Contest
 from plait.core.frozen import dataclass
 from plait.core.settings import Mode
-from plait.front.refusals import FieldError, UnknownError
-from plait.sources.pile import Pile
-from plait.sources.planning import Wish
+from plait.front.refusals import FieldError, NotFoundError
+from plait.sources.pile import SourceSet
+from plait.sources.planning import PlanOptions
 
 # What can be said of one batch: how it is run, and what becomes of it. Where things lie is for the settings to say.
-_OTHERS = (
+_EXTRA_KEYS = (
     "pr.when_done",
     "pr.title",
     "pr.target",
@@ -27,14 +27,14 @@ _OTHERS = (
     "sources.write_back",
 )
 PER_BATCH: Mapping[str, AnyKey] = MappingProxyType(
-    {key.saved: key for key in KEYS if key.table == "run" and key.name != "run.prompt"}
-    | {BY_NAME[name].saved: BY_NAME[name] for name in _OTHERS}
+    {key.saved_name: key for key in KEYS if key.table == "run" and key.name != "run.prompt"}
+    | {KEYS_BY_NAME[name].saved_name: KEYS_BY_NAME[name] for name in _EXTRA_KEYS}
 )
-_NAMED = 5
+_MAX_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class BatchSpec:
     """`ids` are exact ids of tasks; none: all that are not complete. `settings` are by the names of the API.
 
     A contest without agents is one between those of the settings.
@@ -48,37 +48,39 @@ class Order:
     contest: Contest | None = None
 
     @property
-    def wish(self) -> Wish:
-        return Wish(ids=self.ids, with_needs=self.with_needs, ignore_needs=self.ignore_needs)
+    def selection(self) -> PlanOptions:
+        return PlanOptions(ids=self.ids, with_needs=self.with_needs, ignore_needs=self.ignore_needs)
 
     @property
-    def words(self) -> tuple[str, ...]:
+    def identity(self) -> tuple[str, ...]:
         """The same for the same order, and for no other."""
         needs, contest = [self.with_needs, self.ignore_needs], str(self.contest)
-        told = json.dumps([self.ids, self.mode, self.settings, needs, contest], sort_keys=True, default=str)
-        return ("submit", told)
+        encoded = json.dumps(
+            [self.ids, self.mode, self.settings, needs, contest], sort_keys=True, default=str
+        )
+        return ("submit", encoded)
 
-    def flags(self) -> dict[str, object]:
+    def to_flags(self) -> dict[str, object]:
         """By key, as the command line would give them. Raises FieldError for a name or a value that can't be."""
-        said = {_key(name).name: _fitting(name, value) for name, value in self.settings.items()}
+        given = {_find_key(name).name: _check_value(name, value) for name, value in self.settings.items()}
         if self.contest is not None and self.contest.agents:
-            said |= {"run.agent": list(self.contest.agents)}
-        return said | ({"run.mode": self.mode.value} if self.mode is not None else {})
+            given |= {"run.agent": list(self.contest.agents)}
+        return given | ({"run.mode": self.mode.value} if self.mode is not None else {})
 
-    def check(self, pile: Pile | None) -> None:
+    def check_task_ids(self, pile: SourceSet | None) -> None:
         """Raises UnknownError if a task is not there; without a `pile`, none is."""
-        gone = [name for name in self.ids if pile is None or name not in pile.by_id]
-        if gone:
-            shown = ", ".join(gone[:_NAMED])
-            more = f" and {len(gone) - _NAMED} others" if len(gone) > _NAMED else ""
-            raise UnknownError(
+        missing = [name for name in self.ids if pile is None or name not in pile.by_id]
+        if missing:
+            shown = ", ".join(missing[:_MAX_NAMED])
+            more = f" and {len(missing) - _MAX_NAMED} others" if len(missing) > _MAX_NAMED else ""
+            raise NotFoundError(
                 f"there is no task {shown}{more}", hint="List the tasks to see those that are there."
             )
 
 
-def _key(name: str) -> AnyKey:
+def _find_key(name: str) -> AnyKey:
     if name not in PER_BATCH:
-        alike = near(name, PER_BATCH)
+        alike = find_similar(name, PER_BATCH)
         raise FieldError(
             f"{name} is no setting of a batch",
             field=f"settings.{name}",
@@ -87,15 +89,15 @@ def _key(name: str) -> AnyKey:
     return PER_BATCH[name]
 
 
-def _fitting(name: str, said: object) -> object:
+def _check_value(name: str, value: object) -> object:
     """Null is a setting not given."""
-    kind = _key(name).kind
-    if said is None:
+    kind = _find_key(name).value_type
+    if value is None:
         return None
     try:
-        kind.read(kind.hear(said) if isinstance(said, str) else said)
-    except Unfit as unfit:
+        kind.read(kind.parse_text(value) if isinstance(value, str) else value)
+    except InvalidValue as unfit:
         raise FieldError(
             f"{name} must be {kind.allowed}", field=f"settings.{name}", hint=str(unfit)
         ) from None
-    return said
+    return value

@@ -6,41 +6,41 @@ import asyncio
 
 from plait.core.agenda.publish import why_not_publish
 from plait.core.state import State
-from plait.core.views import BatchView, batch_view
-from plait.core.wording import Wording
-from plait.front.announcing import Prospect, prospect
-from plait.server.acts.naming import the_batch
-from plait.server.office import Office
+from plait.core.views import BatchView, make_batch_view
+from plait.core.wording import PullRequestOverride
+from plait.front.announcing import PullRequestPreview, build_pull_request_preview
+from plait.server.acts.naming import resolve_batch
+from plait.server.office import ProjectSession
 
 Json = dict[str, object]
 
 
-async def pull_request(office: Office, batch: str | None) -> Json:
+async def read_pull_request_preview(session: ProjectSession, batch: str | None) -> Json:
     """Git is asked off the desk's thread, and nobody over a network."""
 
-    def read(state: State) -> tuple[BatchView, Wording, str | None, bool]:
-        found = the_batch(state, batch)
-        under_way = found.wish is not None or found.publishing is not None
-        return batch_view(state, found), found.wording, why_not_publish(found), under_way
+    def read(state: State) -> tuple[BatchView, PullRequestOverride, str | None, bool]:
+        found = resolve_batch(state, batch)
+        under_way = found.requested_publish is not None or found.publishing is not None
+        return make_batch_view(state, found), found.pull_request_override, why_not_publish(found), under_way
 
-    view, wording, why_not, under_way = await office.look(lambda desk: read(desk.ahead()))
-    found = await asyncio.to_thread(prospect, office.place, view, wording, why_not)
-    return _json(view, found, under_way=under_way)
+    view, wording, why_not, under_way = await session.query(lambda desk: read(desk.preview_state()))
+    found = await asyncio.to_thread(build_pull_request_preview, session.place, view, wording, why_not)
+    return _pull_request_json(view, found, under_way=under_way)
 
 
-def _json(view: BatchView, found: Prospect, *, under_way: bool) -> Json:
+def _pull_request_json(view: BatchView, found: PullRequestPreview, *, under_way: bool) -> Json:
     return {
         "batchId": view.id,
-        "title": found.said.title,
-        "body": found.said.body,
-        "own": {"title": found.own.title, "body": found.own.body},
+        "title": found.text.title,
+        "body": found.text.body,
+        "own": {"title": found.default_text.title, "body": found.default_text.body},
         "branch": view.branch or None,
         "target": found.target or None,
         "url": view.pr_url or None,
-        "shipped": bool(view.shipped) and not view.differs,
+        "shipped": bool(view.shipped) and not view.is_outdated,
         "underWay": under_way,
-        "canPublish": not found.no_pull,
-        "canPush": not found.no_push,
-        "why": found.no_pull or None,
+        "canPublish": not found.pull_request_problem,
+        "canPush": not found.push_problem,
+        "why": found.pull_request_problem or None,
         "hint": found.hint or None,
     }

@@ -8,41 +8,41 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from plait import wiring
-from plait.agents.tools.events import Events
+from plait.agents.tools.events import JsonLinesParser
 from plait.core.errors import UserError, WorldError
 from plait.core.frozen import dataclass
 from plait.core.state import BatchState, State, TaskState
 from plait.core.task import Attempt, Step
-from plait.core.views import batch_standing, task_view
-from plait.front.chronicle import Chronicle
-from plait.front.comparison import Comparison, of_attempt, of_batch, of_task
-from plait.front.conflicts import Conflict, conflict_of, sides_json
-from plait.front.desk import Desk
-from plait.front.difference import Difference, difference
-from plait.front.difference_shape import difference_json
-from plait.front.event import line
-from plait.front.explaining import explained_by, explained_json, result_json
-from plait.front.gates import choose_gate, gate_attempt
-from plait.front.past import Try
-from plait.front.reading.attempts import at_work, choose, listener_by
-from plait.front.reading.neutral import neutral
-from plait.front.reading.page import page
-from plait.front.reading.said import said
-from plait.front.refusals import StateError, UnknownError
-from plait.front.results import Result, confirmed
-from plait.server.acts.naming import both, the_batch, the_task
-from plait.server.office import Office
+from plait.core.views import find_batch_status, make_task_view
+from plait.front.chronicle import HistoryIndex
+from plait.front.comparison import DiffRange, find_attempt_range, find_batch_range, find_task_range
+from plait.front.conflicts import ConflictView, view_conflict, conflict_sides_json
+from plait.front.desk import Session
+from plait.front.difference import Diff, compute_diff
+from plait.front.difference_shape import diff_json
+from plait.front.event import format_json_line
+from plait.front.explaining import build_explanation, explanation_json, result_json
+from plait.front.gates import choose_gate, make_gate_attempt
+from plait.front.past import PastAttempt
+from plait.front.reading.attempts import is_attempt_running, choose_attempt, load_parser
+from plait.front.reading.neutral import strip_ansi
+from plait.front.reading.page import read_page
+from plait.front.reading.said import make_log_events
+from plait.front.refusals import StateError, NotFoundError
+from plait.front.results import TaskResultDetails, confirm_result
+from plait.server.acts.naming import resolve_batch_and_task, resolve_batch, resolve_task
+from plait.server.office import ProjectSession
 from plait.site.git import GitError
-from plait.wiring import Place
-from plait.wiring.secrets import discretion
+from plait.wiring import RepoLocation
+from plait.wiring.secrets import load_redactor
 
 Json = dict[str, object]
 
-MOST = 1 << 20  # bytes of a transcript at a time
+LOG_PART_BYTES = 1 << 20  # bytes of a transcript at a time
 
 
 @dataclass(frozen=True, slots=True)
-class Log:
+class LogPart:
     """A part of an attempt's transcript: `offset` is where it starts, `next` where the following one does.
 
     `ended`: the attempt is over, and nothing comes after this part.
@@ -55,153 +55,182 @@ class Log:
     text: str
 
 
-async def log(  # noqa: PLR0913 - what can be asked of a transcript
-    office: Office,
+async def read_log(  # noqa: PLR0913 - what can be asked of a transcript
+    session: ProjectSession,
     batch: str | None,
     task: str,
     *,
     start: int = 0,
-    most: int = MOST,
+    most: int = LOG_PART_BYTES,
     attempt: int | None = None,
     step: Step = Step.WRITE,
     events: bool = False,
-) -> Log:
+) -> LogPart:
     """What the newest attempt printed, or that of this number, without secrets; `start` < 0: so many bytes before the end.
 
     `events`: what it said and did, as `execution:log` events, one a line. Raises UnknownError or, before there is any
     attempt, StateError.
     """
 
-    def read(desk: Desk) -> tuple[Attempt, bool, Sequence[Try]]:
-        state = desk.ahead()
-        found, of = both(state, batch, task)
-        name = _attempt(state, found, of, step, attempt)
-        return name, at_work(state, name), office.chronicle.of(found.id).past.of(of.task.id)
+    def read(desk: Session) -> tuple[Attempt, bool, Sequence[PastAttempt]]:
+        state = desk.preview_state()
+        found, of = resolve_batch_and_task(state, batch, task)
+        name = _choose_attempt(state, found, of, step, attempt)
+        return (
+            name,
+            is_attempt_running(state, name),
+            session.history.get_batch(found.id).attempts.list_attempts(of.task.id),
+        )
 
-    name, working, past = await office.look(read)
+    name, working, past = await session.query(read)
     heard = past if events else None
-    return await asyncio.to_thread(_log, office.place, name, (start, most), working=working, heard=heard)
+    return await asyncio.to_thread(
+        _read_log_part, session.place, name, (start, most), working=working, heard=heard
+    )
 
 
-async def gate_log(
-    office: Office, batch: str | None, *, gate: int | None = None, start: int = 0, most: int = MOST
-) -> Log:
+async def read_gate_log(
+    session: ProjectSession,
+    batch: str | None,
+    *,
+    gate: int | None = None,
+    start: int = 0,
+    most: int = LOG_PART_BYTES,
+) -> LogPart:
     """As `log`, of the batch's newest gate, or that of this number. Raises UnknownError if there is none."""
 
-    def read(desk: Desk) -> tuple[Attempt, bool]:
-        state = desk.ahead()
-        name = _gate(the_batch(state, batch), gate)
-        return name, at_work(state, name)
+    def read(desk: Session) -> tuple[Attempt, bool]:
+        state = desk.preview_state()
+        name = _choose_gate(resolve_batch(state, batch), gate)
+        return name, is_attempt_running(state, name)
 
-    name, working = await office.look(read)
-    return await asyncio.to_thread(_log, office.place, name, (start, most), working=working, heard=None)
+    name, working = await session.query(read)
+    return await asyncio.to_thread(
+        _read_log_part, session.place, name, (start, most), working=working, heard=None
+    )
 
 
-async def prints_objects(office: Office, attempt: Attempt) -> bool:
+async def prints_json_events(session: ProjectSession, attempt: Attempt) -> bool:
     """Whether what it prints is for programs: then people want to hear what it says and does instead."""
-    past = await office.look(lambda _: office.chronicle.of(attempt.batch).past.of(attempt.task))
-    listener = await asyncio.to_thread(listener_by, office.place, attempt, past)
-    return isinstance(listener, Events)
+    past = await session.query(
+        lambda _: session.history.get_batch(attempt.batch).attempts.list_attempts(attempt.task)
+    )
+    listener = await asyncio.to_thread(load_parser, session.place, attempt, past)
+    return isinstance(listener, JsonLinesParser)
 
 
-async def explain(office: Office, batch: str | None, task: str) -> Json:
+async def read_explanation(session: ProjectSession, batch: str | None, task: str) -> Json:
     """As `explain --json`. Git is asked off the desk's thread, which has others to answer."""
 
-    def read(desk: Desk) -> tuple[Json, Result | None]:
-        state = desk.ahead()
-        found, of = both(state, batch, task)
-        told = office.chronicle.of(found.id)
+    def read(desk: Session) -> tuple[Json, TaskResultDetails | None]:
+        state = desk.preview_state()
+        found, of = resolve_batch_and_task(state, batch, task)
+        told = session.history.get_batch(found.id)
         name = of.task.id
-        past, gate, met = told.past.of(name), told.gates.deciding(name), told.clashes.last(name)
-        known = explained_by(desk.place, state, (found, of), past, gate, met)
-        return explained_json(known), known.result
+        past, gate, met = (
+            told.attempts.list_attempts(name),
+            told.gates.find_deciding(name),
+            told.conflicts.find_last(name),
+        )
+        known = build_explanation(desk.place, state, (found, of), past, gate, met)
+        return explanation_json(known), known.result
 
-    told, expected = await office.look(read)
-    return {**told, "result": result_json(await asyncio.to_thread(confirmed, office.place, expected))}
+    told, expected = await session.query(read)
+    return {**told, "result": result_json(await asyncio.to_thread(confirm_result, session.place, expected))}
 
 
-async def diff(office: Office, batch: str | None, task: str | None, *, attempt: int | None = None) -> Json:
+async def read_diff(
+    session: ProjectSession, batch: str | None, task: str | None, *, attempt: int | None = None
+) -> Json:
     """As `diff --json`: of a task, of one of its attempts, or of the whole batch. Raises StateError if there is none."""
-    name, wanted, state = await compared(office, batch, task, attempt=attempt)
+    name, comparison, state = await find_comparison(session, batch, task, attempt=attempt)
 
     def read() -> Json:
-        with opened(office.place, wanted, state) as found:
-            return difference_json(name, wanted.attempt, found, brief=False)
+        with open_comparison(session.place, comparison, state) as found:
+            return diff_json(name, comparison.attempt, found, brief=False)
 
     return await asyncio.to_thread(read)
 
 
-async def conflict(office: Office, batch: str | None, task: str) -> Json:
+async def read_task_conflict(session: ProjectSession, batch: str | None, task: str) -> Json:
     """With both sides of each file, as git merges them. Raises StateError if it is in none."""
 
-    def read(desk: Desk) -> tuple[Conflict, str]:
-        state = desk.ahead()
-        found, of = both(state, batch, task)
-        status = task_view(state, found, of).status.value
-        met = conflict_of(found, of, office.chronicle.of(found.id).clashes.last(of.task.id))
+    def read(desk: Session) -> tuple[ConflictView, str]:
+        state = desk.preview_state()
+        found, of = resolve_batch_and_task(state, batch, task)
+        status = make_task_view(state, found, of).status.value
+        met = view_conflict(found, of, session.history.get_batch(found.id).conflicts.find_last(of.task.id))
         if met is None:
             raise StateError(f"{of.task.id} is in no conflict", state=status)
         return met, status
 
-    met, status = await office.look(read)
+    met, status = await session.query(read)
 
     def sides() -> Json:
-        with _in_state(status):
-            return sides_json(office.place, met)
+        with _map_to_state_error(status):
+            return conflict_sides_json(session.place, met)
 
     return await asyncio.to_thread(sides)
 
 
-async def compared(
-    office: Office, batch: str | None, task: str | None, *, attempt: int | None = None
-) -> tuple[str, Comparison, str]:
+async def find_comparison(
+    session: ProjectSession, batch: str | None, task: str | None, *, attempt: int | None = None
+) -> tuple[str, DiffRange, str]:
     """The batch, what is compared, and the status of what it is the change of."""
 
-    def read(desk: Desk) -> tuple[str, Comparison, str]:
-        state = desk.ahead()
-        found = the_batch(state, batch)
+    def read(desk: Session) -> tuple[str, DiffRange, str]:
+        state = desk.preview_state()
+        found = resolve_batch(state, batch)
         if task is None:
-            status = batch_standing(found)[0].value
-            with _in_state(status):
-                return found.id, of_batch(found), status
-        of = the_task(found, task)
-        status = task_view(state, found, of).status.value
-        with _in_state(status):
-            return found.id, _of_task(office.chronicle, state, (found, of), attempt), status
+            status = find_batch_status(found)[0].value
+            with _map_to_state_error(status):
+                return found.id, find_batch_range(found), status
+        of = resolve_task(found, task)
+        status = make_task_view(state, found, of).status.value
+        with _map_to_state_error(status):
+            return found.id, _compare_task(session.history, state, (found, of), attempt), status
 
-    return await office.look(read)
+    return await session.query(read)
 
 
 @contextmanager
-def opened(place: Place, wanted: Comparison, state: str) -> Iterator[Difference]:
+def open_comparison(place: RepoLocation, wanted: DiffRange, state: str) -> Iterator[Diff]:
     """What is not there to compare is a matter of its state; what git can't do is not."""
-    with _in_state(state), difference(place, wanted) as found:
+    with _map_to_state_error(state), compute_diff(place, wanted) as found:
         yield found
 
 
-def _of_task(
-    chronicle: Chronicle, state: State, of: tuple[BatchState, TaskState], attempt: int | None
-) -> Comparison:
+def _compare_task(
+    chronicle: HistoryIndex, state: State, of: tuple[BatchState, TaskState], attempt: int | None
+) -> DiffRange:
     batch, task = of
     if attempt is None:
-        return of_task(state, batch, task)
-    return of_attempt(state, batch, task, attempt, lambda: chronicle.of(batch.id).past.of(task.task.id))
+        return find_task_range(state, batch, task)
+    return find_attempt_range(
+        state,
+        batch,
+        task,
+        attempt,
+        lambda: chronicle.get_batch(batch.id).attempts.list_attempts(task.task.id),
+    )
 
 
-def _attempt(state: State, batch: BatchState, task: TaskState, step: Step, number: int | None) -> Attempt:
-    with _in_state(task_view(state, batch, task).status.value):
-        return choose(state, batch, task, step, number)
+def _choose_attempt(
+    state: State, batch: BatchState, task: TaskState, step: Step, number: int | None
+) -> Attempt:
+    with _map_to_state_error(make_task_view(state, batch, task).status.value):
+        return choose_attempt(state, batch, task, step, number)
 
 
-def _gate(batch: BatchState, number: int | None) -> Attempt:
+def _choose_gate(batch: BatchState, number: int | None) -> Attempt:
     try:
-        return gate_attempt(batch.id, choose_gate(batch, number))
+        return make_gate_attempt(batch.id, choose_gate(batch, number))
     except (UserError, WorldError) as error:
-        raise UnknownError(error.message, hint=error.hint) from error
+        raise NotFoundError(error.message, hint=error.hint) from error
 
 
 @contextmanager
-def _in_state(state: str) -> Iterator[None]:
+def _map_to_state_error(state: str) -> Iterator[None]:
     """What a front calls the world's fault, since a person waits for it, is a state to programs."""
     try:
         yield
@@ -210,19 +239,24 @@ def _in_state(state: str) -> Iterator[None]:
     except WorldError as error:
         raise StateError(error.message, state=state, hint=error.hint) from error
     except UserError as error:
-        raise UnknownError(error.message, hint=error.hint) from error
+        raise NotFoundError(error.message, hint=error.hint) from error
 
 
-def _log(
-    place: Place, name: Attempt, part: tuple[int, int], *, working: bool, heard: Sequence[Try] | None
-) -> Log:
+def _read_log_part(
+    place: RepoLocation,
+    name: Attempt,
+    part: tuple[int, int],
+    *,
+    working: bool,
+    heard: Sequence[PastAttempt] | None,
+) -> LogPart:
     """`heard`: who made it is among these, and it is told as events."""
-    folder = wiring.state_folder(place)
-    hide = discretion(folder, name.batch)
-    found = page(folder.attempt(name).transcript, *part, ended=not working)
+    folder = wiring.open_state_paths(place)
+    hide = load_redactor(folder, name.batch)
+    found = read_page(folder.attempt(name).transcript, *part, ended=not working)
     if heard is None:
-        text = hide(neutral(found.text(hide)))  # colours within a secret are gone now
+        text = hide(strip_ansi(found.redact_text(hide)))  # colours within a secret are gone now
     else:
-        told = said(name, found, listener_by(place, name, heard), hide, time.time())
-        text = "".join(f"{line(event)}\n" for event in told)
-    return Log(name, found.offset, found.next, not working and found.last, text)
+        told = make_log_events(name, found, load_parser(place, name, heard), hide, time.time())
+        text = "".join(f"{format_json_line(event)}\n" for event in told)
+    return LogPart(name, found.offset, found.next, not working and found.last, text)

@@ -6,46 +6,52 @@ import asyncio
 from collections.abc import Mapping
 
 from plait.core.plan import Problem, Severity
-from plait.front.preferences import changes, course, in_force, preferences_json, preferences_schema
+from plait.front.preferences import (
+    check_changes,
+    plan_change,
+    load_effective_config,
+    preferences_json,
+    preferences_schema,
+)
 from plait.front.problems import problem_json
 from plait.front.refusals import StateError
-from plait.server.acts.asking import asked, once
-from plait.server.office import Office
+from plait.server.acts.asking import ask_or_queue, hold_key
+from plait.server.office import ProjectSession
 
 Json = dict[str, object]
 
-REFUSED = "refused"
-_SAVING = "settings"  # what changes mean follows from what is in force: one after another
+REFUSED_STATE = "refused"
+_SETTINGS_LOCK = "settings"  # what changes mean follows from what is in force: one after another
 
 
-async def shown(office: Office) -> Json:
+async def read_project_settings(session: ProjectSession) -> Json:
     """Every setting by the name of the API, and under `given` who gave it."""
-    saved = await office.look(lambda desk: desk.state.saved)
-    config = await asyncio.to_thread(in_force, office.place, saved)
+    saved = await session.query(lambda desk: desk.state.saved)
+    config = await asyncio.to_thread(load_effective_config, session.place, saved)
     return preferences_json(config, saved)
 
 
-async def described() -> Json:
+async def describe_settings() -> Json:
     """What each of them means, and what may be said in its place."""
     return preferences_schema()
 
 
-async def change(office: Office, patch: Mapping[str, object]) -> Json:
+async def change_settings(session: ProjectSession, patch: Mapping[str, object]) -> Json:
     """The settings as they are then, and in `notes` which open batches keep what they have; null forgets what was saved.
 
     `accepted`: it is safe, and no engine has answered yet. Raises UnfitSettingsError or ConfigError; then nothing was saved.
     """
-    async with once(office, _SAVING):
-        saved = await office.look(lambda desk: desk.state.saved)
-        wanted = await asyncio.to_thread(changes, office.place, saved, patch)
-        way = await office.look(lambda desk: course(office.place, desk.state, wanted))
-        answers = await asked(office, way.requests) if way.requests else []
+    async with hold_key(session, _SETTINGS_LOCK):
+        saved = await session.query(lambda desk: desk.state.saved)
+        wanted = await asyncio.to_thread(check_changes, session.place, saved, patch)
+        way = await session.query(lambda desk: plan_change(session.place, desk.state, wanted))
+        answers = await ask_or_queue(session, way.requests) if way.requests else []
     refused = [answer.why for answer in answers if answer.granted is False]
     if refused:
-        raise StateError(refused[0], state=REFUSED)
+        raise StateError(refused[0], state=REFUSED_STATE)
     stuck = {answer.why for answer in answers if answer.granted is None and answer.why}
     notes = (*way.notes, *(Problem(Severity.WARNING, why) for why in stuck))
-    return await shown(office) | {
+    return await read_project_settings(session) | {
         "notes": [problem_json(note) for note in notes],
         "accepted": any(answer.granted is None for answer in answers),
     }

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Literal, assert_never
 
 from plait.core.errors import ConfigError
-from plait.core.explain import standing
+from plait.core.explain import explain_status
 from plait.core.requests import (
     Approve,
     CancelBatch,
@@ -25,22 +25,28 @@ from plait.core.requests import (
 )
 from plait.core.settings import Mode, Publish
 from plait.core.state import BatchState, State, TaskState
-from plait.core.views import BatchView, batch_standing, batch_view
+from plait.core.views import BatchView, find_batch_status, make_batch_view
 from plait.front import announcing
-from plait.front.answers import Result, answer_json
-from plait.front.desk import Desk
+from plait.front.answers import TaskAnswer, answer_json
+from plait.front.desk import Session
 from plait.front.refusals import FieldError, StateError
-from plait.front.steering import approve_all, check_agent, check_answer, in_order, lost
-from plait.server.acts.asking import answered, named, once, safely
-from plait.server.acts.naming import both, the_batch
-from plait.server.office import Office
+from plait.front.steering import (
+    make_auto_approve_factory,
+    check_agent,
+    check_answer,
+    sort_by_needs,
+    list_retryable,
+)
+from plait.server.acts.asking import ask_once, derive_request_id, hold_key, find_stored_requests
+from plait.server.acts.naming import resolve_batch_and_task, resolve_batch
+from plait.server.office import ProjectSession
 
 Json = dict[str, object]
 
 # The requests, and the task that each one names; None: it is about the batch.
-Asked = Sequence[tuple[str | None, Request]]
+TaskRequests = Sequence[tuple[str | None, Request]]
 
-ACCEPTED = "accepted"
+ACCEPTED_RESULT = "accepted"
 
 
 class BatchAction(StrEnum):
@@ -53,7 +59,7 @@ class BatchAction(StrEnum):
 
 
 # What is asked for with one request.
-OfBatch = Literal[
+SingleRequestAction = Literal[
     BatchAction.CANCEL, BatchAction.PAUSE, BatchAction.UNPAUSE, BatchAction.APPROVE, BatchAction.RESUME
 ]
 
@@ -66,13 +72,13 @@ class TaskAction(StrEnum):
     FEEDBACK = "feedback"
 
 
-async def batch_action(  # noqa: PLR0913 - what can be asked for
-    office: Office,
+async def run_batch_action(  # noqa: PLR0913 - what can be asked for
+    session: ProjectSession,
     batch: str | None,
     action: BatchAction,
     *,
     agent: str | None = None,
-    everything: bool = False,
+    approve_all_tasks: bool = False,
     key: str = "",
 ) -> Json:
     """`{batchId, results}`. A retry takes up all that was lost, by `agent` if one is named; `everything`: approve for good.
@@ -80,18 +86,24 @@ async def batch_action(  # noqa: PLR0913 - what can be asked for
     Raises UnknownError, and StateError if everything was refused.
     """
 
-    def choose(desk: Desk) -> tuple[str, Asked]:
-        found = the_batch(desk.ahead(), batch)
-        name = partial(named, key, office.id, action, found.id, agent or "", str(everything))
+    def choose(desk: Session) -> tuple[str, TaskRequests]:
+        found = resolve_batch(desk.preview_state(), batch)
+        name = partial(
+            derive_request_id, key, session.id, action, found.id, agent or "", str(approve_all_tasks)
+        )
         if action is BatchAction.RETRY:
-            return found.id, _retries(found, name, agent, known=safely(desk) if key else set())
-        return found.id, [(None, _of_batch(found, action, name(), everything=everything))]
+            return found.id, _build_retries(
+                found, name, agent, stored=find_stored_requests(desk) if key else set()
+            )
+        return found.id, [
+            (None, _build_batch_request(found, action, name(), approve_all_tasks=approve_all_tasks))
+        ]
 
-    return await _told(office, choose, key)
+    return await _ask_and_report(session, choose, key)
 
 
-async def task_action(  # noqa: PLR0913 - what can be asked for
-    office: Office,
+async def run_task_action(  # noqa: PLR0913 - what can be asked for
+    session: ProjectSession,
     batch: str | None,
     task: str,
     action: TaskAction,
@@ -102,16 +114,16 @@ async def task_action(  # noqa: PLR0913 - what can be asked for
 ) -> Json:
     """`{batchId, results}` with one result. Raises UnknownError, and StateError if it was refused."""
 
-    def choose(desk: Desk) -> tuple[str, Asked]:
-        found, of = both(desk.ahead(), batch, task)
-        name = named(key, office.id, action, found.id, of.task.id, agent or "", text)
-        return found.id, [(of.task.id, of_task(found, of, action, name, agent=agent, text=text))]
+    def choose(desk: Session) -> tuple[str, TaskRequests]:
+        found, of = resolve_batch_and_task(desk.preview_state(), batch, task)
+        name = derive_request_id(key, session.id, action, found.id, of.task.id, agent or "", text)
+        return found.id, [(of.task.id, build_task_request(found, of, action, name, agent=agent, text=text))]
 
-    return await _told(office, choose, key)
+    return await _ask_and_report(session, choose, key)
 
 
-async def ship(  # noqa: PLR0913 - what can be asked for
-    office: Office,
+async def publish_batch(  # noqa: PLR0913 - what can be asked for
+    session: ProjectSession,
     batch: str | None,
     publish: Publish = Publish.PR,
     *,
@@ -123,23 +135,23 @@ async def ship(  # noqa: PLR0913 - what can be asked for
 
     Raises FieldError where a title or a body can't be so.
     """
-    view = await office.look(lambda desk: _view(desk.ahead(), batch))
-    said = await asyncio.to_thread(announcing.wanted, office.place, view, title, body)
+    view = await session.query(lambda desk: _find_batch_view(desk.preview_state(), batch))
+    texts = await asyncio.to_thread(announcing.check_pull_request_text, session.place, view, title, body)
 
-    def choose(_desk: Desk) -> tuple[str, Asked]:
+    def choose(_desk: Session) -> tuple[str, TaskRequests]:
         words = () if title is None and body is None else (repr((title, body)),)
-        name = named(key, office.id, "pr", view.id, publish, *words)
-        return view.id, [(None, Ship(name, view.id, publish, *said))]
+        name = derive_request_id(key, session.id, "pr", view.id, publish, *words)
+        return view.id, [(None, Ship(name, view.id, publish, *texts))]
 
-    told = await _told(office, choose, key)
-    return told | await office.look(lambda desk: _shipped(desk.ahead(), str(told["batchId"])))
+    told = await _ask_and_report(session, choose, key)
+    return told | await session.query(lambda desk: _publish_json(desk.preview_state(), str(told["batchId"])))
 
 
-def of_task(  # noqa: PLR0913 - what a request is made of
+def build_task_request(  # noqa: PLR0913 - what a request is made of
     batch: BatchState,
     task: TaskState,
     action: TaskAction,
-    name: str,
+    request_id: str,
     *,
     agent: str | None = None,
     text: str = "",
@@ -147,17 +159,17 @@ def of_task(  # noqa: PLR0913 - what a request is made of
     """Raises UserError where a front knows already that it can't be."""
     match action:
         case TaskAction.CANCEL:
-            return CancelTask(name, batch.id, task.task.id)
+            return CancelTask(request_id, batch.id, task.task.id)
         case TaskAction.RETRY:
             _check_agent(batch, agent)
-            return Retry(name, batch.id, task.task.id, agent)
+            return Retry(request_id, batch.id, task.task.id, agent)
         case TaskAction.DROP:
-            return Drop(name, batch.id, task.task.id)
+            return Drop(request_id, batch.id, task.task.id)
         case TaskAction.APPROVE:
-            return Approve(name, batch.id, task.task.id)
+            return Approve(request_id, batch.id, task.task.id)
         case TaskAction.FEEDBACK:
             check_answer(batch, task, text)
-            return Feedback(name, batch.id, task.task.id, text)
+            return Feedback(request_id, batch.id, task.task.id, text)
         case _:
             assert_never(action)
 
@@ -170,68 +182,79 @@ def _check_agent(batch: BatchState, agent: str | None) -> None:
         raise FieldError(error.message, field="agent", hint=error.hint) from error
 
 
-def _of_batch(batch: BatchState, action: OfBatch, name: str, *, everything: bool) -> Request:
+def _build_batch_request(
+    batch: BatchState, action: SingleRequestAction, request_id: str, *, approve_all_tasks: bool
+) -> Request:
     match action:
         case BatchAction.CANCEL:
-            return CancelBatch(name, batch.id)
+            return CancelBatch(request_id, batch.id)
         case BatchAction.PAUSE:
-            return Pause(name, batch.id)
+            return Pause(request_id, batch.id)
         case BatchAction.UNPAUSE:
-            return Unpause(name, batch.id)
+            return Unpause(request_id, batch.id)
         case BatchAction.APPROVE:
-            always = everything and batch.settings.mode is Mode.QUEUE
-            return approve_all(batch)(name, batch.id) if always else Approve(name, batch.id)
+            always = approve_all_tasks and batch.settings.mode is Mode.QUEUE
+            return (
+                make_auto_approve_factory(batch)(request_id, batch.id)
+                if always
+                else Approve(request_id, batch.id)
+            )
         case BatchAction.RESUME:
-            return Resume(name, batch.id)
+            return Resume(request_id, batch.id)
         case _:
             assert_never(action)
 
 
-def _retries(
-    batch: BatchState, name: Callable[[str], str], agent: str | None, *, known: Collection[str]
-) -> Asked:
+def _build_retries(
+    batch: BatchState, make_id: Callable[[str], str], agent: str | None, *, stored: Collection[str]
+) -> TaskRequests:
     """`known` are requests that were made before: who asks for them again asks for no others."""
-    again = [task for task in batch.tasks if known and name(task.task.id) in known]
-    tasks = in_order(batch, again or lost(batch))
+    again = [task for task in batch.tasks if stored and make_id(task.task.id) in stored]
+    tasks = sort_by_needs(batch, again or list_retryable(batch))
     if not tasks:
         raise StateError(
             f"nothing of batch {batch.id} has failed, timed out, conflicted or was cancelled",
-            state=batch_standing(batch)[0].value,
+            state=find_batch_status(batch)[0].value,
         )
     of = TaskAction.RETRY
-    return [(task.task.id, of_task(batch, task, of, name(task.task.id), agent=agent)) for task in tasks]
+    return [
+        (task.task.id, build_task_request(batch, task, of, make_id(task.task.id), agent=agent))
+        for task in tasks
+    ]
 
 
-async def _told(office: Office, choose: Callable[[Desk], tuple[str, Asked]], key: str) -> Json:
-    async with once(office, key):
-        batch, asked = await office.look(choose)
-        answers = await answered(office, [request for _, request in asked])
+async def _ask_and_report(
+    session: ProjectSession, choose: Callable[[Session], tuple[str, TaskRequests]], key: str
+) -> Json:
+    async with hold_key(session, key):
+        batch, asked = await session.query(choose)
+        answers = await ask_once(session, [request for _, request in asked])
     results = [(name, answer) for (name, _), answer in zip(asked, answers, strict=True)]
-    return await office.look(lambda desk: _answered(desk.ahead(), batch, results))
+    return await session.query(lambda desk: _results_json(desk.preview_state(), batch, results))
 
 
-def _answered(state: State, batch: str, results: Sequence[Result]) -> Json:
+def _results_json(state: State, batch: str, results: Sequence[TaskAnswer]) -> Json:
     if all(answer.granted is False for _, answer in results):
         name, answer = results[0]
-        raise StateError(answer.why, state=_standing(state, batch, name))
+        raise StateError(answer.why, state=_current_status(state, batch, name))
     return {"batchId": batch, "results": [answer_json(state, batch, result) for result in results]}
 
 
-def _standing(state: State, name: str, task_name: str | None) -> str:
+def _current_status(state: State, name: str, task_name: str | None) -> str:
     batch = state.batches[name]
-    task = batch.task(task_name) if task_name is not None else None
-    return (batch_standing(batch)[0] if task is None else standing(state, batch, task).status).value
+    task = batch.find_task(task_name) if task_name is not None else None
+    return (find_batch_status(batch)[0] if task is None else explain_status(state, batch, task).status).value
 
 
-def _view(state: State, batch: str | None) -> BatchView:
-    return batch_view(state, the_batch(state, batch))
+def _find_batch_view(state: State, batch: str | None) -> BatchView:
+    return make_batch_view(state, resolve_batch(state, batch))
 
 
-def _shipped(state: State, name: str) -> Json:
+def _publish_json(state: State, name: str) -> Json:
     batch = state.batches[name]
-    view = batch_view(state, batch)
+    view = make_batch_view(state, batch)
     return {
-        "underWay": batch.wish is not None or batch.publishing is not None,
+        "underWay": batch.requested_publish is not None or batch.publishing is not None,
         "branch": view.branch or None,
         "commit": view.shipped or None,
         "prUrl": view.pr_url or None,
@@ -239,7 +262,7 @@ def _shipped(state: State, name: str) -> Json:
     }
 
 
-def accepted(told: Json) -> bool:
+def is_accepted(told: Json) -> bool:
     """Whether something is safe, and not answered yet."""
     results = told["results"]
-    return isinstance(results, list) and any(result["result"] == ACCEPTED for result in results)
+    return isinstance(results, list) and any(result["result"] == ACCEPTED_RESULT for result in results)

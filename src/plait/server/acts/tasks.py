@@ -8,73 +8,78 @@ from contextlib import contextmanager
 
 from plait.config.model import Config
 from plait.core.errors import PlaitError, UserError
-from plait.front.desk import Desk
+from plait.front.desk import Session
 from plait.front.mirroring import is_mirror
-from plait.front.problems import problem_json, problems_of
-from plait.front.refusals import StateError, UnknownError
-from plait.front.taskfiles import Draft, Saved, create as create_file, edit as edit_file
-from plait.front.tasks_shape import listing_json, saved_json, task_json
-from plait.front.trust import AGENTS, FORMAT, UntrustedError, require_trust
-from plait.server.acts.marked import marked
-from plait.server.office import Office
-from plait.wiring import Place
-from plait.wiring.sources import Kept, SourcesMissingError, Survey, settings, survey
+from plait.front.problems import problem_json, list_error_problems
+from plait.front.refusals import StateError, NotFoundError
+from plait.front.taskfiles import (
+    TaskDraft,
+    SavedTask,
+    create_task_file as create_file,
+    edit_task_file as edit_file,
+)
+from plait.front.tasks_shape import task_list_json, saved_task_json, task_json
+from plait.front.trust import AGENT_KEYS, FORMAT_KEY, UntrustedError, require_trust
+from plait.server.acts.marked import query_with_cursor
+from plait.server.office import ProjectSession
+from plait.wiring import RepoLocation
+from plait.wiring.sources import SourceCache, SourcesMissingError, LoadedSources, load_settings, load_sources
 
 Json = dict[str, object]
 
 
-async def listed(office: Office) -> Json:
+async def list_source_tasks(session: ProjectSession) -> Json:
     """`{"tasks", "problems"}`: every task of the sources. Raises UntrustedError or ConfigError."""
-    return (await listed_at(office))[0]
+    return (await list_source_tasks_with_cursor(session))[0]
 
 
-async def listed_at(office: Office) -> tuple[Json, str]:
+async def list_source_tasks_with_cursor(session: ProjectSession) -> tuple[Json, str]:
     """And its mark."""
     try:
-        seen = await asyncio.to_thread(_seen, office.place, office.kept)
+        seen = await asyncio.to_thread(_survey_sources, session.place, session.source_cache)
     except UntrustedError:
         raise
     except UserError as error:  # there are no sources yet: that is no mistake
-        told = _none(error)
-        return await marked(office, lambda _: told)
-    return await marked(office, lambda desk: listing_json(seen, desk.state))
+        told = _empty_listing(error)
+        return await query_with_cursor(session, lambda _: told)
+    return await query_with_cursor(session, lambda desk: task_list_json(seen, desk.state))
 
 
-async def one(office: Office, name: str) -> Json:
+async def read_source_task(session: ProjectSession, name: str) -> Json:
     """A task with its texts, and the `version` that an edit goes by. Raises UnknownError or StateError."""
-    with _named(name):
-        seen = await asyncio.to_thread(_seen, office.place, office.kept)
-    return await office.look(lambda desk: task_json(seen, name, desk.state))
+    with _map_missing_sources(name):
+        seen = await asyncio.to_thread(_survey_sources, session.place, session.source_cache)
+    return await session.query(lambda desk: task_json(seen, name, desk.state))
 
 
-async def create(office: Office, draft: Draft) -> Json:
+async def create_source_task(session: ProjectSession, draft: TaskDraft) -> Json:
     """The new task, once its file is there. Raises FieldError, StateError or WorldError."""
-    saved = await asyncio.to_thread(_created, office.place, draft)
-    return await office.look(lambda desk: _saved(desk, saved))
+    saved = await asyncio.to_thread(_create_in_checkout, session.place, draft)
+    return await session.query(lambda desk: _saved_task_json(desk, saved))
 
 
-async def edit(office: Office, name: str, draft: Draft, *, version: str) -> Json:
+async def edit_source_task(session: ProjectSession, name: str, draft: TaskDraft, *, version: str) -> Json:
     """The task as it is then. Raises UnknownError, FieldError, StateError or WorldError; then nothing was written."""
-    with _named(name):
-        saved = await asyncio.to_thread(_edited, office.place, name, draft, version)
-    return await office.look(lambda desk: _saved(desk, saved))
+    with _map_missing_sources(name):
+        saved = await asyncio.to_thread(_edit_in_checkout, session.place, name, draft, version)
+    return await session.query(lambda desk: _saved_task_json(desk, saved))
 
 
 @contextmanager
-def _named(name: str) -> Iterator[None]:
+def _map_missing_sources(name: str) -> Iterator[None]:
     """Where there are no sources, there is no such task."""
     try:
         yield
     except SourcesMissingError as error:
-        raise UnknownError(f"there is no task {name}", hint=error.message) from None
+        raise NotFoundError(f"there is no task {name}", hint=error.message) from None
 
 
-def _created(place: Place, draft: Draft) -> Saved:
+def _create_in_checkout(place: RepoLocation, draft: TaskDraft) -> SavedTask:
     _refuse_mirror(place)
-    return create_file(place, _config(place), draft)
+    return create_file(place, _load_trusted_config(place), draft)
 
 
-def _refuse_mirror(place: Place) -> None:
+def _refuse_mirror(place: RepoLocation) -> None:
     if is_mirror(place):
         raise StateError(
             "this project is a mirror: what is written there is gone with the next fetch",
@@ -83,29 +88,29 @@ def _refuse_mirror(place: Place) -> None:
         )
 
 
-def _edited(place: Place, name: str, draft: Draft, version: str) -> Saved:
+def _edit_in_checkout(place: RepoLocation, name: str, draft: TaskDraft, version: str) -> SavedTask:
     _refuse_mirror(place)
-    return edit_file(place, _config(place), name, draft, version=version)
+    return edit_file(place, _load_trusted_config(place), name, draft, version=version)
 
 
-def _saved(desk: Desk, saved: Saved) -> Json:
-    return saved_json(saved, desk.state)
+def _saved_task_json(desk: Session, saved: SavedTask) -> Json:
+    return saved_task_json(saved, desk.state)
 
 
-def _seen(place: Place, kept: Kept) -> Survey:
-    return survey(place.top, place=place, vet=lambda config: _vet(config, place), kept=kept)
+def _survey_sources(place: RepoLocation, cache: SourceCache) -> LoadedSources:
+    return load_sources(place.top, place=place, vet=lambda config: _check_trust(config, place), cache=cache)
 
 
-def _config(place: Place) -> Config:
-    config = settings(place.top)
-    _vet(config, place)
+def _load_trusted_config(place: RepoLocation) -> Config:
+    config = load_settings(place.top)
+    _check_trust(config, place)
     return config
 
 
-def _vet(config: Config, place: Place) -> None:
+def _check_trust(config: Config, place: RepoLocation) -> None:
     """What runs by being loaded."""
-    require_trust(config, place, early=(FORMAT, *AGENTS))
+    require_trust(config, place, early=(FORMAT_KEY, *AGENT_KEYS))
 
 
-def _none(error: PlaitError) -> Json:
-    return {"tasks": [], "problems": [problem_json(problem) for problem in problems_of(error)]}
+def _empty_listing(error: PlaitError) -> Json:
+    return {"tasks": [], "problems": [problem_json(problem) for problem in list_error_problems(error)]}

@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 from plait.core.state import State
-from plait.front.desk import Desk
+from plait.front.desk import Session
 from plait.front.graph_shape import graph_json
 from plait.front.timeline_shape import timeline_json
-from plait.server.acts.naming import the_batch
-from plait.server.office import Office
+from plait.server.acts.naming import resolve_batch
+from plait.server.office import ProjectSession
 
 Json = dict[str, object]
 
 
-async def graph(office: Office, batch: str | None) -> Json:
+async def read_graph(session: ProjectSession, batch: str | None) -> Json:
     """Its tasks with their statuses, the edges between them with kind and reason, waves, the longest path."""
 
     def read(state: State) -> Json:
-        return graph_json(state, the_batch(state, batch))
+        return graph_json(state, resolve_batch(state, batch))
 
-    return await office.look(lambda desk: read(desk.ahead()))
+    return await session.query(lambda desk: read(desk.preview_state()))
 
 
-async def line(office: Office, batch: str | None) -> Json:
+async def read_timeline(session: ProjectSession, batch: str | None) -> Json:
     """Attempts, waits, retries and merges with their times."""
 
-    def read(desk: Desk) -> Json:
-        return timeline_json(office.chronicle.of(the_batch(desk.ahead(), batch).id).line)
+    def read(desk: Session) -> Json:
+        return timeline_json(
+            session.history.get_batch(resolve_batch(desk.preview_state(), batch).id).timeline
+        )
 
-    return await office.look(read)
+    return await session.query(read)

@@ -4,30 +4,30 @@ from __future__ import annotations
 
 from starlette.types import ASGIApp
 
-from plait.server.guard.bodies import WholeBodies
-from plait.server.guard.callers import Callers, ReadOnly
-from plait.server.guard.headers import SafeHeaders
-from plait.server.guard.heads import SoundHeads
-from plait.server.guard.hosts import KnownHosts
-from plait.server.guard.login import Login, Logout
-from plait.server.guard.origins import OwnOrigin, OwnPages
-from plait.server.guard.rules import Rules, rules_for
-from plait.server.guard.strikes import Strikes
-from plait.server.keys import Keys
+from plait.server.guard.bodies import BodyLimitMiddleware
+from plait.server.guard.callers import AuthenticationMiddleware, ReadOnlyMiddleware
+from plait.server.guard.headers import SecurityHeadersMiddleware
+from plait.server.guard.heads import HeaderLimitMiddleware
+from plait.server.guard.hosts import HostCheckMiddleware
+from plait.server.guard.login import LoginMiddleware, LogoutMiddleware
+from plait.server.guard.origins import OriginCheckMiddleware, CsrfMiddleware
+from plait.server.guard.rules import RequestPolicy, create_policy
+from plait.server.guard.strikes import AuthRateLimiter
+from plait.server.keys import Authenticator
 
-__all__ = ["Rules", "guarded", "rules_for"]
+__all__ = ["RequestPolicy", "wrap_with_middleware", "create_policy"]
 
 
-def guarded(app: ASGIApp, keys: Keys, rules: Rules) -> ASGIApp:
+def wrap_with_middleware(app: ASGIApp, authenticator: Authenticator, policy: RequestPolicy) -> ASGIApp:
     """From the inside out: what stands further down is asked first."""
-    strikes = Strikes(rules)
-    app = WholeBodies(app, rules)
-    app = ReadOnly(app)
-    app = Logout(app, rules)
-    app = OwnPages(app)
-    app = Callers(app, keys, strikes, rules)
-    app = Login(app, keys, strikes, rules)
-    app = OwnOrigin(app, rules)
-    app = KnownHosts(app, rules)
-    app = SoundHeads(app, rules)
-    return SafeHeaders(app)
+    rate_limiter = AuthRateLimiter(policy)
+    app = BodyLimitMiddleware(app, policy)
+    app = ReadOnlyMiddleware(app)
+    app = LogoutMiddleware(app, policy)
+    app = CsrfMiddleware(app)
+    app = AuthenticationMiddleware(app, authenticator, rate_limiter, policy)
+    app = LoginMiddleware(app, authenticator, rate_limiter, policy)
+    app = OriginCheckMiddleware(app, policy)
+    app = HostCheckMiddleware(app, policy)
+    app = HeaderLimitMiddleware(app, policy)
+    return SecurityHeadersMiddleware(app)

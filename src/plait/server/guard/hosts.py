@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from plait.server.guard.refusal import Refusal, field, refuse
-from plait.server.guard.rules import HostPort, Rules, host_port, is_address
+from plait.server.guard.refusal import Rejection, get_header, reject
+from plait.server.guard.rules import HostPort, RequestPolicy, parse_host_port, is_ip_address
 
-_STRANGE = Refusal(
+_UNKNOWN_HOST = Rejection(
     421,
     "this server is not known by that name",
     hint="Ask for it as 127.0.0.1 or localhost, or start it with --allow-host NAME.",
@@ -18,22 +18,24 @@ _STRANGE = Refusal(
 )
 
 
-class KnownHosts:
-    def __init__(self, app: ASGIApp, rules: Rules) -> None:
+class HostCheckMiddleware:
+    def __init__(self, app: ASGIApp, policy: RequestPolicy) -> None:
         self._app = app
-        self._rules = rules
+        self._policy = policy
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or _known(came_to(scope), self._rules):
+        if scope["type"] != "http" or _is_allowed_host(get_request_host(scope), self._policy):
             await self._app(scope, receive, send)
         else:
-            await refuse(_STRANGE, scope, send)
+            await reject(_UNKNOWN_HOST, scope, send)
 
 
-def came_to(scope: Scope) -> HostPort | None:
+def get_request_host(scope: Scope) -> HostPort | None:
     """None where there is no Host, more than one, or none that could be one."""
-    return host_port((field(scope, b"host") or b"").decode("latin-1"))
+    return parse_host_port((get_header(scope, b"host") or b"").decode("latin-1"))
 
 
-def _known(place: HostPort | None, rules: Rules) -> bool:
-    return place is not None and (place.host in rules.hosts or (rules.addresses and is_address(place.host)))
+def _is_allowed_host(host: HostPort | None, policy: RequestPolicy) -> bool:
+    return host is not None and (
+        host.host in policy.hosts or (policy.allow_any_ip and is_ip_address(host.host))
+    )

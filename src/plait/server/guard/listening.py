@@ -8,26 +8,26 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from plait.core.frozen import dataclass
-from plait.server.guard.protocol import HEAD_SECONDS, guarded_protocol
-from plait.server.guard.rules import Rules
-from plait.server.guard.strangers import Strangers
+from plait.server.guard.protocol import HEADER_SECONDS, create_protocol
+from plait.server.guard.rules import RequestPolicy
+from plait.server.guard.strangers import UnauthenticatedConnections
 
 
 @dataclass(frozen=True, slots=True)
-class Tls:
+class TlsFiles:
     certfile: Path
     keyfile: Path | None = None
 
 
-def listening(  # noqa: PLR0913 - each is an option of `plait serve`, or a bound that tests set
+def create_uvicorn_config(  # noqa: PLR0913 - each is an option of `plait serve`, or a bound that tests set
     app: ASGIApp,
-    rules: Rules,
+    policy: RequestPolicy,
     *,
     host: str = "127.0.0.1",
     port: int = 0,
-    tls: Tls | None = None,
-    head_seconds: float = HEAD_SECONDS,
-    strangers: Strangers | None = None,
+    tls: TlsFiles | None = None,
+    header_seconds: float = HEADER_SECONDS,
+    unauthenticated: UnauthenticatedConnections | None = None,
 ) -> uvicorn.Config:
     """No log of requests: the address of a login holds its code. What a client says about its own address, and about TLS
     (`X-Forwarded-…`), is not believed.
@@ -36,13 +36,13 @@ def listening(  # noqa: PLR0913 - each is an option of `plait serve`, or a bound
         app,
         host=host,
         port=port,
-        http=guarded_protocol(head_seconds, strangers),
+        http=create_protocol(header_seconds, unauthenticated),
         ws="none",
         access_log=False,
         log_config=None,
         proxy_headers=False,
         server_header=False,
-        h11_max_incomplete_event_size=rules.head + rules.url,
+        h11_max_incomplete_event_size=policy.max_header_bytes + policy.max_url_bytes,
         ssl_certfile=tls.certfile if tls else None,
         ssl_keyfile=tls.keyfile if tls else None,
     )

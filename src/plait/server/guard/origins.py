@@ -7,35 +7,35 @@ from __future__ import annotations
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from plait.server.guard.hosts import came_to
-from plait.server.guard.refusal import Refusal, field, fields, refuse
-from plait.server.guard.rules import Rules
-from plait.server.keys import By, Caller
+from plait.server.guard.hosts import get_request_host
+from plait.server.guard.refusal import Rejection, get_header, get_headers, reject
+from plait.server.guard.rules import RequestPolicy
+from plait.server.keys import AuthMethod, Caller
 
-SAFE = frozenset({"GET", "HEAD"})
-_FOREIGN = Refusal(
+SAFE_METHODS = frozenset({"GET", "HEAD"})
+_FOREIGN_ORIGIN = Rejection(
     403, "this request comes from a page of another origin", hint="Only the server's own pages may ask."
 )
-_UNSAID = Refusal(
+_MISSING_ORIGIN = Rejection(
     403,
     "this request does not say which page it comes from",
     hint="A browser says so by itself (Origin). Programs send the token: Authorization: Bearer.",
 )
 
 
-class OwnOrigin:
-    def __init__(self, app: ASGIApp, rules: Rules) -> None:
+class OriginCheckMiddleware:
+    def __init__(self, app: ASGIApp, policy: RequestPolicy) -> None:
         self._app = app
-        self._rules = rules
+        self._policy = policy
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or _own(scope, self._rules):
+        if scope["type"] != "http" or _is_own_origin(scope, self._policy):
             await self._app(scope, receive, send)
         else:
-            await refuse(_FOREIGN, scope, send)
+            await reject(_FOREIGN_ORIGIN, scope, send)
 
 
-class OwnPages:
+class CsrfMiddleware:
     """A browser sends the cookie by itself, whoever makes it ask: then it has to be seen that our own page did. Stands
     behind who tells the caller.
     """
@@ -44,37 +44,44 @@ class OwnPages:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        refusal = _driven(scope) if scope["type"] == "http" else None
+        refusal = _check_cookie_request(scope) if scope["type"] == "http" else None
         if refusal is None:
             await self._app(scope, receive, send)
         else:
-            await refuse(refusal, scope, send)
+            await reject(refusal, scope, send)
 
 
-def _own(scope: Scope, rules: Rules) -> bool:
+def _is_own_origin(scope: Scope, policy: RequestPolicy) -> bool:
     """`Origin: null` is a page that hides where it comes from, and never ours."""
-    said, place = fields(scope, b"origin"), came_to(scope)
-    if not said:
+    headers, host = get_headers(scope, b"origin"), get_request_host(scope)
+    if not headers:
         return True
-    origin = said[0].decode("latin-1")
+    origin = headers[0].decode("latin-1")
     return (
-        len(said) == 1
-        and place is not None
-        and (origin == place.url(scope["scheme"]) or origin in rules.origins)
+        len(headers) == 1
+        and host is not None
+        and (origin == host.to_origin(scope["scheme"]) or origin in policy.origins)
     )
 
 
-def _driven(scope: Scope) -> Refusal | None:
+def _check_cookie_request(scope: Scope) -> Rejection | None:
     caller: Caller | None = scope.get("state", {}).get("caller")
-    if caller is None or caller.by is not By.COOKIE:
+    if caller is None or caller.by is not AuthMethod.COOKIE:
         return None
-    site = field(scope, b"sec-fetch-site")
-    if scope["method"] not in SAFE:
-        return None if field(scope, b"origin") or site == b"same-origin" else _UNSAID
+    site = get_header(scope, b"sec-fetch-site")
+    if scope["method"] not in SAFE_METHODS:
+        return None if get_header(scope, b"origin") or site == b"same-origin" else _MISSING_ORIGIN
     # Another port of the same name is the same site, and its pages' requests carry the cookie.
-    return _FOREIGN if site in {b"same-site", b"cross-site"} and not _opened(scope) else None
+    return (
+        _FOREIGN_ORIGIN
+        if site in {b"same-site", b"cross-site"} and not _is_document_navigation(scope)
+        else None
+    )
 
 
-def _opened(scope: Scope) -> bool:
+def _is_document_navigation(scope: Scope) -> bool:
     """A person follows a link to a page: nobody else sees what it shows."""
-    return field(scope, b"sec-fetch-mode") == b"navigate" and field(scope, b"sec-fetch-dest") == b"document"
+    return (
+        get_header(scope, b"sec-fetch-mode") == b"navigate"
+        and get_header(scope, b"sec-fetch-dest") == b"document"
+    )

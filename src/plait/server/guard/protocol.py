@@ -15,17 +15,17 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
-from plait.server.guard.headers import ALWAYS
-from plait.server.guard.strangers import Strangers
+from plait.server.guard.headers import SECURITY_HEADERS
+from plait.server.guard.strangers import UnauthenticatedConnections
 
-HEAD_SECONDS = 10.0
+HEADER_SECONDS = 10.0
 
 
-class GuardedProtocol(H11Protocol):
+class BoundedProtocol(H11Protocol):
     """A class of its own for every server, by `guarded_protocol`: what it counts is the server's."""
 
-    head_seconds = HEAD_SECONDS
-    strangers: Strangers
+    head_seconds = HEADER_SECONDS
+    strangers: UnauthenticatedConnections
 
     def __init__(
         self,
@@ -39,44 +39,44 @@ class GuardedProtocol(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn's
         super().connection_made(transport)
-        self._watch()
-        self.strangers.come(self, self.loop)
+        self._start_deadline()
+        self.strangers.add(self, self.loop)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.welcome()
-        self._unwatch()
+        self._cancel_deadline()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
-        if not self.answered():
-            self._watch()  # it was no whole head
+        if not self.is_responding():
+            self._start_deadline()  # it was no whole head
 
     def handle_events(self) -> None:
         super().handle_events()
-        if self.answered():
-            self._unwatch()
+        if self.is_responding():
+            self._cancel_deadline()
 
     def welcome(self) -> None:
         """Somebody was let in on this connection."""
-        self.strangers.gone(self)
+        self.strangers.remove(self)
 
-    def leave(self) -> None:
+    def disconnect(self) -> None:
         self.welcome()
         self.transport.abort()
 
-    def answered(self) -> bool:
+    def is_responding(self) -> bool:
         cycle: RequestResponseCycle | None = getattr(
             self, "cycle", None
         )  # uvicorn has none before the first request
         return cycle is not None and not cycle.response_complete
 
-    def _watch(self) -> None:
+    def _start_deadline(self) -> None:
         """The deadline is not put off by another byte."""
         if self._deadline is None and not self.transport.is_closing():
-            self._deadline = self.loop.call_later(self.head_seconds, self.leave)
+            self._deadline = self.loop.call_later(self.head_seconds, self.disconnect)
 
-    def _unwatch(self) -> None:
+    def _cancel_deadline(self) -> None:
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
@@ -84,22 +84,22 @@ class GuardedProtocol(H11Protocol):
     def send_400_response(self, msg: str) -> None:
         """In the shape of all errors. In the midst of an answer there is nothing left to say."""
         if self.conn.our_state in {h11.IDLE, h11.SEND_RESPONSE}:
-            self.transport.write(b"".join(map(self._said, _not_http(msg))))
+            self.transport.write(b"".join(map(self._encode, _bad_request_events(msg))))
         self.transport.close()
 
-    def _said(self, event: h11.Response | h11.Data | h11.EndOfMessage) -> bytes:
+    def _encode(self, event: h11.Response | h11.Data | h11.EndOfMessage) -> bytes:
         return self.conn.send(event) or b""
 
 
-def guarded_protocol(
-    head_seconds: float = HEAD_SECONDS, strangers: Strangers | None = None
-) -> type[GuardedProtocol]:
+def create_protocol(
+    header_seconds: float = HEADER_SECONDS, unauthenticated: UnauthenticatedConnections | None = None
+) -> type[BoundedProtocol]:
     """For `uvicorn.Config(http=…)`: a head is whole within so many seconds, and only so many strangers stay."""
-    own = {"head_seconds": head_seconds, "strangers": strangers or Strangers()}
-    return type("Protocol", (GuardedProtocol,), own)
+    own = {"head_seconds": header_seconds, "strangers": unauthenticated or UnauthenticatedConnections()}
+    return type("Protocol", (BoundedProtocol,), own)
 
 
-def _not_http(why: str) -> list[h11.Response | h11.Data | h11.EndOfMessage]:
+def _bad_request_events(why: str) -> list[h11.Response | h11.Data | h11.EndOfMessage]:
     said = {"error": why, "hint": None, "field": None, "state": None, "problems": None}
     body = json.dumps(said).encode("ascii")
     headers = [
@@ -107,7 +107,7 @@ def _not_http(why: str) -> list[h11.Response | h11.Data | h11.EndOfMessage]:
         (b"content-length", str(len(body)).encode("ascii")),
         (b"connection", b"close"),
         (b"cache-control", b"no-store"),
-        *ALWAYS,
+        *SECURITY_HEADERS,
     ]
     response = h11.Response(status_code=400, headers=headers, reason=b"Bad Request")
     return [response, h11.Data(data=body), h11.EndOfMessage()]

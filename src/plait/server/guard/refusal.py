@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from starlette.types import Scope, Send
 
 from plait.core.frozen import dataclass
-from plait.server.guard.refusal_page import page
+from plait.server.guard.refusal_page import render_page
 
-Headers = Sequence[tuple[bytes, bytes]]
+HeaderList = Sequence[tuple[bytes, bytes]]
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class Rejection:
     """`headers` beside those that every refusal has. `close`: nothing more is heard on this connection. `person`: the error
     and the hint for somebody who opens a page; what stands in backticks is a command. `unknown`: nobody showed who asks.
     """
@@ -25,84 +25,84 @@ class Refusal:
     headers: tuple[tuple[bytes, bytes], ...] = ()
     close: bool = False
     person: tuple[str, str] | None = None
-    unknown: bool = False
+    unauthenticated: bool = False
 
 
-async def refuse(refusal: Refusal, scope: Scope, send: Send, *, linger: bool = False) -> None:
+async def reject(rejection: Rejection, scope: Scope, send: Send, *, more_body: bool = False) -> None:
     """Programs get JSON, a person who opens a page gets one, and whoever looks at a link gets text. `linger`: the caller
     ends the answer.
     """
-    kind, body = _said(refusal, scope)
+    kind, body = _render(rejection, scope)
     headers = [
         (b"content-type", kind),
         (b"content-length", str(len(body)).encode("ascii")),
         (b"cache-control", b"no-store"),
-        *refusal.headers,
+        *rejection.headers,
     ]
     # What is left of a body that nobody reads would be taken for the next request, or waited for.
-    if refusal.close or has_body(scope):
+    if rejection.close or has_body(scope):
         headers.append((b"connection", b"close"))
-    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
-    await send({"type": "http.response.body", "body": body, "more_body": linger})
+    await send({"type": "http.response.start", "status": rejection.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body, "more_body": more_body})
 
 
-def navigates(scope: Scope) -> bool:
+def is_navigation(scope: Scope) -> bool:
     """A person opens a page. A browser says so, unless the address is one that it does not trust with that (no TLS, and
     another machine): then it asks for HTML.
     """
-    if path(scope).startswith("/api/") or scope["method"] not in {"GET", "HEAD"}:
+    if get_path(scope).startswith("/api/") or scope["method"] not in {"GET", "HEAD"}:
         return False
-    mode = field(scope, b"sec-fetch-mode")
-    return mode == b"navigate" or (mode is None and b"text/html" in (field(scope, b"accept") or b""))
+    mode = get_header(scope, b"sec-fetch-mode")
+    return mode == b"navigate" or (mode is None and b"text/html" in (get_header(scope, b"accept") or b""))
 
 
-def field(scope: Scope, name: bytes) -> bytes | None:
+def get_header(scope: Scope, name: bytes) -> bytes | None:
     """The value of a header that is there exactly once."""
-    found = fields(scope, name)
+    found = get_headers(scope, name)
     return found[0] if len(found) == 1 else None
 
 
-def fields(scope: Scope, name: bytes) -> list[bytes]:
+def get_headers(scope: Scope, name: bytes) -> list[bytes]:
     return [value for key, value in scope["headers"] if key.lower() == name]
 
 
-def path(scope: Scope) -> str:
+def get_path(scope: Scope) -> str:
     return str(scope["path"])
 
 
 def has_body(scope: Scope) -> bool:
-    announced = fields(scope, b"content-length")
-    return bool(fields(scope, b"transfer-encoding")) or any(each.strip() != b"0" for each in announced)
+    announced = get_headers(scope, b"content-length")
+    return bool(get_headers(scope, b"transfer-encoding")) or any(each.strip() != b"0" for each in announced)
 
 
-def _said(refusal: Refusal, scope: Scope) -> tuple[bytes, bytes]:
-    if navigates(scope):
-        return b"text/html; charset=utf-8", _page(refusal, scope)
-    if path(scope) == "/login":
-        return b"text/plain; charset=utf-8", _text(refusal)
-    return b"application/json", _json(refusal)
+def _render(rejection: Rejection, scope: Scope) -> tuple[bytes, bytes]:
+    if is_navigation(scope):
+        return b"text/html; charset=utf-8", _render_html(rejection, scope)
+    if get_path(scope) == "/login":
+        return b"text/plain; charset=utf-8", _render_text(rejection)
+    return b"application/json", _render_json(rejection)
 
 
-def _page(refusal: Refusal, scope: Scope) -> bytes:
+def _render_html(rejection: Rejection, scope: Scope) -> bytes:
     """Where a link on another site leads here, a browser keeps the cookie back. A page of ours that opens the same address
     again gets it: at once where the browser tells that this is so, else when the person wishes it.
     """
-    site = field(scope, b"sec-fetch-site")
-    error, hint = refusal.person or (refusal.error, refusal.hint)
-    again = refusal.unknown and site == b"cross-site"
-    return page(error, hint, again=again, offer=refusal.unknown and site is None)
+    site = get_header(scope, b"sec-fetch-site")
+    error, hint = rejection.person or (rejection.error, rejection.hint)
+    reload = rejection.unauthenticated and site == b"cross-site"
+    return render_page(error, hint, reload=reload, offer_reload=rejection.unauthenticated and site is None)
 
 
-def _json(refusal: Refusal) -> bytes:
-    said = {
-        "error": refusal.error,
-        "hint": refusal.hint or None,
+def _render_json(rejection: Rejection) -> bytes:
+    body = {
+        "error": rejection.error,
+        "hint": rejection.hint or None,
         "field": None,
         "state": None,
         "problems": None,
     }
-    return json.dumps(said).encode("ascii")
+    return json.dumps(body).encode("ascii")
 
 
-def _text(refusal: Refusal) -> bytes:
-    return f"{refusal.error}\n{refusal.hint}".strip().encode() + b"\n"
+def _render_text(rejection: Rejection) -> bytes:
+    return f"{rejection.error}\n{rejection.hint}".strip().encode() + b"\n"

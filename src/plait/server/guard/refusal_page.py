@@ -7,10 +7,10 @@ from __future__ import annotations
 import re
 from html import escape
 
-STYLE = "/login.css"
-_CODE = re.compile(r"`([^`]+)`")
+STYLESHEET_PATH = "/login.css"
+_COMMAND = re.compile(r"`([^`]+)`")
 
-CSS = b"""\
+STYLESHEET = b"""\
 :root { color-scheme: light dark; --ground: #fbfbfc; --panel: #ffffff; --line: #e2e3e8; --ink: #1c1d22; --soft: #5d606b; }
 @media (prefers-color-scheme: dark) {
   :root { --ground: #101114; --panel: #17181c; --line: #2b2d35; --ink: #e8e9ed; --soft: #a0a3ae; }
@@ -30,25 +30,25 @@ a { color: inherit; }
 """
 
 
-def page(error: str, hint: str, *, again: bool = False, offer: bool = False) -> bytes:
+def render_page(error: str, hint: str, *, reload: bool = False, offer_reload: bool = False) -> bytes:
     """What stands in backticks is a command, to be copied whole. `again`: the browser asks once more by itself, this time of
     its own accord. `offer`: the person may have it do so.
     """
-    refresh = '<meta http-equiv="refresh" content="0">' if again else ""
-    once_more = '<p>Logged in already? <a href="">Open this page again</a>.</p>' if offer else ""
+    refresh = '<meta http-equiv="refresh" content="0">' if reload else ""
+    reload_link = '<p>Logged in already? <a href="">Open this page again</a>.</p>' if offer_reload else ""
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">{refresh}'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<title>plait</title><link rel="icon" href="data:,"><link rel="stylesheet" href="{STYLE}"></head>\n'
-        f'<body><main><p class="name">plait</p><h1>{escape(_sentence(error))}</h1>{_paragraph(hint)}{once_more}</main></body></html>\n'
+        f'<title>plait</title><link rel="icon" href="data:,"><link rel="stylesheet" href="{STYLESHEET_PATH}"></head>\n'
+        f'<body><main><p class="name">plait</p><h1>{escape(_to_sentence(error))}</h1>{_to_paragraph(hint)}{reload_link}</main></body></html>\n'
     ).encode()
 
 
-def _sentence(text: str) -> str:
+def _to_sentence(text: str) -> str:
     told = text[:1].upper() + text[1:]
     return told if told.endswith(".") else f"{told}."
 
 
-def _paragraph(hint: str) -> str:
-    told = _CODE.sub(r"<code>\1</code>", escape(hint))
+def _to_paragraph(hint: str) -> str:
+    told = _COMMAND.sub(r"<code>\1</code>", escape(hint))
     return f"<p>{told}</p>" if hint else ""

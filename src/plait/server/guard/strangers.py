@@ -5,53 +5,58 @@ from __future__ import annotations
 import asyncio
 from typing import Protocol
 
-STRANGERS = 64
-MOMENT = 2.0  # seconds in which whoever has a token has shown it
-CROWD = 1024
+MAX_UNAUTHENTICATED = 64
+AUTHENTICATION_SECONDS = 2.0  # seconds in which whoever has a token has shown it
+HARD_LIMIT = 1024
 
 
-class Stranger(Protocol):
-    def answered(self) -> bool:
+class UnauthenticatedConnection(Protocol):
+    def is_responding(self) -> bool:
         """Whether a request of theirs is being answered: that shows in a moment who they are."""
 
-    def leave(self) -> None: ...
+    def disconnect(self) -> None: ...
 
 
-class Strangers:
+class UnauthenticatedConnections:
     """`most` stay. Everybody has a moment to show a token: when a server is back, all its clients come at once. Then the
     oldest makes room, and in a crowd at once.
     """
 
-    def __init__(self, most: int = STRANGERS, moment: float = MOMENT, crowd: int = CROWD) -> None:
-        self._most, self._moment, self._crowd = most, moment, crowd
-        self._since: dict[Stranger, float] = {}  # the oldest first
+    def __init__(
+        self,
+        limit: int = MAX_UNAUTHENTICATED,
+        grace_seconds: float = AUTHENTICATION_SECONDS,
+        hard_limit: int = HARD_LIMIT,
+    ) -> None:
+        self._limit, self._grace_seconds, self._hard_limit = limit, grace_seconds, hard_limit
+        self._since: dict[UnauthenticatedConnection, float] = {}  # the oldest first
         self._timer: asyncio.TimerHandle | None = None
 
-    def come(self, who: Stranger, loop: asyncio.AbstractEventLoop) -> None:
-        self._since[who] = loop.time()
-        while len(self._since) > self._crowd:
-            self._part(next(iter(self._since)))
-        self._thin(loop)
+    def add(self, connection: UnauthenticatedConnection, loop: asyncio.AbstractEventLoop) -> None:
+        self._since[connection] = loop.time()
+        while len(self._since) > self._hard_limit:
+            self._close(next(iter(self._since)))
+        self._close_oldest(loop)
 
-    def gone(self, who: Stranger) -> None:
+    def remove(self, connection: UnauthenticatedConnection) -> None:
         """They left, or are none any more."""
-        self._since.pop(who, None)
+        self._since.pop(connection, None)
 
-    def _thin(self, loop: asyncio.AbstractEventLoop) -> None:
-        over = len(self._since) - self._most
+    def _close_oldest(self, loop: asyncio.AbstractEventLoop) -> None:
+        over = len(self._since) - self._limit
         if over <= 0 or self._timer is not None:
             return
-        late = loop.time() - self._moment
+        late = loop.time() - self._grace_seconds
         old = [who for who, since in self._since.items() if since <= late]
-        for who in [who for who in old if not who.answered()][:over]:
-            self._part(who)
-        if len(self._since) > self._most:
-            self._timer = loop.call_later(self._moment / 4, self._again, loop)
+        for who in [who for who in old if not who.is_responding()][:over]:
+            self._close(who)
+        if len(self._since) > self._limit:
+            self._timer = loop.call_later(self._grace_seconds / 4, self._on_timer, loop)
 
-    def _again(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _on_timer(self, loop: asyncio.AbstractEventLoop) -> None:
         self._timer = None
-        self._thin(loop)
+        self._close_oldest(loop)
 
-    def _part(self, who: Stranger) -> None:
-        self.gone(who)
-        who.leave()
+    def _close(self, connection: UnauthenticatedConnection) -> None:
+        self.remove(connection)
+        connection.disconnect()

@@ -9,7 +9,9 @@ from starlette.types import Message, Send
 from plait.core.errors import WorldError
 
 
-def while_good(send: Send, good: Callable[[], object], every: float, now: Callable[[], float]) -> Send:
+def end_when_revoked(
+    send: Send, is_valid: Callable[[], object], seconds: float, now: Callable[[], float]
+) -> Send:
     """`send`, until what was presented is good no more. The response ends then as if it were complete, so that the app
     hears of a disconnect and the client comes back, to be asked again. One of a known length is always sent whole.
     """
@@ -21,16 +23,16 @@ def while_good(send: Send, good: Callable[[], object], every: float, now: Callab
             return
         if message["type"] == "http.response.start":
             streams = all(name.lower() != b"content-length" for name, _ in message.get("headers", ()))
-        elif streams and now() - looked >= every:
+        elif streams and now() - looked >= seconds:
             looked = now()
-            over = not _still(good)
+            over = not _is_still_valid(is_valid)
         await send(message if not over else {"type": "http.response.body", "body": b"", "more_body": False})
 
     return guarded
 
 
-def _still(good: Callable[[], object]) -> bool:
+def _is_still_valid(is_valid: Callable[[], object]) -> bool:
     try:
-        return bool(good())
+        return bool(is_valid())
     except WorldError:
         return False

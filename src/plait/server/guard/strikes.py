@@ -9,44 +9,44 @@ from collections.abc import Callable
 
 from starlette.types import Scope
 
-from plait.server.guard.refusal import Refusal
-from plait.server.guard.rules import Rules
+from plait.server.guard.refusal import Rejection
+from plait.server.guard.rules import RequestPolicy
 
-_ADDRESSES = 1024  # remembered at once; the one that was wrong longest ago is forgotten first
+_MAX_ADDRESSES = 1024  # remembered at once; the one that was wrong longest ago is forgotten first
 
 
-class Strikes:
-    def __init__(self, rules: Rules, now: Callable[[], float] = time.monotonic) -> None:
-        self._most, self._seconds = rules.wrong, rules.wrong_seconds
+class AuthRateLimiter:
+    def __init__(self, policy: RequestPolicy, now: Callable[[], float] = time.monotonic) -> None:
+        self._limit, self._seconds = policy.max_auth_failures, policy.auth_failure_seconds
         self._now = now
-        self._known: OrderedDict[str, deque[float]] = OrderedDict()
+        self._failures: OrderedDict[str, deque[float]] = OrderedDict()
 
-    def strike(self, scope: Scope) -> Refusal | None:
+    def record_failure(self, scope: Scope) -> Rejection | None:
         """Somebody was wrong. Too often by now: how long they have to leave it."""
-        address, now = _address(scope), self._now()
-        times = self._known.setdefault(address, deque())
-        self._known.move_to_end(address)
-        while len(self._known) > _ADDRESSES:
-            self._known.popitem(last=False)
+        address, now = _client_address(scope), self._now()
+        times = self._failures.setdefault(address, deque())
+        self._failures.move_to_end(address)
+        while len(self._failures) > _MAX_ADDRESSES:
+            self._failures.popitem(last=False)
         while times and times[0] <= now - self._seconds:
             times.popleft()
-        if len(times) < self._most:
+        if len(times) < self._limit:
             times.append(now)
             return None
-        return _too_often(times[0] + self._seconds - now)
+        return _too_many_failures(times[0] + self._seconds - now)
 
     def __len__(self) -> int:
-        return len(self._known)
+        return len(self._failures)
 
 
-def _address(scope: Scope) -> str:
+def _client_address(scope: Scope) -> str:
     client = scope.get("client")
     return str(client[0]) if client else ""
 
 
-def _too_often(seconds: float) -> Refusal:
+def _too_many_failures(seconds: float) -> Rejection:
     wait = max(1, math.ceil(seconds))
-    return Refusal(
+    return Rejection(
         429,
         "too many wrong tokens came from this address",
         hint=f"Wait {wait} s. The right one is let in at any time: plait token.",

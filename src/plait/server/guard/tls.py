@@ -10,18 +10,18 @@ from pathlib import Path
 from plait.core.errors import UserError
 
 
-def tls_problem(certfile: Path, keyfile: Path | None = None) -> UserError | None:
+def check_tls_files(certfile: Path, keyfile: Path | None = None) -> UserError | None:
     """None if the server can be started with these. Without a key file, the key is in the certificate's."""
     key = keyfile or certfile
     for option, path in (("--certfile", certfile), ("--keyfile", key)):
-        if problem := _unreadable(option, path):
+        if problem := _check_readable(option, path):
             return problem
     if key.stat().st_mode & stat.S_IRWXO:
         return UserError(f"the key {key} could be read by others", hint=f"chmod 600 {key}")
-    return _unfit(certfile, key)
+    return _check_key_pair(certfile, key)
 
 
-def _unreadable(option: str, path: Path) -> UserError | None:
+def _check_readable(option: str, path: Path) -> UserError | None:
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError as error:
@@ -35,7 +35,7 @@ def _unreadable(option: str, path: Path) -> UserError | None:
     return None if regular else UserError(f"{option} {path} is no file", hint="Name the PEM file itself.")
 
 
-def _unfit(certfile: Path, key: Path) -> UserError | None:
+def _check_key_pair(certfile: Path, key: Path) -> UserError | None:
     def ask() -> str:  # else OpenSSL asks on the terminal, where there may be none
         raise UserError(
             f"the key {key} is protected by a passphrase",
@@ -47,13 +47,13 @@ def _unfit(certfile: Path, key: Path) -> UserError | None:
     except UserError as problem:
         return problem
     except ssl.SSLError as error:
-        return _told(error, certfile, key)
+        return _describe_ssl_error(error, certfile, key)
     except OSError as error:
         return UserError(f"{certfile} can't be used: {error.strerror}", hint="See that it is a PEM file.")
     return None
 
 
-def _told(error: ssl.SSLError, certfile: Path, key: Path) -> UserError:
+def _describe_ssl_error(error: ssl.SSLError, certfile: Path, key: Path) -> UserError:
     if error.reason == "KEY_VALUES_MISMATCH":
         return UserError(
             f"the key {key} does not belong to the certificate {certfile}",

@@ -5,76 +5,83 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-from plait.server.acts.batches import listed, plan_preview
-from plait.server.acts.naming import the_batch, the_task
-from plait.server.acts.order import Order
-from plait.server.acts.reading import explain as explained
-from plait.server.mcp.outline import batch_told, outline, tasks_told, told
-from plait.server.mcp.told import ExplainTold, HistoryTold, StatusTold
-from plait.server.mcp.told_sources import PlanTold
-from plait.server.mcp.tool import Call, Json
-from plait.server.mcp.wanted import HistoryWanted, OfTask, PlanWanted, StatusWanted
+from plait.server.acts.batches import list_batches, preview_batch
+from plait.server.acts.naming import resolve_batch, resolve_task
+from plait.server.acts.order import BatchSpec
+from plait.server.acts.reading import read_explanation as explained
+from plait.server.mcp.outline import (
+    build_batch_result,
+    read_batch_snapshot,
+    build_task_results,
+    describe_batch,
+)
+from plait.server.mcp.told import ExplainResult, HistoryResult, StatusResult
+from plait.server.mcp.told_sources import PlanPreviewResult
+from plait.server.mcp.tool import ToolCall, Json
+from plait.server.mcp.wanted import HistoryParams, TaskParams, PlanParams, StatusParams
 
 T = TypeVar("T")
 
-MOST = 100  # of anything in a plan that is not a task
-ATTEMPTS = 20
+MAX_PLAN_ITEMS = 100  # of anything in a plan that is not a task
+MAX_ATTEMPTS = 20
 
 
-async def plan(call: Call, wanted: PlanWanted) -> PlanTold:
-    found = await plan_preview(call.office, Order(wanted.tasks or (), settings=wanted.settings or {}))
-    tasks, waves = _list(found, "tasks"), _list(found, "waves")
-    here, more = paged(tasks, wanted.skip, wanted.limit)
-    return PlanTold.model_validate(
+async def plan(call: ToolCall, params: PlanParams) -> PlanPreviewResult:
+    found = await preview_batch(call.session, BatchSpec(params.tasks or (), settings=params.settings or {}))
+    tasks, waves = _get_list(found, "tasks"), _get_list(found, "waves")
+    here, more = paginate(tasks, params.skip, params.limit)
+    return PlanPreviewResult.model_validate(
         {
             "ready": bool(tasks),
             "tasks": here,
             "more": more,
             "waves": len(waves),
-            "conflicts": _list(found, "conflicts")[:MOST],
-            "criticalPath": _list(found, "criticalPath")[:MOST],
+            "conflicts": _get_list(found, "conflicts")[:MAX_PLAN_ITEMS],
+            "criticalPath": _get_list(found, "criticalPath")[:MAX_PLAN_ITEMS],
             "eta": found["eta"],
-            "problems": _list(found, "problems")[:MOST],
+            "problems": _get_list(found, "problems")[:MAX_PLAN_ITEMS],
         }
     )
 
 
-async def status(call: Call, wanted: StatusWanted) -> StatusTold:
-    _, batch, tasks = await told(call.office, wanted.batch)
-    if words := wanted.tasks:
-        names = await call.office.look(
-            lambda desk: {the_task(the_batch(desk.ahead(), batch.id), word).task.id for word in words}
+async def status(call: ToolCall, params: StatusParams) -> StatusResult:
+    _, batch, tasks = await describe_batch(call.session, params.batch)
+    if words := params.tasks:
+        names = await call.session.query(
+            lambda desk: {
+                resolve_task(resolve_batch(desk.preview_state(), batch.id), word).task.id for word in words
+            }
         )
         tasks = [task for task in tasks if task["taskId"] in names]
-    if wanted.only:
-        tasks = [task for task in tasks if task["status"] in wanted.only]
-    here, more = paged(tasks, wanted.skip, wanted.limit)
-    return StatusTold(batch=batch, tasks=tasks_told(here), more=more)
+    if params.only:
+        tasks = [task for task in tasks if task["status"] in params.only]
+    here, more = paginate(tasks, params.skip, params.limit)
+    return StatusResult(batch=batch, tasks=build_task_results(here), more=more)
 
 
-async def history(call: Call, wanted: HistoryWanted) -> HistoryTold:
-    found = await listed(call.office, tasks=False, limit=wanted.limit)
-    batches = _list(found, "batches")
-    seen = [(batch, await outline(call.office, str(batch["id"]))) for batch in batches]
-    total = await call.office.look(lambda desk: len(desk.ahead().batches))
-    return HistoryTold(
+async def history(call: ToolCall, params: HistoryParams) -> HistoryResult:
+    found = await list_batches(call.session, tasks=False, limit=params.limit)
+    batches = _get_list(found, "batches")
+    seen = [(batch, await read_batch_snapshot(call.session, str(batch["id"]))) for batch in batches]
+    total = await call.session.query(lambda desk: len(desk.preview_state().batches))
+    return HistoryResult(
         engine=found["engine"] is not None,
-        batches=[batch_told(batch, outlined) for batch, outlined in seen],
+        batches=[build_batch_result(batch, outlined) for batch, outlined in seen],
         more=max(0, total - len(batches)),
     )
 
 
-async def explain(call: Call, wanted: OfTask) -> ExplainTold:
-    found = await explained(call.office, wanted.batch, wanted.task)
-    return ExplainTold.model_validate({**found, "attempts": _list(found, "attempts")[-ATTEMPTS:]})
+async def explain(call: ToolCall, params: TaskParams) -> ExplainResult:
+    found = await explained(call.session, params.batch, params.task)
+    return ExplainResult.model_validate({**found, "attempts": _get_list(found, "attempts")[-MAX_ATTEMPTS:]})
 
 
-def paged(all_of_it: Sequence[T], skip: int, limit: int) -> tuple[Sequence[T], int]:
+def paginate(items: Sequence[T], skip: int, limit: int) -> tuple[Sequence[T], int]:
     """A page, and how many come after it."""
-    return all_of_it[skip : skip + limit], max(0, len(all_of_it) - skip - limit)
+    return items[skip : skip + limit], max(0, len(items) - skip - limit)
 
 
-def _list(found: Json, name: str) -> Sequence[Json]:
+def _get_list(found: Json, name: str) -> Sequence[Json]:
     value = found[name]
     assert isinstance(value, Sequence)
     return value

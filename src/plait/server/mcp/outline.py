@@ -5,30 +5,30 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 
-from plait.core.explain import standing
+from plait.core.explain import explain_status
 from plait.core.frozen import dataclass
 from plait.core.state import BatchState, State
 from plait.core.task import Step
-from plait.core.views import batch_standing, waits_for_person
-from plait.server.acts.batches import one
-from plait.server.acts.naming import the_batch
-from plait.server.mcp.told import BatchTold, TaskTold
+from plait.core.views import find_batch_status, waits_for_person
+from plait.server.acts.batches import read_batch
+from plait.server.acts.naming import resolve_batch
+from plait.server.mcp.told import BatchStatusResult, TaskStatusResult
 from plait.server.mcp.tool import Json
-from plait.server.office import Office
+from plait.server.office import ProjectSession
 
 # Of each task: its status, what it waits on, and its attempt.
-Stands = Mapping[str, tuple[str, str, int]]
+TaskStates = Mapping[str, tuple[str, str, int]]
 
 
 @dataclass(frozen=True, slots=True)
-class Glance:
+class BatchSummary:
     """How far a batch is: cheap, however many tasks it has. `person`: it goes no further without one."""
 
     batch: str
     status: str
     reason: str
     ended: bool
-    person: bool
+    needs_person: bool
     publishing: bool
     settled: int
     total: int
@@ -36,69 +36,79 @@ class Glance:
 
 
 @dataclass(frozen=True, slots=True)
-class Outline:
+class BatchSnapshot:
     """`mark` is the same as long as nothing has moved."""
 
-    glance: Glance
-    stands: Stands
+    summary: BatchSummary
+    tasks: TaskStates
 
     @property
-    def mark(self) -> str:
-        now = self.glance
-        said = repr((now.batch, now.status, now.person, now.publishing, sorted(self.stands.items())))
-        return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    def fingerprint(self) -> str:
+        now = self.summary
+        text = repr((now.batch, now.status, now.needs_person, now.publishing, sorted(self.tasks.items())))
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
-    def moved(self, since: Outline) -> list[str]:
-        return [name for name, stands in self.stands.items() if since.stands.get(name) != stands]
-
-
-async def glance(office: Office, batch: str) -> Glance:
-    return await office.look(lambda desk: glanced(state := desk.ahead(), the_batch(state, batch)))
+    def changed_since(self, since: BatchSnapshot) -> list[str]:
+        return [name for name, stands in self.tasks.items() if since.tasks.get(name) != stands]
 
 
-async def outline(office: Office, batch: str | None) -> Outline:
+async def read_batch_summary(session: ProjectSession, batch: str) -> BatchSummary:
+    return await session.query(
+        lambda desk: summarize_batch(state := desk.preview_state(), resolve_batch(state, batch))
+    )
+
+
+async def read_batch_snapshot(session: ProjectSession, batch: str | None) -> BatchSnapshot:
     """None: of the newest batch. Raises UnknownError."""
-    return await office.look(lambda desk: outlined(state := desk.ahead(), the_batch(state, batch)))
+    return await session.query(
+        lambda desk: build_batch_snapshot(state := desk.preview_state(), resolve_batch(state, batch))
+    )
 
 
-def glanced(state: State, batch: BatchState) -> Glance:
-    status, reason = batch_standing(batch)
+def summarize_batch(state: State, batch: BatchState) -> BatchSummary:
+    status, reason = find_batch_status(batch)
     asked = [task.status is not None for task in batch.tasks if task.task.entrant is None]
-    return Glance(
+    return BatchSummary(
         batch.id,
         status.value,
         reason,
         ended=batch.ended is not None,
-        person=batch.ended is None and waits_for_person(state, batch),
-        publishing=batch.wish is not None or batch.publishing is not None,
+        needs_person=batch.ended is None and waits_for_person(state, batch),
+        publishing=batch.requested_publish is not None or batch.publishing is not None,
         settled=sum(asked),
         total=len(asked),
         working=len(batch.alive),
     )
 
 
-def outlined(state: State, batch: BatchState) -> Outline:
-    stands = dict[str, tuple[str, str, int]]()
+def build_batch_snapshot(state: State, batch: BatchState) -> BatchSnapshot:
+    tasks = dict[str, tuple[str, str, int]]()
     for task in batch.tasks:
-        now = standing(state, batch, task)
-        attempt = task.numbers.get(Step.WRITE, 0)
-        stands[task.task.id] = (now.status.value, now.on.value if now.on else "", attempt)
-    return Outline(glanced(state, batch), stands)
+        now = explain_status(state, batch, task)
+        attempt = task.attempt_counts.get(Step.WRITE, 0)
+        tasks[task.task.id] = (now.status.value, now.waiting.value if now.waiting else "", attempt)
+    return BatchSnapshot(summarize_batch(state, batch), tasks)
 
 
-async def told(office: Office, batch: str | None) -> tuple[Outline, BatchTold, list[Json]]:
+async def describe_batch(
+    session: ProjectSession, batch: str | None
+) -> tuple[BatchSnapshot, BatchStatusResult, list[Json]]:
     """One batch as tools tell it, and all of its tasks as the HTTP interface does. Raises UnknownError."""
-    seen = await outline(office, batch)
-    found = await one(office, seen.glance.batch)
+    snapshot = await read_batch_snapshot(session, batch)
+    found = await read_batch(session, snapshot.summary.batch)
     tasks = found["tasks"]
     assert isinstance(tasks, list)
-    return seen, batch_told(found, seen), tasks
+    return snapshot, build_batch_result(found, snapshot), tasks
 
 
-def batch_told(found: Mapping[str, object], seen: Outline) -> BatchTold:
-    beside = {"reason": seen.glance.reason, "needsPerson": seen.glance.person, "mark": seen.mark}
-    return BatchTold.model_validate({**found, **beside})
+def build_batch_result(found: Mapping[str, object], snapshot: BatchSnapshot) -> BatchStatusResult:
+    extra = {
+        "reason": snapshot.summary.reason,
+        "needsPerson": snapshot.summary.needs_person,
+        "mark": snapshot.fingerprint,
+    }
+    return BatchStatusResult.model_validate({**found, **extra})
 
 
-def tasks_told(tasks: Sequence[Json]) -> list[TaskTold]:
-    return [TaskTold.model_validate(task) for task in tasks]
+def build_task_results(tasks: Sequence[Json]) -> list[TaskStatusResult]:
+    return [TaskStatusResult.model_validate(task) for task in tasks]

@@ -7,36 +7,36 @@ from functools import partial
 import msgspec
 
 from plait.core.task import Step
-from plait.front.reading.neutral import neutral
-from plait.server.acts.reading import diff as compared, log, prints_objects
-from plait.server.mcp.told import DiffTold, LogsTold
-from plait.server.mcp.tool import Call
-from plait.server.mcp.wanted import LONG, SHORT, DiffWanted, LogsWanted
+from plait.front.reading.neutral import strip_ansi
+from plait.server.acts.reading import read_diff as compared, read_log, prints_json_events
+from plait.server.mcp.told import DiffResult, LogsResult
+from plait.server.mcp.tool import ToolCall
+from plait.server.mcp.wanted import MAX_OUTPUT_LENGTH, DEFAULT_OUTPUT_LENGTH, DiffParams, LogsParams
 
-FILES = 200  # that are listed
+MAX_DIFF_FILES = 200  # that are listed
 
 
-async def logs(call: Call, wanted: LogsWanted) -> LogsTold:
+async def logs(call: ToolCall, params: LogsParams) -> LogsResult:
     """With an offset a page from there on, else the end: of that, no more than the lines that were asked for."""
-    start = -LONG if wanted.offset is None else wanted.offset
+    start = -MAX_OUTPUT_LENGTH if params.offset is None else params.offset
     read = partial(
-        log,
-        call.office,
-        wanted.batch,
-        wanted.task,
+        read_log,
+        call.session,
+        params.batch,
+        params.task,
         start=start,
-        most=LONG,
-        attempt=wanted.attempt,
-        step=Step(wanted.step),
+        most=MAX_OUTPUT_LENGTH,
+        attempt=params.attempt,
+        step=Step(params.step),
     )
     found = await read()
     text = found.text
-    if not wanted.raw and await prints_objects(call.office, found.attempt):
+    if not params.raw and await prints_json_events(call.session, found.attempt):
         found = await read(events=True)
-        text = _spoken(found.text)
-    whole = neutral(text)
-    kept = whole[-LONG:] if wanted.offset is not None else _end(whole, wanted.lines)
-    return LogsTold(
+        text = _event_texts(found.text)
+    whole = strip_ansi(text)
+    kept = whole[-MAX_OUTPUT_LENGTH:] if params.offset is not None else _tail(whole, params.lines)
+    return LogsResult(
         batch_id=found.attempt.batch,
         task_id=found.attempt.task,
         step=found.attempt.step.value,
@@ -44,36 +44,36 @@ async def logs(call: Call, wanted: LogsWanted) -> LogsTold:
         text=kept,
         next=found.next,
         ended=found.ended,
-        note=_note(left_out=found.offset > max(start, 0) or len(kept) < len(whole)),
+        note=_truncation_note(left_out=found.offset > max(start, 0) or len(kept) < len(whole)),
     )
 
 
-async def diff(call: Call, wanted: DiffWanted) -> DiffTold:
-    found = await compared(call.office, wanted.batch, wanted.task)
+async def diff(call: ToolCall, params: DiffParams) -> DiffResult:
+    found = await compared(call.session, params.batch, params.task)
     text, files = str(found["diff"]), found["files"]
     assert isinstance(files, list)
-    end = wanted.offset + wanted.most
-    shown = text[wanted.offset : end] if wanted.text else ""
-    left = len(text) - end if wanted.text else 0
-    return DiffTold.model_validate(
+    end = params.offset + params.most
+    shown = text[params.offset : end] if params.text else ""
+    left = len(text) - end if params.text else 0
+    return DiffResult.model_validate(
         {
             **found,
-            "files": files[:FILES],
-            "more": len(files[FILES:]),
+            "files": files[:MAX_DIFF_FILES],
+            "more": len(files[MAX_DIFF_FILES:]),
             "text": shown,
             "note": f"{left} more characters: offset {end} reads on." if left > 0 else None,
         }
     )
 
 
-def _spoken(events: str) -> str:
+def _event_texts(events: str) -> str:
     """A line for each thing that was said or done."""
     return "".join(f"{msgspec.json.decode(line)['entry']['text']}\n" for line in events.splitlines())
 
 
-def _end(text: str, lines: int) -> str:
-    return "".join(text.splitlines(keepends=True)[-lines:])[-SHORT:]
+def _tail(text: str, lines: int) -> str:
+    return "".join(text.splitlines(keepends=True)[-lines:])[-DEFAULT_OUTPUT_LENGTH:]
 
 
-def _note(*, left_out: bool) -> str | None:
+def _truncation_note(*, left_out: bool) -> str | None:
     return "What came before is left out; offset 0 reads from the beginning." if left_out else None

@@ -4,54 +4,56 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from plait.front.refusals import UnknownError
-from plait.server.acts.settings import shown
-from plait.server.acts.tasks import listed
-from plait.server.mcp.looking import paged
-from plait.server.mcp.told_sources import Given, ListTold, SettingsTold
-from plait.server.mcp.tool import Call
-from plait.server.mcp.wanted import ListWanted, SettingsWanted
-from plait.sources.model import Mark
+from plait.front.refusals import NotFoundError
+from plait.server.acts.settings import read_project_settings
+from plait.server.acts.tasks import list_source_tasks
+from plait.server.mcp.looking import paginate
+from plait.server.mcp.told_sources import GivenResult, ListResult, SettingsResult
+from plait.server.mcp.tool import ToolCall
+from plait.server.mcp.wanted import ListParams, SettingsParams
+from plait.sources.model import SourceStatus
 
-PROBLEMS = 50
-_CLOSED = frozenset(mark.value for mark in Mark if mark.closed)
+MAX_PROBLEMS = 50
+_CLOSED_STATUSES = frozenset(mark.value for mark in SourceStatus if mark.is_closed)
 
 
-async def list_tasks(call: Call, wanted: ListWanted) -> ListTold:
+async def list_tasks(call: ToolCall, params: ListParams) -> ListResult:
     """Groups are not listed: they are not run themselves."""
-    found = await listed(call.office)
+    found = await list_source_tasks(call.session)
     tasks, problems = found["tasks"], found["problems"]
     assert isinstance(tasks, list)
     assert isinstance(problems, list)
-    fitting = [task for task in tasks if _fits(task, wanted)]
-    here, more = paged(fitting, wanted.skip, wanted.limit)
-    return ListTold.model_validate(
-        {"tasks": here, "total": len(fitting), "more": more, "problems": problems[:PROBLEMS]}
+    fitting = [task for task in tasks if _matches(task, params)]
+    here, more = paginate(fitting, params.skip, params.limit)
+    return ListResult.model_validate(
+        {"tasks": here, "total": len(fitting), "more": more, "problems": problems[:MAX_PROBLEMS]}
     )
 
 
-def _fits(task: Mapping[str, object], wanted: ListWanted) -> bool:
-    if task["parts"] or (task["status"] in _CLOSED and not wanted.complete):
+def _matches(task: Mapping[str, object], params: ListParams) -> bool:
+    if task["parts"] or (task["status"] in _CLOSED_STATUSES and not params.complete):
         return False
     said = f"{task['id']} {task['title']}".lower()
-    return wanted.words is None or wanted.words.lower() in said
+    return params.words is None or params.words.lower() in said
 
 
-async def settings(call: Call, wanted: SettingsWanted) -> SettingsTold:
-    found = await shown(call.office)
+async def settings(call: ToolCall, params: SettingsParams) -> SettingsResult:
+    found = await read_project_settings(call.session)
     given = found.pop("given")
     assert isinstance(given, Mapping)
-    names = _known(wanted.names or (), list(found)) or list(found)
-    return SettingsTold(
+    names = _check_names(params.names or (), list(found)) or list(found)
+    return SettingsResult(
         settings={name: found[name] for name in names},
         given={
-            name: Given.model_validate(given[name]) for name in names if given[name]["layer"] != "default"
+            name: GivenResult.model_validate(given[name])
+            for name in names
+            if given[name]["layer"] != "default"
         },
     )
 
 
-def _known(names: Sequence[str], there: Sequence[str]) -> Sequence[str]:
+def _check_names(names: Sequence[str], there: Sequence[str]) -> Sequence[str]:
     for name in names:
         if name not in there:
-            raise UnknownError(f"there is no setting {name[:80]}", hint=f"There are {', '.join(there)}.")
+            raise NotFoundError(f"there is no setting {name[:80]}", hint=f"There are {', '.join(there)}.")
     return names

@@ -10,36 +10,38 @@ from anyio import BrokenResourceError, ClosedResourceError
 from mcp.server import Server
 from mcp.server.stdio import stdio_server
 
-from plait.server.mcp.reach import EVERYTHING, Reach
-from plait.server.mcp.serving import Context, serving
-from plait.server.mcp.tool import Call, Tool
-from plait.server.office import Office
-from plait.wiring import Place
-from plait.wiring.projects import project_id
+from plait.server.mcp.reach import FULL_SCOPE, AccessScope
+from plait.server.mcp.serving import Context, create_mcp_server
+from plait.server.mcp.tool import ToolCall, Tool
+from plait.server.office import ProjectSession
+from plait.wiring import RepoLocation
+from plait.wiring.projects import compute_project_id
 
 
-def serve_stdio(place: Place, reach: Reach) -> None:
+def serve_stdio(place: RepoLocation, scope: AccessScope) -> None:
     """Batches go on when it ends. Raises PlaitError where the journal can't be read."""
-    note = "" if reach == EVERYTHING else f"Only tools that change nothing are offered: {reach.held}."
+    note = (
+        "" if scope == FULL_SCOPE else f"Only tools that change nothing are offered: {scope.denial_reason}."
+    )
     if note:
         print(f"plait mcp: {note}", file=sys.stderr)  # noqa: T201 - the output belongs to the protocol
-    asyncio.run(_serve(place, reach, note))
+    asyncio.run(_serve_session(place, scope, note))
 
 
-async def _serve(place: Place, reach: Reach, note: str) -> None:
-    office = Office(project_id(place), place, tends=reach == EVERYTHING)
-    await office.open()
+async def _serve_session(place: RepoLocation, scope: AccessScope, note: str) -> None:
+    session = ProjectSession(compute_project_id(place), place, start_engine=scope == FULL_SCOPE)
+    await session.open()
 
-    async def here(context: Context, _: Tool) -> Call:
-        return Call(office, context.session.report_progress, over=asyncio.Event())
+    async def make_call(context: Context, _: Tool) -> ToolCall:
+        return ToolCall(session, context.session.report_progress, closing=asyncio.Event())
 
     try:
-        await _exchange(serving(here, lambda _: reach, note=note))
+        await _run_stdio(create_mcp_server(make_call, lambda _: scope, note=note))
     finally:
-        await office.close()
+        await session.close()
 
 
-async def _exchange(server: Server[Any]) -> None:
+async def _run_stdio(server: Server[Any]) -> None:
     """The SDK keeps the output to itself: what anybody else prints meanwhile goes to the standard error."""
     try:
         async with stdio_server() as (read, write):

@@ -6,192 +6,199 @@ from collections.abc import Mapping
 
 from plait.server.mcp import looking, reading, sources, steering
 from plait.server.mcp.told import (
-    AnswersTold,
-    DiffTold,
-    ExplainTold,
-    HistoryTold,
-    LogsTold,
-    RunTold,
-    ShipTold,
-    StatusTold,
-    WaitTold,
+    ActionsResult,
+    DiffResult,
+    ExplainResult,
+    HistoryResult,
+    LogsResult,
+    RunResult,
+    PublishResult,
+    StatusResult,
+    WaitResult,
 )
-from plait.server.mcp.told_sources import ListTold, PlanTold, SettingsTold
-from plait.server.mcp.tool import Tool, tool
+from plait.server.mcp.told_sources import ListResult, PlanPreviewResult, SettingsResult
+from plait.server.mcp.tool import Tool, define_tool
 from plait.server.mcp.waiting import wait
 from plait.server.mcp.wanted import (
-    ApproveWanted,
-    DiffWanted,
-    DropWanted,
-    FeedbackWanted,
-    HistoryWanted,
-    ListWanted,
-    LogsWanted,
-    OfBatch,
-    OfTask,
-    PlanWanted,
-    RetryWanted,
-    RunWanted,
-    SettingsWanted,
-    ShipWanted,
-    SomeTasks,
-    StatusWanted,
-    WaitWanted,
+    ApproveParams,
+    DiffParams,
+    DropParams,
+    FeedbackParams,
+    HistoryParams,
+    ListParams,
+    LogsParams,
+    BatchParams,
+    TaskParams,
+    PlanParams,
+    RetryParams,
+    RunParams,
+    SettingsParams,
+    PublishParams,
+    CancelParams,
+    StatusParams,
+    WaitParams,
 )
 
-_LOOKING = (
-    tool(
+_READ_TOOLS = (
+    define_tool(
         "list",
         "The tasks of this repository's sources: id, title, how far each is, and where it is written.",
-        ListWanted,
-        ListTold,
+        ListParams,
+        ListResult,
         sources.list_tasks,
-        reads=True,
+        read_only=True,
     ),
-    tool(
+    define_tool(
         "plan",
         "What a batch of these tasks would be: needs, waves, files that keep tasks apart, and problems. Starts nothing.",
-        PlanWanted,
-        PlanTold,
+        PlanParams,
+        PlanPreviewResult,
         looking.plan,
-        reads=True,
-        fresh=True,
+        read_only=True,
+        needs_fetch=True,
     ),
-    tool(
+    define_tool(
         "status",
         "One batch: where it and its tasks stand, and why. A task is queued, waiting, running, verifying or merging, or it "
         "has ended: done, failed, timed_out, blocked, skipped, conflicted, cancelled; interrupted ones wait for resume.",
-        StatusWanted,
-        StatusTold,
+        StatusParams,
+        StatusResult,
         looking.status,
-        reads=True,
+        read_only=True,
     ),
-    tool(
-        "history", "All batches, the newest first.", HistoryWanted, HistoryTold, looking.history, reads=True
+    define_tool(
+        "history",
+        "All batches, the newest first.",
+        HistoryParams,
+        HistoryResult,
+        looking.history,
+        read_only=True,
     ),
-    tool(
+    define_tool(
         "wait",
         "Wait until a batch is over, needs a person, or (until: change) anything moved. Use it instead of asking status "
         "again and again; `time` means that nothing of it was so yet.",
-        WaitWanted,
-        WaitTold,
+        WaitParams,
+        WaitResult,
         wait,
-        reads=True,
+        read_only=True,
     ),
-    tool(
+    define_tool(
         "explain",
         "Why a task is where it is: its needs, its attempts and how each ended, and what would get it further.",
-        OfTask,
-        ExplainTold,
+        TaskParams,
+        ExplainResult,
         looking.explain,
-        reads=True,
+        read_only=True,
     ),
-    tool(
+    define_tool(
         "logs",
         "What an attempt of a task printed: its last lines, or from an offset on.",
-        LogsWanted,
-        LogsTold,
+        LogsParams,
+        LogsResult,
         reading.logs,
-        reads=True,
+        read_only=True,
     ),
-    tool(
+    define_tool(
         "diff",
         "What a task changed, also while it is at it, or what the whole batch changed.",
-        DiffWanted,
-        DiffTold,
+        DiffParams,
+        DiffResult,
         reading.diff,
-        reads=True,
+        read_only=True,
     ),
-    tool(
+    define_tool(
         "settings",
         "The settings in force, by the names that plan and run take, and who gave each.",
-        SettingsWanted,
-        SettingsTold,
+        SettingsParams,
+        SettingsResult,
         sources.settings,
-        reads=True,
+        read_only=True,
     ),
 )
 
-_STEERING = (
-    tool(
+_ACTION_TOOLS = (
+    define_tool(
         "run",
         "Start a batch of tasks. It returns as soon as the batch is accepted; the batch goes on by itself. It costs what "
         "the agents cost. Refused while another open batch has one of the tasks.",
-        RunWanted,
-        RunTold,
+        RunParams,
+        RunResult,
         steering.run,
-        far=True,
-        fresh=True,
+        open_world=True,
+        needs_fetch=True,
     ),
-    tool(
+    define_tool(
         "cancel",
         "End what runs and give it up: the named tasks, or without names the whole batch.",
-        SomeTasks,
-        AnswersTold,
+        CancelParams,
+        ActionsResult,
         steering.cancel,
-        undoes=True,
-        again=True,
+        destructive=True,
+        idempotent=True,
     ),
-    tool(
+    define_tool(
         "pause",
         "Start nothing new in a batch; what runs goes on.",
-        OfBatch,
-        AnswersTold,
+        BatchParams,
+        ActionsResult,
         steering.pause,
-        again=True,
+        idempotent=True,
     ),
-    tool("unpause", "Let a paused batch go on.", OfBatch, AnswersTold, steering.unpause, again=True),
-    tool(
+    define_tool(
+        "unpause", "Let a paused batch go on.", BatchParams, ActionsResult, steering.unpause, idempotent=True
+    ),
+    define_tool(
         "resume",
         "Take up the interrupted tasks of a batch; what is done stays done.",
-        OfBatch,
-        AnswersTold,
+        BatchParams,
+        ActionsResult,
         steering.resume,
-        again=True,
+        idempotent=True,
     ),
-    tool(
+    define_tool(
         "approve",
         "Let the next task of a queue start, or the named ones. It is a person's word: ask before you give it.",
-        ApproveWanted,
-        AnswersTold,
+        ApproveParams,
+        ActionsResult,
         steering.approve,
     ),
-    tool(
+    define_tool(
         "retry",
         "Take up tasks that have ended without being done, and with them what they held back.",
-        RetryWanted,
-        AnswersTold,
+        RetryParams,
+        ActionsResult,
         steering.retry,
-        far=True,
+        open_world=True,
     ),
-    tool(
+    define_tool(
         "feedback",
         "Give a task a new attempt with these words, or answer its question. An answer to a question about money pays.",
-        FeedbackWanted,
-        AnswersTold,
+        FeedbackParams,
+        ActionsResult,
         steering.feedback,
-        far=True,
+        open_world=True,
     ),
-    tool(
+    define_tool(
         "drop",
         "Go on without these tasks; what they merged is taken out of the batch branch.",
-        DropWanted,
-        AnswersTold,
+        DropParams,
+        ActionsResult,
         steering.drop,
-        undoes=True,
-        again=True,
+        destructive=True,
+        idempotent=True,
     ),
-    tool(
+    define_tool(
         "pull_request",
         "Push the batch branch and open a pull request, or bring the one that is open up to date. Others will see it. It "
         "returns when that is done, or under way for 45 seconds.",
-        ShipWanted,
-        ShipTold,
+        PublishParams,
+        PublishResult,
         steering.pull_request,
-        again=True,
-        far=True,
+        idempotent=True,
+        open_world=True,
     ),
 )
 
-TOOLS: tuple[Tool, ...] = (*_LOOKING, *_STEERING)
-BY_NAME: Mapping[str, Tool] = {tool.name: tool for tool in TOOLS}
+TOOLS: tuple[Tool, ...] = (*_READ_TOOLS, *_ACTION_TOOLS)
+TOOLS_BY_NAME: Mapping[str, Tool] = {tool.name: tool for tool in TOOLS}

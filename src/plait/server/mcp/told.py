@@ -6,12 +6,12 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
-from plait.server.mcp.tool import Told
+from plait.server.mcp.tool import ToolResult
 
-_TITLE, _WORDS = 300, 2000  # characters of a title, and of a reason
+_MAX_TITLE_LENGTH, _MAX_TEXT_LENGTH = 300, 2000  # characters of a title, and of a reason
 
 
-def _cut(most: int) -> BeforeValidator:
+def _truncate(most: int) -> BeforeValidator:
     def cut(said: object) -> object:
         if not isinstance(said, str) or len(said) <= most:
             return said
@@ -20,22 +20,22 @@ def _cut(most: int) -> BeforeValidator:
     return BeforeValidator(cut)
 
 
-Title = Annotated[str, _cut(_TITLE)]
-Words = Annotated[str, _cut(_WORDS)]
+TitleText = Annotated[str, _truncate(_MAX_TITLE_LENGTH)]
+LongText = Annotated[str, _truncate(_MAX_TEXT_LENGTH)]
 
 
-class Cost(Told):
+class CostResult(ToolResult):
     usd: float
     tokens: int
 
 
-class Diffstat(Told):
+class DiffstatResult(ToolResult):
     files: int
     added: int
     removed: int
 
 
-class Progress(Told):
+class ProgressResult(ToolResult):
     """How many tasks stand where; they sum to `total`."""
 
     total: int
@@ -53,106 +53,108 @@ class Progress(Told):
     percentage: int
 
 
-class TaskTold(Told):
+class TaskStatusResult(ToolResult):
     task_id: str
-    title: Title
+    title: TitleText
     status: str
-    reason: Words | None = None
+    reason: LongText | None = None
     agent: str | None = None
     attempt: int = 0
     started_at: str | None = None
     completed_at: str | None = None
-    cost: Cost | None = None
-    diffstat: Diffstat | None = None
+    cost: CostResult | None = None
+    diffstat: DiffstatResult | None = None
     branch: str | None = None
 
 
-class BatchTold(Told):
+class BatchStatusResult(ToolResult):
     id: str
     status: str
-    reason: Words = ""
+    reason: LongText = ""
     mode: str
     needs_person: Annotated[
         bool, Field(description="It goes no further until somebody approves, answers or unpauses.")
     ]
     branch: str | None
     pr_url: str | None
-    unshipped: Annotated[Words | None, Field(description="Why its branch could not be published.")] = None
+    unshipped: Annotated[LongText | None, Field(description="Why its branch could not be published.")] = None
     created_at: str
     completed_at: str | None
     eta: str | None
-    cost: Cost
-    progress: Progress
+    cost: CostResult
+    progress: ProgressResult
     mark: Annotated[str, Field(description="For the wait tool: what it stands for has been seen.")]
 
 
-class StatusTold(Told):
-    batch: BatchTold
-    tasks: list[TaskTold]
+class StatusResult(ToolResult):
+    batch: BatchStatusResult
+    tasks: list[TaskStatusResult]
     more: Annotated[int, Field(description="So many tasks follow those told here: see `skip`.")]
 
 
-class HistoryTold(Told):
+class HistoryResult(ToolResult):
     engine: Annotated[bool, Field(description="Whether one is at work: it is started when it is needed.")]
-    batches: list[BatchTold]
+    batches: list[BatchStatusResult]
     more: int
 
 
-class WaitTold(Told):
+class WaitResult(ToolResult):
     why: Annotated[
         Literal["ended", "person", "changed", "time"],
         Field(description="ended, needs a person, something moved, or the time was over."),
     ]
-    batch: BatchTold
-    changed: Annotated[list[TaskTold], Field(description="Tasks that moved while this waited; at most 50.")]
+    batch: BatchStatusResult
+    changed: Annotated[
+        list[TaskStatusResult], Field(description="Tasks that moved while this waited; at most 50.")
+    ]
 
 
-class Problem(Told):
+class ProblemResult(ToolResult):
     severity: str
-    message: Words
+    message: LongText
     file: str | None = None
     line: int | None = None
-    hint: Words | None = None
+    hint: LongText | None = None
 
 
-class Need(Told):
+class NeedResult(ToolResult):
     id: str
     kind: str
-    reason: Words | None = None
+    reason: LongText | None = None
     status: str | None = None
 
 
-class RunTold(Told):
-    batch: BatchTold
-    tasks: list[TaskTold]
+class RunResult(ToolResult):
+    batch: BatchStatusResult
+    tasks: list[TaskStatusResult]
     more: int
-    problems: list[Problem]
+    problems: list[ProblemResult]
 
 
-class Answered(Told):
+class ActionResult(ToolResult):
     task_id: Annotated[str | None, Field(description="null: it is about the batch.")] = None
     result: Annotated[
         str, Field(description="granted, refused (see reason), or accepted: safe, and not answered yet.")
     ]
-    reason: Words | None = None
+    reason: LongText | None = None
     status: Annotated[str | None, Field(description="Where it stands now.")] = None
     tasks: Annotated[list[str], Field(description="All that the request took up.")]
 
 
-class AnswersTold(Told):
+class ActionsResult(ToolResult):
     batch_id: str
-    results: list[Answered]
+    results: list[ActionResult]
 
 
-class ShipTold(AnswersTold):
+class PublishResult(ActionsResult):
     under_way: Annotated[bool, Field(description="It is not over yet: status tells later what became of it.")]
     branch: str | None = None
     commit: Annotated[str | None, Field(description="The commit that was published last.")] = None
     pr_url: str | None = None
-    unshipped: Annotated[Words | None, Field(description="Why it is not published.")] = None
+    unshipped: Annotated[LongText | None, Field(description="Why it is not published.")] = None
 
 
-class LogsTold(Told):
+class LogsResult(ToolResult):
     batch_id: str
     task_id: str
     step: str
@@ -163,7 +165,7 @@ class LogsTold(Told):
     note: Annotated[str | None, Field(description="What was left out, and how to read it.")] = None
 
 
-class Changed(Told):
+class ChangedFileResult(ToolResult):
     path: str
     before: str | None = None
     plus: int
@@ -171,20 +173,20 @@ class Changed(Told):
     binary: bool = False
 
 
-class DiffTold(Told):
+class DiffResult(ToolResult):
     batch_id: str
     task_id: str | None
     base: str | None = None
     tip: str | None = None
     plus: int
     minus: int
-    files: Annotated[list[Changed], Field(description="At most 200.")]
+    files: Annotated[list[ChangedFileResult], Field(description="At most 200.")]
     more: Annotated[int, Field(description="So many files are not listed.")]
     text: str
     note: Annotated[str | None, Field(description="What was cut, and how to read on.")] = None
 
 
-class TryTold(Told):
+class AttemptResult(ToolResult):
     step: str
     attempt: int
     agent: str | None = None
@@ -192,19 +194,19 @@ class TryTold(Told):
     completed_at: str | None = None
     category: str | None = None
     exit_code: int | None = None
-    detail: Words | None = None
+    detail: LongText | None = None
     ended_for: str | None = None
-    retried_for: Words | None = None
+    retried_for: LongText | None = None
 
 
-class ExplainTold(Told):
+class ExplainResult(ToolResult):
     batch_id: str
     task_id: str
-    title: Title
+    title: TitleText
     source: str | None
     status: str
-    reason: Words
+    reason: LongText
     waiting: Annotated[str | None, Field(description="What it waits on, in a word.")]
-    needs: list[Need]
-    attempts: Annotated[list[TryTold], Field(description="The last 20.")]
-    way: Annotated[Words, Field(description="What would get it further.")]
+    needs: list[NeedResult]
+    attempts: Annotated[list[AttemptResult], Field(description="The last 20.")]
+    way: Annotated[LongText, Field(description="What would get it further.")]

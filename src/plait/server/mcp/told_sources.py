@@ -6,62 +6,64 @@ from typing import Annotated
 
 from pydantic import Field
 
-from plait.server.mcp.told import Need, Problem, Title
-from plait.server.mcp.tool import Told
+from plait.server.mcp.told import NeedResult, ProblemResult, TitleText
+from plait.server.mcp.tool import ToolResult
 
 
-class InBatch(Told):
+class InBatchResult(ToolResult):
     batch_id: str
     task_id: str
     status: str
     shipped: Annotated[bool, Field(description="The batch branch was published.")]
 
 
-class SourceTask(Told):
+class SourceTaskResult(ToolResult):
     id: str
-    title: Title
+    title: TitleText
     status: Annotated[str, Field(description="As its source calls it: the file in the checkout.")]
     source: str | None = None
-    batch: Annotated[InBatch | None, Field(description="Where it stands in the newest batch that has it.")]
+    batch: Annotated[
+        InBatchResult | None, Field(description="Where it stands in the newest batch that has it.")
+    ]
 
 
-class ListTold(Told):
-    tasks: list[SourceTask]
+class ListResult(ToolResult):
+    tasks: list[SourceTaskResult]
     total: int
     more: int
-    problems: list[Problem]
+    problems: list[ProblemResult]
 
 
-class PlanTask(Told):
+class PlanTaskResult(ToolResult):
     id: str
-    title: Title
+    title: TitleText
     wave: int
-    needs: list[Need]
+    needs: list[NeedResult]
     touches: list[str]
     agent: str | None = None
 
 
-class Shared(Told):
+class SharedFileResult(ToolResult):
     file: str
     tasks: list[str]
 
 
-class PlanTold(Told):
+class PlanPreviewResult(ToolResult):
     ready: Annotated[bool, Field(description="It can be run as it is. If not, the problems say why.")]
-    tasks: list[PlanTask]
+    tasks: list[PlanTaskResult]
     more: int
     waves: Annotated[int, Field(description="How many there are; the tasks of one can run at the same time.")]
-    conflicts: Annotated[list[Shared], Field(description="Files that keep tasks apart.")]
+    conflicts: Annotated[list[SharedFileResult], Field(description="Files that keep tasks apart.")]
     critical_path: list[str]
     eta: Annotated[float | None, Field(description="Seconds, where history knows.")]
-    problems: list[Problem]
+    problems: list[ProblemResult]
 
 
-class Given(Told):
+class GivenResult(ToolResult):
     layer: str
     at: str | None = None
 
 
-class SettingsTold(Told):
+class SettingsResult(ToolResult):
     settings: Annotated[dict[str, object], Field(description="Times in seconds, sizes in bytes.")]
-    given: Annotated[dict[str, Given], Field(description="Who gave those that are not the defaults.")]
+    given: Annotated[dict[str, GivenResult], Field(description="Who gave those that are not the defaults.")]

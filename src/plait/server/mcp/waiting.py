@@ -7,46 +7,52 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Literal, TypeVar
 
-from plait.server.mcp.outline import Glance, glance, outline, tasks_told, told
-from plait.server.mcp.told import WaitTold
-from plait.server.mcp.tool import Call
-from plait.server.mcp.wanted import WaitWanted
+from plait.server.mcp.outline import (
+    BatchSummary,
+    read_batch_summary,
+    read_batch_snapshot,
+    build_task_results,
+    describe_batch,
+)
+from plait.server.mcp.told import WaitResult
+from plait.server.mcp.tool import ToolCall
+from plait.server.mcp.wanted import WaitParams
 
 T = TypeVar("T")
-Why = Literal["ended", "person", "changed"]
+WaitOutcome = Literal["ended", "person", "changed"]
 
-BREATH = 0.2  # seconds between two looks, however much happens
-SHARE = 4  # times as long as a look took, until the next one: the desk has others to answer
-GLANCE = 5.0  # the longest between two looks, though nobody says that anything happened
-MOST = 50  # tasks that are told
+MIN_WAIT_POLL_SECONDS = 0.2  # seconds between two looks, however much happens
+POLL_COST_FACTOR = 4  # times as long as a look took, until the next one: the desk has others to answer
+MAX_WAIT_POLL_SECONDS = 5.0  # the longest between two looks, though nobody says that anything happened
+MAX_CHANGED_TASKS = 50  # tasks that are told
 
 
-async def wait(call: Call, wanted: WaitWanted) -> WaitTold:
+async def wait(call: ToolCall, params: WaitParams) -> WaitResult:
     """Returns when it is so, or when the time is over. Raises UnknownError, or what keeps engines from staying."""
-    first = await outline(call.office, wanted.batch)
-    batch, known, settled = first.glance.batch, wanted.mark or first.mark, first.glance.settled
+    first = await read_batch_snapshot(call.session, params.batch)
+    batch, fingerprint, settled = first.summary.batch, params.mark or first.fingerprint, first.summary.settled
 
-    async def look() -> Why | None:
+    async def look() -> WaitOutcome | None:
         nonlocal settled
-        if wanted.until == "change":
-            seen = await outline(call.office, batch)
-            now, moved = seen.glance, seen.mark != known
+        if params.until == "change":
+            seen = await read_batch_snapshot(call.session, batch)
+            now, moved = seen.summary, seen.fingerprint != fingerprint
         else:
-            now, moved = await glance(call.office, batch), False
+            now, moved = await read_batch_summary(call.session, batch), False
         if now.settled > settled:  # the protocol's progress only grows
             settled = now.settled
-            await _tell(call, now)
-        return "changed" if moved else _why(now, wanted)
+            await _report_progress(call, now)
+        return "changed" if moved else _choose_outcome(now, params)
 
-    why = await until(call, look, lambda found: found is not None, wanted.seconds)
-    last, batch_told, tasks = await told(call.office, batch)
-    moved = set(last.moved(first))
-    changed = [task for task in tasks if task["taskId"] in moved][:MOST]
-    return WaitTold(why=why or "time", batch=batch_told, changed=tasks_told(changed))
+    why = await poll_until(call, look, lambda found: found is not None, params.seconds)
+    last, batch_told, tasks = await describe_batch(call.session, batch)
+    moved = set(last.changed_since(first))
+    changed = [task for task in tasks if task["taskId"] in moved][:MAX_CHANGED_TASKS]
+    return WaitResult(why=why or "time", batch=batch_told, changed=build_task_results(changed))
 
 
-async def until(
-    call: Call, look: Callable[[], Awaitable[T]], holds: Callable[[T], bool], seconds: float
+async def poll_until(
+    call: ToolCall, look: Callable[[], Awaitable[T]], holds: Callable[[T], bool], seconds: float
 ) -> T:
     """What was seen last: what it holds of, or else what was so when the time was over, or the server about to end."""
     deadline = time.monotonic() + seconds
@@ -54,22 +60,24 @@ async def until(
         began = time.monotonic()
         seen = await look()
         took, left = time.monotonic() - began, deadline - time.monotonic()
-        if holds(seen) or left <= 0 or call.over.is_set():
+        if holds(seen) or left <= 0 or call.closing.is_set():
             return seen
-        await _news(call, min(left, GLANCE))
-        await asyncio.sleep(min(left, GLANCE, max(BREATH, SHARE * took)))
+        await _wait_for_change(call, min(left, MAX_WAIT_POLL_SECONDS))
+        await asyncio.sleep(
+            min(left, MAX_WAIT_POLL_SECONDS, max(MIN_WAIT_POLL_SECONDS, POLL_COST_FACTOR * took))
+        )
 
 
-def _why(now: Glance, wanted: WaitWanted) -> Why | None:
-    if now.ended:
+def _choose_outcome(summary: BatchSummary, params: WaitParams) -> WaitOutcome | None:
+    if summary.ended:
         return "ended"
-    return "person" if now.person and wanted.until == "end" else None
+    return "person" if summary.needs_person and params.until == "end" else None
 
 
-async def _news(call: Call, seconds: float) -> None:
-    if call.office.trouble is not None:
-        raise call.office.trouble
-    either = [asyncio.ensure_future(each) for each in (call.office.news(), call.over.wait())]
+async def _wait_for_change(call: ToolCall, seconds: float) -> None:
+    if call.session.error is not None:
+        raise call.session.error
+    either = [asyncio.ensure_future(each) for each in (call.session.wait_for_change(), call.closing.wait())]
     try:
         await asyncio.wait(either, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
     finally:
@@ -77,6 +85,6 @@ async def _news(call: Call, seconds: float) -> None:
             each.cancel()
 
 
-async def _tell(call: Call, now: Glance) -> None:
-    said = f"{now.settled} of {now.total} tasks ended, {now.working} at work"
-    await call.progress(now.settled, now.total, said)
+async def _report_progress(call: ToolCall, summary: BatchSummary) -> None:
+    message = f"{summary.settled} of {summary.total} tasks ended, {summary.working} at work"
+    await call.progress(summary.settled, summary.total, message)

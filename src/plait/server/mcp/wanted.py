@@ -7,42 +7,47 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
-from plait.core.wording import BODY_MOST, TITLE_MOST
-from plait.server.mcp.tool import Wanted
+from plait.core.wording import MAX_OVERRIDE_BODY_CHARS, MAX_OVERRIDE_TITLE_CHARS
+from plait.server.mcp.tool import ToolParams
 
-SHORT, LONG = 20_000, 64 << 10  # characters of a log or a diff in one answer: what is usual, and the most
-PATIENCE = 45  # seconds: hosts give up on a tool after a minute
-LONGEST = 600
+DEFAULT_OUTPUT_LENGTH, MAX_OUTPUT_LENGTH = (
+    20_000,
+    64 << 10,
+)  # characters of a log or a diff in one answer: what is usual, and the most
+WAIT_TOOL_SECONDS = 45  # seconds: hosts give up on a tool after a minute
+MAX_WAIT_TOOL_SECONDS = 600
 
 
-def _several(said: object) -> object:
+def _parse_list(value: object) -> object:
     """Some hosts put a list into a string, and some agents say one id where several are meant."""
-    if not isinstance(said, str):
-        return said
+    if not isinstance(value, str):
+        return value
     try:
-        read = json.loads(said) if said.startswith("[") else None
+        read = json.loads(value) if value.startswith("[") else None
     except (ValueError, RecursionError):
         read = None
-    return read if isinstance(read, list) else [said]
+    return read if isinstance(read, list) else [value]
 
 
-Batch = Annotated[
+BatchArg = Annotated[
     str | None,
     Field(description="The batch's id, or the beginning of it. Left out: the newest batch.", max_length=200),
 ]
-Name = Annotated[str, Field(min_length=1, max_length=1000)]
-Task = Annotated[Name, Field(description="The task's id, or the beginning of it.")]
+NameArg = Annotated[str, Field(min_length=1, max_length=1000)]
+TaskArg = Annotated[NameArg, Field(description="The task's id, or the beginning of it.")]
 # None of them named is a mistake, where leaving them out means all.
-Names = Annotated[tuple[Name, ...], Field(min_length=1, max_length=10_000), BeforeValidator(_several)]
+NamesArg = Annotated[
+    tuple[NameArg, ...], Field(min_length=1, max_length=10_000), BeforeValidator(_parse_list)
+]
 Limit = Annotated[int, Field(description="At most so many tasks in the answer.", ge=1, le=500)]
 Skip = Annotated[int, Field(description="Leave out so many from the beginning, for the next page.", ge=0)]
 
 
-class OfBatch(Wanted):
-    batch: Batch = None
+class BatchParams(ToolParams):
+    batch: BatchArg = None
 
 
-class ListWanted(Wanted):
+class ListParams(ToolParams):
     words: Annotated[
         str | None, Field(description="Only tasks whose id or title has this in it.", max_length=200)
     ] = None
@@ -51,9 +56,10 @@ class ListWanted(Wanted):
     skip: Skip = 0
 
 
-class PlanWanted(Wanted):
+class PlanParams(ToolParams):
     tasks: Annotated[
-        Names | None, Field(description="Exact ids, as list tells them. Left out: all that are not complete.")
+        NamesArg | None,
+        Field(description="Exact ids, as list tells them. Left out: all that are not complete."),
     ] = None
     settings: Annotated[
         dict[str, object] | None,
@@ -63,9 +69,10 @@ class PlanWanted(Wanted):
     skip: Skip = 0
 
 
-class RunWanted(Wanted):
+class RunParams(ToolParams):
     tasks: Annotated[
-        Names | None, Field(description="Exact ids, as list tells them. Left out: all that are not complete.")
+        NamesArg | None,
+        Field(description="Exact ids, as list tells them. Left out: all that are not complete."),
     ] = None
     mode: Annotated[
         Literal["parallel", "queue"],
@@ -79,21 +86,21 @@ class RunWanted(Wanted):
     ] = None
 
 
-class StatusWanted(OfBatch):
-    tasks: Annotated[Names | None, Field(description="Only these tasks. Left out: all.")] = None
+class StatusParams(BatchParams):
+    tasks: Annotated[NamesArg | None, Field(description="Only these tasks. Left out: all.")] = None
     only: Annotated[
-        Names | None,
+        NamesArg | None,
         Field(description='Only tasks with one of these statuses, e.g. ["failed", "waiting"].'),
     ] = None
     limit: Limit = 50
     skip: Skip = 0
 
 
-class HistoryWanted(Wanted):
+class HistoryParams(ToolParams):
     limit: Annotated[int, Field(description="The newest so many.", ge=1, le=200)] = 20
 
 
-class WaitWanted(OfBatch):
+class WaitParams(BatchParams):
     until: Annotated[
         Literal["end", "change"],
         Field(
@@ -103,9 +110,11 @@ class WaitWanted(OfBatch):
     seconds: Annotated[
         float,
         Field(
-            description="The longest to wait; then the answer says `time`: call it again.", ge=0, le=LONGEST
+            description="The longest to wait; then the answer says `time`: call it again.",
+            ge=0,
+            le=MAX_WAIT_TOOL_SECONDS,
         ),
-    ] = PATIENCE
+    ] = WAIT_TOOL_SECONDS
     mark: Annotated[
         str | None,
         Field(
@@ -115,11 +124,11 @@ class WaitWanted(OfBatch):
     ] = None
 
 
-class OfTask(OfBatch):
-    task: Task
+class TaskParams(BatchParams):
+    task: TaskArg
 
 
-class LogsWanted(OfTask):
+class LogsParams(TaskParams):
     attempt: Annotated[int | None, Field(description="Which attempt. Left out: the newest.", ge=1)] = None
     step: Annotated[
         Literal["write", "verify"], Field(description="verify: what the verification printed.")
@@ -139,42 +148,47 @@ class LogsWanted(OfTask):
     ] = False
 
 
-class DiffWanted(OfBatch):
-    task: Annotated[Name | None, Field(description="Left out: what the whole batch changed.")] = None
+class DiffParams(BatchParams):
+    task: Annotated[NameArg | None, Field(description="Left out: what the whole batch changed.")] = None
     text: Annotated[bool, Field(description="False: only which files, and by how many lines.")] = True
     most: Annotated[
         int,
         Field(
-            description="At most so many characters of text; more is cut, and that is said.", ge=200, le=LONG
+            description="At most so many characters of text; more is cut, and that is said.",
+            ge=200,
+            le=MAX_OUTPUT_LENGTH,
         ),
-    ] = SHORT
+    ] = DEFAULT_OUTPUT_LENGTH
     offset: Annotated[
         int, Field(description="Leave out so many characters, to read on where it was cut.", ge=0)
     ] = 0
 
 
-class SomeTasks(OfBatch):
-    tasks: Annotated[Names | None, Field(description="Their ids. Left out: the whole batch is meant.")] = None
+class CancelParams(BatchParams):
+    tasks: Annotated[NamesArg | None, Field(description="Their ids. Left out: the whole batch is meant.")] = (
+        None
+    )
 
 
-class ApproveWanted(OfBatch):
-    tasks: Annotated[Names | None, Field(description="Left out: the task whose turn it is.")] = None
+class ApproveParams(BatchParams):
+    tasks: Annotated[NamesArg | None, Field(description="Left out: the task whose turn it is.")] = None
 
 
-class RetryWanted(OfBatch):
+class RetryParams(BatchParams):
     tasks: Annotated[
-        Names | None, Field(description="Left out: all that failed, timed out, conflicted or were cancelled.")
+        NamesArg | None,
+        Field(description="Left out: all that failed, timed out, conflicted or were cancelled."),
     ] = None
     agent: Annotated[
         str | None, Field(description="Let this agent try. Left out: as before.", max_length=200)
     ] = None
 
 
-class DropWanted(OfBatch):
-    tasks: Annotated[Names, Field(description="Their ids.")]
+class DropParams(BatchParams):
+    tasks: Annotated[NamesArg, Field(description="Their ids.")]
 
 
-class FeedbackWanted(OfTask):
+class FeedbackParams(TaskParams):
     text: Annotated[
         str,
         Field(
@@ -184,7 +198,7 @@ class FeedbackWanted(OfTask):
     ]
 
 
-class ShipWanted(OfBatch):
+class PublishParams(BatchParams):
     draft: Annotated[bool, Field(description="Open it as a draft.")] = False
     push: Annotated[bool, Field(description="Only push the branch, without a pull request.")] = False
     title: Annotated[
@@ -192,17 +206,17 @@ class ShipWanted(OfBatch):
         Field(
             description="The pull request's title. Left out: as it was said last, else plait's own.",
             min_length=1,
-            max_length=TITLE_MOST,
+            max_length=MAX_OVERRIDE_TITLE_CHARS,
         ),
     ] = None
     body: Annotated[
         str | None,
         Field(
             description="Its text, in markdown. Left out: as it was said last, else plait's own, with all tasks.",
-            max_length=BODY_MOST,
+            max_length=MAX_OVERRIDE_BODY_CHARS,
         ),
     ] = None
 
 
-class SettingsWanted(Wanted):
-    names: Annotated[Names | None, Field(description="Only these. Left out: all.")] = None
+class SettingsParams(ToolParams):
+    names: Annotated[NamesArg | None, Field(description="Only these. Left out: all.")] = None

@@ -8,11 +8,11 @@ from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
 from plait.server.acts import batches, views
-from plait.server.replies import reply
-from plait.server.routes.common import BatchId, InFreshRoom, InOffice, Key
+from plait.server.replies import make_response
+from plait.server.routes.common import BatchId, UpdatedSessionDep, SessionDep, IdempotencyKey
 from plait.server.shapes.batch import Batch, Batches, Created
-from plait.server.shapes.errors import MARKED, answers
-from plait.server.shapes.links import OF_BATCH, OF_BATCHES
+from plait.server.shapes.errors import CURSOR_HEADERS, document_responses
+from plait.server.shapes.links import BATCH_LINKS, BATCH_LIST_LINKS
 from plait.server.shapes.plan import BatchBody, PlanBody, PlanShape
 from plait.server.shapes.tasks import Standing
 from plait.server.shapes.views import GraphShape, TimelineShape
@@ -21,7 +21,7 @@ router = APIRouter(tags=["batches"])
 
 Limit = Annotated[int, Query(ge=1, le=10_000, description="So many of the newest")]
 
-Asked = Annotated[
+TaskFilter = Annotated[
     list[Annotated[str, Field(max_length=1_000)]],
     Query(
         default_factory=list,
@@ -32,77 +32,83 @@ Asked = Annotated[
 ]
 
 
-@router.post("/api/plan", operation_id="plan", responses=answers(PlanShape, 409))
-async def plan(office: InFreshRoom, body: PlanBody | None = None) -> Response:
+@router.post("/api/plan", operation_id="plan", responses=document_responses(PlanShape, 409))
+async def plan(session: UpdatedSessionDep, body: PlanBody | None = None) -> Response:
     """What a batch of these tasks would be. Nothing is started; where it can't be, errors among the problems say why."""
-    return reply(await batches.plan_preview(office, (body or PlanBody()).order()))
+    return make_response(await batches.preview_batch(session, (body or PlanBody()).to_spec()))
 
 
 @router.get(
-    "/api/batches", operation_id="listBatches", responses=answers(Batches, links=OF_BATCHES, headers=MARKED)
+    "/api/batches",
+    operation_id="listBatches",
+    responses=document_responses(Batches, links=BATCH_LIST_LINKS, headers=CURSOR_HEADERS),
 )
 async def listed(
-    office: InOffice,
+    session: SessionDep,
     limit: Limit = 100,
     tasks: Annotated[bool, Query(description="false: without their tasks")] = True,  # noqa: FBT002 - a word of the query
     unended: Annotated[bool, Query(alias="open", description="true: and older ones that are open")] = False,  # noqa: FBT002
 ) -> Response:
     """All batches, the newest first."""
-    told, mark = await batches.listed_at(office, tasks=tasks, limit=limit, unended=unended)
-    return reply(told, mark=mark)
+    body, cursor = await batches.list_batches_with_cursor(session, tasks=tasks, limit=limit, unended=unended)
+    return make_response(body, cursor=cursor)
 
 
 @router.post(
     "/api/batches",
     operation_id="createBatch",
     status_code=201,
-    responses=answers(
+    responses=document_responses(
         Created,
         409,
         status=201,
-        links=OF_BATCH,
+        links=BATCH_LINKS,
         also={202: {"model": Created, "description": "It is safe, and no engine has taken it yet"}},
     ),
 )
-async def create(office: InFreshRoom, body: BatchBody, key: Key = "") -> Response:
+async def create(session: UpdatedSessionDep, body: BatchBody, key: IdempotencyKey = "") -> Response:
     """Run these tasks: the answer comes when the batch is in the journal. Its `settings` count for this batch alone."""
-    told = await batches.create(office, body.order(), key=key)
-    return reply(told, 202 if told["accepted"] else 201)
+    created = await batches.create_batch(session, body.to_spec(), key=key)
+    return make_response(created, 202 if created["accepted"] else 201)
 
 
 @router.get(
     "/api/batches/{batch_id}",
     operation_id="getBatch",
-    responses=answers(Batch, 409, links=OF_BATCH, headers=MARKED),
+    responses=document_responses(Batch, 409, links=BATCH_LINKS, headers=CURSOR_HEADERS),
 )
-async def one(office: InOffice, batch_id: BatchId) -> Response:
+async def one(session: SessionDep, batch_id: BatchId) -> Response:
     """BATCH, the whole of it at one moment."""
-    told, mark = await batches.one_at(office, batch_id)
-    return reply(told, mark=mark)
+    body, cursor = await batches.read_batch_with_cursor(session, batch_id)
+    return make_response(body, cursor=cursor)
 
 
 @router.get(
     "/api/batches/{batch_id}/standing",
     operation_id="getStanding",
-    responses=answers(Standing, 409, headers=MARKED),
+    responses=document_responses(Standing, 409, headers=CURSOR_HEADERS),
 )
-async def standing(office: InOffice, batch_id: BatchId, asked: Asked) -> Response:
+async def standing(session: SessionDep, batch_id: BatchId, asked: TaskFilter) -> Response:
     """Where some of its tasks stand, as /api/tasks has it under `batch`: for those who heard that something happened to them.
     An id that it has not is left out, and an entrant is told only by its name.
     """
-    told, mark = await batches.standing_at(office, batch_id, asked)
-    return reply(told, mark=mark)
-
-
-@router.get("/api/batches/{batch_id}/graph", operation_id="getGraph", responses=answers(GraphShape, 409))
-async def graph(office: InOffice, batch_id: BatchId) -> Response:
-    """Its tasks with their statuses, and every edge between them with its reason."""
-    return reply(await views.graph(office, batch_id))
+    body, cursor = await batches.read_standing_with_cursor(session, batch_id, asked)
+    return make_response(body, cursor=cursor)
 
 
 @router.get(
-    "/api/batches/{batch_id}/timeline", operation_id="getTimeline", responses=answers(TimelineShape, 409)
+    "/api/batches/{batch_id}/graph", operation_id="getGraph", responses=document_responses(GraphShape, 409)
 )
-async def timeline(office: InOffice, batch_id: BatchId) -> Response:
+async def graph(session: SessionDep, batch_id: BatchId) -> Response:
+    """Its tasks with their statuses, and every edge between them with its reason."""
+    return make_response(await views.read_graph(session, batch_id))
+
+
+@router.get(
+    "/api/batches/{batch_id}/timeline",
+    operation_id="getTimeline",
+    responses=document_responses(TimelineShape, 409),
+)
+async def timeline(session: SessionDep, batch_id: BatchId) -> Response:
     """Who worked when, what waited, what was merged: for a chart."""
-    return reply(await views.line(office, batch_id))
+    return make_response(await views.read_timeline(session, batch_id))

@@ -6,10 +6,10 @@ from typing import Annotated
 
 from fastapi import Depends, Header, Path, Query, Request
 
-from plait.server.office import Office
-from plait.server.offices import Offices
+from plait.server.office import ProjectSession
+from plait.server.offices import SessionPool
 
-JSON_TYPE = "application/json"
+JSON_MEDIA_TYPE = "application/json"
 
 BatchId = Annotated[
     str, Path(max_length=200, description="A batch's id, or the beginning of one that no other has")
@@ -21,7 +21,7 @@ TaskName = Annotated[
 ProjectId = Annotated[
     str | None, Query(max_length=200, description="The project that is meant; none: the one served")
 ]
-Key = Annotated[
+IdempotencyKey = Annotated[
     str,
     Header(
         alias="Idempotency-Key",
@@ -31,18 +31,18 @@ Key = Annotated[
 ]
 
 
-def offices_of(request: Request) -> Offices:
-    offices: Offices = request.app.state.offices
-    return offices
+def get_session_pool(request: Request) -> SessionPool:
+    pool: SessionPool = request.app.state.offices
+    return pool
 
 
-async def _office(request: Request, project: ProjectId = None) -> Office:
-    return await offices_of(request).office(project)
+async def _get_session(request: Request, project: ProjectId = None) -> ProjectSession:
+    return await get_session_pool(request).get(project)
 
 
-async def _fresh(request: Request, project: ProjectId = None) -> Office:
-    return await offices_of(request).fresh(project)
+async def _get_updated_session(request: Request, project: ProjectId = None) -> ProjectSession:
+    return await get_session_pool(request).get_updated(project)
 
 
-InOffice = Annotated[Office, Depends(_office)]
-InFreshRoom = Annotated[Office, Depends(_fresh)]
+SessionDep = Annotated[ProjectSession, Depends(_get_session)]
+UpdatedSessionDep = Annotated[ProjectSession, Depends(_get_updated_session)]

@@ -12,18 +12,18 @@ from starlette.responses import HTMLResponse
 router = APIRouter()
 
 # OpenAPI's own shape, which has no type.
-Described = Mapping[str, Any]
+OpenApiObject = Mapping[str, Any]
 
 _METHODS = ("get", "post", "patch", "put", "delete")
 
 
 @router.get("/api/docs", include_in_schema=False)
 async def docs(request: Request) -> HTMLResponse:
-    return HTMLResponse(page(request.app.openapi()))
+    return HTMLResponse(render_docs(request.app.openapi()))
 
 
-def page(described: Described) -> str:
-    info = described["info"]
+def render_docs(document: OpenApiObject) -> str:
+    info = document["info"]
     title = f"{info['title']} {info['version']}"
     return "\n".join(
         [
@@ -31,77 +31,77 @@ def page(described: Described) -> str:
             f'<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title></head><body>',
             f"<h1>{escape(title)}</h1><p>{escape(info['description'])}</p>",
             '<p>For programs: <a href="/api/openapi.json">/api/openapi.json</a>.</p>',
-            *_routes(described),
+            *_render_routes(document),
             "<h2>Shapes</h2>",
-            *_shapes(described["components"]["schemas"]),
+            *_render_schemas(document["components"]["schemas"]),
             "</body></html>",
         ]
     )
 
 
-def _routes(described: Described) -> Iterator[str]:
+def _render_routes(document: OpenApiObject) -> Iterator[str]:
     section = ""
-    for path, methods in described["paths"].items():
+    for path, methods in document["paths"].items():
         for method in (each for each in _METHODS if each in methods):
-            told = methods[method]
-            if (tag := told["tags"][0]) != section:
+            operation = methods[method]
+            if (tag := operation["tags"][0]) != section:
                 section = tag
                 yield f"<h2>{escape(tag)}</h2>"
-            yield f'<h3 id="{escape(told["operationId"])}"><code>{method.upper()} {escape(path)}</code></h3>'
-            yield f"<p>{escape(told['description'])}</p>"
-            yield from _table(_parameters(told))
-            yield from _table(_responses(told))
+            yield f'<h3 id="{escape(operation["operationId"])}"><code>{method.upper()} {escape(path)}</code></h3>'
+            yield f"<p>{escape(operation['description'])}</p>"
+            yield from _render_table(_parameter_rows(operation))
+            yield from _render_table(_response_rows(operation))
 
 
-def _parameters(told: Described) -> list[tuple[str, str, str]]:
+def _parameter_rows(operation: OpenApiObject) -> list[tuple[str, str, str]]:
     found = [
         (each["name"], each["in"], each.get("description") or each.get("schema", {}).get("description", ""))
-        for each in told.get("parameters", ())
+        for each in operation.get("parameters", ())
     ]
-    body = told.get("requestBody")
-    shapes = [_named(each["schema"]) for each in body["content"].values()] if body else []
+    body = operation.get("requestBody")
+    shapes = [_type_name(each["schema"]) for each in body["content"].values()] if body else []
     return found + [("body", "JSON", shape) for shape in shapes]
 
 
-def _responses(told: Described) -> list[tuple[str, str, str]]:
+def _response_rows(operation: OpenApiObject) -> list[tuple[str, str, str]]:
     return [
         (
             code,
             each["description"],
             ", ".join(
-                _named(body.get("schema", {})) or kind for kind, body in each.get("content", {}).items()
+                _type_name(body.get("schema", {})) or kind for kind, body in each.get("content", {}).items()
             ),
         )
-        for code, each in sorted(told["responses"].items())
+        for code, each in sorted(operation["responses"].items())
         if int(code) < 400
     ]
 
 
-def _shapes(schemas: Described) -> Iterator[str]:
+def _render_schemas(schemas: OpenApiObject) -> Iterator[str]:
     for name, shape in sorted(schemas.items()):
         yield f'<h3 id="{escape(name)}">{escape(name)}</h3><p>{escape(shape.get("description", ""))}</p>'
         if "enum" in shape:
             yield f"<p><code>{escape(' | '.join(map(str, shape['enum'])))}</code></p>"
-        yield from _table(
+        yield from _render_table(
             [
-                (field, _named(told), told.get("description", ""))
+                (field, _type_name(told), told.get("description", ""))
                 for field, told in shape.get("properties", {}).items()
             ]
         )
 
 
-def _named(schema: Described) -> str:
+def _type_name(schema: OpenApiObject) -> str:
     """A type in a few words."""
     if "$ref" in schema:
         return str(schema["$ref"]).rpartition("/")[2]
     if "anyOf" in schema:
-        return " | ".join(_named(each) for each in schema["anyOf"])
+        return " | ".join(_type_name(each) for each in schema["anyOf"])
     if schema.get("type") == "array":
-        return f"[{_named(schema.get('items', {}))}]"
+        return f"[{_type_name(schema.get('items', {}))}]"
     return str(schema.get("const") or schema.get("type") or "")
 
 
-def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+def _render_table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     if rows:
         cells = ("".join(f"<td>{escape(str(cell))}</td>" for cell in row) for row in rows)
         yield f"<table>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"

@@ -9,25 +9,25 @@ from fastapi import APIRouter, Header, Query, Request, Response
 
 from plait.core.errors import PlaitError
 from plait.front.refusals import FieldError
-from plait.server.acts.naming import the_batch
-from plait.server.events import TYPE, Listening, Stream
-from plait.server.mark import Mark
-from plait.server.metrics import Metrics
-from plait.server.office import Office
-from plait.server.offices import Offices
-from plait.server.routes.common import InOffice, offices_of
-from plait.server.shapes.errors import Responses, answers
-from plait.server.shapes.events import EVENT
+from plait.server.acts.naming import resolve_batch
+from plait.server.events import SSE_MEDIA_TYPE, SseResponse, SseStream
+from plait.server.mark import EventCursor
+from plait.server.metrics import ServerMetrics
+from plait.server.office import ProjectSession
+from plait.server.offices import SessionPool
+from plait.server.routes.common import SessionDep, get_session_pool
+from plait.server.shapes.errors import Responses, document_responses
+from plait.server.shapes.events import EVENT_REF
 
 router = APIRouter(tags=["events"])
 
-_STREAM: Responses = {
+_STREAM_RESPONSES: Responses = {
     200: {
         "description": "Server-sent events, without end: `id`, `event` and `data`, which is this object in JSON",
-        "content": {TYPE: {"schema": {"$ref": EVENT}}},
+        "content": {SSE_MEDIA_TYPE: {"schema": {"$ref": EVENT_REF}}},
     }
 }
-_METRICS: Responses = {
+_METRICS_RESPONSES: Responses = {
     200: {
         "description": "The exposition format of Prometheus",
         "content": {
@@ -37,7 +37,7 @@ _METRICS: Responses = {
     }
 }
 
-Spelt = Annotated[
+SinceCursor = Annotated[
     str | None,
     Query(max_length=200, description="As Last-Event-ID, for those who can't send it; 0: from the beginning"),
 ]
@@ -47,12 +47,12 @@ Spelt = Annotated[
     "/api/events",
     operation_id="listen",
     response_class=Response,
-    responses=answers(None, 409, also=_STREAM),
+    responses=document_responses(None, 409, also=_STREAM_RESPONSES),
 )
 async def events(
-    office: InOffice,
+    session: SessionDep,
     last: Annotated[str | None, Header(alias="Last-Event-ID", max_length=200)] = None,
-    since: Spelt = None,
+    since: SinceCursor = None,
     batch: Annotated[
         str | None, Query(min_length=1, max_length=200, description="And nothing of other batches")
     ] = None,
@@ -62,43 +62,48 @@ async def events(
 
     Without a mark: from now on; of one batch, from its beginning.
     """
-    heard = _heard(last, "Last-Event-ID") or _heard(since, "since")
-    of = await office.look(lambda desk: None if batch is None else the_batch(desk.ahead(), batch).id)
-    if heard is None and of is not None:
-        heard = Mark("", 0)
-    return Listening(Stream(office, heard, batch=of, logs=logs))
+    cursor = _parse_cursor(last, "Last-Event-ID") or _parse_cursor(since, "since")
+    batch_id = await session.query(
+        lambda desk: None if batch is None else resolve_batch(desk.preview_state(), batch).id
+    )
+    if cursor is None and batch_id is not None:
+        cursor = EventCursor("", 0)
+    return SseResponse(SseStream(session, cursor, batch=batch_id, logs=logs))
 
 
 @router.get(
-    "/metrics", operation_id="metrics", response_class=Response, responses=answers(None, also=_METRICS)
+    "/metrics",
+    operation_id="metrics",
+    response_class=Response,
+    responses=document_responses(None, also=_METRICS_RESPONSES),
 )
 async def metrics(request: Request, accept: Annotated[str, Header(max_length=1000)] = "") -> Response:
     """Of every project; of one that can't be read, that it can't."""
-    meters: Metrics = request.app.state.metrics
-    opened, down = await _offices(offices_of(request))
-    body, content_type = await meters.scrape(opened, accept, down=down)
+    server_metrics: ServerMetrics = request.app.state.metrics
+    opened, down = await _open_sessions(get_session_pool(request))
+    body, content_type = await server_metrics.scrape(opened, accept, down=down)
     return Response(body, media_type=content_type)
 
 
-async def _offices(offices: Offices) -> tuple[list[Office], list[str]]:
+async def _open_sessions(pool: SessionPool) -> tuple[list[ProjectSession], list[str]]:
     """Those that are open, and the projects of those that can't be opened."""
-    found, down = list[Office](), list[str]()
-    for project in await asyncio.to_thread(offices.projects):
+    found, down = list[ProjectSession](), list[str]()
+    for project in await asyncio.to_thread(pool.list_projects):
         try:
-            found.append(await offices.office(project.id))
+            found.append(await pool.get(project.id))
         except PlaitError:
             down.append(project.id)
     return found, down
 
 
-def _heard(said: str | None, field: str) -> Mark | None:
-    if not said:
+def _parse_cursor(text: str | None, field: str) -> EventCursor | None:
+    if not text:
         return None
-    mark = Mark.of(said)
-    if mark is None:
+    cursor = EventCursor.parse(text)
+    if cursor is None:
         raise FieldError(
             f"{field} is no id of an event of this server",
             field=field,
             hint="Give back the last `id` that was heard, or 0.",
         )
-    return mark
+    return cursor

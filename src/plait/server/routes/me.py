@@ -8,22 +8,22 @@ from fastapi import APIRouter, Request, Response
 
 from plait import __version__
 from plait.server.keys import Access, Caller
-from plait.server.page import page_version
-from plait.server.replies import reply
-from plait.server.shapes.errors import answers
+from plait.server.page import read_page_version
+from plait.server.replies import make_response
+from plait.server.shapes.errors import document_responses
 from plait.server.shapes.places import Me
 
 router = APIRouter(tags=["server"])
 
 
-@router.get("/api/me", operation_id="getMe", responses=answers(Me))
+@router.get("/api/me", operation_id="getMe", responses=document_responses(Me))
 async def me(request: Request) -> Response:
     """What whoever asks may do, and what answers them."""
     caller: Caller | None = request.scope.get("state", {}).get("caller")
-    told = {
+    body = {
         "access": "look" if caller is not None and caller.access is Access.READ else "all",
         "by": caller.by.value if caller is not None else None,
         "version": __version__,
-        "page": await asyncio.to_thread(page_version),
+        "page": await asyncio.to_thread(read_page_version),
     }
-    return reply(told)
+    return make_response(body)

@@ -9,21 +9,21 @@ from fastapi import APIRouter, Query, Response
 
 from plait.core.task import Step
 from plait.server.acts import pulls, reading
-from plait.server.difftext import DiffText
-from plait.server.office import Office
-from plait.server.replies import reply
-from plait.server.routes.common import BatchId, InOffice, TaskName
-from plait.server.shapes.errors import Responses, answers
+from plait.server.difftext import DiffTextResponse
+from plait.server.office import ProjectSession
+from plait.server.replies import make_response
+from plait.server.routes.common import BatchId, SessionDep, TaskName
+from plait.server.shapes.errors import Responses, document_responses
 from plait.server.shapes.pulls import PullRequest
 from plait.server.shapes.reading import ConflictShape, DiffShape, Explanation
 
 router = APIRouter(tags=["reading"])
 
-_BATCH = "/api/batches/{batch_id}"
-_TASK = "/api/batches/{batch_id}/tasks/{task_id:path}"
-_FARTHEST = 1 << 53
-PLAIN = "text/plain; charset=utf-8"
-LINES = "application/x-ndjson"
+_BATCH_PATH = "/api/batches/{batch_id}"
+_TASK_PATH = "/api/batches/{batch_id}/tasks/{task_id:path}"
+_MAX_OFFSET = 1 << 53
+TEXT_MEDIA_TYPE = "text/plain; charset=utf-8"
+NDJSON_MEDIA_TYPE = "application/x-ndjson"
 
 
 class LogFormat(StrEnum):
@@ -36,29 +36,31 @@ class DiffFormat(StrEnum):
     JSON = "json"
 
 
-From = Annotated[
+StartOffset = Annotated[
     int,
     Query(
         alias="from",
-        ge=-_FARTHEST,
-        le=_FARTHEST,
+        ge=-_MAX_OFFSET,
+        le=_MAX_OFFSET,
         description="A byte's offset; below 0: so many before the end",
     ),
 ]
-Attempt = Annotated[int | None, Query(ge=1, le=1_000_000, description="None: the newest")]
-Steps = Annotated[Literal["write", "verify"], Query(description="What was written, or its verification")]
-Most = Annotated[int, Query(ge=64 << 10, le=8 << 20, description="Bytes at a time")]
+AttemptNumber = Annotated[int | None, Query(ge=1, le=1_000_000, description="None: the newest")]
+StepName = Annotated[Literal["write", "verify"], Query(description="What was written, or its verification")]
+MaxBytes = Annotated[int, Query(ge=64 << 10, le=8 << 20, description="Bytes at a time")]
 
 
-def _number(about: str) -> dict[str, object]:
+def _integer_header(about: str) -> dict[str, object]:
     return {"description": about, "schema": {"type": "integer"}}
 
 
-def _part(*types: str, **more: dict[str, object]) -> Responses:
+def _log_responses(*types: str, **more: dict[str, object]) -> Responses:
     """`more` are headers that tell whose it is."""
     headers = {
-        "Plait-Offset": _number("Where this part starts: later than asked for, where something was left out"),
-        "Plait-Next": _number("Where the next part starts"),
+        "Plait-Offset": _integer_header(
+            "Where this part starts: later than asked for, where something was left out"
+        ),
+        "Plait-Next": _integer_header("Where the next part starts"),
         "Plait-Ended": {"description": "Nothing comes after it", "schema": {"type": "boolean"}},
         **{f"Plait-{name}": about for name, about in more.items()},
     }
@@ -71,114 +73,127 @@ def _part(*types: str, **more: dict[str, object]) -> Responses:
     }
 
 
-_LOG = _part(PLAIN, LINES, Attempt={"description": "Whose it is, as `write-2`", "schema": {"type": "string"}})
-_GATE_LOG = _part(PLAIN, Gate=_number("Which gate's it is"))
-_DIFF: Responses = {
+_LOG_RESPONSES = _log_responses(
+    TEXT_MEDIA_TYPE,
+    NDJSON_MEDIA_TYPE,
+    Attempt={"description": "Whose it is, as `write-2`", "schema": {"type": "string"}},
+)
+_GATE_LOG_RESPONSES = _log_responses(TEXT_MEDIA_TYPE, Gate=_integer_header("Which gate's it is"))
+_DIFF_RESPONSES: Responses = {
     200: {
         "model": DiffShape,
         "description": "As `git diff` tells it, or as JSON",
-        "content": {PLAIN: {"schema": {"type": "string"}}},
+        "content": {TEXT_MEDIA_TYPE: {"schema": {"type": "string"}}},
     }
 }
 
 
 @router.get(
-    f"{_TASK}/log", operation_id="getLog", response_class=Response, responses=answers(None, 409, also=_LOG)
+    f"{_TASK_PATH}/log",
+    operation_id="getLog",
+    response_class=Response,
+    responses=document_responses(None, 409, also=_LOG_RESPONSES),
 )
 async def log(  # noqa: PLR0913, PLR0917 - what can be asked of a transcript
-    office: InOffice,
+    session: SessionDep,
     batch_id: BatchId,
     task_id: TaskName,
-    start: From = 0,
-    attempt: Attempt = None,
-    step: Steps = "write",
-    limit: Most = reading.MOST,
+    start: StartOffset = 0,
+    attempt: AttemptNumber = None,
+    step: StepName = "write",
+    limit: MaxBytes = reading.LOG_PART_BYTES,
     format: LogFormat = LogFormat.TEXT,  # noqa: A002 - as it is called in the query
 ) -> Response:
     """What an attempt printed, from an offset on. `format=events`: what it said and did, an `execution:log` event a line."""
     events = format is LogFormat.EVENTS
-    found = await reading.log(
-        office, batch_id, task_id, start=start, most=limit, attempt=attempt, step=Step(step), events=events
+    found = await reading.read_log(
+        session, batch_id, task_id, start=start, most=limit, attempt=attempt, step=Step(step), events=events
     )
     whose = {"Plait-Attempt": f"{found.attempt.step.value}-{found.attempt.n}"}
-    return _told(found, whose, LINES if events else PLAIN)
+    return _log_response(found, whose, NDJSON_MEDIA_TYPE if events else TEXT_MEDIA_TYPE)
 
 
 @router.get(
-    f"{_BATCH}/log",
+    f"{_BATCH_PATH}/log",
     operation_id="readGateLog",
     response_class=Response,
-    responses=answers(None, 409, also=_GATE_LOG),
+    responses=document_responses(None, 409, also=_GATE_LOG_RESPONSES),
 )
 async def gate_log(
-    office: InOffice,
+    session: SessionDep,
     batch_id: BatchId,
-    gate: Attempt = None,
-    start: From = 0,
-    limit: Most = reading.MOST,
+    gate: AttemptNumber = None,
+    start: StartOffset = 0,
+    limit: MaxBytes = reading.LOG_PART_BYTES,
 ) -> Response:
     """What a gate of the batch printed, from an offset on."""
-    found = await reading.gate_log(office, batch_id, gate=gate, start=start, most=limit)
-    return _told(found, {"Plait-Gate": str(found.attempt.n)}, PLAIN)
+    found = await reading.read_gate_log(session, batch_id, gate=gate, start=start, most=limit)
+    return _log_response(found, {"Plait-Gate": str(found.attempt.n)}, TEXT_MEDIA_TYPE)
 
 
 @router.get(
-    f"{_TASK}/diff",
+    f"{_TASK_PATH}/diff",
     operation_id="getTaskDiff",
     response_class=Response,
-    responses=answers(None, 409, also=_DIFF),
+    responses=document_responses(None, 409, also=_DIFF_RESPONSES),
 )
 async def diff(  # noqa: PLR0913, PLR0917
-    office: InOffice,
+    session: SessionDep,
     batch_id: BatchId,
     task_id: TaskName,
-    start: Annotated[int, Query(alias="from", ge=0, le=_FARTHEST)] = 0,
-    attempt: Attempt = None,
+    start: Annotated[int, Query(alias="from", ge=0, le=_MAX_OFFSET)] = 0,
+    attempt: AttemptNumber = None,
     format: DiffFormat = DiffFormat.TEXT,  # noqa: A002
 ) -> Response:
     """What it changed, also while it is at it."""
     if format is DiffFormat.JSON:
-        return reply(await reading.diff(office, batch_id, task_id, attempt=attempt))
-    return await _text(office, batch_id, task_id, attempt, start)
+        return make_response(await reading.read_diff(session, batch_id, task_id, attempt=attempt))
+    return await _diff_text_response(session, batch_id, task_id, attempt, start)
 
 
 @router.get(
-    f"{_BATCH}/diff",
+    f"{_BATCH_PATH}/diff",
     operation_id="getBatchDiff",
     response_class=Response,
-    responses=answers(None, 409, also=_DIFF),
+    responses=document_responses(None, 409, also=_DIFF_RESPONSES),
 )
 async def batch_diff(
-    office: InOffice,
+    session: SessionDep,
     batch_id: BatchId,
-    start: Annotated[int, Query(alias="from", ge=0, le=_FARTHEST)] = 0,
+    start: Annotated[int, Query(alias="from", ge=0, le=_MAX_OFFSET)] = 0,
     format: DiffFormat = DiffFormat.TEXT,  # noqa: A002
 ) -> Response:
     """All that the batch branch has and its base has not."""
     if format is DiffFormat.JSON:
-        return reply(await reading.diff(office, batch_id, None))
-    return await _text(office, batch_id, None, None, start)
+        return make_response(await reading.read_diff(session, batch_id, None))
+    return await _diff_text_response(session, batch_id, None, None, start)
 
 
-@router.get(f"{_TASK}/explain", operation_id="explainTask", responses=answers(Explanation, 409))
-async def explain(office: InOffice, batch_id: BatchId, task_id: TaskName) -> Response:
+@router.get(
+    f"{_TASK_PATH}/explain", operation_id="explainTask", responses=document_responses(Explanation, 409)
+)
+async def explain(session: SessionDep, batch_id: BatchId, task_id: TaskName) -> Response:
     """Why it is where it is, what it has been through, and what would make it go on."""
-    return reply(await reading.explain(office, batch_id, task_id))
+    return make_response(await reading.read_explanation(session, batch_id, task_id))
 
 
-@router.get(f"{_TASK}/conflict", operation_id="getConflict", responses=answers(ConflictShape, 409))
-async def conflict(office: InOffice, batch_id: BatchId, task_id: TaskName) -> Response:
+@router.get(
+    f"{_TASK_PATH}/conflict", operation_id="getConflict", responses=document_responses(ConflictShape, 409)
+)
+async def conflict(session: SessionDep, batch_id: BatchId, task_id: TaskName) -> Response:
     """Both sides of the conflict that it is in, file by file."""
-    return reply(await reading.conflict(office, batch_id, task_id))
+    return make_response(await reading.read_task_conflict(session, batch_id, task_id))
 
 
-@router.get(f"{_BATCH}/pr", operation_id="getPullRequestText", responses=answers(PullRequest, 409))
-async def pull_request(office: InOffice, batch_id: BatchId) -> Response:
+@router.get(
+    f"{_BATCH_PATH}/pr", operation_id="getPullRequestText", responses=document_responses(PullRequest, 409)
+)
+async def pull_request(session: SessionDep, batch_id: BatchId) -> Response:
     """What the batch's pull request would say, if it were opened or brought up to date now."""
-    return reply(await pulls.pull_request(office, batch_id))
+    return make_response(await pulls.read_pull_request_preview(session, batch_id))
 
 
-def _told(found: reading.Log, whose: dict[str, str], kind: str) -> Response:
+def _log_response(found: reading.LogPart, whose: dict[str, str], kind: str) -> Response:
     headers = {
         "Plait-Offset": str(found.offset),
         "Plait-Next": str(found.next),
@@ -188,6 +203,8 @@ def _told(found: reading.Log, whose: dict[str, str], kind: str) -> Response:
     return Response(found.text.encode("utf-8", "replace"), headers=headers, media_type=kind)
 
 
-async def _text(office: Office, batch: str, task: str | None, attempt: int | None, start: int) -> Response:
-    _, wanted, state = await reading.compared(office, batch, task, attempt=attempt)
-    return await DiffText.of(office.place, wanted, state, start)
+async def _diff_text_response(
+    session: ProjectSession, batch: str, task: str | None, attempt: int | None, start: int
+) -> Response:
+    _, comparison, state = await reading.find_comparison(session, batch, task, attempt=attempt)
+    return await DiffTextResponse.start(session.place, comparison, state, start)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from fastapi import APIRouter, Response
 
 from plait.server.acts import agents, settings
-from plait.server.replies import reply
-from plait.server.routes.common import InOffice
-from plait.server.shapes.errors import answers
+from plait.server.replies import make_response
+from plait.server.routes.common import SessionDep
+from plait.server.shapes.errors import document_responses
 from plait.server.shapes.places import Agents
 from plait.server.shapes.settings import (
     ChangedPreferences,
@@ -19,16 +19,16 @@ from plait.server.shapes.settings import (
 router = APIRouter(tags=["settings"])
 
 
-@router.get("/api/settings", operation_id="getSettings", responses=answers(Preferences, 409))
-async def shown(office: InOffice) -> Response:
+@router.get("/api/settings", operation_id="getSettings", responses=document_responses(Preferences, 409))
+async def shown(session: SessionDep) -> Response:
     """Every setting by its name, and who gave it."""
-    return reply(await settings.shown(office))
+    return make_response(await settings.read_project_settings(session))
 
 
 @router.patch(
     "/api/settings",
     operation_id="changeSettings",
-    responses=answers(
+    responses=document_responses(
         ChangedPreferences,
         409,
         also={
@@ -36,19 +36,21 @@ async def shown(office: InOffice) -> Response:
         },
     ),
 )
-async def change(office: InOffice, body: PreferencesPatch) -> Response:
+async def change(session: SessionDep, body: PreferencesPatch) -> Response:
     """Save settings, all or none; null forgets one. They count at once, also for what is running."""
-    told = await settings.change(office, body.root)
-    return reply(told, 202 if told["accepted"] else 200)
+    body_json = await settings.change_settings(session, body.root)
+    return make_response(body_json, 202 if body_json["accepted"] else 200)
 
 
-@router.get("/api/settings/schema", operation_id="describeSettings", responses=answers(PreferencesSchema))
+@router.get(
+    "/api/settings/schema", operation_id="describeSettings", responses=document_responses(PreferencesSchema)
+)
 async def described() -> Response:
     """What each setting means, and what may be said in its place."""
-    return reply(await settings.described())
+    return make_response(await settings.describe_settings())
 
 
-@router.get("/api/agents", operation_id="listAgents", responses=answers(Agents, 409))
-async def listed(office: InOffice) -> Response:
+@router.get("/api/agents", operation_id="listAgents", responses=document_responses(Agents, 409))
+async def listed(session: SessionDep) -> Response:
     """The agents that plait knows: which are here, and which are logged in."""
-    return reply(await agents.listed(office))
+    return make_response(await agents.describe_agents(session))

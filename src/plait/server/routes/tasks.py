@@ -5,42 +5,48 @@ from __future__ import annotations
 from fastapi import APIRouter, Response
 
 from plait.server.acts import tasks
-from plait.server.replies import reply
-from plait.server.routes.common import InOffice, TaskName
-from plait.server.shapes.errors import MARKED, answers
-from plait.server.shapes.links import OF_SOURCE_TASK, OF_SOURCES
+from plait.server.replies import make_response
+from plait.server.routes.common import SessionDep, TaskName
+from plait.server.shapes.errors import CURSOR_HEADERS, document_responses
+from plait.server.shapes.links import TASK_LINKS, TASK_LIST_LINKS
 from plait.server.shapes.tasks import NewTask, TaskEdit, Tasks, WholeTask
 
 router = APIRouter(tags=["tasks"])
 
 
 @router.get(
-    "/api/tasks", operation_id="listTasks", responses=answers(Tasks, 409, links=OF_SOURCES, headers=MARKED)
+    "/api/tasks",
+    operation_id="listTasks",
+    responses=document_responses(Tasks, 409, links=TASK_LIST_LINKS, headers=CURSOR_HEADERS),
 )
-async def listed(office: InOffice) -> Response:
+async def listed(session: SessionDep) -> Response:
     """Every task of the sources, selected or not, with where it stands in the newest batch that has it."""
-    told, mark = await tasks.listed_at(office)
-    return reply(told, mark=mark)
+    body, cursor = await tasks.list_source_tasks_with_cursor(session)
+    return make_response(body, cursor=cursor)
 
 
 @router.post(
     "/api/tasks",
     operation_id="createTask",
     status_code=201,
-    responses=answers(WholeTask, 409, status=201, links=OF_SOURCE_TASK),
+    responses=document_responses(WholeTask, 409, status=201, links=TASK_LINKS),
 )
-async def create(office: InOffice, body: NewTask) -> Response:
+async def create(session: SessionDep, body: NewTask) -> Response:
     """A new task, as a file in the folder of tasks."""
-    return reply(await tasks.create(office, body.draft()), 201)
+    return make_response(await tasks.create_source_task(session, body.to_draft()), 201)
 
 
-@router.get("/api/tasks/{task_id:path}", operation_id="getTask", responses=answers(WholeTask, 409))
-async def one(office: InOffice, task_id: TaskName) -> Response:
+@router.get("/api/tasks/{task_id:path}", operation_id="getTask", responses=document_responses(WholeTask, 409))
+async def one(session: SessionDep, task_id: TaskName) -> Response:
     """A task with its texts, and the version that an edit goes by."""
-    return reply(await tasks.one(office, task_id))
+    return make_response(await tasks.read_source_task(session, task_id))
 
 
-@router.patch("/api/tasks/{task_id:path}", operation_id="editTask", responses=answers(WholeTask, 409))
-async def edit(office: InOffice, task_id: TaskName, body: TaskEdit) -> Response:
+@router.patch(
+    "/api/tasks/{task_id:path}", operation_id="editTask", responses=document_responses(WholeTask, 409)
+)
+async def edit(session: SessionDep, task_id: TaskName, body: TaskEdit) -> Response:
     """Change its file: what is not named stays as it is. 409 `changed`: somebody else was quicker, and nothing was written."""
-    return reply(await tasks.edit(office, task_id, body.draft(), version=body.version))
+    return make_response(
+        await tasks.edit_source_task(session, task_id, body.to_draft(), version=body.version)
+    )

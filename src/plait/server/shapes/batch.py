@@ -5,33 +5,33 @@ from __future__ import annotations
 from plait.core.settings import Isolation, Mode, OnConflict, Order, Publish, WriteBack
 from plait.core.status import BatchStatus, Category, TaskStatus, Waiting
 from plait.server.shapes.errors import Problem
-from plait.server.shapes.shape import Shape
+from plait.server.shapes.shape import ApiModel
 
 
-class Cost(Shape):
+class Cost(ApiModel):
     usd: float
     tokens: int
 
 
-class BudgetShape(Shape):
+class BudgetShape(ApiModel):
     usd: float | None
     tokens: int | None
 
 
-class Diffstat(Shape):
+class Diffstat(ApiModel):
     files: int
     added: int
     removed: int
 
 
-class Foreseen(Shape):
+class Foreseen(ApiModel):
     """A conflict to come; `taskId` null: with the batch branch."""
 
     task_id: str | None
     files: list[str]
 
 
-class BatchTask(Shape):
+class BatchTask(ApiModel):
     """`needsYou`: it waits for an answer, an approval or a decision."""
 
     task_id: str
@@ -58,7 +58,7 @@ class BatchTask(Shape):
     winner: str | None
 
 
-class Progress(Shape):
+class Progress(ApiModel):
     """The counts sum to `total`."""
 
     total: int
@@ -76,7 +76,7 @@ class Progress(Shape):
     percentage: int
 
 
-class BatchSettings(Shape):
+class BatchSettings(ApiModel):
     """Lengths of time in seconds."""
 
     agents: list[str]
@@ -102,7 +102,7 @@ class BatchSettings(Shape):
     publish: Publish
 
 
-class BatchHead(Shape):
+class BatchHead(ApiModel):
     """A batch without its tasks. `reason`: why it is where it is, such as what paused it; `hint`: what to do about
     `unshipped`.
     """
@@ -137,7 +137,7 @@ class BatchListed(BatchHead):
     tasks: list[BatchTask] | None = None
 
 
-class EngineSeen(Shape):
+class EngineSeen(ApiModel):
     """`trouble`: what keeps it from going on, such as a disk without room; null if nothing does."""
 
     pid: int
@@ -145,21 +145,21 @@ class EngineSeen(Shape):
     trouble: str | None = None
 
 
-class Batches(Shape):
+class Batches(ApiModel):
     """The newest first. `engine` null: none is at work."""
 
     engine: EngineSeen | None
     batches: list[BatchListed]
 
 
-class CreatedTask(Shape):
+class CreatedTask(ApiModel):
     task_id: str
     title: str
     status: TaskStatus
     branch: str | None
 
 
-class Created(Shape):
+class Created(ApiModel):
     """`problems` are warnings. `accepted`: it is safe, and no engine has taken it yet."""
 
     id: str

@@ -9,10 +9,10 @@ from pydantic import Field
 
 from plait.core.plan import Severity
 from plait.server.shapes.links import Links
-from plait.server.shapes.shape import Shape
+from plait.server.shapes.shape import ApiModel
 
 
-class Problem(Shape):
+class Problem(ApiModel):
     """What is wrong, where, and the way out."""
 
     severity: Severity
@@ -28,7 +28,7 @@ class Wrong(Problem):
     field: str | None
 
 
-class Error(Shape):
+class Error(ApiModel):
     """`field` is what is wrong with what was sent; `state` the state that something is in, and should not be."""
 
     error: str
@@ -43,7 +43,7 @@ class Error(Shape):
 # OpenAPI's own shape, which has no type.
 Responses = dict[int | str, dict[str, Any]]
 
-_ALWAYS = {
+_COMMON_ERRORS = {
     400: "It can't be understood",
     401: "No token, or not the token",
     403: "Not for this token, or from another origin",
@@ -56,7 +56,7 @@ _ALWAYS = {
     500: "A bug; it is in the server's log",
     503: "Something outside of plait is in the way: the disk, git, the journal",
 }
-_SOME = {
+_ROUTE_ERRORS = {
     404: "It is not there",
     409: "Not in this state; `state` says in which it is",
     422: "It can't be so; `field` says what",
@@ -64,7 +64,7 @@ _SOME = {
 
 
 # Of readings that one can listen on from.
-MARKED: Mapping[str, object] = {
+CURSOR_HEADERS: Mapping[str, object] = {
     "Plait-Mark": {
         "description": "For Last-Event-ID: whoever listens from it on misses nothing that this does not show",
         "schema": {"type": "string"},
@@ -72,12 +72,12 @@ MARKED: Mapping[str, object] = {
 }
 
 
-def _errors(codes: dict[int, str]) -> Responses:
+def _error_responses(codes: dict[int, str]) -> Responses:
     return {code: {"model": Error, "description": about} for code, about in codes.items()}
 
 
-def answers(
-    model: type[Shape] | None = None,
+def document_responses(
+    model: type[ApiModel] | None = None,
     *codes: int,
     status: int = 200,
     also: Responses | None = None,
@@ -87,5 +87,5 @@ def answers(
     """Those of a route: `model` with `status`, these of the errors that are not everybody's, and those that are."""
     more = {name: said for name, said in (("links", links), ("headers", headers)) if said}
     good: Responses = {} if model is None else {status: {"model": model, **more}}
-    some = {code: _SOME[code] for code in (404, 422, *codes)}
-    return good | (also or {}) | _errors(some) | _errors(_ALWAYS)
+    some = {code: _ROUTE_ERRORS[code] for code in (404, 422, *codes)}
+    return good | (also or {}) | _error_responses(some) | _error_responses(_COMMON_ERRORS)

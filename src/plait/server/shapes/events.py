@@ -10,15 +10,15 @@ from pydantic.alias_generators import to_camel
 from plait.core.status import Category, PauseCause, Waiting
 from plait.core.task import Step
 from plait.front.event import EventType
-from plait.server.shapes.shape import Shape
+from plait.server.shapes.shape import ApiModel
 
 _REF = "#/components/schemas/{model}"
 
 # OpenAPI's own shape, which has no type.
-Schemas = dict[str, Any]
+OpenApiSchemas = dict[str, Any]
 
 
-class Entry(Shape):
+class Entry(ApiModel):
     """What an attempt said (`text`), or how much of that was left out (`bytes`)."""
 
     kind: Literal["activity", "skipped"]
@@ -26,7 +26,7 @@ class Entry(Shape):
     bytes: int | None = None
 
 
-class EventShape(Shape):
+class EventShape(ApiModel):
     """The first six are always there; of the others, those that docs/events.md has for this `type`, and there may be more."""
 
     model_config = ConfigDict(alias_generator=to_camel, extra="allow")
@@ -65,10 +65,10 @@ class EventShape(Shape):
     why: str | None = None
 
 
-EVENT = _REF.format(model=EventShape.__name__)
+EVENT_REF = _REF.format(model=EventShape.__name__)
 
 
-def schemas() -> Schemas:
+def build_event_schemas() -> OpenApiSchemas:
     """For the description: no answer is an event alone, so no route brings them."""
     told = EventShape.model_json_schema(ref_template=_REF)
     found = {**told.pop("$defs"), EventShape.__name__: told}

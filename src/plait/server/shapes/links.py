@@ -8,7 +8,7 @@ from typing import Any
 # OpenAPI's own shape, which has no type.
 Links = dict[str, dict[str, Any]]
 
-_OF_BATCH = (
+_BATCH_OPERATIONS = (
     "getBatch",
     "getStanding",
     "getGraph",
@@ -23,7 +23,7 @@ _OF_BATCH = (
     "resumeBatch",
     "publishBatch",
 )
-_OF_TASK = (
+_TASK_OPERATIONS = (
     "getLog",
     "getTaskDiff",
     "explainTask",
@@ -36,21 +36,21 @@ _OF_TASK = (
 )
 
 
-def _to(operations: tuple[str, ...], parameters: Mapping[str, str]) -> Links:
+def _link_operations(operations: tuple[str, ...], parameters: Mapping[str, str]) -> Links:
     found = {name: f"$response.body#/{place}" for name, place in parameters.items()}
     return {name: {"operationId": name, "parameters": found} for name in operations}
 
 
-OF_BATCH = _to(_OF_BATCH, {"path.batch_id": "id"}) | _to(
-    _OF_TASK, {"path.batch_id": "id", "path.task_id": "tasks/0/taskId"}
+BATCH_LINKS = _link_operations(_BATCH_OPERATIONS, {"path.batch_id": "id"}) | _link_operations(
+    _TASK_OPERATIONS, {"path.batch_id": "id", "path.task_id": "tasks/0/taskId"}
 )
-OF_BATCHES = _to(_OF_BATCH, {"path.batch_id": "batches/0/id"})
-OF_SOURCES = _to(("getTask",), {"path.task_id": "tasks/0/id"}) | {
+BATCH_LIST_LINKS = _link_operations(_BATCH_OPERATIONS, {"path.batch_id": "batches/0/id"})
+TASK_LIST_LINKS = _link_operations(("getTask",), {"path.task_id": "tasks/0/id"}) | {
     name: {
         "operationId": name,
         "requestBody": {"taskIds": ["$response.body#/tasks/0/id"]},
     }
     for name in ("plan", "createBatch")
 }
-OF_SOURCE_TASK = _to(("getTask", "editTask"), {"path.task_id": "id"})
-OF_PROJECT = _to(("removeProject",), {"path.project_id": "id"})
+TASK_LINKS = _link_operations(("getTask", "editTask"), {"path.task_id": "id"})
+PROJECT_LINKS = _link_operations(("removeProject",), {"path.project_id": "id"})

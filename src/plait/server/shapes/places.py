@@ -7,18 +7,18 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from plait.agents.model import Permission
-from plait.server.shapes.shape import Body, Shape
+from plait.server.shapes.shape import ApiBody, ApiModel
 from plait.wiring.agency import LoggedIn
 
-Where = Annotated[str, Field(min_length=1, max_length=4096)]
+PathOrUrl = Annotated[str, Field(min_length=1, max_length=4096)]
 
 
-class Health(Shape):
+class Health(ApiModel):
     status: Literal["ok"]
     version: str
 
 
-class Me(Shape):
+class Me(ApiModel):
     """`access`: everything, or only looking. `by`: how they came in; null: nobody was asked. `page` changes with the page that
     is served; null: it was not built.
     """
@@ -29,7 +29,7 @@ class Me(Shape):
     page: str | None
 
 
-class ProjectShape(Shape):
+class ProjectShape(ApiModel):
     """`url` null: a checkout on the server's machine. `default`: the one that is meant where none is named."""
 
     id: str
@@ -39,24 +39,24 @@ class ProjectShape(Shape):
     default: bool
 
 
-class Projects(Shape):
+class Projects(ApiModel):
     projects: list[ProjectShape]
 
 
-class ProjectBody(Body):
+class ProjectBody(ApiBody):
     """Either of them: a checkout on the server's machine by its whole path, or a repository by its URL."""
 
-    path: Where | None = None
-    url: Where | None = None
+    path: PathOrUrl | None = None
+    url: PathOrUrl | None = None
 
 
-class Login(Shape):
+class Login(ApiModel):
     logged_in: LoggedIn
     by: str | None
     how: str | None
 
 
-class AgentShape(Shape):
+class AgentShape(ApiModel):
     name: str
     description: str
     available: bool
@@ -72,5 +72,5 @@ class AgentShape(Shape):
     account: str | None
 
 
-class Agents(Shape):
+class Agents(ApiModel):
     agents: list[AgentShape]

@@ -7,34 +7,34 @@ from typing import Annotated
 
 from pydantic import Field, JsonValue
 
-from plait.core.contest import MOST as MOST_ENTRANTS, Contest
+from plait.core.contest import MAX_ENTRANTS as MOST_ENTRANTS, Contest
 from plait.core.settings import Mode
 from plait.core.task import NeedKind
-from plait.server.acts.order import Order
+from plait.server.acts.order import BatchSpec
 from plait.server.shapes.batch import Cost
 from plait.server.shapes.errors import Problem
-from plait.server.shapes.shape import Body, Shape
-from plait.sources.model import Mark
+from plait.server.shapes.shape import ApiBody, ApiModel
+from plait.sources.model import SourceStatus
 
-MOST = 10_000  # tasks
+MAX_TASKS = 10_000  # tasks
 
 TaskId = Annotated[str, Field(min_length=1, max_length=10_000)]
 AgentName = Annotated[str, Field(min_length=1, max_length=200)]
-TaskIds = Annotated[list[TaskId], Field(min_length=1, max_length=MOST)]
+TaskIds = Annotated[list[TaskId], Field(min_length=1, max_length=MAX_TASKS)]
 SettingsGiven = Annotated[
     dict[str, JsonValue],
     Field(description="By the names of GET /api/settings; null: not given", max_length=100),
 ]
 
 
-class ContestBody(Body):
+class ContestBody(ApiBody):
     """Every task by each of these agents, each so often: the best result is merged. `agents` left out: those of the settings."""
 
     agents: Annotated[list[AgentName], Field(min_length=1, max_length=MOST_ENTRANTS)] | None = None
     times: Annotated[int, Field(ge=1, le=MOST_ENTRANTS)] = 1
 
 
-class OrderBody(Body):
+class BatchSpecBody(ApiBody):
     """`withNeeds`: and whatever they need; `ignoreNeeds`: without it. `settings` are by the names of GET /api/settings."""
 
     mode: Mode | None = Field(default=None, strict=False)
@@ -43,9 +43,9 @@ class OrderBody(Body):
     ignore_needs: bool = False
     contest: ContestBody | None = None
 
-    def ordered(self, task_ids: Sequence[str]) -> Order:
+    def build_spec(self, task_ids: Sequence[str]) -> BatchSpec:
         contest = self.contest
-        return Order(
+        return BatchSpec(
             tuple(task_ids),
             self.mode,
             self.settings or {},
@@ -55,25 +55,25 @@ class OrderBody(Body):
         )
 
 
-class PlanBody(OrderBody):
+class PlanBody(BatchSpecBody):
     """`taskIds` left out: every task that is not complete. All else as for a new batch."""
 
     task_ids: TaskIds | None = None
 
-    def order(self) -> Order:
-        return self.ordered(self.task_ids or ())
+    def to_spec(self) -> BatchSpec:
+        return self.build_spec(self.task_ids or ())
 
 
-class BatchBody(OrderBody):
+class BatchBody(BatchSpecBody):
     """`taskIds` are exact; `withNeeds`: and whatever they need, `ignoreNeeds`: without it."""
 
     task_ids: TaskIds
 
-    def order(self) -> Order:
-        return self.ordered(self.task_ids)
+    def to_spec(self) -> BatchSpec:
+        return self.build_spec(self.task_ids)
 
 
-class NeedShape(Shape):
+class NeedShape(ApiModel):
     """`at` is where it was said: `file:line`."""
 
     id: str
@@ -82,10 +82,10 @@ class NeedShape(Shape):
     at: str | None
 
 
-class PlanTask(Shape):
+class PlanTask(ApiModel):
     id: str
     title: str
-    status: Mark
+    status: SourceStatus
     source: str | None
     needs: list[NeedShape]
     touches: list[str]
@@ -96,14 +96,14 @@ class PlanTask(Shape):
     entrant_of: str | None
 
 
-class SharedFile(Shape):
+class SharedFile(ApiModel):
     """Its tasks run one after another."""
 
     file: str
     tasks: list[str]
 
 
-class PhaseShape(Shape):
+class PhaseShape(ApiModel):
     id: str
     title: str
     after: list[str]
@@ -113,7 +113,7 @@ class PhaseShape(Shape):
     opens_with: str | None
 
 
-class PlanShape(Shape):
+class PlanShape(ApiModel):
     """As `plan --json`. Without a plan there are no tasks, and the problems say why; with one and an error, it can't be
     started now. `eta` (in seconds) and `cost` are told where history knows them.
     """

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from plait.server.shapes.shape import Shape
+from plait.server.shapes.shape import ApiModel
 
 
-class PullText(Shape):
+class PullText(ApiModel):
     title: str
     body: str
 
 
-class PullRequest(Shape):
+class PullRequest(ApiModel):
     """`title` and `body` are what would be sent now, `own` what plait would write by itself. `target` null: only the
     remote knows it. `shipped`: the branch is published as it is. `why` says why no pull request can be opened, as far
     as that can be told without a network; with `canPush`, the branch can be pushed all the same.

@@ -10,10 +10,10 @@ from plait.core.status import Category, EndWhy, TaskStatus, Waiting
 from plait.core.task import NeedKind, Step
 from plait.ports import ConflictKind
 from plait.server.shapes.batch import Cost, Diffstat
-from plait.server.shapes.shape import Shape
+from plait.server.shapes.shape import ApiModel
 
 
-class NeedStanding(Shape):
+class NeedStanding(ApiModel):
     """`status` null: it is not in this batch."""
 
     id: str
@@ -23,7 +23,7 @@ class NeedStanding(Shape):
     status: TaskStatus | None
 
 
-class Try(Shape):
+class Try(ApiModel):
     """`completedAt` null: it is at work."""
 
     step: Step
@@ -38,7 +38,7 @@ class Try(Shape):
     retried_for: str | None
 
 
-class GateSeen(Shape):
+class GateSeen(ApiModel):
     """`passed` null: it is at work, or its end is not known."""
 
     gate: int
@@ -46,7 +46,7 @@ class GateSeen(Shape):
     passed: bool | None
 
 
-class ResultShape(Shape):
+class ResultShape(ApiModel):
     branch: str | None
     tip: str | None
     ref: str | None
@@ -58,7 +58,7 @@ class ResultShape(Shape):
     published: str | None
 
 
-class Entrant(Shape):
+class Entrant(ApiModel):
     entrant: str
     agent: str
     status: TaskStatus | None
@@ -71,19 +71,19 @@ class Entrant(Shape):
     branch: str | None
 
 
-class ContestShape(Shape):
+class ContestShape(ApiModel):
     why: str | None
     entrants: list[Entrant]
 
 
-class ConflictMet(Shape):
+class ConflictMet(ApiModel):
     """`with` is the commit of the batch branch that it was to be put onto."""
 
     with_: str = Field(alias="with")
     files: list[str]
 
 
-class Explanation(Shape):
+class Explanation(ApiModel):
     """`way`: what would make it go on, in words."""
 
     batch_id: str
@@ -101,7 +101,7 @@ class Explanation(Shape):
     conflict: ConflictMet | None
 
 
-class ConflictFile(Shape):
+class ConflictFile(ApiModel):
     """`ours` is the batch branch's, `theirs` the task's, `merged` has both between markers. Null: it is not there on that
     side, or it is `binary`, or its name is in `cut`, since it is too long. `touchedBy` are the tasks whose change of it is
     on the branch, the newest first; `said` is git's word on it.
@@ -119,7 +119,7 @@ class ConflictFile(Shape):
     touched_by: list[str]
 
 
-class ConflictShape(Shape):
+class ConflictShape(ApiModel):
     """`with` is the commit of the batch branch that the change from `base` to `tip` was to be put onto. `more`: so many
     files are not told.
     """
@@ -133,7 +133,7 @@ class ConflictShape(Shape):
     more: int
 
 
-class ChangedFile(Shape):
+class ChangedFile(ApiModel):
     """`before` is the name it had, if it had another; lines of binary files are not counted."""
 
     path: str
@@ -143,7 +143,7 @@ class ChangedFile(Shape):
     binary: bool
 
 
-class DiffShape(Shape):
+class DiffShape(ApiModel):
     """`cut`: the text is longer than this; it can be had whole as text. `tip` null: files that are being written."""
 
     batch_id: str

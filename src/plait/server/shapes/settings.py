@@ -10,16 +10,16 @@ from pydantic import Field, JsonValue, RootModel, WithJsonSchema, create_model
 from plait.config.key import AnyKey
 from plait.config.model import Layer
 from plait.config.schema import KEYS
-from plait.front.preferences.shape import KINDS, called, reads
+from plait.front.preferences.shape import KINDS, name_kind, can_read
 from plait.server.shapes.errors import Problem
-from plait.server.shapes.shape import Shape
+from plait.server.shapes.shape import ApiModel
 
 
-def _one_of(words: Sequence[str]) -> Any:  # a type that is made just now
+def _choice_type(words: Sequence[str]) -> Any:  # a type that is made just now
     return Annotated[str, WithJsonSchema({"type": "string", "enum": list(words)})]
 
 
-class GivenShape(Shape):
+class GivenShape(ApiModel):
     """`hidden`: something is saved, and a stronger layer counts. `problem`: what is saved can't be read."""
 
     layer: Layer
@@ -29,7 +29,7 @@ class GivenShape(Shape):
     problem: str | None
 
 
-_PLAIN: dict[str, Any] = {
+_SIMPLE_TYPES: dict[str, Any] = {
     "text": str,
     "switch": bool,
     "table": dict[str, JsonValue],
@@ -40,39 +40,39 @@ _PLAIN: dict[str, Any] = {
 }
 
 
-def _type(key: AnyKey) -> Any:
-    shape = _shape(key)
+def _field_type(key: AnyKey) -> Any:
+    shape = _value_type(key)
     return shape | None if key.default is None else shape
 
 
-def _shape(key: AnyKey) -> Any:
-    match called(key.kind):
+def _value_type(key: AnyKey) -> Any:
+    match name_kind(key.value_type):
         case "choice":
-            return _one_of(key.kind.choices)
+            return _choice_type(key.value_type.choices)
         case "choices":
-            return Sequence[_one_of(key.kind.choices)]  # type: ignore[misc]  # as it is made just now
-        case "number" if reads(key.kind, "auto"):
+            return Sequence[_choice_type(key.value_type.choices)]  # type: ignore[misc]  # as it is made just now
+        case "number" if can_read(key.value_type, "auto"):
             return int | Literal["auto"]
         case "number":
-            return float if reads(key.kind, 0.5) else int
+            return float if can_read(key.value_type, 0.5) else int
         case kind:
-            return _PLAIN[kind]
+            return _SIMPLE_TYPES[kind]
 
 
 # Fields have names of their own: some settings are called as something that every shape has. Any: as of `create_model`.
 _FIELDS: dict[str, Any] = {
-    f"the_{key.field}": (_type(key), Field(alias=key.saved, description=key.about)) for key in KEYS
+    f"the_{key.field}": (_field_type(key), Field(alias=key.saved_name, description=key.about)) for key in KEYS
 }
 
-Preferences: type[Shape] = create_model(
+Preferences: type[ApiModel] = create_model(
     "Preferences",
-    __base__=Shape,
+    __base__=ApiModel,
     __doc__="Every setting by its name, and under `given` who gave it. Lengths of time in seconds, sizes in bytes.",
     **_FIELDS,
     given=(dict[str, GivenShape], ...),
 )
 
-ChangedPreferences: type[Shape] = create_model(
+ChangedPreferences: type[ApiModel] = create_model(
     "ChangedPreferences",
     __base__=Preferences,
     __doc__="`notes` say which open batches keep what they have. `accepted`: no engine has answered yet.",
@@ -85,7 +85,7 @@ class PreferencesPatch(RootModel[dict[str, JsonValue]]):
     """Values by the names of GET /api/settings; null forgets what was saved."""
 
 
-class SettingShape(Shape):
+class SettingShape(ApiModel):
     """`kind` says which field of a form fits; `allowed` says in words what may be said."""
 
     name: str
@@ -100,6 +100,6 @@ class SettingShape(Shape):
     can_be_saved: bool
 
 
-class PreferencesSchema(Shape):
+class PreferencesSchema(ApiModel):
     tables: dict[str, str]
     settings: list[SettingShape]

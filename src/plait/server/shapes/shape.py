@@ -6,9 +6,9 @@ from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
 
-class Shape(BaseModel):
+class ApiModel(BaseModel):
     model_config = ConfigDict(alias_generator=to_camel)
 
 
-class Body(BaseModel):
+class ApiBody(BaseModel):
     model_config = ConfigDict(alias_generator=to_camel, extra="forbid", strict=True, frozen=True)

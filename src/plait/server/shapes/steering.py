@@ -8,13 +8,13 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from plait.core.status import BatchStatus, TaskStatus
-from plait.core.wording import BODY_MOST, TITLE_MOST
+from plait.core.wording import MAX_OVERRIDE_BODY_CHARS, MAX_OVERRIDE_TITLE_CHARS
 from plait.server.acts.steer import TaskAction
 from plait.server.shapes.plan import AgentName, TaskId
-from plait.server.shapes.shape import Body, Shape
+from plait.server.shapes.shape import ApiBody, ApiModel
 
-Words = Annotated[str, Field(min_length=1, max_length=100_000)]
-BULK = 1_000  # tasks
+FeedbackText = Annotated[str, Field(min_length=1, max_length=100_000)]
+MAX_BULK_TASKS = 1_000  # tasks
 
 
 class Outcome(StrEnum):
@@ -32,45 +32,47 @@ class BulkOutcome(StrEnum):
     UNKNOWN = "unknown"
 
 
-class ApproveBody(Body):
+class ApproveBody(ApiBody):
     """`all`: of this batch nothing is to be approved any more."""
 
     all: bool = False
 
 
-class RetryBody(Body):
+class RetryBody(ApiBody):
     """`agent`: another one is to try."""
 
     agent: AgentName | None = None
 
 
-class FeedbackBody(Body):
-    text: Words
+class FeedbackBody(ApiBody):
+    text: FeedbackText
 
 
-class ShipBody(Body):
+class ShipBody(ApiBody):
     """A pull request, a draft of one, or only a push. `title` and `body` are for the pull request, now and from now on:
     left out, they stay as they were said last; what plait would write by itself, and an empty body, is left to plait.
     """
 
     publish: Literal["pr", "draft", "push"] = "pr"
-    title: Annotated[str, Field(min_length=1, max_length=TITLE_MOST)] | None = Field(
+    title: Annotated[str, Field(min_length=1, max_length=MAX_OVERRIDE_TITLE_CHARS)] | None = Field(
         default=None, description="One line of text"
     )
-    body: Annotated[str, Field(max_length=BODY_MOST)] | None = Field(default=None, description="Markdown")
+    body: Annotated[str, Field(max_length=MAX_OVERRIDE_BODY_CHARS)] | None = Field(
+        default=None, description="Markdown"
+    )
 
 
-class BulkBody(Body):
+class BulkBody(ApiBody):
     """Without `batchId`: of each task the newest batch that has it. `agent` is for a retry, `text` for feedback."""
 
     action: TaskAction = Field(strict=False)
-    task_ids: Annotated[list[TaskId], Field(min_length=1, max_length=BULK)]
+    task_ids: Annotated[list[TaskId], Field(min_length=1, max_length=MAX_BULK_TASKS)]
     batch_id: Annotated[str, Field(min_length=1, max_length=200)] | None = None
     agent: AgentName | None = None
-    text: Words | None = None
+    text: FeedbackText | None = None
 
 
-class Result(Shape):
+class Result(ApiModel):
     """`status` and `reason` are what is so now; of a refusal, `reason` says why. `tasks` are all that were taken up."""
 
     task_id: str | None
@@ -80,7 +82,7 @@ class Result(Shape):
     tasks: list[str]
 
 
-class Answered(Shape):
+class Answered(ApiModel):
     batch_id: str
     results: list[Result]
 
@@ -95,7 +97,7 @@ class Shipped(Answered):
     unshipped: str | None
 
 
-class BulkResult(Shape):
+class BulkResult(ApiModel):
     """`batchId` null: no batch has it."""
 
     task_id: str
@@ -106,7 +108,7 @@ class BulkResult(Shape):
     tasks: list[str]
 
 
-class BulkAnswered(Shape):
+class BulkAnswered(ApiModel):
     """In the order of `taskIds`."""
 
     action: TaskAction

@@ -7,17 +7,17 @@ from typing import Annotated
 from pydantic import Field
 
 from plait.core.status import Category, TaskStatus, Waiting
-from plait.front.taskfiles import Draft
+from plait.front.taskfiles import TaskDraft
 from plait.server.shapes.batch import BatchHead, Cost, Diffstat
 from plait.server.shapes.errors import Problem
 from plait.server.shapes.plan import NeedShape
-from plait.server.shapes.shape import Body, Shape
-from plait.sources.model import Mark
+from plait.server.shapes.shape import ApiBody, ApiModel
+from plait.sources.model import SourceStatus
 
-Names = Annotated[list[str], Field(max_length=500)]
+NameList = Annotated[list[str], Field(max_length=500)]
 
 
-class Run(Shape):
+class Run(ApiModel):
     """Where it stands in the newest batch that has it; `taskId` is what that batch calls it.
 
     `needsYou`: it waits for an answer, an approval or a decision. `review`: it is done, and its batch branch not shipped.
@@ -42,19 +42,19 @@ class Run(Shape):
     review: bool
 
 
-class Standing(Shape):
+class Standing(ApiModel):
     """Of `tasks`, those that were asked for."""
 
     batch: BatchHead
     tasks: list[Run]
 
 
-class SourceTask(Shape):
+class SourceTask(ApiModel):
     """`parts`: it is a group of these. `notEditable` says why it can't be edited here."""
 
     id: str
     title: str
-    status: Mark
+    status: SourceStatus
     source: str | None
     format: str
     needs: list[NeedShape]
@@ -73,7 +73,7 @@ class SourceTask(Shape):
     batch: Run | None
 
 
-class Tasks(Shape):
+class Tasks(ApiModel):
     tasks: list[SourceTask]
     problems: list[Problem]
 
@@ -87,13 +87,13 @@ class WholeTask(SourceTask):
     problems: list[Problem]
 
 
-class DraftBody(Body):
+class DraftBody(ApiBody):
     """What is left out is not said; an empty text takes something away."""
 
     title: str | None = None
     body: str | None = None
-    needs: Names | None = None
-    touches: Names | None = None
+    needs: NameList | None = None
+    touches: NameList | None = None
     phase: str | None = None
     priority: str | int | None = None
     weight: str | float | None = None
@@ -102,8 +102,8 @@ class DraftBody(Body):
     verify: str | None = None
     run: str | None = None
 
-    def draft(self) -> Draft:
-        return Draft(**self.model_dump(exclude={"version"}))
+    def to_draft(self) -> TaskDraft:
+        return TaskDraft(**self.model_dump(exclude={"version"}))
 
 
 class NewTask(DraftBody):

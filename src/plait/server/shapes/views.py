@@ -9,10 +9,10 @@ from pydantic import Field
 from plait.core.status import Category, EndWhy, TaskStatus, Waiting
 from plait.core.task import NeedKind
 from plait.server.shapes.plan import SharedFile
-from plait.server.shapes.shape import Shape
+from plait.server.shapes.shape import ApiModel
 
 
-class Node(Shape):
+class Node(ApiModel):
     """`rank`: seconds of the longest path from its start to the end."""
 
     task_id: str
@@ -28,7 +28,7 @@ class Node(Shape):
     entrant_of: str | None
 
 
-class Edge(Shape):
+class Edge(ApiModel):
     """`from` is done before `to` starts."""
 
     from_: str = Field(alias="from")
@@ -38,7 +38,7 @@ class Edge(Shape):
     at: str | None
 
 
-class GraphShape(Shape):
+class GraphShape(ApiModel):
     batch_id: str
     nodes: list[Node]
     edges: list[Edge]
@@ -57,7 +57,7 @@ class SpanKind(StrEnum):
     PUBLISH = "publish"
 
 
-class SpanShape(Shape):
+class SpanShape(ApiModel):
     """`completedAt` null: it is not over. `result` of an attempt is its category."""
 
     kind: SpanKind
@@ -70,12 +70,12 @@ class SpanShape(Shape):
     ended_for: EndWhy | None
 
 
-class Wait(Shape):
+class Wait(ApiModel):
     started_at: str
     completed_at: str | None
 
 
-class RetryShape(Shape):
+class RetryShape(ApiModel):
     """Only a counted one uses up a retry."""
 
     at: str
@@ -85,7 +85,7 @@ class RetryShape(Shape):
     counted: bool
 
 
-class TaskTimeline(Shape):
+class TaskTimeline(ApiModel):
     """`status` null: it has not ended. `waits`: when nothing of it was at work."""
 
     task_id: str
@@ -96,7 +96,7 @@ class TaskTimeline(Shape):
     retries: list[RetryShape]
 
 
-class TimelineShape(Shape):
+class TimelineShape(ApiModel):
     """`spans` are the batch's own: gates, pauses, rebuilds, publishing."""
 
     batch_id: str

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from plait.site.capture.scratch import scratch
-from plait.site.capture.snapshot import look
-from plait.site.capture.words import PLAIT, variables
-from plait.site.capture.worktree import find
+from plait.site.capture.scratch import scratch_folder
+from plait.site.capture.snapshot import snapshot_worktree
+from plait.site.capture.words import PLAIT_IDENTITY, format_identity
+from plait.site.capture.worktree import open_worktree
 from plait.site.refs import task_branch
 
 
-def glance(  # noqa: PLR0913 - as for the others here
+def preview_commit(  # noqa: PLR0913 - as for the others here
     workspace: Path,
     batch: str,
     task: str,
@@ -22,10 +22,10 @@ def glance(  # noqa: PLR0913 - as for the others here
     common: Path | None = None,
 ) -> str | None:
     """A commit on `base` that no ref holds; None: nothing differs from it."""
-    worktree = find(workspace, task_branch(batch, task), common, environment, mend=False)
-    with scratch(worktree.admin) as room:
-        tree = look(worktree, room, base).tree
-        if tree == worktree.tree(base):
+    worktree = open_worktree(workspace, task_branch(batch, task), common, environment, repair=False)
+    with scratch_folder(worktree.admin) as room:
+        tree = snapshot_worktree(worktree, room, base).tree
+        if tree == worktree.tree_of(base):
             return None
-        git = worktree.git.with_(variables=variables(PLAIT, PLAIT))
+        git = worktree.git.with_options(variables=format_identity(PLAIT_IDENTITY, PLAIT_IDENTITY))
         return git.text("commit-tree", tree, "-p", base, "-m", f"{task}, at work")

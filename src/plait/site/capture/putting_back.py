@@ -8,16 +8,16 @@ from pathlib import Path
 
 from plait.core.task import Attempt
 from plait.site.capture import unfinished
-from plait.site.capture.saving import Shelf, save_all
-from plait.site.capture.scratch import scratch
-from plait.site.capture.snapshot import look, outfitted
-from plait.site.capture.worktree import Worktree, find
+from plait.site.capture.saving import WorktreeSavedRefs, save_unreachable
+from plait.site.capture.scratch import scratch_folder
+from plait.site.capture.snapshot import snapshot_worktree, read_setup_paths
+from plait.site.capture.worktree import AgentWorktree, open_worktree
 from plait.site.refs import task_branch
 
-_SPECIAL = re.compile(r"([\\*?\[\]!# ])")
+_EXCLUDE_SPECIAL = re.compile(r"([\\*?\[\]!# ])")
 
 
-def put_back(
+def reset_workspace(
     workspace: Path,
     attempt: Attempt,
     tip: str,
@@ -27,44 +27,44 @@ def put_back(
 ) -> None:
     """Every file as in `tip`, and no others but ignored ones and what outfitting put there; what differs is saved first."""
     branch = task_branch(attempt.batch, attempt.task)
-    worktree = find(workspace, branch, common, environment)
-    shelf = Shelf(worktree, attempt.batch, attempt.task)
-    with scratch(worktree.admin) as room:
-        snapshot = look(worktree, room, tip)
-        same = snapshot.tree == worktree.tree(tip)
+    worktree = open_worktree(workspace, branch, common, environment)
+    shelf = WorktreeSavedRefs(worktree, attempt.batch, attempt.task)
+    with scratch_folder(worktree.admin) as room:
+        snapshot = snapshot_worktree(worktree, room, tip)
+        same = snapshot.tree == worktree.tree_of(tip)
         if not same:
-            save_all(worktree, shelf, room, snapshot)
-        _point(worktree, shelf, branch, tip)
-        unfinished.forget(worktree)
-        worktree.install(snapshot.index)
+            save_unreachable(worktree, shelf, room, snapshot)
+        _reset_refs(worktree, shelf, branch, tip)
+        unfinished.clear_operation(worktree)
+        worktree.install_index(snapshot.index)
     if not same:
-        _reset(worktree, tip)
+        _reset_files(worktree, tip)
 
 
-def _point(worktree: Worktree, shelf: Shelf, branch: str, tip: str) -> None:
+def _reset_refs(worktree: AgentWorktree, saved_refs: WorktreeSavedRefs, branch: str, tip: str) -> None:
     """The branch names the tip, and HEAD is on it; commits that a check made are kept."""
     ref = f"refs/heads/{branch}"
-    now = worktree.commit(ref)
-    for each in dict.fromkeys((now, worktree.commit("HEAD"))):
-        if each is not None and not worktree.descends(tip, each):
-            shelf.keep(each)
-    worktree.update({ref: (tip, now)})
-    worktree.attach(branch)
+    now = worktree.resolve_commit(ref)
+    for each in dict.fromkeys((now, worktree.resolve_commit("HEAD"))):
+        if each is not None and not worktree.is_descendant(tip, each):
+            saved_refs.keep(each)
+    worktree.update_refs({ref: (tip, now)})
+    worktree.attach_head(branch)
 
 
-def _reset(worktree: Worktree, tip: str) -> None:
+def _reset_files(worktree: AgentWorktree, tip: str) -> None:
     git = worktree.git
     git.run("reset", "--hard", "--quiet", tip)
     # Twice forced: a repository that a check made inside is no part of the tip either.
-    git.run("clean", "-ffd", "--quiet", *_except(outfitted(worktree.admin)))
-    if (worktree.path / ".gitmodules").exists() and _submodules_moved(worktree):
+    git.run("clean", "-ffd", "--quiet", *_exclude_options(read_setup_paths(worktree.admin)))
+    if (worktree.path / ".gitmodules").exists() and _have_submodules_moved(worktree):
         git.run("submodule", "update", "--quiet", "--force", "--checkout", "--no-fetch", "--recursive")
 
 
-def _except(paths: Sequence[str]) -> list[str]:
-    return [word for path in paths for word in ("-e", "/" + _SPECIAL.sub(r"\\\1", path))]
+def _exclude_options(paths: Sequence[str]) -> list[str]:
+    return [word for path in paths for word in ("-e", "/" + _EXCLUDE_SPECIAL.sub(r"\\\1", path))]
 
 
-def _submodules_moved(worktree: Worktree) -> bool:
-    said = worktree.git.run("diff-files", "--raw", "-z", "--ignore-submodules=dirty").words
+def _have_submodules_moved(worktree: AgentWorktree) -> bool:
+    said = worktree.git.run("diff-files", "--raw", "-z", "--ignore-submodules=dirty").fields
     return any(" 160000 " in about or about.startswith(":160000") for about in said[::2])

@@ -9,23 +9,23 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-_PREFIX = "plait-scratch-"
+_SCRATCH_PREFIX = "plait-scratch-"
 
 
 @contextmanager
-def scratch(admin: Path) -> Iterator[Path]:
+def scratch_folder(admin: Path) -> Iterator[Path]:
     """Empty, and gone afterwards; those that dead processes left are removed as well."""
-    for left in admin.glob(f"{_PREFIX}*"):
-        if not _alive(left.name.removeprefix(_PREFIX).partition("-")[0]):
+    for left in admin.glob(f"{_SCRATCH_PREFIX}*"):
+        if not _is_alive(left.name.removeprefix(_SCRATCH_PREFIX).partition("-")[0]):
             shutil.rmtree(left, ignore_errors=True)
-    folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=admin))
+    folder = Path(tempfile.mkdtemp(prefix=f"{_SCRATCH_PREFIX}{os.getpid()}-", dir=admin))
     try:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _alive(pid: str) -> bool:
+def _is_alive(pid: str) -> bool:
     if not pid.isdecimal() or len(pid) > 10:
         return False
     with suppress(ProcessLookupError, OverflowError):

@@ -14,13 +14,13 @@ from pathlib import Path
 
 from plait.core.frozen import dataclass
 from plait.core.task import Attempt
-from plait.ports import Author, Captured, Restore
+from plait.ports import CommitInfo, CapturedChange, RestoreStatuses
 from plait.site.capture import bulk, commit, unfinished, words
-from plait.site.capture.saving import Shelf, foreign, save_all
-from plait.site.capture.scratch import scratch
-from plait.site.capture.snapshot import Snapshot, look
-from plait.site.capture.statuses import Cleared, cleared, write_out
-from plait.site.capture.worktree import Worktree, find
+from plait.site.capture.saving import WorktreeSavedRefs, fetch_replaced_repositories, save_unreachable
+from plait.site.capture.scratch import scratch_folder
+from plait.site.capture.snapshot import Snapshot, snapshot_worktree
+from plait.site.capture.statuses import CleanedSnapshot, revert_status_edits, write_to_worktree
+from plait.site.capture.worktree import AgentWorktree, open_worktree
 from plait.site.refs import attempt_ref, task_branch
 
 
@@ -28,52 +28,58 @@ def capture(  # noqa: PLR0913 - it is all that makes a commit
     workspace: Path,
     attempt: Attempt,
     base: str,
-    author: Author,
-    restore: Restore,
+    author: CommitInfo,
+    restore: RestoreStatuses,
     *,
     hooks: bool,
-    largest: int = 0,
+    max_file_bytes: int = 0,
     environment: Mapping[str, str] | None = None,
     common: Path | None = None,
-) -> Captured:
+) -> CapturedChange:
     """Everything an attempt left, as a commit on the task's branch and under the attempt's ref.
 
     Raises UnfinishedError if it left conflicts, edits in a submodule, or a file of more than `largest` bytes, RefusedError if
     a hook says no; then everything is saved.
     """
     branch = task_branch(attempt.batch, attempt.task)
-    worktree = find(workspace, branch, common, environment)
-    shelf = Shelf(worktree, attempt.batch, attempt.task)
-    with scratch(worktree.admin) as room:
-        left = unfinished.conflicts(worktree)
+    worktree = open_worktree(workspace, branch, common, environment)
+    shelf = WorktreeSavedRefs(worktree, attempt.batch, attempt.task)
+    with scratch_folder(worktree.admin) as room:
+        left = unfinished.find_unresolved_files(worktree)
         if left:
-            raise unfinished.error(worktree, left, save_all(worktree, shelf, room))
-        if modules := unfinished.edited_modules(worktree):
-            raise unfinished.modules_error(modules, save_all(worktree, shelf, room))
-        snapshot = look(worktree, room, base)
-        clear = cleared(worktree, snapshot, base, restore)
-        if bulky := bulk.too_large(worktree, base, clear.tree, largest):
-            raise bulk.error(bulky, largest, save_all(worktree, shelf, room))
+            raise unfinished.make_conflicts_error(worktree, left, save_unreachable(worktree, shelf, room))
+        if modules := unfinished.find_edited_submodules(worktree):
+            raise unfinished.make_submodules_error(modules, save_unreachable(worktree, shelf, room))
+        snapshot = snapshot_worktree(worktree, room, base)
+        clear = revert_status_edits(worktree, snapshot, base, restore)
+        if bulky := bulk.find_large_files(worktree, base, clear.tree, max_file_bytes):
+            raise bulk.make_large_files_error(bulky, max_file_bytes, save_unreachable(worktree, shelf, room))
         refs = (f"refs/heads/{branch}", attempt_ref(attempt))
-        head, there = worktree.commit("HEAD"), worktree.refs(*refs)
-        taking = _Taking(worktree, shelf, attempt, base, head, there, snapshot, clear, largest)
-        wording = commit.Wording(words.message(author, attempt), words.people(author, worktree.git))
-        tip = taking.with_hooks(wording, room, environment) if hooks else taking.plainly(wording)
-    return _captured(worktree, base, tip, clear.taken_out)
+        head, there = worktree.resolve_commit("HEAD"), worktree.read_refs(*refs)
+        taking = _Capture(worktree, shelf, attempt, base, head, there, snapshot, clear, max_file_bytes)
+        wording = commit.CommitText(
+            words.format_commit_message(author, attempt), words.identity_variables(author, worktree.git)
+        )
+        tip = (
+            taking.commit_with_hooks(wording, room, environment)
+            if hooks
+            else taking.commit_without_hooks(wording)
+        )
+    return _describe_result(worktree, base, tip, clear.reverted_sources)
 
 
 @dataclass(frozen=True, slots=True)
-class _Taking:
+class _Capture:
     """`head` and `refs` are what the agent left."""
 
-    worktree: Worktree
-    shelf: Shelf
+    worktree: AgentWorktree
+    saved_refs: WorktreeSavedRefs
     attempt: Attempt
     base: str
     head: str | None
     refs: Mapping[str, str]
     snapshot: Snapshot
-    clear: Cleared
+    cleaned: CleanedSnapshot
     largest: int
 
     @property
@@ -84,34 +90,40 @@ class _Taking:
     def ref(self) -> str:
         return f"refs/heads/{self.branch}"
 
-    def plainly(self, wording: commit.Wording) -> str:
+    def commit_without_hooks(self, wording: commit.CommitText) -> str:
         parents = self._parents()
-        tip = self._there(parents) or commit.make(self.worktree, self.clear.tree, parents, wording)
-        return self._settled(tip)
+        tip = self._find_existing(parents) or commit.make_commit(
+            self.worktree, self.cleaned.tree, parents, wording
+        )
+        return self._finish(tip)
 
-    def with_hooks(self, wording: commit.Wording, room: Path, environment: Mapping[str, str] | None) -> str:
+    def commit_with_hooks(
+        self, wording: commit.CommitText, scratch: Path, environment: Mapping[str, str] | None
+    ) -> str:
         parents = self._parents()
-        tip = self._there(parents)
+        tip = self._find_existing(parents)
         if tip is not None:
-            return self._settled(tip)
-        self._keep_others(*parents)
-        self.worktree.update({self.ref: (parents[0], self.refs.get(self.ref))})
-        self.worktree.attach(self.branch)
-        write_out(self.snapshot, self.clear.changed)
-        self.worktree.install(self.snapshot.index)
+            return self._finish(tip)
+        self._save_other_commits(*parents)
+        self.worktree.update_refs({self.ref: (parents[0], self.refs.get(self.ref))})
+        self.worktree.attach_head(self.branch)
+        write_to_worktree(self.snapshot, self.cleaned.changed)
+        self.worktree.install_index(self.snapshot.index)
         if len(parents) == 1:
-            unfinished.forget(self.worktree)  # git would commit a merge that is left behind
-        tip = self._committed(wording, room, environment)
+            unfinished.clear_operation(self.worktree)  # git would commit a merge that is left behind
+        tip = self._commit_or_save(wording, scratch, environment)
         own = attempt_ref(self.attempt)
-        self.worktree.update({own: (tip, self.refs.get(own))})
-        unfinished.forget(self.worktree)
+        self.worktree.update_refs({own: (tip, self.refs.get(own))})
+        unfinished.clear_operation(self.worktree)
         return tip
 
-    def _committed(self, wording: commit.Wording, room: Path, environment: Mapping[str, str] | None) -> str:
+    def _commit_or_save(
+        self, wording: commit.CommitText, scratch: Path, environment: Mapping[str, str] | None
+    ) -> str:
         try:
-            return commit.make_with_hooks(self.worktree, wording, room, environment)
-        except commit.RefusedError as error:
-            saved = save_all(self.worktree, self.shelf, room)
+            return commit.commit_with_hooks(self.worktree, wording, scratch, environment)
+        except commit.HookRefusedError as error:
+            saved = save_unreachable(self.worktree, self.saved_refs, scratch)
             error.hint = f"The change is in {saved}." if saved else ""
             raise
 
@@ -121,55 +133,65 @@ class _Taking:
         A file that is too large stays in the history that it was committed to, so that history is left behind.
         """
         head = self.head
-        if head is None or not self.worktree.descends(head, self.base):
+        if head is None or not self.worktree.is_descendant(head, self.base):
             return (self.base,)
-        others = [each for each in unfinished.merged(self.worktree) if not self.worktree.descends(head, each)]
-        burdened = bulk.burdened(self.worktree, self.base, (head, *others), self.largest)
+        others = [
+            each
+            for each in unfinished.read_merge_heads(self.worktree)
+            if not self.worktree.is_descendant(head, each)
+        ]
+        burdened = bulk.has_large_blobs(self.worktree, self.base, (head, *others), self.largest)
         return (self.base,) if burdened else (head, *others)
 
-    def _there(self, parents: tuple[str, ...]) -> str | None:
+    def _find_existing(self, parents: tuple[str, ...]) -> str | None:
         """The commit that holds this already: what it would follow, or the one that this attempt was given before."""
-        tree = self.clear.tree
-        if len(parents) == 1 and self.worktree.tree(parents[0]) == tree:
+        tree = self.cleaned.tree
+        if len(parents) == 1 and self.worktree.tree_of(parents[0]) == tree:
             return parents[0]
         earlier = self.refs.get(attempt_ref(self.attempt))
-        if earlier is None or self.worktree.tree(earlier) != tree:
+        if earlier is None or self.worktree.tree_of(earlier) != tree:
             return None
-        return earlier if self.worktree.parents(earlier) == parents else None
+        return earlier if self.worktree.parents_of(earlier) == parents else None
 
-    def _settled(self, tip: str) -> str:
+    def _finish(self, tip: str) -> str:
         """Refs name the tip, HEAD is on the branch, and the folder and the index are as the tip is."""
-        self._keep_others(tip)
+        self._save_other_commits(tip)
         moves = {ref: (tip, self.refs.get(ref)) for ref in (attempt_ref(self.attempt), self.ref)}
-        self.worktree.update(moves)
-        self.worktree.attach(self.branch)
-        write_out(self.snapshot, self.clear.changed)
-        unfinished.forget(self.worktree)
-        self.worktree.install(self.snapshot.index)
+        self.worktree.update_refs(moves)
+        self.worktree.attach_head(self.branch)
+        write_to_worktree(self.snapshot, self.cleaned.changed)
+        unfinished.clear_operation(self.worktree)
+        self.worktree.install_index(self.snapshot.index)
         return tip
 
-    def _keep_others(self, *tips: str) -> None:
+    def _save_other_commits(self, *tips: str) -> None:
         """The agent's commits that will not be in the task's history."""
         worktree = self.worktree
-        brought = foreign(worktree)
-        named = (*unfinished.merged(worktree), *unfinished.put_aside(worktree), *brought.values())
+        brought = fetch_replaced_repositories(worktree)
+        named = (
+            *unfinished.read_merge_heads(worktree),
+            *unfinished.read_stashed_commits(worktree),
+            *brought.values(),
+        )
         for each in dict.fromkeys((self.head, self.refs.get(self.ref), *named)):
-            if each not in {None, self.base} and not any(worktree.descends(tip, each) for tip in tips):
-                self.shelf.keep(each)
+            if each not in {None, self.base} and not any(worktree.is_descendant(tip, each) for tip in tips):
+                self.saved_refs.keep(each)
         for left in brought:
             shutil.rmtree(left, ignore_errors=True)
 
 
-def _captured(worktree: Worktree, base: str, tip: str, taken_out: tuple[str, ...]) -> Captured:
+def _describe_result(
+    worktree: AgentWorktree, base: str, tip: str, taken_out: tuple[str, ...]
+) -> CapturedChange:
     words_ = ("diff-tree", "-r", "-z", "--numstat", "--no-renames", "--no-ext-diff", "--no-textconv")
-    rows = [row.split("\t", 2) for row in worktree.git.run(*words_, base, tip).words]
+    rows = [row.split("\t", 2) for row in worktree.git.run(*words_, base, tip).fields]
     files = tuple(path for _, _, path in rows)
     # Of a binary file no lines are told.
     added, removed = (sum(int(row[n]) for row in rows if row[n].isdecimal()) for n in (0, 1))
-    return Captured(
+    return CapturedChange(
         tip,
         files,
         diffstat=(len(files), added, removed),
         empty=not files,
-        taken_out=taken_out,
+        reverted_sources=taken_out,
     )

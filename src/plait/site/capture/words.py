@@ -6,7 +6,7 @@ import re
 
 from plait.core.frozen import dataclass
 from plait.core.task import Attempt
-from plait.ports import Author
+from plait.ports import CommitInfo
 from plait.site.git import Git
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
@@ -16,15 +16,15 @@ _NOT_IN_NAMES = re.compile(r"[<>\x00-\x1f\x7f]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
+class Identity:
     name: str
     email: str
 
 
-PLAIT = Person("plait", "plait@localhost")
+PLAIT_IDENTITY = Identity("plait", "plait@localhost")
 
 
-def message(author: Author, attempt: Attempt) -> str:
+def format_commit_message(author: CommitInfo, attempt: Attempt) -> str:
     """The words as they are, whatever they begin with, and below them the trailers as the last paragraph."""
     said = _CONTROL.sub("", author.message.replace("\r\n", "\n").replace("\r", "\n"))
     lines = [line.rstrip() for line in said.strip().split("\n")]
@@ -37,30 +37,30 @@ def message(author: Author, attempt: Attempt) -> str:
     return words + ("\n" if together else "\n\n") + "\n".join(trailers) + "\n"
 
 
-def people(author: Author, git: Git) -> dict[str, str]:
+def identity_variables(author: CommitInfo, git: Git) -> dict[str, str]:
     """The author and the committer as variables for git. Who is not named is the user; a user without a name is plait."""
-    committer = _user(git, "GIT_COMMITTER_IDENT")
-    named = Person(_clean(author.name), _clean(author.email))
-    writer = named if named.name else _user(git, "GIT_AUTHOR_IDENT") or committer or PLAIT
-    keeper = committer or (named if named.name else PLAIT)
-    return variables(writer, keeper)
+    committer = _configured_user(git, "GIT_COMMITTER_IDENT")
+    named = Identity(_clean_name(author.name), _clean_name(author.email))
+    writer = named if named.name else _configured_user(git, "GIT_AUTHOR_IDENT") or committer or PLAIT_IDENTITY
+    keeper = committer or (named if named.name else PLAIT_IDENTITY)
+    return format_identity(writer, keeper)
 
 
-def variables(writer: Person, keeper: Person) -> dict[str, str]:
+def format_identity(author: Identity, committer: Identity) -> dict[str, str]:
     return {
-        "GIT_AUTHOR_NAME": writer.name,
-        "GIT_AUTHOR_EMAIL": writer.email,
-        "GIT_COMMITTER_NAME": keeper.name,
-        "GIT_COMMITTER_EMAIL": keeper.email,
+        "GIT_AUTHOR_NAME": author.name,
+        "GIT_AUTHOR_EMAIL": author.email,
+        "GIT_COMMITTER_NAME": committer.name,
+        "GIT_COMMITTER_EMAIL": committer.email,
     }
 
 
-def _user(git: Git, name: str) -> Person | None:
+def _configured_user(git: Git, name: str) -> Identity | None:
     """As git would have it, but never guessed from the machine."""
-    said = git.with_(settings=("user.useConfigOnly=true",)).run("var", name, codes=(0, 128))
+    said = git.with_options(settings=("user.useConfigOnly=true",)).run("var", name, codes=(0, 128))
     found = _IDENT.match(said.text) if said.code == 0 else None
-    return Person(found["name"], found["email"]) if found and found["name"] else None
+    return Identity(found["name"], found["email"]) if found and found["name"] else None
 
 
-def _clean(text: str) -> str:
+def _clean_name(text: str) -> str:
     return " ".join(_NOT_IN_NAMES.sub(" ", text).split())

@@ -9,17 +9,17 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-from plait.agents.tools.model_spec import ModelSpec, decode
+from plait.agents.tools.model_spec import ModelJobSpec, decode_spec
 from plait.core.errors import PlaitError
 from plait.core.status import Category
 from plait.site.modeljob.failure import JobError
-from plait.site.modeljob.telling import Result, Telling
+from plait.site.modeljob.telling import JobResult, JobReporter
 
 _FAILED = 1
-_MOST = 4 << 20  # characters of a prompt
+_MAX_PROMPT_CHARS = 4 << 20  # characters of a prompt
 
 
-class Ended(BaseException):
+class Terminated(BaseException):
     """Somebody asks this process to end: what it wrote is taken back first."""
 
     def __init__(self, number: int) -> None:
@@ -29,10 +29,10 @@ class Ended(BaseException):
 
 def main(words: list[str]) -> NoReturn:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _end)
+        signal.signal(number, _handle_signal)
     try:
-        code = _do(Path(words[0]) if words else Path())
-    except Ended as ended:
+        code = _execute(Path(words[0]) if words else Path())
+    except Terminated as ended:
         signal.signal(ended.number, signal.SIG_DFL)
         os.kill(os.getpid(), ended.number)
         raise
@@ -40,34 +40,37 @@ def main(words: list[str]) -> NoReturn:
     os._exit(code)  # a stream that was left half read would keep the process at its end
 
 
-def _do(file: Path) -> int:
-    telling, result = Telling(file.parent), None
+def _execute(file: Path) -> int:
+    reporter, result = JobReporter(file.parent), None
     try:
-        spec = _read(file)
-        telling, result = Telling(file.parent, os.environ.get(spec.settings.key or "", "")), Result(spec.task)
-        _run(spec, telling, result)
+        spec = _read_spec(file)
+        reporter, result = (
+            JobReporter(file.parent, os.environ.get(spec.settings.key or "", "")),
+            JobResult(spec.task),
+        )
+        _run(spec, reporter, result)
     except JobError as error:
-        telling.failed(error, result)
+        reporter.report_failure(error, result)
     except PlaitError as error:
-        telling.failed(JobError(error.message), result)
+        reporter.report_failure(JobError(error.message), result)
     except OSError as error:
-        telling.failed(JobError(f"the system refused: {error}"), result)
+        reporter.report_failure(JobError(f"the system refused: {error}"), result)
     else:
         result.status = "passed"
-        telling.result(result)
+        reporter.report_result(result)
         return 0
     return _FAILED
 
 
-def _run(spec: ModelSpec, telling: Telling, result: Result) -> None:
-    from plait.site.modeljob.flow import run  # noqa: PLC0415 - a spec that can't be read needs none of it
+def _run(spec: ModelJobSpec, reporter: JobReporter, result: JobResult) -> None:
+    from plait.site.modeljob.flow import run_job  # noqa: PLC0415 - a spec that can't be read needs none of it
 
-    run(spec, _instructions(spec), telling, result)
+    run_job(spec, _read_instructions(spec), reporter, result)
 
 
-def _instructions(spec: ModelSpec) -> str:
+def _read_instructions(spec: ModelJobSpec) -> str:
     """On standard input comes the whole prompt, where there is more to say than the task does."""
-    told = sys.stdin.read(_MOST).strip() if spec.feedback else ""
+    told = sys.stdin.read(_MAX_PROMPT_CHARS).strip() if spec.feedback else ""
     if told:
         return told
     body = spec.instructions.strip()
@@ -77,17 +80,17 @@ def _instructions(spec: ModelSpec) -> str:
     return "\n\n".join(parts).strip()
 
 
-def _read(file: Path) -> ModelSpec:
+def _read_spec(file: Path) -> ModelJobSpec:
     try:
-        return decode(file.read_bytes())
+        return decode_spec(file.read_bytes())
     except (OSError, ValueError) as error:
         raise JobError(f"what is to be done can't be read from {file}: {error}", Category.USAGE) from error
 
 
-def _end(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 - a handler's own
+def _handle_signal(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 - a handler's own
     for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(each, signal.SIG_IGN)  # once is enough
-    raise Ended(number)
+    raise Terminated(number)
 
 
 if __name__ == "__main__":

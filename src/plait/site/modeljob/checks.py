@@ -12,19 +12,19 @@ from pathlib import Path
 from select import select
 from typing import IO
 
-from plait.agents.model import Doing
-from plait.agents.plain import plain
+from plait.agents.model import ActivityKind
+from plait.agents.plain import to_plain_text
 from plait.core.frozen import dataclass
-from plait.site.modeljob.telling import Telling
+from plait.site.modeljob.telling import JobReporter
 
 _SHELL = "/bin/sh"
-_PIECE = 64 << 10
-_GLANCE = 0.1  # seconds
-_KEPT = 16 << 10  # characters of the end of what a command printed
+_CHUNK_BYTES = 64 << 10
+_POLL_SECONDS = 0.1  # seconds
+_MAX_OUTPUT_CHARS = 16 << 10  # characters of the end of what a command printed
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class CheckFailure:
     """A command that did not pass, and the end of what it printed."""
 
     command: str
@@ -32,31 +32,31 @@ class Failed:
     output: str
 
     def __str__(self) -> str:
-        last = next((line for line in map(plain, reversed(self.output.split("\n"))) if line), "")
+        last = next((line for line in map(to_plain_text, reversed(self.output.split("\n"))) if line), "")
         said = f": {last}" if last else ""
         return f"{self.command} failed with status {self.code}{said}"
 
 
-class Checks:
+class CheckRunner:
     def __init__(
-        self, commands: Sequence[str], workspace: Path, secret: str | None, telling: Telling
+        self, commands: Sequence[str], workspace: Path, secret: str | None, reporter: JobReporter
     ) -> None:
         self._commands = commands
         self._workspace = workspace
         self._env = {name: value for name, value in os.environ.items() if name != secret}
-        self._telling = telling
+        self._reporter = reporter
 
-    def run(self) -> Failed | None:
+    def run(self) -> CheckFailure | None:
         """The first that fails; None: all pass."""
         for command in self._commands:
-            self._telling.activity(command, Doing.RUNS)
-            code, output = self._ran(command)
-            self._telling.keep("check", f"{command}\n\n{output}\n\nstatus {code}\n")
+            self._reporter.report_activity(command, ActivityKind.RUNS)
+            code, output = self._run_command(command)
+            self._reporter.save_text("check", f"{command}\n\n{output}\n\nstatus {code}\n")
             if code:
-                return Failed(command, code, output)
+                return CheckFailure(command, code, output)
         return None
 
-    def _ran(self, command: str) -> tuple[int, str]:
+    def _run_command(self, command: str) -> tuple[int, str]:
         with subprocess.Popen(  # noqa: S603 - the person's own command
             [_SHELL, "-c", command],
             cwd=self._workspace,
@@ -69,36 +69,36 @@ class Checks:
         ) as process:
             assert process.stdout is not None
             try:
-                output = self._heard(process.stdout, process)
+                output = self._read_output(process.stdout, process)
             except BaseException:  # somebody ends this process: nobody waits for the command
                 with suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
                 raise
         return process.returncode, output
 
-    def _heard(self, stream: IO[bytes], process: subprocess.Popen[bytes]) -> str:
+    def _read_output(self, stream: IO[bytes], process: subprocess.Popen[bytes]) -> str:
         """The end of what it prints, however long it is."""
         kept: deque[bytes] = deque()
         size = 0
-        while piece := _next(stream, process):
+        while piece := _read_chunk(stream, process):
             kept.append(piece)
             size += len(piece)
-            while size - len(kept[0]) >= _KEPT:
+            while size - len(kept[0]) >= _MAX_OUTPUT_CHARS:
                 size -= len(kept.popleft())
-            self._telling.progress(_last(piece), Doing.RUNS)
-        return b"".join(kept).decode("utf-8", "replace")[-_KEPT:]
+            self._reporter.report_progress(_last_line(piece), ActivityKind.RUNS)
+        return b"".join(kept).decode("utf-8", "replace")[-_MAX_OUTPUT_CHARS:]
 
 
-def _next(stream: IO[bytes], process: subprocess.Popen[bytes]) -> bytes:
+def _read_chunk(stream: IO[bytes], process: subprocess.Popen[bytes]) -> bytes:
     """Nothing once the command is over, also if something that it has left running could still print."""
     while True:
         over = process.poll() is not None
-        if select([stream], [], [], 0 if over else _GLANCE)[0]:
-            return stream.read(_PIECE)
+        if select([stream], [], [], 0 if over else _POLL_SECONDS)[0]:
+            return stream.read(_CHUNK_BYTES)
         if over:
             return b""
 
 
-def _last(piece: bytes) -> str:
+def _last_line(piece: bytes) -> str:
     lines = piece[-4096:].decode("utf-8", "replace").split("\n")
-    return next((line for line in map(plain, reversed(lines)) if line), "…")
+    return next((line for line in map(to_plain_text, reversed(lines)) if line), "…")

@@ -15,121 +15,124 @@ from pathlib import Path
 from urllib.error import HTTPError, URLError
 from urllib.request import ProxyHandler, build_opener
 
-from plait.agents.model import Doing
-from plait.agents.plain import plain
+from plait.agents.model import ActivityKind
+from plait.agents.plain import to_plain_text
 from plait.agents.tools.model_spec import ModelSettings
 from plait.core.status import Category
 from plait.site import marker, scope
-from plait.site.folder import make_private
+from plait.site.folder import make_private_folder
 from plait.site.modeljob.failure import JobError
-from plait.site.modeljob.place import here, host, ollamas, root
-from plait.site.modeljob.telling import Telling
-from plait.site.processes import look
+from plait.site.modeljob.place import is_local, ollama_host, is_ollama_address, server_root
+from plait.site.modeljob.telling import JobReporter
+from plait.site.processes import read_process
 
-PROGRAM = "ollama"
-_START = 60.0  # seconds that Ollama has to answer in
-_GLANCE = 0.1
-_QUICK = 5.0  # seconds for an answer from this machine
-_MOST = 1 << 20  # bytes of one
-_NAMED = 8
+OLLAMA_PROGRAM = "ollama"
+_START_TIMEOUT_SECONDS = 60.0  # seconds that Ollama has to answer in
+_POLL_SECONDS = 0.1
+_REQUEST_TIMEOUT_SECONDS = 5.0  # seconds for an answer from this machine
+_MAX_RESPONSE_BYTES = 1 << 20  # bytes of one
+_MAX_MODELS_SHOWN = 8
 # A shell between: it ends at once, so that what it started is nobody's child and outlives this attempt.
 _DETACHED = 'exec "$@" </dev/null >>"$PLAIT_OLLAMA_LOG" 2>&1 & echo $!'
-_SAID = 4096  # bytes at the end of its output
+_LOG_TAIL_BYTES = 4096  # bytes at the end of its output
 
 
-def preflight(settings: ModelSettings, model: str, telling: Telling) -> None:
+def check_server(settings: ModelSettings, model: str, reporter: JobReporter) -> None:
     """Raises JobError. Only what is on this machine is looked at: other servers say themselves what is wrong."""
     url = settings.base_url
-    found = here(url) and _is_ollama(url)
-    if not found and ollamas(url, os.environ) and not _taken(url):
-        _start(settings, telling)
+    found = is_local(url) and _is_ollama(url)
+    if not found and is_ollama_address(url, os.environ) and not _is_port_taken(url):
+        _start_ollama(settings, reporter)
         found = True
-    names = _models(url) if found else None
+    names = _list_models(url) if found else None
     if not model:
-        there = f" The server has: {', '.join(names[:_NAMED])}." if names else ""
+        there = f" The server has: {', '.join(names[:_MAX_MODELS_SHOWN])}." if names else ""
         raise JobError(f"no model is named: set [model] name, or say --model.{there}", Category.USAGE)
     if names is not None and model not in names and f"{model}:latest" not in names:
         raise JobError(f"Ollama has no model {model}: ollama pull {model}", Category.USAGE)
 
 
-def _start(settings: ModelSettings, telling: Telling) -> None:
+def _start_ollama(settings: ModelSettings, reporter: JobReporter) -> None:
     url = settings.base_url
     if not settings.start_ollama:
         raise JobError(f"Ollama does not run at {url}: start it, or set start_ollama", Category.NETWORK)
-    if shutil.which(PROGRAM) is None:
+    if shutil.which(OLLAMA_PROGRAM) is None:
         why = f"nothing answers at {url}, and Ollama is not installed"
         raise JobError(f"{why}: install it, or set [model] base_url", Category.NETWORK)
-    with _alone(telling) as folder:
+    with _startup_lock(reporter) as folder:
         if not _is_ollama(url):  # somebody else may have started it meanwhile
-            telling.activity("starting Ollama", Doing.RUNS)
+            reporter.report_activity("starting Ollama", ActivityKind.RUNS)
             log = folder / "ollama.log"
-            _await(url, _spawn(url, settings.context_tokens, log), log, telling)
+            _wait_until_ready(url, _spawn_ollama(url, settings.context_tokens, log), log, reporter)
 
 
-def _spawn(url: str, context: int, log: Path) -> int:
+def _spawn_ollama(url: str, context: int, log: Path) -> int:
     """No process of this attempt: other jobs use it, and it stays when this one is over or cancelled. Gives its pid."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PLAIT_")}
-    kept.pop(marker.VARIABLE, None)
-    asked = {"OLLAMA_HOST": host(url), "PLAIT_OLLAMA_LOG": str(log)}
+    kept.pop(marker.TAG_VARIABLE, None)
+    asked = {"OLLAMA_HOST": ollama_host(url), "PLAIT_OLLAMA_LOG": str(log)}
     # Without being told, it cuts prompts at a few thousand tokens, and says nothing.
     kept.setdefault("OLLAMA_CONTEXT_LENGTH", str(max(8192, 2 * context)))
     shell = subprocess.Popen(  # noqa: S603 - fixed words
-        ["/bin/sh", "-c", _DETACHED, "sh", PROGRAM, "serve"],
+        ["/bin/sh", "-c", _DETACHED, "sh", OLLAMA_PROGRAM, "serve"],
         cwd="/",
         env={**kept, **asked},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         start_new_session=True,
-        preexec_fn=_leave_scope,  # noqa: PLW1509 - this process has one thread
+        preexec_fn=_leave_cgroup,  # noqa: PLW1509 - this process has one thread
     )
     return int(shell.communicate()[0])
 
 
-def _leave_scope() -> None:
+def _leave_cgroup() -> None:
     """The attempt's control group is ended as a whole; its parent is the engine's."""
     with suppress(OSError):
-        own = scope.home()
+        own = scope.parent_cgroup()
         if own and Path(own).name.startswith("plait-"):
-            scope.join(str(Path(own).parent), [os.getpid()])
+            scope.add_processes(str(Path(own).parent), [os.getpid()])
 
 
-def _await(url: str, pid: int, log: Path, telling: Telling) -> None:
-    deadline = time.monotonic() + _START
+def _wait_until_ready(url: str, pid: int, log: Path, reporter: JobReporter) -> None:
+    deadline = time.monotonic() + _START_TIMEOUT_SECONDS
     while time.monotonic() < deadline:
-        process = look(pid)  # before it is asked: whoever answered and ended is not there either
+        process = read_process(pid)  # before it is asked: whoever answered and ended is not there either
         if _is_ollama(url):
             return
-        if process is None or process.dead:
-            raise JobError(f"Ollama was started and has ended: {_last(log)}", Category.NETWORK)
-        telling.progress("waiting for Ollama", Doing.WAITS)
-        time.sleep(_GLANCE)
+        if process is None or process.is_zombie:
+            raise JobError(f"Ollama was started and has ended: {_last_log_line(log)}", Category.NETWORK)
+        reporter.report_progress("waiting for Ollama", ActivityKind.WAITS)
+        time.sleep(_POLL_SECONDS)
     raise JobError(
         f"Ollama was started and does not answer at {url}; its output is in {log}", Category.NETWORK
     )
 
 
-def _last(log: Path) -> str:
+def _last_log_line(log: Path) -> str:
     """What it said at the end, and where the rest is."""
     with suppress(OSError):
-        lines = [plain(line) for line in log.read_bytes()[-_SAID:].decode("utf-8", "replace").split("\n")]
+        lines = [
+            to_plain_text(line)
+            for line in log.read_bytes()[-_LOG_TAIL_BYTES:].decode("utf-8", "replace").split("\n")
+        ]
         said = next((line for line in reversed(lines) if line), "")
         return f"{said} (in {log})" if said else f"it said nothing (in {log})"
     return f"nothing can be read in {log}"
 
 
 @contextmanager
-def _alone(telling: Telling) -> Iterator[Path]:
+def _startup_lock(reporter: JobReporter) -> Iterator[Path]:
     """The folder that is locked meanwhile. A lock dies with its holder; what is started holds none."""
     from platformdirs import user_cache_path  # noqa: PLC0415 - only where there is something to start
 
     folder = user_cache_path("plait", appauthor=False) / "ollama"
-    make_private(folder)
+    make_private_folder(folder)
     fd = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            telling.activity("another job is starting Ollama", Doing.WAITS)
+            reporter.report_activity("another job is starting Ollama", ActivityKind.WAITS)
             fcntl.flock(fd, fcntl.LOCK_EX)
         yield folder
     finally:
@@ -137,13 +140,13 @@ def _alone(telling: Telling) -> Iterator[Path]:
 
 
 def _is_ollama(url: str) -> bool:
-    told = _asked(url, "/api/version")
+    told = _get_json(url, "/api/version")
     return isinstance(told, dict) and isinstance(told.get("version"), str)
 
 
-def _models(url: str) -> list[str] | None:
+def _list_models(url: str) -> list[str] | None:
     """None: it does not tell."""
-    told = _asked(url, "/api/tags")
+    told = _get_json(url, "/api/tags")
     listed = told.get("models") if isinstance(told, dict) else None
     if not isinstance(listed, list):
         return None
@@ -151,21 +154,23 @@ def _models(url: str) -> list[str] | None:
     return [name for name in found if isinstance(name, str)]
 
 
-def _taken(url: str) -> bool:
+def _is_port_taken(url: str) -> bool:
     """Somebody else is where Ollama would be: it speaks for itself."""
-    name, _, port = host(url).rpartition(":")
+    name, _, port = ollama_host(url).rpartition(":")
     try:
-        with socket.create_connection((name.strip("[]"), int(port)), _QUICK):
+        with socket.create_connection((name.strip("[]"), int(port)), _REQUEST_TIMEOUT_SECONDS):
             return True
     except OSError:
         return False
 
 
-def _asked(url: str, path: str) -> object:
+def _get_json(url: str, path: str) -> object:
     """What Ollama itself says; None: it is not there, or no Ollama."""
     try:
-        with build_opener(ProxyHandler({})).open(f"{root(url)}{path}", timeout=_QUICK) as answer:
-            told: object = json.loads(answer.read(_MOST))
+        with build_opener(ProxyHandler({})).open(
+            f"{server_root(url)}{path}", timeout=_REQUEST_TIMEOUT_SECONDS
+        ) as answer:
+            told: object = json.loads(answer.read(_MAX_RESPONSE_BYTES))
             return told
     except (HTTPError, URLError, OSError, ValueError, RecursionError):
         return None

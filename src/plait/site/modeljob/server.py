@@ -11,63 +11,63 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, cast
 
-from plait.agents.complaints import judged
-from plait.agents.jobs.context import tokens as about
-from plait.agents.jobs.prompts import Message
-from plait.agents.model import Doing
-from plait.agents.plain import cut, plain
+from plait.agents.complaints import classify_error
+from plait.agents.jobs.context import estimate_tokens as about
+from plait.agents.jobs.prompts import ChatMessage
+from plait.agents.model import ActivityKind
+from plait.agents.plain import truncate, to_plain_text
 from plait.agents.prices import Tokens
 from plait.agents.tools.model_spec import ModelSettings
-from plait.agents.waits import wait
+from plait.agents.waits import parse_retry_after
 from plait.core.frozen import dataclass
 from plait.core.status import Category
 from plait.site.modeljob.failure import JobError
-from plait.site.modeljob.place import here
-from plait.site.modeljob.telling import Telling
+from plait.site.modeljob.place import is_local
+from plait.site.modeljob.telling import JobReporter
 
 if TYPE_CHECKING:
     from openai import APIStatusError, OpenAI
     from openai.types.chat import ChatCompletionChunk, ChatCompletionMessageParam
 
-_CONNECT = 10.0  # seconds
-_SAID = 500  # characters of a server's own words
-_WIDTH = 200  # characters that a line may have on the average
-_THOUGHT = 8  # so many times as much as it may answer, it may think
-_THINKING = re.compile(r"\s*<think>.*?</think>\s*", re.DOTALL)
-_INSTALL = "Install it with: pip install 'plait[model]'"
+_CONNECT_TIMEOUT_SECONDS = 10.0  # seconds
+_MAX_MESSAGE_CHARS = 500  # characters of a server's own words
+_AVERAGE_LINE_CHARS = 200  # characters that a line may have on the average
+_REASONING_FACTOR = 8  # so many times as much as it may answer, it may think
+_THINK_BLOCK = re.compile(r"\s*<think>.*?</think>\s*", re.DOTALL)
+_INSTALL_HINT = "Install it with: pip install 'plait[model]'"
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ChatReply:
     """`cut`: the model reached the end of what it may write."""
 
     text: str
     cut: bool = False
 
 
-class Server:
-    def __init__(self, settings: ModelSettings, key: str, telling: Telling) -> None:
+class ChatClient:
+    def __init__(self, settings: ModelSettings, key: str, reporter: JobReporter) -> None:
         """Raises JobError where the client is not installed."""
         self._settings = settings
-        self._telling = telling
-        self._client = _client(settings, key)
+        self._reporter = reporter
+        self._client = _create_client(settings, key)
 
-    def reply(self, messages: Sequence[Message], model: str, *, lines: int) -> Reply:
+    def complete(self, messages: Sequence[ChatMessage], model: str, *, lines: int) -> ChatReply:
         """Raises JobError. Of an answer of more than `lines` lines, nothing is taken."""
-        written = _Written(lines * _WIDTH)
+        written = _PartialReply(lines * _AVERAGE_LINE_CHARS)
         try:
-            for chunk in self._chunks(messages, model):
-                written.take(chunk)
-                self._telling.progress(f"{model} writes: {written.lines} lines", Doing.SAYS)
+            for chunk in self._stream(messages, model):
+                written.add_chunk(chunk)
+                self._reporter.report_progress(f"{model} writes: {written.lines} lines", ActivityKind.SAYS)
         except JobError:
             raise
         except Exception as error:  # which library carries the stream is the client's own affair
-            raise failure(error, self._settings, begun=written.begun) from error
+            raise to_job_error(error, self._settings, begun=written.begun) from error
         finally:
-            self._telling.used(model, written.tokens(messages))
+            self._reporter.report_usage(model, written.tokens(messages))
         return written.reply()
 
-    def _chunks(self, messages: Sequence[Message], model: str) -> Iterator[ChatCompletionChunk]:
+    def _stream(self, messages: Sequence[ChatMessage], model: str) -> Iterator[ChatCompletionChunk]:
         from openai import omit  # noqa: PLC0415 - it takes most of a second
 
         heat = self._settings.temperature
@@ -82,7 +82,7 @@ class Server:
             yield from stream
 
 
-class _Written:
+class _PartialReply:
     """What came so far."""
 
     def __init__(self, most: int) -> None:
@@ -94,7 +94,7 @@ class _Written:
         self.lines = 0
         self.begun = False
 
-    def take(self, chunk: ChatCompletionChunk) -> None:
+    def add_chunk(self, chunk: ChatCompletionChunk) -> None:
         self.begun = True
         if chunk.usage is not None:
             details = chunk.usage.prompt_tokens_details
@@ -103,70 +103,71 @@ class _Written:
         for choice in chunk.choices or ():
             self._finish = choice.finish_reason or self._finish
             if choice.delta is not None:
-                self._add(choice.delta.content or "", _thought(choice.delta))
+                self._add(choice.delta.content or "", _reasoning_text(choice.delta))
 
     def _add(self, text: str, thought: str) -> None:
         self._parts.append(text)
         self._size += len(text)
         self._thought += len(thought)
         self.lines += text.count("\n")
-        if self._size > self._most or self._thought > self._most * _THOUGHT:
+        if self._size > self._most or self._thought > self._most * _REASONING_FACTOR:
             raise JobError(
                 f"the answer had no end: it was stopped after {self._size + self._thought:,} characters"
             )
 
-    def tokens(self, messages: Sequence[Message]) -> Tokens:
+    def tokens(self, messages: Sequence[ChatMessage]) -> Tokens:
         """A guess, where the server does not tell; what it refused cost nothing."""
         if self._used is not None or not self.begun:
             return self._used or Tokens()
         return Tokens(sum(about(each.text) for each in messages), -(-(self._size + self._thought) // 4))
 
-    def reply(self) -> Reply:
+    def reply(self) -> ChatReply:
         if self._finish is None:
             raise JobError("the answer was cut off: the stream ended before it was over", Category.NETWORK)
         if self._finish == "content_filter":
             raise JobError("the server's content filter stopped the answer")
         text = "".join(self._parts).encode("utf-8", "replace").decode()  # halves of characters are none
-        return Reply(
-            _THINKING.sub("", text, count=1) if _THINKING.match(text) else text, self._finish == "length"
+        return ChatReply(
+            _THINK_BLOCK.sub("", text, count=1) if _THINK_BLOCK.match(text) else text,
+            self._finish == "length",
         )
 
 
-def failure(error: Exception, settings: ModelSettings, *, begun: bool) -> JobError:
+def to_job_error(error: Exception, settings: ModelSettings, *, begun: bool) -> JobError:
     """What went wrong between here and the server, by its category. `begun`: an answer was on its way."""
     import openai  # noqa: PLC0415
 
     where = settings.base_url
     if isinstance(error, openai.APIStatusError):
-        return _refused(error, where)
+        return _status_error(error, where)
     if isinstance(error, openai.APITimeoutError) or "Timeout" in type(error).__name__:
         return JobError(f"{where} sent nothing for {settings.stall_timeout:g} seconds", Category.NETWORK)
     if isinstance(error, openai.APIConnectionError) and not begun:
-        said = _plain(str(error.__cause__ or error))
+        said = _clean(str(error.__cause__ or error))
         return JobError(f"{where} can't be reached: {said}", Category.NETWORK)
-    said = _plain(str(error.__cause__ or error)) or type(error).__name__
+    said = _clean(str(error.__cause__ or error)) or type(error).__name__
     if isinstance(error, openai.APIError) and not isinstance(error, openai.APIConnectionError):
-        found = judged(said)  # the server itself said so, in the middle of a stream
+        found = classify_error(said)  # the server itself said so, in the middle of a stream
         return JobError(f"{where} broke off: {said}", found.category if found else Category.OVERLOADED)
     return JobError(f"the answer from {where} was cut off: {said}", Category.NETWORK)
 
 
-def _refused(error: APIStatusError, where: str) -> JobError:
+def _status_error(error: APIStatusError, where: str) -> JobError:
     status = error.status_code
     body = error.body if isinstance(error.body, dict) else {}
-    said = _plain(str(body.get("message") or error.message))
-    found = judged(f"{said} {body.get('code') or ''} {body.get('type') or ''}", status, time.time())
-    category = found.category if found is not None else _by_status(status)
+    said = _clean(str(body.get("message") or error.message))
+    found = classify_error(f"{said} {body.get('code') or ''} {body.get('type') or ''}", status, time.time())
+    category = found.category if found is not None else _category_by_status(status)
     hints = {
         Category.AUTH: "; [model] key names the variable that holds the key",
         Category.USAGE: "; look at [model] base_url and name",
     }
-    after = _after(error, said) if category is Category.RATE_LIMIT else None
+    after = _find_retry_after(error, said) if category is Category.RATE_LIMIT else None
     message = f"{where} answered {status}: {said}{hints.get(category, '')}"
     return JobError(message, category, status=status, after=after)
 
 
-def _by_status(status: int) -> Category:
+def _category_by_status(status: int) -> Category:
     if status in {401, 403}:
         return Category.AUTH
     if status == 429:
@@ -174,23 +175,23 @@ def _by_status(status: int) -> Category:
     return Category.OVERLOADED if status >= 500 or status in {408, 409, 425} else Category.USAGE
 
 
-def _after(error: APIStatusError, said: str) -> float | None:
+def _find_retry_after(error: APIStatusError, said: str) -> float | None:
     headers = error.response.headers
     told = [f"{name}: {headers[name]}" for name in ("retry-after", "retry-after-ms") if name in headers]
-    asked = wait(f"{' '.join(told)} {said}")
+    asked = parse_retry_after(f"{' '.join(told)} {said}")
     until = asked.at - time.time() if asked.at is not None else 0.0
     longest = max(asked.after or 0.0, until)
     return longest if longest > 0 else None
 
 
-def _client(settings: ModelSettings, key: str) -> OpenAI:
+def _create_client(settings: ModelSettings, key: str) -> OpenAI:
     try:
         import openai  # noqa: PLC0415 - it takes most of a second
     except ImportError as error:
-        raise JobError(f"the openai client is not installed. {_INSTALL}", Category.USAGE) from error
-    timeout = openai.Timeout(settings.stall_timeout, connect=_CONNECT)
+        raise JobError(f"the openai client is not installed. {_INSTALL_HINT}", Category.USAGE) from error
+    timeout = openai.Timeout(settings.stall_timeout, connect=_CONNECT_TIMEOUT_SECONDS)
     # A proxy has no business between this process and its own machine.
-    http = openai.DefaultHttpxClient(trust_env=not here(settings.base_url), timeout=timeout)
+    http = openai.DefaultHttpxClient(trust_env=not is_local(settings.base_url), timeout=timeout)
     return openai.OpenAI(
         api_key=key or "none",  # a client without one refuses; a server that needs none takes any
         base_url=settings.base_url,
@@ -200,7 +201,7 @@ def _client(settings: ModelSettings, key: str) -> OpenAI:
     )
 
 
-def _thought(delta: object) -> str:
+def _reasoning_text(delta: object) -> str:
     """Models that think aloud do so beside their answer, each server under a name of its own."""
     for name in ("reasoning_content", "reasoning"):
         said = getattr(delta, name, None)
@@ -209,5 +210,5 @@ def _thought(delta: object) -> str:
     return ""
 
 
-def _plain(said: str) -> str:
-    return cut(plain(" ".join(said.split())), _SAID)
+def _clean(said: str) -> str:
+    return truncate(to_plain_text(" ".join(said.split())), _MAX_MESSAGE_CHARS)

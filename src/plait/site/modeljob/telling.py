@@ -9,34 +9,34 @@ from contextlib import suppress
 from dataclasses import asdict, field
 from pathlib import Path
 
-from plait.agents.discretion import secrets
-from plait.agents.model import Doing
-from plait.agents.plain import cut, plain
+from plait.agents.discretion import build_redactor
+from plait.agents.model import ActivityKind
+from plait.agents.plain import truncate, to_plain_text
 from plait.agents.prices import Tokens
-from plait.agents.tools.model_spec import RESULT
+from plait.agents.tools.model_spec import JOB_RESULT_FILE
 from plait.core.frozen import dataclass
-from plait.site.folder import put
+from plait.site.folder import write_private_file
 from plait.site.modeljob.failure import JobError
 
-_PACE = 1.0  # seconds between two lines about the same thing
-_LONGEST = 2000  # characters of a message: a listener takes no line of more than some kilobytes
-_NAMED = 20  # entries of a list that are told in a line, and
-_SHORT = 200  # characters of each; the file has all of them
+_PROGRESS_INTERVAL_SECONDS = 1.0  # seconds between two lines about the same thing
+_MAX_MESSAGE_CHARS = 2000  # characters of a message: a listener takes no line of more than some kilobytes
+_MAX_LIST_ITEMS = 20  # entries of a list that are told in a line, and
+_MAX_ITEM_CHARS = 200  # characters of each; the file has all of them
 
 
 @dataclass(frozen=True, slots=True)
-class Output:
+class JobOutput:
     path: str
     lines: int
 
 
 @dataclass(slots=True)
-class Result:
+class JobResult:
     """What came of one job so far. `verdict` is "" where nobody judged."""
 
     job: str
     status: str = "failed"
-    outputs: list[Output] = field(default_factory=list)
+    outputs: list[JobOutput] = field(default_factory=list)
     retry_used: bool = False
     fixes: int = 0
     implicit_context: list[str] = field(default_factory=list)
@@ -45,55 +45,57 @@ class Result:
     error: str = ""
 
 
-class Telling:
+class JobReporter:
     """Nobody to hear it is no reason to stop. `key` is told to nobody, nor is what else of the environment is secret."""
 
     def __init__(self, folder: Path, key: str = "") -> None:
         self._folder = folder
-        self._discreetly = secrets(os.environ.items(), [("API_KEY", key)])
-        self._paced = 0.0
+        self._redact = build_redactor(os.environ.items(), [("API_KEY", key)])
+        self._last_progress = 0.0
         self._used: dict[str, Tokens] = {}
         self._kept = 0
 
-    def phase(self, name: str) -> None:
-        self._say("phase", name=name)
+    def report_phase(self, name: str) -> None:
+        self._write_line("phase", name=name)
 
-    def activity(self, text: str, doing: Doing = Doing.SAYS) -> None:
-        self._say("activity", text=plain(text, _LONGEST), doing=doing.value)
+    def report_activity(self, text: str, doing: ActivityKind = ActivityKind.SAYS) -> None:
+        self._write_line("activity", text=to_plain_text(text, _MAX_MESSAGE_CHARS), doing=doing.value)
 
-    def progress(self, text: str, doing: Doing = Doing.SAYS) -> None:
+    def report_progress(self, text: str, doing: ActivityKind = ActivityKind.SAYS) -> None:
         """The same thing, a little further: told now and then."""
         now = time.monotonic()
-        if now - self._paced >= _PACE:
-            self._paced = now
-            self.activity(text, doing)
+        if now - self._last_progress >= _PROGRESS_INTERVAL_SECONDS:
+            self._last_progress = now
+            self.report_activity(text, doing)
 
-    def used(self, model: str, tokens: Tokens) -> None:
-        if not tokens.all:
+    def report_usage(self, model: str, tokens: Tokens) -> None:
+        if not tokens.total:
             return
         before = self._used.get(model, Tokens())
         now = Tokens(
             before.input + tokens.input, before.output + tokens.output, before.cached + tokens.cached
         )
         self._used[model] = now
-        self._say("usage", model=model, input=now.input, output=now.output, cached=now.cached)
+        self._write_line("usage", model=model, input=now.input, output=now.output, cached=now.cached)
 
-    def keep(self, name: str, text: str) -> None:
+    def save_text(self, name: str, text: str) -> None:
         """For whoever wants to know what was asked and answered; not to have it is no failure."""
         self._kept += 1
         with suppress(OSError, UnicodeError):
-            put(self._folder / f"{self._kept:02}-{name}.md", self._discreetly(text))
+            write_private_file(self._folder / f"{self._kept:02}-{name}.md", self._redact(text))
 
-    def result(self, result: Result) -> None:
-        self._write(result)
-        self._say("result", **{name: _bounded(value) for name, value in asdict(result).items()})
+    def report_result(self, result: JobResult) -> None:
+        self._write_result(result)
+        self._write_line("result", **{name: _shorten(value) for name, value in asdict(result).items()})
 
-    def failed(self, error: JobError, result: Result | None) -> None:
-        message = cut(plain(" ".join(error.message.split()), _LONGEST), _LONGEST)
+    def report_failure(self, error: JobError, result: JobResult | None) -> None:
+        message = truncate(
+            to_plain_text(" ".join(error.message.split()), _MAX_MESSAGE_CHARS), _MAX_MESSAGE_CHARS
+        )
         if result is not None:
             result.status, result.error = "failed", message
-            self._write(result)
-        self._say(
+            self._write_result(result)
+        self._write_line(
             "error",
             category=error.category.value,
             status=error.status,
@@ -101,26 +103,26 @@ class Telling:
             retry_after=error.after,
         )
 
-    def _write(self, result: Result) -> None:
+    def _write_result(self, result: JobResult) -> None:
         with suppress(OSError):
-            put(self._folder / RESULT, self._discreetly(json.dumps(asdict(result))))
+            write_private_file(self._folder / JOB_RESULT_FILE, self._redact(json.dumps(asdict(result))))
 
-    def _say(self, kind: str, **values: object) -> None:
-        line = self._discreetly(json.dumps({"type": kind, **values}))
+    def _write_line(self, kind: str, **values: object) -> None:
+        line = self._redact(json.dumps({"type": kind, **values}))
         data = memoryview(f"{line}\n".encode())
         with suppress(OSError):
             while data:
                 data = data[os.write(1, data) :]
 
 
-def _bounded(value: object) -> object:
+def _shorten(value: object) -> object:
     """As much of it as a line has room for."""
     match value:
         case str():
-            return cut(value, _SHORT)
+            return truncate(value, _MAX_ITEM_CHARS)
         case list():
-            return [_bounded(each) for each in value[:_NAMED]]
+            return [_shorten(each) for each in value[:_MAX_LIST_ITEMS]]
         case dict():
-            return {name: _bounded(each) for name, each in value.items()}
+            return {name: _shorten(each) for name, each in value.items()}
         case _:
             return value

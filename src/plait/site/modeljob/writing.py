@@ -6,84 +6,101 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Protocol
 
-from plait.agents.jobs.answer import Answer, understand, understand_replies
-from plait.agents.jobs.context import Context
-from plait.agents.jobs.files import outputs, whole
-from plait.agents.jobs.prompts import Ask, Message, Role, writing
-from plait.agents.replies import how, shown
+from plait.agents.jobs.answer import JobAnswer, parse_answer, parse_reply_files
+from plait.agents.jobs.context import JobContext
+from plait.agents.jobs.files import output_paths, writes_whole_files
+from plait.agents.jobs.prompts import PromptInputs, ChatMessage, ChatRole, build_writing_prompt
+from plait.agents.replies import build_reply_instructions, format_files
 from plait.core.frozen import dataclass
-from plait.core.task import Job, JobMode
-from plait.site.modeljob.server import Reply
-from plait.site.staging import Staging, StagingError
+from plait.core.task import ModelJob, ModelJobMode
+from plait.site.modeljob.server import ChatReply
+from plait.site.staging import StagedWrites, StagingError
 
 _SYSTEM = "You change files of a repository, as the task asks. You have no tools: you answer with the files."
-_FREE = 8  # files that a task may write which names none, for the length of its answer
+_DEFAULT_MAX_FILES = 8  # files that a task may write which names none, for the length of its answer
 
 
-class Work(Protocol):
+class Turns(Protocol):
     """What is to be written, in turns. `ask` is what judging and repairing it needs to know."""
 
     @property
-    def ask(self) -> Ask: ...
+    def inputs(self) -> PromptInputs: ...
 
     @property
     def turns(self) -> tuple[str | None, ...]:
         """A file each, or None: all that is left."""
 
-    def size(self, turn: str | None) -> int:
+    def max_files(self, turn: str | None) -> int:
         """How many files the answer has, at most."""
 
-    def prompt(self, turn: str | None, done: Mapping[str, str], feedback: str) -> tuple[Message, ...]: ...
+    def build_prompt(
+        self, turn: str | None, done: Mapping[str, str], feedback: str
+    ) -> tuple[ChatMessage, ...]: ...
 
-    def answer(self, turn: str | None, reply: Reply, staging: Staging) -> Answer: ...
+    def parse_answer(self, turn: str | None, reply: ChatReply, staging: StagedWrites) -> JobAnswer: ...
 
 
 @dataclass(frozen=True, slots=True)
-class JobWork:
+class JobTurns:
     """As a job says."""
 
-    ask: Ask
+    inputs: PromptInputs
     systems: Mapping[str, str]
-    most: int
+    max_lines: int
 
     @property
     def turns(self) -> tuple[str | None, ...]:
-        job = self.ask.job
+        job = self.inputs.job
         first = (job.tests,) if job.tests else ()
-        return (*first, *outputs(job)) if job.sequential and whole(job) else (*first, None)
+        return (*first, *output_paths(job)) if job.sequential and writes_whole_files(job) else (*first, None)
 
-    def size(self, turn: str | None) -> int:
-        return 1 if turn is not None else max(1, len(outputs(self.ask.job)), len(self.ask.job.targets))
+    def max_files(self, turn: str | None) -> int:
+        return (
+            1
+            if turn is not None
+            else max(1, len(output_paths(self.inputs.job)), len(self.inputs.job.targets))
+        )
 
-    def prompt(self, turn: str | None, done: Mapping[str, str], feedback: str) -> tuple[Message, ...]:
-        return writing(replace(_told(self.ask, feedback), done=done, only=turn), self.systems)
+    def build_prompt(
+        self, turn: str | None, done: Mapping[str, str], feedback: str
+    ) -> tuple[ChatMessage, ...]:
+        return build_writing_prompt(
+            replace(_with_feedback(self.inputs, feedback), done=done, only=turn), self.systems
+        )
 
-    def answer(self, turn: str | None, reply: Reply, staging: Staging) -> Answer:  # noqa: ARG002 - of other work
-        texts = self.ask.texts or {}
-        return understand(self.ask.job, reply.text, texts, only=turn, cut=reply.cut, most=self.most)
+    def parse_answer(self, turn: str | None, reply: ChatReply, staging: StagedWrites) -> JobAnswer:  # noqa: ARG002 - of other work
+        texts = self.inputs.texts or {}
+        return parse_answer(
+            self.inputs.job, reply.text, texts, only=turn, cut=reply.cut, max_lines=self.max_lines
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class FreeWork:
+class TaskTurns:
     """A task like any other: named files, as a whole or as edits. `touches` are those that it may write; none: any."""
 
-    ask: Ask
+    inputs: PromptInputs
     touches: tuple[str, ...]
-    most: int
+    max_lines: int
 
     turns = (None,)
 
-    def size(self, turn: str | None) -> int:  # noqa: ARG002 - there is but one
-        return len(self.touches) or _FREE
+    def max_files(self, turn: str | None) -> int:  # noqa: ARG002 - there is but one
+        return len(self.touches) or _DEFAULT_MAX_FILES
 
-    def prompt(self, turn: str | None, done: Mapping[str, str], feedback: str) -> tuple[Message, ...]:  # noqa: ARG002
-        parts = [_told(self.ask, feedback).instructions, *_files(self.ask.context, self.ask.texts or {})]
+    def build_prompt(
+        self, turn: str | None, done: Mapping[str, str], feedback: str
+    ) -> tuple[ChatMessage, ...]:  # noqa: ARG002
+        parts = [
+            _with_feedback(self.inputs, feedback).instructions,
+            *_format_context_files(self.inputs.context, self.inputs.texts or {}),
+        ]
         return (
-            Message(Role.SYSTEM, _SYSTEM),
-            Message(Role.USER, "\n\n".join([*parts, how(self.touches)]) + "\n"),
+            ChatMessage(ChatRole.SYSTEM, _SYSTEM),
+            ChatMessage(ChatRole.USER, "\n\n".join([*parts, build_reply_instructions(self.touches)]) + "\n"),
         )
 
-    def answer(self, turn: str | None, reply: Reply, staging: Staging) -> Answer:  # noqa: ARG002
+    def parse_answer(self, turn: str | None, reply: ChatReply, staging: StagedWrites) -> JobAnswer:  # noqa: ARG002
         def read(path: str) -> str | None:
             try:
                 return staging.read(path)
@@ -91,24 +108,24 @@ class FreeWork:
                 return None  # putting it there says why not
 
         allowed = self.touches or None
-        return understand_replies(reply.text, read, cut=reply.cut, allowed=allowed, most=self.most)
+        return parse_reply_files(reply.text, read, cut=reply.cut, allowed=allowed, max_lines=self.max_lines)
 
 
-def as_job(touches: tuple[str, ...]) -> Job:
+def make_job(touches: tuple[str, ...]) -> ModelJob:
     """What judging and repairing need: a task's files, as those of a job."""
-    return Job(touches[0] if touches else "", JobMode.EDIT, outputs=touches, targets=touches)
+    return ModelJob(touches[0] if touches else "", ModelJobMode.EDIT, outputs=touches, targets=touches)
 
 
-def _told(ask: Ask, feedback: str) -> Ask:
+def _with_feedback(inputs: PromptInputs, feedback: str) -> PromptInputs:
     if not feedback:
-        return ask
-    said = f"{ask.instructions}\n\n## What was wrong with an earlier answer\n\n{feedback}"
-    return replace(ask, instructions=said)
+        return inputs
+    said = f"{inputs.instructions}\n\n## What was wrong with an earlier answer\n\n{feedback}"
+    return replace(inputs, instructions=said)
 
 
-def _files(context: Context, texts: Mapping[str, str]) -> list[str]:
-    seen = {**{piece.path: piece.text for piece in context.pieces}, **texts}
+def _format_context_files(context: JobContext, texts: Mapping[str, str]) -> list[str]:
+    seen = {**{piece.path: piece.text for piece in context.files}, **texts}
     if not seen:
         return []
     left = "".join(f"\n- {sentence}" for sentence in context.left_out)
-    return ["## Files as they are", shown(seen.items()), *([f"Not shown:{left}"] if left else [])]
+    return ["## Files as they are", format_files(seen.items()), *([f"Not shown:{left}"] if left else [])]

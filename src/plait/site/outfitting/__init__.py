@@ -4,22 +4,22 @@ The engine asks whether anything is `wanted`, writes a spec and `wrap`s the atte
 sets up what is still missing, and then becomes the agent: `python -m plait.site.outfitting SPEC -- COMMAND…`.
 """
 
-from plait.site.outfitting.cache import prune_cache
+from plait.site.outfitting.cache import prune_tree_cache
 from plait.site.outfitting.disk import tree_size
-from plait.site.outfitting.fitting import wanted
-from plait.site.outfitting.spec import EXIT, Spec, failure, wrap, write_spec
-from plait.site.outfitting.stamp import Stamp, read_stamp, relet
+from plait.site.outfitting.fitting import is_setup_needed
+from plait.site.outfitting.spec import SETUP_FAILED_EXIT, SetupSpec, read_failure, wrap_with_setup, write_spec
+from plait.site.outfitting.stamp import SetupMetadata, read_setup_metadata, reset_setup_metadata
 
 __all__ = [
-    "EXIT",
-    "Spec",
-    "Stamp",
-    "failure",
-    "prune_cache",
-    "read_stamp",
-    "relet",
+    "SETUP_FAILED_EXIT",
+    "SetupSpec",
+    "SetupMetadata",
+    "read_failure",
+    "prune_tree_cache",
+    "read_setup_metadata",
+    "reset_setup_metadata",
     "tree_size",
-    "wanted",
-    "wrap",
+    "is_setup_needed",
+    "wrap_with_setup",
     "write_spec",
 ]

@@ -11,38 +11,38 @@ from pathlib import Path
 from typing import NoReturn
 
 from plait.core.errors import PlaitError, WorldError
-from plait.site.outfitting.fitting import fit_out
-from plait.site.outfitting.spec import EXIT, put, read_spec
-from plait.site.outfitting.telling import say, shown
+from plait.site.outfitting.fitting import prepare_workspace
+from plait.site.outfitting.spec import SETUP_FAILED_EXIT, replace_private_file, read_spec
+from plait.site.outfitting.telling import print_message, to_single_line
 
 _SHELL = "/bin/sh"
-_NOT_FOUND, _NOT_RUN = 127, 126  # as shells tell it
+_NOT_FOUND, _NOT_EXECUTABLE = 127, 126  # as shells tell it
 
 
 def main(words: list[str]) -> NoReturn:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     _restore_locale()
     if len(words) < 3 or words[1] != "--":
-        say("usage: python -m plait.site.outfitting SPEC -- COMMAND…")
-        sys.exit(EXIT)
-    _fit_out(Path(words[0]))
-    _become(words[2:])
+        print_message("usage: python -m plait.site.outfitting SPEC -- COMMAND…")
+        sys.exit(SETUP_FAILED_EXIT)
+    _prepare(Path(words[0]))
+    _become_command(words[2:])
 
 
-def _fit_out(spec_file: Path) -> None:
+def _prepare(spec_file: Path) -> None:
     try:
         spec = read_spec(spec_file)
     except WorldError as error:
-        say(error.message)
-        sys.exit(EXIT)
+        print_message(error.message)
+        sys.exit(SETUP_FAILED_EXIT)
     try:
-        fit_out(spec)
+        prepare_workspace(spec)
     except (PlaitError, OSError) as error:
-        why = shown(str(error))
+        why = to_single_line(str(error))
         with suppress(OSError):
-            put(spec.failed, why.encode("utf-8", "replace"))
-        say(why)
-        sys.exit(EXIT)
+            replace_private_file(spec.failed, why.encode("utf-8", "replace"))
+        print_message(why)
+        sys.exit(SETUP_FAILED_EXIT)
 
 
 def _restore_locale() -> None:
@@ -57,14 +57,14 @@ def _restore_locale() -> None:
                 os.environb[b"LC_CTYPE"] = each.removeprefix(b"LC_CTYPE=")
 
 
-def _become(argv: list[str]) -> NoReturn:
+def _become_command(argv: list[str]) -> NoReturn:
     for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them, and the agent would
         signal.signal(number, signal.SIG_DFL)
     try:
         _exec(argv)
     except (OSError, ValueError) as error:
-        say(f"{shown(argv[0])} can't be run: {getattr(error, 'strerror', None) or error}")
-        sys.exit(_NOT_FOUND if isinstance(error, FileNotFoundError) else _NOT_RUN)
+        print_message(f"{to_single_line(argv[0])} can't be run: {getattr(error, 'strerror', None) or error}")
+        sys.exit(_NOT_FOUND if isinstance(error, FileNotFoundError) else _NOT_EXECUTABLE)
 
 
 def _exec(argv: list[str]) -> NoReturn:

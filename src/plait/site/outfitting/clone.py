@@ -7,10 +7,10 @@ import os
 import sys
 
 _FICLONE = 0x40049409
-_HERE = -2  # AT_FDCWD of macOS
+_AT_FDCWD = -2  # AT_FDCWD of macOS
 
 
-def clone(source: int, dest: int) -> bool:
+def clone_content(source: int, dest: int) -> bool:
     """Linux: the content. False: it can't, and the new file is as empty as it was."""
     try:
         fcntl.ioctl(dest, _FICLONE, source)
@@ -19,10 +19,10 @@ def clone(source: int, dest: int) -> bool:
     return True
 
 
-def clone_whole(source: int, path: str) -> bool:
+def clone_file(source: int, path: str) -> bool:
     """Where there is no file yet, on macOS: the content, the mode and the times. False: it can't, and there is none."""
     if sys.platform == "darwin":
         import ctypes  # noqa: PLC0415 - the system's own call, which Python does not have
 
-        return bool(ctypes.CDLL(None).fclonefileat(source, _HERE, os.fsencode(path), 0) == 0)
+        return bool(ctypes.CDLL(None).fclonefileat(source, _AT_FDCWD, os.fsencode(path), 0) == 0)
     return False

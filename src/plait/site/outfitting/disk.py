@@ -10,11 +10,11 @@ from plait.core.errors import WorldError
 from plait.core.frozen import dataclass
 
 _BLOCK = 512
-_STRIDE = 64 << 20  # bytes copied between two looks at the disk, which others fill too
+_REFRESH_BYTES = 64 << 20  # bytes copied between two looks at the disk, which others fill too
 
 
 @dataclass(frozen=True, slots=True)
-class Size:
+class TreeSize:
     """`disk` is what it takes in blocks, a file with several names once."""
 
     files: int = 0
@@ -22,7 +22,7 @@ class Size:
     disk: int = 0
 
 
-def measure(path: Path) -> Size:
+def measure_tree(path: Path) -> TreeSize:
     """What can't be looked at is not counted; no link is followed."""
     files = length = blocks = 0
     seen: set[tuple[int, int]] = set()
@@ -41,34 +41,34 @@ def measure(path: Path) -> Size:
         if status.st_nlink == 1 or identity not in seen:
             blocks += status.st_blocks
             seen.add(identity)
-    return Size(files, length, blocks * _BLOCK)
+    return TreeSize(files, length, blocks * _BLOCK)
 
 
 def tree_size(path: Path) -> int:
     """Bytes on disk."""
-    return measure(path).disk
+    return measure_tree(path).disk
 
 
-def takes(status: os.stat_result) -> int:
+def copied_size(status: os.stat_result) -> int:
     """What a copy of the file will take: holes stay holes."""
     return min(status.st_size, status.st_blocks * _BLOCK)
 
 
-class Room:
+class DiskBudget:
     """What may still be written to a folder's disk so that `spare` bytes are left."""
 
     def __init__(self, folder: Path, spare: int) -> None:
         self._folder = folder
         self._spare = spare
         self._left = 0
-        self._until_look = 0
+        self._until_refresh = 0
 
-    def take(self, size: int) -> None:
+    def reserve(self, size: int) -> None:
         """Raises WorldError if there is not so much."""
         self._left -= size
-        self._until_look -= size
-        if self._until_look < 0 or self._left < 0:
-            self._look()
+        self._until_refresh -= size
+        if self._until_refresh < 0 or self._left < 0:
+            self._refresh()
             self._left -= size
         if self._left < 0:
             raise WorldError(
@@ -76,14 +76,14 @@ class Room:
                 hint="free some space on this disk, or copy less into workspaces",
             )
 
-    def _look(self) -> None:
+    def _refresh(self) -> None:
         status = os.statvfs(self._folder)
         told = status.f_blocks > 0  # some file systems do not know their size
         self._left = status.f_bavail * status.f_frsize - self._spare if told else 1 << 62
-        self._until_look = _STRIDE
+        self._until_refresh = _REFRESH_BYTES
 
 
-def remove(path: Path) -> None:
+def remove_tree(path: Path) -> None:
     """With all that is in it. Folders that forbid it, as some package caches have them, are opened first."""
     from shutil import rmtree  # noqa: PLC0415 - seldom needed
 
@@ -96,11 +96,11 @@ def remove(path: Path) -> None:
     try:
         rmtree(path)
     except PermissionError:
-        _open(path)
+        _make_writable(path)
         rmtree(path)
 
 
-def _open(path: Path) -> None:
+def _make_writable(path: Path) -> None:
     path.chmod(0o700)
     for folder, names, _ in os.walk(path):
         for inner in (Path(folder, name) for name in names):

@@ -13,132 +13,142 @@ from pathlib import Path
 
 from plait.core.errors import WorldError
 from plait.core.frozen import dataclass
-from plait.site.outfitting.chosen import checkout, chosen, covers, include, missed
-from plait.site.outfitting.copying import Copier
-from plait.site.outfitting.disk import Room
-from plait.site.outfitting.key import furnishing_key, setup_key
-from plait.site.outfitting.placing import Placing
-from plait.site.outfitting.settingup import SetUp
-from plait.site.outfitting.spec import Spec, Wishes
-from plait.site.outfitting.stamp import Stamp, read_stamp, write_stamp
-from plait.site.outfitting.telling import Warnings, few, say
-from plait.site.outfitting.tracked import Tracked
+from plait.site.outfitting.chosen import (
+    find_checkout_top,
+    select_files,
+    is_covered,
+    find_include_file,
+    explain_missed,
+)
+from plait.site.outfitting.copying import TreeCopier
+from plait.site.outfitting.disk import DiskBudget
+from plait.site.outfitting.key import hash_files, hash_setup
+from plait.site.outfitting.placing import FilePlacer
+from plait.site.outfitting.settingup import SetupRunner
+from plait.site.outfitting.spec import SetupSpec, SetupOptions
+from plait.site.outfitting.stamp import SetupMetadata, read_setup_metadata, write_setup_metadata
+from plait.site.outfitting.telling import WarningPrinter, summarize_paths, print_message
+from plait.site.outfitting.tracked import TrackedFiles
 
 
-def wanted(workspace: Path, top: Path, outfit: Wishes) -> bool:
+def is_setup_needed(workspace: Path, top: Path, options: SetupOptions) -> bool:
     """Whether there is anything left to do for this workspace, or to complain about. A few reads, seldom a call of git."""
     try:
-        stamp = read_stamp(workspace)
-        return _furnishing_due(stamp, top, outfit) or _setup_due(stamp, workspace, outfit)
+        stamp = read_setup_metadata(workspace)
+        return _are_files_due(stamp, top, options) or _is_setup_due(stamp, workspace, options)
     except (WorldError, OSError):
         return True  # whoever tries will tell what is wrong
 
 
-def fit_out(spec: Spec) -> None:
+def prepare_workspace(spec: SetupSpec) -> None:
     """All that the workspace still lacks. Raises WorldError or OSError."""
-    stamp = read_stamp(spec.workspace)
-    if _furnishing_due(stamp, spec.top, spec.outfit):
-        stamp = _furnish(spec, stamp)
-    if _setup_due(stamp, spec.workspace, spec.outfit):
-        stamp = _set_up(spec, stamp)
+    stamp = read_setup_metadata(spec.workspace)
+    if _are_files_due(stamp, spec.top, spec.outfit):
+        stamp = _place_files(spec, stamp)
+    if _is_setup_due(stamp, spec.workspace, spec.outfit):
+        stamp = _run_setup(spec, stamp)
     if not stamp.used:
-        write_stamp(spec.workspace, replace(stamp, used=True))
+        write_setup_metadata(spec.workspace, replace(stamp, used=True))
 
 
-def _furnishing_due(stamp: Stamp, top: Path, outfit: Wishes) -> bool:
-    if stamp.fitted == furnishing_key(outfit):
+def _are_files_due(metadata: SetupMetadata, top: Path, options: SetupOptions) -> bool:
+    if metadata.fitted == hash_files(options):
         return False
-    if outfit.copy or outfit.link:
+    if options.copy or options.link:
         return True
-    found = checkout(top)
-    return found is not None and include(found) is not None
+    found = find_checkout_top(top)
+    return found is not None and find_include_file(found) is not None
 
 
-def _setup_due(stamp: Stamp, workspace: Path, outfit: Wishes) -> bool:
-    if not outfit.setup:
+def _is_setup_due(metadata: SetupMetadata, workspace: Path, options: SetupOptions) -> bool:
+    if not options.setup:
         return False
-    there = all(os.path.lexists(workspace / path) for path in stamp.made)
-    return not (stamp.key and there and stamp.key == setup_key(workspace, outfit))
+    there = all(os.path.lexists(workspace / path) for path in metadata.made)
+    return not (metadata.key and there and metadata.key == hash_setup(workspace, options))
 
 
-def _set_up(spec: Spec, stamp: Stamp) -> Stamp:
-    key, ours = setup_key(spec.workspace, spec.outfit), [*stamp.ours]
+def _run_setup(spec: SetupSpec, metadata: SetupMetadata) -> SetupMetadata:
+    key, ours = hash_setup(spec.workspace, spec.outfit), [*metadata.ours]
 
     def note(paths: list[str]) -> None:
         ours.extend(paths)
-        write_stamp(spec.workspace, replace(stamp, key="", ours=_once(ours)))
+        write_setup_metadata(spec.workspace, replace(metadata, key="", ours=_unique(ours)))
 
-    made = SetUp(spec, key, note, keep=not stamp.used).do()
-    return _stamped(spec, replace(stamp, key=key, ours=_once(ours), made=made))
+    made = SetupRunner(spec, key, note, may_store=not metadata.used).run()
+    return _save_metadata(spec, replace(metadata, key=key, ours=_unique(ours), made=made))
 
 
 @dataclass(frozen=True, slots=True)
-class _Gifts:
+class _SelectedFiles:
     top: Path
     copies: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
 
 
-def _furnish(spec: Spec, stamp: Stamp) -> Stamp:
-    gifts, tracked = _gifts(spec), Tracked(spec.workspace)
-    before = {*stamp.ours, *(f"{path}/" for path in stamp.ours)}
-    ours = _once([*stamp.ours, *_ours(gifts, tracked, spec.workspace, before)])
-    write_stamp(spec.workspace, replace(stamp, fitted="", ours=ours))
+def _place_files(spec: SetupSpec, metadata: SetupMetadata) -> SetupMetadata:
+    gifts, tracked = _select(spec), TrackedFiles(spec.workspace)
+    before = {*metadata.ours, *(f"{path}/" for path in metadata.ours)}
+    ours = _unique([*metadata.ours, *_list_placed(gifts, tracked, spec.workspace, before)])
+    write_setup_metadata(spec.workspace, replace(metadata, fitted="", ours=ours))
     if gifts.copies or gifts.links:
-        _place(spec, gifts, tracked, before)
-    return _stamped(spec, replace(stamp, fitted=furnishing_key(spec.outfit), ours=ours))
+        _copy_and_link(spec, gifts, tracked, before)
+    return _save_metadata(spec, replace(metadata, fitted=hash_files(spec.outfit), ours=ours))
 
 
-def _gifts(spec: Spec) -> _Gifts:
-    outfit, top = spec.outfit, checkout(spec.top)
+def _select(spec: SetupSpec) -> _SelectedFiles:
+    outfit, top = spec.outfit, find_checkout_top(spec.top)
     if top is None or top.samefile(spec.workspace):
         if outfit.copy or outfit.link:
-            say("warning: there is no checkout to copy files from")
-        return _Gifts(spec.top)
-    links = chosen(top, outfit.link)
-    copies = chosen(top, outfit.copy, include(top))
-    for why in (*missed(top, outfit.copy, copies), *missed(top, outfit.link, links)):
-        say(f"warning: {why}")
-    return _Gifts(top, tuple(path for path in copies if not covers(links, path)), tuple(links))
+            print_message("warning: there is no checkout to copy files from")
+        return _SelectedFiles(spec.top)
+    links = select_files(top, outfit.link)
+    copies = select_files(top, outfit.copy, find_include_file(top))
+    for why in (*explain_missed(top, outfit.copy, copies), *explain_missed(top, outfit.link, links)):
+        print_message(f"warning: {why}")
+    return _SelectedFiles(top, tuple(path for path in copies if not is_covered(links, path)), tuple(links))
 
 
-def _ours(gifts: _Gifts, tracked: Tracked, workspace: Path, before: set[str]) -> Iterator[str]:
+def _list_placed(
+    gifts: _SelectedFiles, tracked: TrackedFiles, workspace: Path, before: set[str]
+) -> Iterator[str]:
     """What will be put there: a folder as one, unless git tracks some of it. Somebody else's file stays theirs."""
     for path in (*gifts.links, *gifts.copies):
         plain = path.rstrip("/")
-        if tracked.under(plain):
-            yield from (each for each in _files(gifts.top, plain) if not tracked.at(each))
-        elif not tracked.at(plain) and (covers(before, plain) or not os.path.lexists(workspace / plain)):
+        if tracked.has_below(plain):
+            yield from (each for each in _walk_files(gifts.top, plain) if not tracked.contains(each))
+        elif not tracked.contains(plain) and (
+            is_covered(before, plain) or not os.path.lexists(workspace / plain)
+        ):
             yield plain
 
 
-def _files(top: Path, path: str) -> Iterator[str]:
+def _walk_files(top: Path, path: str) -> Iterator[str]:
     for folder, folders, names in os.walk(top / path):
         here = os.path.relpath(folder, top)
         yield from (f"{here}/{name}" for name in names)
         yield from (f"{here}/{name}" for name in folders if os.path.islink(f"{folder}/{name}"))  # noqa: PTH114
 
 
-def _place(spec: Spec, gifts: _Gifts, tracked: Tracked, before: set[str]) -> None:
-    warnings = Warnings()
+def _copy_and_link(spec: SetupSpec, gifts: _SelectedFiles, tracked: TrackedFiles, before: set[str]) -> None:
+    warnings = WarningPrinter()
     leave = {os.path.realpath(spec.cache)}  # other worktrees are known by their .git
     leave |= {str(gifts.top / path) for path in gifts.links}
-    copier = Copier(Room(spec.workspace, spec.spare), warnings, leave.__contains__)
-    with Placing(spec.workspace, tracked, before, copier, warnings) as placing:
+    copier = TreeCopier(DiskBudget(spec.workspace, spec.spare), warnings, leave.__contains__)
+    with FilePlacer(spec.workspace, tracked, before, copier, warnings) as placing:
         for path in gifts.copies:
             placing.copy(gifts.top, path)
         for path in gifts.links:
             placing.link(gifts.top, path)
-    warnings.end()
+    warnings.print_summary()
     for what, paths in (("copied", gifts.copies), ("linked", gifts.links)):
         if paths:
-            say(f"{what} from the checkout: {few(paths)}")
+            print_message(f"{what} from the checkout: {summarize_paths(paths)}")
 
 
-def _stamped(spec: Spec, stamp: Stamp) -> Stamp:
-    write_stamp(spec.workspace, stamp)
-    return stamp
+def _save_metadata(spec: SetupSpec, metadata: SetupMetadata) -> SetupMetadata:
+    write_setup_metadata(spec.workspace, metadata)
+    return metadata
 
 
-def _once(paths: list[str]) -> tuple[str, ...]:
+def _unique(paths: list[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(paths))

@@ -12,36 +12,36 @@ from pathlib import Path
 
 from plait.core.errors import WorldError
 from plait.site.git import Git
-from plait.site.outfitting.spec import Wishes
+from plait.site.outfitting.spec import SetupOptions
 
 _GLOB = frozenset("*?[\\")
-_PIECE = 1 << 20
+_CHUNK_BYTES = 1 << 20
 
 
-def setup_key(workspace: Path, wishes: Wishes) -> str:
+def hash_setup(workspace: Path, options: SetupOptions) -> str:
     """A hash of the command, what it makes, the kind of machine, and the content of all files it is said to read."""
     machine = (sys.platform, os.uname().machine)
     told = (
         1,
-        wishes.setup,
-        inside(wishes.makes),
-        inside(wishes.reads),
+        options.setup,
+        normalize_paths(options.makes),
+        normalize_paths(options.reads),
         machine,
-        _contents(workspace, wishes),
+        _hash_inputs(workspace, options),
     )
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:40]
 
 
-def furnishing_key(wishes: Wishes) -> str:
-    return hashlib.sha256(json.dumps((wishes.copy, wishes.link)).encode()).hexdigest()[:40]
+def hash_files(options: SetupOptions) -> str:
+    return hashlib.sha256(json.dumps((options.copy, options.link)).encode()).hexdigest()[:40]
 
 
-def inside(paths: Sequence[str]) -> tuple[str, ...]:
+def normalize_paths(paths: Sequence[str]) -> tuple[str, ...]:
     """The same without ornaments. Raises WorldError for one that leads out of the workspace, or into git's own folder."""
-    return tuple(_inside(path) for path in paths)
+    return tuple(_normalize_path(path) for path in paths)
 
 
-def _inside(path: str) -> str:
+def _normalize_path(path: str) -> str:
     parts = [part for part in path.split("/") if part not in {"", "."}]
     if path.startswith("/") or not parts or {"..", ".git"} & {*parts} or "\0" in path:
         raise WorldError(
@@ -51,20 +51,20 @@ def _inside(path: str) -> str:
     return "/".join(parts)
 
 
-def _contents(workspace: Path, wishes: Wishes) -> list[tuple[str, str]]:
+def _hash_inputs(workspace: Path, options: SetupOptions) -> list[tuple[str, str]]:
     plain, patterns = set(), []
-    for each in inside(wishes.reads):
+    for each in normalize_paths(options.reads):
         if _GLOB & {*each} or (workspace / each).is_dir():
             patterns.append(f":(glob){each}")
         else:
             plain.add(each)
     if patterns:
         words = ("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *patterns)
-        plain.update(Git(workspace).run(*words).words)
-    return [(path, _content(workspace, path)) for path in sorted(plain)]
+        plain.update(Git(workspace).run(*words).fields)
+    return [(path, _hash_file(workspace, path)) for path in sorted(plain)]
 
 
-def _content(workspace: Path, path: str) -> str:
+def _hash_file(workspace: Path, path: str) -> str:
     """A link counts by what it leads to."""
     try:
         fd = os.open(workspace / path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
@@ -74,6 +74,6 @@ def _content(workspace: Path, path: str) -> str:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             return "no file"
         digest = hashlib.sha256()
-        while piece := file.read(_PIECE):
+        while piece := file.read(_CHUNK_BYTES):
             digest.update(piece)
         return digest.hexdigest()

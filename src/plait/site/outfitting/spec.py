@@ -12,16 +12,16 @@ from typing import Protocol
 
 from plait.core.errors import WorldError
 from plait.core.frozen import dataclass
-from plait.site.folder import make_private
+from plait.site.folder import make_private_folder
 
-EXIT = 78  # how a process exits that could not fit the workspace out
-SPARE = 1 << 30  # bytes that copying leaves free on the disk
-KEEP = 10 << 30  # bytes that what setups made may take in the cache
+SETUP_FAILED_EXIT = 78  # how a process exits that could not fit the workspace out
+MIN_FREE_BYTES = 1 << 30  # bytes that copying leaves free on the disk
+MAX_CACHE_BYTES = 10 << 30  # bytes that what setups made may take in the cache
 
-_FRESH = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+_REPLACE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
 
 
-class Wishes(Protocol):
+class SetupOptions(Protocol):
     """The part of an outfit that is done here. An `Outfit` is one; to import it would cost every start its codec."""
 
     @property
@@ -37,20 +37,20 @@ class Wishes(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Spec:
+class SetupSpec:
     """`top` is a folder of the checkout, `cache` where results of setups are kept, `failed` where a failure is told."""
 
     workspace: Path
     top: Path
-    outfit: Wishes
+    outfit: SetupOptions
     cache: Path
     failed: Path
-    spare: int = SPARE
-    keep: int = KEEP
+    spare: int = MIN_FREE_BYTES
+    keep: int = MAX_CACHE_BYTES
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
+class _ParsedOptions:
     copy: tuple[str, ...]
     link: tuple[str, ...]
     setup: str | None
@@ -58,7 +58,7 @@ class _Read:
     makes: tuple[str, ...]
 
 
-def wrap(argv: Sequence[str], spec_file: Path) -> tuple[str, ...]:
+def wrap_with_setup(argv: Sequence[str], spec_file: Path) -> tuple[str, ...]:
     """The command that fits the workspace out and then becomes this one.
 
     Without PYTHON… variables (-E): they are meant for the agent, and may name the workspace's own files.
@@ -66,7 +66,7 @@ def wrap(argv: Sequence[str], spec_file: Path) -> tuple[str, ...]:
     return (sys.executable, "-E", "-P", "-m", "plait.site.outfitting", str(spec_file), "--", *argv)
 
 
-def write_spec(path: Path, spec: Spec) -> None:
+def write_spec(path: Path, spec: SetupSpec) -> None:
     wishes = spec.outfit
     told = {
         "workspace": str(spec.workspace),
@@ -81,19 +81,19 @@ def write_spec(path: Path, spec: Spec) -> None:
         "reads": wishes.reads,
         "makes": wishes.makes,
     }
-    make_private(path.parent)
+    make_private_folder(path.parent)
     spec.failed.unlink(missing_ok=True)
-    put(path, json.dumps(told).encode())
+    replace_private_file(path, json.dumps(told).encode())
 
 
-def read_spec(path: Path) -> Spec:
+def read_spec(path: Path) -> SetupSpec:
     try:
         told = json.loads(path.read_bytes())
         lists = {name: tuple(told[name]) for name in ("copy", "link", "reads", "makes")}
-        return Spec(
+        return SetupSpec(
             workspace=Path(told["workspace"]),
             top=Path(told["top"]),
-            outfit=_Read(setup=told["setup"], **lists),
+            outfit=_ParsedOptions(setup=told["setup"], **lists),
             cache=Path(told["cache"]),
             failed=Path(told["failed"]),
             spare=told["spare"],
@@ -103,7 +103,7 @@ def read_spec(path: Path) -> Spec:
         raise WorldError(f"what the workspace is to be given can't be read from {path}: {error}") from error
 
 
-def failure(spec_file: Path) -> str | None:
+def read_failure(spec_file: Path) -> str | None:
     """Why fitting out failed; None: it did not, or was not over."""
     try:
         return read_spec(spec_file).failed.read_text("utf-8", "replace")
@@ -111,11 +111,11 @@ def failure(spec_file: Path) -> str | None:
         return None
 
 
-def put(path: Path, data: bytes) -> None:
+def replace_private_file(path: Path, data: bytes) -> None:
     """There whole or not at all, for the owner's eyes."""
     fresh = path.with_name(f"{path.name}.{os.getpid()}.new")
     try:
-        with open(os.open(fresh, _FRESH, 0o600), "wb") as file:  # noqa: PTH123 - a descriptor, for its mode
+        with open(os.open(fresh, _REPLACE_FLAGS, 0o600), "wb") as file:  # noqa: PTH123 - a descriptor, for its mode
             file.write(data)
         fresh.replace(path)
     except BaseException:

@@ -10,13 +10,13 @@ from pathlib import Path
 
 from plait.core.errors import WorldError
 from plait.core.frozen import dataclass
-from plait.site.outfitting.spec import put
+from plait.site.outfitting.spec import replace_private_file
 
-NAME = "plait-outfit"
+SETUP_FILE = "plait-outfit"
 
 
 @dataclass(frozen=True, slots=True)
-class Stamp:
+class SetupMetadata:
     """`ours` are paths from the workspace's top that are no part of an agent's change, folders with all that is in them.
 
     `fitted` tells for which wishes copies and links were made, `key` for which setup `made` was made; empty: not yet, or
@@ -30,37 +30,37 @@ class Stamp:
     used: bool = False
 
 
-_FIELDS = tuple(field.name for field in fields(Stamp))
+_SETUP_FIELDS = tuple(field.name for field in fields(SetupMetadata))
 
 
-def read_stamp(workspace: Path) -> Stamp:
+def read_setup_metadata(workspace: Path) -> SetupMetadata:
     """An empty one where there is none, or none that can be read: then everything is done again."""
     try:
-        told = json.loads((admin(workspace) / NAME).read_bytes())
-        return Stamp(
+        told = json.loads((find_admin_folder(workspace) / SETUP_FILE).read_bytes())
+        return SetupMetadata(
             str(told["key"]),
-            _texts(told["ours"]),
+            _parse_strings(told["ours"]),
             str(told["fitted"]),
-            _texts(told["made"]),
+            _parse_strings(told["made"]),
             bool(told["used"]),
         )
     except (OSError, WorldError, ValueError, TypeError, KeyError, RecursionError):
-        return Stamp()
+        return SetupMetadata()
 
 
-def write_stamp(workspace: Path, stamp: Stamp) -> None:
-    told = {name: getattr(stamp, name) for name in _FIELDS}
-    put(admin(workspace) / NAME, json.dumps(told).encode())
+def write_setup_metadata(workspace: Path, metadata: SetupMetadata) -> None:
+    told = {name: getattr(metadata, name) for name in _SETUP_FIELDS}
+    replace_private_file(find_admin_folder(workspace) / SETUP_FILE, json.dumps(told).encode())
 
 
-def relet(workspace: Path) -> None:
+def reset_setup_metadata(workspace: Path) -> None:
     """The workspace, cleaned of all but what setup made, goes to another task: copies and links are due again."""
-    stamp = read_stamp(workspace)
-    if stamp != Stamp():
-        write_stamp(workspace, replace(stamp, fitted="", ours=stamp.made, used=False))
+    stamp = read_setup_metadata(workspace)
+    if stamp != SetupMetadata():
+        write_setup_metadata(workspace, replace(stamp, fitted="", ours=stamp.made, used=False))
 
 
-def admin(workspace: Path) -> Path:
+def find_admin_folder(workspace: Path) -> Path:
     """Git's folder for this worktree."""
     dot = workspace / ".git"
     with suppress(IsADirectoryError):
@@ -74,7 +74,7 @@ def admin(workspace: Path) -> Path:
     return dot
 
 
-def _texts(told: object) -> tuple[str, ...]:
+def _parse_strings(told: object) -> tuple[str, ...]:
     if not isinstance(told, list):
         raise TypeError(told)
     return tuple(str(each) for each in told)

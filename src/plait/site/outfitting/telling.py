@@ -6,30 +6,30 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 
-_LONGEST = 300
-_WARNINGS = 20
-_NAMED = 5  # files in one line
+_MAX_LENGTH = 300
+_MAX_WARNINGS = 20
+_MAX_PATHS = 5  # files in one line
 
 
-def shown(text: str) -> str:
+def to_single_line(text: str) -> str:
     """On one line, without what a terminal would obey."""
     line = "; ".join(part for each in text.splitlines() if (part := each.strip()))
     clean = "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in line)
-    return clean if len(clean) <= _LONGEST else f"{clean[:_LONGEST]}…"
+    return clean if len(clean) <= _MAX_LENGTH else f"{clean[:_MAX_LENGTH]}…"
 
 
-def few(paths: Sequence[str]) -> str:
-    more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
-    return ", ".join(paths[:_NAMED]) + more
+def summarize_paths(paths: Sequence[str]) -> str:
+    more = f" and {len(paths) - _MAX_PATHS} more" if len(paths) > _MAX_PATHS else ""
+    return ", ".join(paths[:_MAX_PATHS]) + more
 
 
-def say(text: str) -> None:
+def print_message(text: str) -> None:
     """Nobody to hear it is no reason to stop."""
     with suppress(OSError):
-        os.write(1, f"plait: {shown(text)}\n".encode("utf-8", "replace"))
+        os.write(1, f"plait: {to_single_line(text)}\n".encode("utf-8", "replace"))
 
 
-class Warnings:
+class WarningPrinter:
     """The first ones in full, the rest as a number."""
 
     def __init__(self) -> None:
@@ -37,9 +37,9 @@ class Warnings:
 
     def add(self, text: str) -> None:
         self._count += 1
-        if self._count <= _WARNINGS:
-            say(f"warning: {text}")
+        if self._count <= _MAX_WARNINGS:
+            print_message(f"warning: {text}")
 
-    def end(self) -> None:
-        if self._count > _WARNINGS:
-            say(f"warning: … and {self._count - _WARNINGS} more like these")
+    def print_summary(self) -> None:
+        if self._count > _MAX_WARNINGS:
+            print_message(f"warning: … and {self._count - _MAX_WARNINGS} more like these")

@@ -8,19 +8,19 @@ from pathlib import Path
 from plait.site.git import Git
 
 
-class Tracked:
+class TrackedFiles:
     """Paths from the top, also those that a sparse checkout leaves out."""
 
     def __init__(self, workspace: Path) -> None:
-        self._known = frozenset(Git(workspace).run("ls-files", "-z").words)
+        self._known = frozenset(Git(workspace).run("ls-files", "-z").fields)
         self._sorted: list[str] = []
 
-    def at(self, path: str) -> bool:
+    def contains(self, path: str) -> bool:
         """It is tracked itself, or lies in a link, a file or a submodule that is."""
         parts = path.split("/")
         return any("/".join(parts[:end]) in self._known for end in range(1, len(parts) + 1))
 
-    def under(self, path: str) -> bool:
+    def has_below(self, path: str) -> bool:
         """Something in this folder is tracked."""
         self._sorted = self._sorted or sorted(self._known)
         first = bisect_left(self._sorted, f"{path}/")

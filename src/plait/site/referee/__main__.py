@@ -11,29 +11,29 @@ import msgspec
 from plait.agents.tools.referee import RefereeSpec
 from plait.core.errors import PlaitError
 from plait.core.status import Category
-from plait.site.referee.choosing import choose
-from plait.site.referee.telling import RefereeError, Row, Telling
+from plait.site.referee.choosing import select_winner
+from plait.site.referee.telling import RefereeError, ContestRow, RefereeReporter
 
 _FAILED = 1
 
 
 def main(words: Sequence[str]) -> int:
     file = Path(words[0]) if words else Path()
-    telling, rows = Telling(file.parent), list[Row]()
+    reporter, rows = RefereeReporter(file.parent), list[ContestRow]()
     try:
-        choose(_read(file), telling, rows)
+        select_winner(_read_spec(file), reporter, rows)
     except RefereeError as error:
-        telling.failed(error, rows)
+        reporter.report_failure(error, rows)
     except PlaitError as error:
-        telling.failed(RefereeError(error.message), rows)
+        reporter.report_failure(RefereeError(error.message), rows)
     except OSError as error:
-        telling.failed(RefereeError(f"the system refused: {error}"), rows)
+        reporter.report_failure(RefereeError(f"the system refused: {error}"), rows)
     else:
         return 0
     return _FAILED
 
 
-def _read(file: Path) -> RefereeSpec:
+def _read_spec(file: Path) -> RefereeSpec:
     try:
         return msgspec.json.decode(file.read_bytes(), type=RefereeSpec)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

@@ -11,107 +11,107 @@ from pathlib import Path
 from random import Random
 from typing import IO
 
-from plait.agents.model import Activity, Agent, AgentSpec, Brief, Used
-from plait.agents.table import load
-from plait.agents.tools.events import Events
+from plait.agents.model import Activity, Agent, AgentSpec, AttemptContext, SpendUpdated
+from plait.agents.table import load_agent
+from plait.agents.tools.events import JsonLinesParser
 from plait.core.errors import PlaitError
 from plait.core.frozen import dataclass
 from plait.core.reports import Outcome
 from plait.core.settings import NO_SPEND, Spend
 from plait.core.status import Category
 from plait.core.task import Attempt, Step, Task
-from plait.site.folder import make_private, put
-from plait.site.referee.telling import RefereeError, Telling
-from plait.site.referee.verdict import order, question
+from plait.site.folder import make_private_folder, write_private_file
+from plait.site.referee.telling import RefereeError, RefereeReporter
+from plait.site.referee.verdict import parse_order, build_question
 
-ASKED = 2  # times
-_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-_PIECE = 64 << 10
-_LINE = 8 << 20  # bytes of one line that are looked at: a whole message may be in it
-_KEPT = 1 << 20  # bytes of what it printed that are kept
-_TAIL = 8 << 10  # bytes that an exit is judged by
+MAX_ASKS = 2  # times
+_CANDIDATE_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_CHUNK_BYTES = 64 << 10
+_MAX_LINE_BYTES = 8 << 20  # bytes of one line that are looked at: a whole message may be in it
+_MAX_KEPT_BYTES = 1 << 20  # bytes of what it printed that are kept
+_EXIT_TAIL_BYTES = 8 << 10  # bytes that an exit is judged by
 # What passes: then the contest waits, rather than being decided without its judge.
-_PASSING = frozenset({Category.RATE_LIMIT, Category.OVERLOADED, Category.NETWORK})
+_TEMPORARY = frozenset({Category.RATE_LIMIT, Category.OVERLOADED, Category.NETWORK})
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer:
+class _JudgeAnswer:
     text: str
     outcome: Outcome
 
 
-class Judge:
-    def __init__(self, spec: AgentSpec, workspace: Path, folder: Path, telling: Telling) -> None:
+class ContestJudge:
+    def __init__(self, spec: AgentSpec, workspace: Path, folder: Path, reporter: RefereeReporter) -> None:
         self._spec = spec
         self._workspace = workspace
-        self._room = folder / "judge"
-        self._telling = telling
+        self._folder = folder / "judge"
+        self._reporter = reporter
         self._spent = NO_SPEND
 
-    def order(self, task: str, diffs: Mapping[str, str], seed: str) -> tuple[list[str] | None, str]:
+    def rank(self, task: str, diffs: Mapping[str, str], seed: str) -> tuple[list[str] | None, str]:
         """The entrants, best first; None: it could not be asked or understood, and the words say why.
 
         Raises RefereeError for what passes by itself.
         """
         names = list(diffs)
         Random(seed).shuffle(names)  # noqa: S311 - chance, not secrets: nobody is always the first
-        lettered = dict(zip(_LETTERS, names, strict=False))
+        lettered = dict(zip(_CANDIDATE_LETTERS, names, strict=False))
         why = ""
-        for turn in range(ASKED):
+        for turn in range(MAX_ASKS):
             answer = self._ask(task, {letter: diffs[name] for letter, name in lettered.items()}, turn)
             if answer.outcome.category not in {Category.OK, Category.EMPTY}:
-                return None, self._failed(answer.outcome)
-            found = order(answer.text, list(lettered))
+                return None, self._explain_failure(answer.outcome)
+            found = parse_order(answer.text, list(lettered))
             if found is not None:
                 return [lettered[letter] for letter in found], ""
             why = f"{self._spec.name} named no order that can be read"
         return None, why
 
-    def _failed(self, outcome: Outcome) -> str:
+    def _explain_failure(self, outcome: Outcome) -> str:
         why = f"{self._spec.name} could not judge: {outcome.detail or outcome.category.value}"
-        if outcome.category in _PASSING:
+        if outcome.category in _TEMPORARY:
             after = outcome.retry_after
             if after is None and outcome.retry_at is not None:
                 after = max(1.0, outcome.retry_at - time.time())
             raise RefereeError(why, outcome.category, after)
         return why
 
-    def _ask(self, task: str, diffs: Mapping[str, str], turn: int) -> _Answer:
-        make_private(self._room)
-        files = {letter: str(self._room / f"{letter}.diff") for letter in diffs}
+    def _ask(self, task: str, diffs: Mapping[str, str], turn: int) -> _JudgeAnswer:
+        make_private_folder(self._folder)
+        files = {letter: str(self._folder / f"{letter}.diff") for letter in diffs}
         for letter, diff in diffs.items():
-            put(Path(files[letter]), diff)
-        prompt = self._room / "prompt.md"
-        put(prompt, question(task, diffs, files, again=turn > 0))
+            write_private_file(Path(files[letter]), diff)
+        prompt = self._folder / "prompt.md"
+        write_private_file(prompt, build_question(task, diffs, files, again=turn > 0))
         try:
-            return self._run(load(self._spec), prompt, turn)
+            return self._run(load_agent(self._spec), prompt, turn)
         except (PlaitError, OSError) as error:
-            return _Answer("", Outcome(Category.USAGE, detail=str(error)))
+            return _JudgeAnswer("", Outcome(Category.USAGE, detail=str(error)))
 
-    def _run(self, agent: Agent, prompt: Path, turn: int) -> _Answer:
+    def _run(self, agent: Agent, prompt: Path, turn: int) -> _JudgeAnswer:
         attempt = Attempt("", "", Step.WRITE, turn + 1)
-        told = Brief(
+        told = AttemptContext(
             attempt,
             Task("judge", "Which of these changes is the best?"),
             str(self._workspace),
             task_file=str(prompt),
             prompt_file=str(prompt),
-            folder=str(self._room),
+            folder=str(self._folder),
         )
-        command = agent.command(told)
+        command = agent.build_command(told)
         for name, text in command.files:
-            put(self._room / name, text)
+            write_private_file(self._folder / name, text)
         stdin = Path(command.stdin).open("rb") if command.stdin else None  # noqa: SIM115 - closed below
         try:
-            return self._hear(agent, command.argv, dict(command.env), stdin)
+            return self._run_tool(agent, command.argv, dict(command.env), stdin)
         finally:
             if stdin is not None:
                 stdin.close()
 
-    def _hear(
+    def _run_tool(
         self, agent: Agent, argv: tuple[str, ...], env: Mapping[str, str], stdin: IO[bytes] | None
-    ) -> _Answer:
-        listener, printed, before = agent.listen(), _Kept(), self._spent
+    ) -> _JudgeAnswer:
+        listener, printed, before = agent.create_parser(), _OutputTail(), self._spent
         with subprocess.Popen(  # noqa: S603 - the judge's own words
             argv,
             cwd=self._workspace,
@@ -122,28 +122,28 @@ class Judge:
             bufsize=0,
         ) as tool:
             assert tool.stdout is not None
-            for line in _lines(tool.stdout):
+            for line in _read_lines(tool.stdout):
                 printed.add(line)
-                for signal in listener.hear(line.decode("utf-8", "replace").removesuffix("\n")):
+                for signal in listener.feed(line.decode("utf-8", "replace").removesuffix("\n")):
                     if isinstance(signal, Activity):
-                        self._telling.doing(f"{self._spec.name}: {signal.text}")
-                    elif isinstance(signal, Used):
-                        self._spend(before + signal.spend)
+                        self._reporter.report_activity(f"{self._spec.name}: {signal.text}")
+                    elif isinstance(signal, SpendUpdated):
+                        self._report_spend(before + signal.spend)
         code = 128 - tool.returncode if tool.returncode < 0 else tool.returncode
         text = printed.text()
-        outcome = listener.end(code, text[-_TAIL:], time.time())
-        self._spend(before + outcome.spend)
-        said = listener.said if isinstance(listener, Events) else ""
+        outcome = listener.finish(code, text[-_EXIT_TAIL_BYTES:], time.time())
+        self._report_spend(before + outcome.spend)
+        said = listener.last_message if isinstance(listener, JsonLinesParser) else ""
         # A tool that prints its answer in an object of its own makes one line of it.
-        return _Answer(said or text.replace("\\n", "\n"), outcome)
+        return _JudgeAnswer(said or text.replace("\\n", "\n"), outcome)
 
-    def _spend(self, spend: Spend) -> None:
+    def _report_spend(self, spend: Spend) -> None:
         if spend != self._spent:
             self._spent = self._spent.at_least(spend)
-            self._telling.used(self._spent)
+            self._reporter.report_spend(self._spent)
 
 
-class _Kept:
+class _OutputTail:
     """The end of what was printed."""
 
     def __init__(self) -> None:
@@ -153,20 +153,20 @@ class _Kept:
     def add(self, line: bytes) -> None:
         self._lines.append(line)
         self._size += len(line)
-        while self._size > _KEPT and len(self._lines) > 1:
+        while self._size > _MAX_KEPT_BYTES and len(self._lines) > 1:
             self._size -= len(self._lines.popleft())
 
     def text(self) -> str:
         return b"".join(self._lines).decode("utf-8", "replace")
 
 
-def _lines(stream: IO[bytes]) -> Iterator[bytes]:
+def _read_lines(stream: IO[bytes]) -> Iterator[bytes]:
     """Each as it comes; of one without an end, as much as can be looked at."""
     rest = b""
-    while piece := stream.read(_PIECE):
+    while piece := stream.read(_CHUNK_BYTES):
         *whole, rest = (rest + piece).split(b"\n")
         for line in whole:
             yield line + b"\n"
-        rest = rest[:_LINE]
+        rest = rest[:_MAX_LINE_BYTES]
     if rest:
         yield rest

@@ -12,20 +12,20 @@ from plait.core.decisions import Candidate
 from plait.core.frozen import dataclass
 from plait.site import transcript
 
-_TAIL = 16 << 10  # bytes of what it printed that are looked at
-_SAID = 200  # characters
+_TAIL_BYTES = 16 << 10  # bytes of what it printed that are looked at
+_MAX_MESSAGE_CHARS = 200  # characters
 _NUMBER = re.compile(r"[-+]?(?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:[eE][-+]?\d{1,3})?")
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class ScoreResult:
     """`score` None: it is out, and `why` says by what."""
 
     score: float | None
     why: str = ""
 
 
-def scored(command: str, workspace: Path, folder: Path, candidate: Candidate) -> Scored:
+def score_candidate(command: str, workspace: Path, folder: Path, candidate: Candidate) -> ScoreResult:
     """The last line of its output that is a number. It may print any amount: what it prints goes into files."""
     out, err = folder / "score.out", folder / "score.err"
     env = {**os.environ, "PLAIT_ENTRANT": candidate.task, "PLAIT_ENTRANT_AGENT": candidate.agent}
@@ -39,17 +39,17 @@ def scored(command: str, workspace: Path, folder: Path, candidate: Candidate) ->
             stderr=complained,
             check=False,
         )
-    lines = [line.strip() for line in _tail(out).splitlines() if line.strip()]
+    lines = [line.strip() for line in _read_tail(out).splitlines() if line.strip()]
     if done.returncode:
-        complaints = [line.strip() for line in _tail(err).splitlines() if line.strip()] or lines
-        said = f": {complaints[-1][:_SAID]}" if complaints else ""
-        return Scored(None, f"its score failed with exit status {done.returncode}{said}")
+        complaints = [line.strip() for line in _read_tail(err).splitlines() if line.strip()] or lines
+        said = f": {complaints[-1][:_MAX_MESSAGE_CHARS]}" if complaints else ""
+        return ScoreResult(None, f"its score failed with exit status {done.returncode}{said}")
     number = next((line for line in reversed(lines) if _NUMBER.fullmatch(line)), None)
     value = float(number) if number is not None else math.nan
     if not math.isfinite(value):
-        return Scored(None, "its score is no number")
-    return Scored(value)
+        return ScoreResult(None, "its score is no number")
+    return ScoreResult(value)
 
 
-def _tail(path: Path) -> str:
-    return transcript.tail(path, _TAIL).decode("utf-8", "replace")
+def _read_tail(path: Path) -> str:
+    return transcript.tail(path, _TAIL_BYTES).decode("utf-8", "replace")

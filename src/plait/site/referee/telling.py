@@ -10,19 +10,19 @@ from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
-from plait.agents.discretion import of
-from plait.agents.plain import cut, plain
-from plait.agents.tools.referee import RESULT
+from plait.agents.discretion import build_env_redactor
+from plait.agents.plain import truncate, to_plain_text
+from plait.agents.tools.referee import REFEREE_RESULT_FILE
 from plait.core.frozen import dataclass
 from plait.core.settings import Spend
 from plait.core.status import Category
-from plait.site.folder import put
+from plait.site.folder import write_private_file
 
-_LONGEST = 500  # characters of a line for people
+_MAX_MESSAGE_CHARS = 500  # characters of a line for people
 
 
 @dataclass(slots=True)
-class Row:
+class ContestRow:
     """One candidate. `rank` 0: it is out of the contest, and `why` says by what."""
 
     entrant: str
@@ -43,45 +43,47 @@ class RefereeError(Exception):
         self.retry_after = retry_after
 
 
-class Telling:
+class RefereeReporter:
     """Whatever others said is told as words about it, and without secrets."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._discretion = of(os.environ)
+        self._redact = build_env_redactor(os.environ)
 
-    def phase(self, name: str) -> None:
-        self._line(type="phase", name=name)
+    def report_phase(self, name: str) -> None:
+        self._write_line(type="phase", name=name)
 
-    def doing(self, text: str) -> None:
-        shown = self._words(text)
+    def report_activity(self, text: str) -> None:
+        shown = self._clean(text)
         if shown:
-            self._line(type="activity", text=shown)
+            self._write_line(type="activity", text=shown)
 
-    def used(self, spend: Spend) -> None:
-        self._line(type="usage", microusd=spend.microusd, tokens=spend.tokens)
+    def report_spend(self, spend: Spend) -> None:
+        self._write_line(type="usage", microusd=spend.microusd, tokens=spend.tokens)
 
-    def failed(self, error: RefereeError, rows: Sequence[Row]) -> None:
-        told = self._words(error.message)
-        self._keep({"winner": None, "why": told, "rows": self._rows(rows)})
-        self._line(type="error", message=told, category=error.category.value, retry_after=error.retry_after)
+    def report_failure(self, error: RefereeError, rows: Sequence[ContestRow]) -> None:
+        told = self._clean(error.message)
+        self._write_result({"winner": None, "why": told, "rows": self._rows(rows)})
+        self._write_line(
+            type="error", message=told, category=error.category.value, retry_after=error.retry_after
+        )
 
-    def result(self, winner: str, why: str, rows: Sequence[Row]) -> None:
+    def report_result(self, winner: str, why: str, rows: Sequence[ContestRow]) -> None:
         """The file first: whoever hears of the end finds it."""
-        told = self._words(why)
-        self._keep({"winner": winner or None, "why": told, "rows": self._rows(rows)})
-        self._line(type="result", winner=winner, why=told)
+        told = self._clean(why)
+        self._write_result({"winner": winner or None, "why": told, "rows": self._rows(rows)})
+        self._write_line(type="result", winner=winner, why=told)
 
-    def _rows(self, rows: Sequence[Row]) -> list[dict[str, object]]:
-        return [asdict(row) | {"why": self._words(row.why)} for row in rows]
+    def _rows(self, rows: Sequence[ContestRow]) -> list[dict[str, object]]:
+        return [asdict(row) | {"why": self._clean(row.why)} for row in rows]
 
-    def _words(self, text: str) -> str:
-        return cut(plain(self._discretion(text)), _LONGEST)
+    def _clean(self, text: str) -> str:
+        return truncate(to_plain_text(self._redact(text)), _MAX_MESSAGE_CHARS)
 
-    def _keep(self, result: dict[str, object]) -> None:
+    def _write_result(self, result: dict[str, object]) -> None:
         with suppress(OSError):  # it is for people; the line tells the engine
-            put(self._folder / RESULT, json.dumps(result, indent=1))
+            write_private_file(self._folder / REFEREE_RESULT_FILE, json.dumps(result, indent=1))
 
-    def _line(self, **said: object) -> None:
+    def _write_line(self, **said: object) -> None:
         sys.stdout.write(f"{json.dumps(said)}\n")
         sys.stdout.flush()

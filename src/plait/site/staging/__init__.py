@@ -7,7 +7,7 @@ with Staging(workspace) as staging:       # what a dead process left is taken ba
     staging.keep()                        # it stays: so it does on leaving, unless with an exception
 """
 
-from plait.site.staging.ground import ChangedError, StagingError
-from plait.site.staging.staging import Staging
+from plait.site.staging.ground import FileChangedError, StagingError
+from plait.site.staging.staging import StagedWrites
 
-__all__ = ["ChangedError", "Staging", "StagingError"]
+__all__ = ["FileChangedError", "StagedWrites", "StagingError"]

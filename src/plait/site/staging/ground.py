@@ -10,36 +10,36 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from plait.agents.jobs.paths import Refused, contained
+from plait.agents.jobs.paths import PathRefusal, normalize_path
 from plait.core.errors import WorldError
 
-FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_MOST = 8 << 20  # bytes of a file that is read
-_BUSY = {errno.EWOULDBLOCK, errno.EAGAIN}
+FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_MAX_FILE_BYTES = 8 << 20  # bytes of a file that is read
+_LOCK_BUSY = {errno.EWOULDBLOCK, errno.EAGAIN}
 
 
 class StagingError(WorldError):
     """Nothing was changed by the call that raises it, unless the message says so."""
 
 
-class ChangedError(StagingError):
+class FileChangedError(StagingError):
     """Somebody else has written a file since it was read here: what was made of it does not fit any more."""
 
 
-class Ground:
+class WorkspaceFolder:
     """The folder stays the same one if somebody renames it, or puts a link in its place. One process at a time has it."""
 
     def __init__(self, workspace: Path) -> None:
         try:
-            self.fd = os.open(workspace, FOLDER & ~os.O_NOFOLLOW)
+            self.fd = os.open(workspace, FOLDER_FLAGS & ~os.O_NOFOLLOW)
         except OSError as error:
             raise StagingError(f"the workspace can't be opened: {error.strerror}") from error
         self._device = os.fstat(self.fd).st_dev
         try:
             fcntl.flock(self.fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            if error.errno in _BUSY:  # some network file systems know no locks
+            if error.errno in _LOCK_BUSY:  # some network file systems know no locks
                 os.close(self.fd)
                 raise StagingError("another process writes to this workspace already") from error
 
@@ -47,25 +47,25 @@ class Ground:
         os.close(self.fd)
 
     @contextmanager
-    def folder_of(self, path: str, *, make: bool = False) -> Iterator[tuple[int, str]]:
+    def open_parent(self, path: str, *, make: bool = False) -> Iterator[tuple[int, str]]:
         """The descriptor of the folder that a file lies in, and its name there. FileNotFoundError: it is missing."""
-        *above, name = checked(path).split("/")
+        *above, name = check_path(path).split("/")
         at = os.dup(self.fd)
         try:
             for part in above:
-                inner = self._inner(at, part, path, make=make)
+                inner = self._open_inner(at, part, path, make=make)
                 os.close(at)
                 at = inner
             yield at, name
         finally:
             os.close(at)
 
-    def _inner(self, at: int, part: str, path: str, *, make: bool) -> int:
+    def _open_inner(self, at: int, part: str, path: str, *, make: bool) -> int:
         if make:
             with suppress(FileExistsError):
                 os.mkdir(part, dir_fd=at)
         try:
-            inner = os.open(part, FOLDER, dir_fd=at)
+            inner = os.open(part, FOLDER_FLAGS, dir_fd=at)
         except OSError as error:
             if error.errno not in {errno.ELOOP, errno.ENOTDIR, errno.EMLINK}:
                 raise
@@ -82,23 +82,23 @@ class Ground:
         *above, _ = path.split("/")
         for count in range(1, len(above) + 1):
             folder = "/".join(above[:count])
-            if self.look(folder) is None:
+            if self.lstat(folder) is None:
                 return ["/".join(above[:end]) for end in range(count, len(above) + 1)]
         return []
 
-    def look(self, path: str) -> os.stat_result | None:
+    def lstat(self, path: str) -> os.stat_result | None:
         """What is there, a link as a link."""
         try:
-            with self.folder_of(path) as (folder, name):
+            with self.open_parent(path) as (folder, name):
                 return os.stat(name, dir_fd=folder, follow_symlinks=False)
         except FileNotFoundError:
             return None
 
-    def bytes_of(self, path: str) -> tuple[bytes, int] | None:
+    def read_bytes(self, path: str) -> tuple[bytes, int] | None:
         """A file's content and mode; None if there is none."""
         try:
-            with self.folder_of(path) as (folder, name):
-                fd = os.open(name, _READ, dir_fd=folder)
+            with self.open_parent(path) as (folder, name):
+                fd = os.open(name, _READ_FLAGS, dir_fd=folder)
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -106,30 +106,30 @@ class Ground:
                 raise StagingError(f"{path}: it is a link, and links are neither read nor written") from error
             raise StagingError(f"{path}: it can't be read: {error.strerror}") from error
         try:
-            return _content(fd, path)
+            return _read_content(fd, path)
         finally:
             os.close(fd)
 
 
-def checked(path: str) -> str:
+def check_path(path: str) -> str:
     """In its one spelling already, and inside of the workspace."""
-    found = contained(path)
-    if isinstance(found, Refused):
-        raise StagingError(f"{_shown(path)}: {found.reason}")
+    found = normalize_path(path)
+    if isinstance(found, PathRefusal):
+        raise StagingError(f"{_printable(path)}: {found.reason}")
     if found != path:
-        raise StagingError(f"{_shown(path)}: the path is to be spelled {found}")
+        raise StagingError(f"{_printable(path)}: the path is to be spelled {found}")
     return path
 
 
-def _content(fd: int, path: str) -> tuple[bytes, int]:
+def _read_content(fd: int, path: str) -> tuple[bytes, int]:
     status = os.fstat(fd)
     if not stat.S_ISREG(status.st_mode):
         raise StagingError(f"{path}: it is there and is no file")
-    if status.st_size > _MOST:
-        raise StagingError(f"{path}: it has more than {_MOST >> 20} MB")
+    if status.st_size > _MAX_FILE_BYTES:
+        raise StagingError(f"{path}: it has more than {_MAX_FILE_BYTES >> 20} MB")
     with open(fd, "rb", closefd=False) as file:
-        return file.read(_MOST + 1), stat.S_IMODE(status.st_mode) & 0o777
+        return file.read(_MAX_FILE_BYTES + 1), stat.S_IMODE(status.st_mode) & 0o777
 
 
-def _shown(path: str) -> str:
+def _printable(path: str) -> str:
     return "".join(each if each.isprintable() else "\ufffd" for each in path[:100])

@@ -5,7 +5,7 @@ from __future__ import annotations
 _BOM = b"\xef\xbb\xbf"
 
 
-def text_of(data: bytes) -> str | None:
+def decode_text(data: bytes) -> str | None:
     """What is to be read in it; None if it is no text. Line ends that are all CRLF are given as LF."""
     try:
         text = data.removeprefix(_BOM).decode()
@@ -13,18 +13,18 @@ def text_of(data: bytes) -> str | None:
         return None
     if "\0" in text:
         return None
-    return text.replace("\r\n", "\n") if _windows(data) else text
+    return text.replace("\r\n", "\n") if _has_crlf(data) else text
 
 
-def styled(text: str, old: bytes | None) -> bytes:
+def encode_like(text: str, old: bytes | None) -> bytes:
     data = text.encode()
     if old is None:
         return data
-    if _windows(old):
+    if _has_crlf(old):
         data = data.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
     return _BOM + data if old.startswith(_BOM) and not data.startswith(_BOM) else data
 
 
-def _windows(data: bytes) -> bool:
+def _has_crlf(data: bytes) -> bool:
     ends = data.count(b"\n")
     return ends > 0 and data.count(b"\r\n") == ends

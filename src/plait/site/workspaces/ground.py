@@ -10,24 +10,24 @@ from plait.core.errors import UserError
 from plait.core.plan import Problem, Severity
 from plait.site.git import Git, GitError
 
-_OLDEST = (2, 38)
-_SHOWN = 3
+_MIN_GIT_VERSION = (2, 38)
+_MAX_SHOWN = 3
 
 
-def check_ground(where: Path, base: str = "HEAD") -> list[Problem]:
+def check_preconditions(where: Path, base: str = "HEAD") -> list[Problem]:
     """`where` is a checkout or a git folder. Raises UserError, with the way out, if there can be no workspaces."""
     git = Git(where)
     _check_version(git)
     _check_repository(git, where)
     commit = _check_commit(git, base)
     _check_names(git, commit)
-    checks = (_shallow, _partial, _sparse, _large, _submodules)
+    checks = (_check_shallow, _check_partial_clone, _check_sparse, _check_lfs, _check_submodules)
     return [problem for check in checks for problem in check(git, commit)]
 
 
 def _check_version(git: Git) -> None:
     told = re.search(r"(\d+)\.(\d+)", git.text("version"))
-    if told is None or (int(told[1]), int(told[2])) < _OLDEST:
+    if told is None or (int(told[1]), int(told[2])) < _MIN_GIT_VERSION:
         raise UserError(
             f"git {told[0] if told else ''} is too old for worktrees as plait uses them",
             hint="Install git 2.38 or newer, or run with --isolation in-place.",
@@ -38,7 +38,7 @@ def _check_repository(git: Git, where: Path) -> None:
     try:
         git.run("rev-parse", "--git-common-dir")
     except GitError as error:
-        if "dubious ownership" in error.said:
+        if "dubious ownership" in error.stderr:
             raise UserError(
                 f"git does not trust {where}: it belongs to somebody else",
                 hint=f"If you do: git config --global --add safe.directory {where}",
@@ -74,7 +74,7 @@ def _check_names(git: Git, commit: str) -> None:
             "there is a branch called plait, so git can't have branches called plait/…",
             hint="Give it another name: git branch -m plait NAME",
         )
-    if _setting(git, "core.ignoreCase") == "true" and (pair := _clash(git, commit)):
+    if _read_bool_setting(git, "core.ignoreCase") == "true" and (pair := _find_case_clash(git, commit)):
         raise UserError(
             f"{pair[0]} and {pair[1]} differ only in case, and this disk can't hold both:"
             " an agent's work would change one into the other",
@@ -82,16 +82,16 @@ def _check_names(git: Git, commit: str) -> None:
         )
 
 
-def _clash(git: Git, commit: str) -> tuple[str, str] | None:
+def _find_case_clash(git: Git, commit: str) -> tuple[str, str] | None:
     """Two files, or a file and a folder, that are one on a disk that does not tell A from a."""
     known: dict[str, str] = {}
-    for path in git.run("ls-tree", "-r", "-t", "-z", "--name-only", commit).words:
+    for path in git.run("ls-tree", "-r", "-t", "-z", "--name-only", commit).fields:
         if known.setdefault(path.casefold(), path) != path:
             return known[path.casefold()], path
     return None
 
 
-def _shallow(git: Git, _: str) -> Iterator[Problem]:
+def _check_shallow(git: Git, _: str) -> Iterator[Problem]:
     if git.text("rev-parse", "--is-shallow-repository") == "true":
         yield Problem(
             Severity.INFO,
@@ -100,7 +100,7 @@ def _shallow(git: Git, _: str) -> Iterator[Problem]:
         )
 
 
-def _partial(git: Git, _: str) -> Iterator[Problem]:
+def _check_partial_clone(git: Git, _: str) -> Iterator[Problem]:
     words = ("config", "--get-regexp", r"^(extensions\.partialclone|remote\..*\.promisor)$")
     if git.run(*words, codes=(0, 1)).code == 0:
         yield Problem(
@@ -110,8 +110,8 @@ def _partial(git: Git, _: str) -> Iterator[Problem]:
         )
 
 
-def _sparse(git: Git, _: str) -> Iterator[Problem]:
-    if _setting(git, "core.sparseCheckout") == "true":
+def _check_sparse(git: Git, _: str) -> Iterator[Problem]:
+    if _read_bool_setting(git, "core.sparseCheckout") == "true":
         yield Problem(
             Severity.WARNING,
             "this checkout is sparse; workspaces hold all folders unless they are told otherwise",
@@ -119,7 +119,7 @@ def _sparse(git: Git, _: str) -> Iterator[Problem]:
         )
 
 
-def _large(git: Git, commit: str) -> Iterator[Problem]:
+def _check_lfs(git: Git, commit: str) -> Iterator[Problem]:
     words = ("grep", "--quiet", "filter=lfs", commit, "--", ".gitattributes", "**/.gitattributes")
     missing = not git.run("config", "--get-regexp", r"^filter\.lfs\.(smudge|process)$", codes=(0, 1)).out
     if missing and git.run(*words, codes=(0, 1)).code == 0:
@@ -130,26 +130,26 @@ def _large(git: Git, commit: str) -> Iterator[Problem]:
         )
 
 
-def _submodules(git: Git, commit: str) -> Iterator[Problem]:
+def _check_submodules(git: Git, commit: str) -> Iterator[Problem]:
     if git.run("cat-file", "-e", f"{commit}:.gitmodules", codes=(0, 1, 128)).code:
         return
     words = ("config", "-z", "--blob", f"{commit}:.gitmodules", "--get-regexp", r"^submodule\..*\.path$")
-    told = [each.partition("\n")[::2] for each in git.run(*words, codes=(0, 1)).words]
+    told = [each.partition("\n")[::2] for each in git.run(*words, codes=(0, 1)).fields]
     common = Path(git.text("rev-parse", "--path-format=absolute", "--git-common-dir"))
     names = [(key.removeprefix("submodule.").removesuffix(".path"), path) for key, path in told]
-    absent = [path for name, path in names if not _cloned(git, common, name, path)]
+    absent = [path for name, path in names if not _is_cloned(git, common, name, path)]
     if absent:
-        more = f" and {len(absent) - _SHOWN} more" if len(absent) > _SHOWN else ""
+        more = f" and {len(absent) - _MAX_SHOWN} more" if len(absent) > _MAX_SHOWN else ""
         yield Problem(
             Severity.WARNING,
-            f"submodules that are not cloned here stay empty in workspaces: {', '.join(absent[:_SHOWN])}{more}",
+            f"submodules that are not cloned here stay empty in workspaces: {', '.join(absent[:_MAX_SHOWN])}{more}",
             hint="git submodule update --init --recursive gets them.",
         )
 
 
-def _cloned(git: Git, common: Path, name: str, path: str) -> bool:
-    return (common / "modules" / name / "HEAD").is_file() or (git.where / path / ".git").exists()
+def _is_cloned(git: Git, common: Path, name: str, path: str) -> bool:
+    return (common / "modules" / name / "HEAD").is_file() or (git.cwd / path / ".git").exists()
 
 
-def _setting(git: Git, name: str) -> str:
+def _read_bool_setting(git: Git, name: str) -> str:
     return git.run("config", "--bool", name, codes=(0, 1, 128)).text

@@ -5,48 +5,50 @@ from __future__ import annotations
 import os
 
 from plait.site.git import Git
-from plait.site.outfitting import relet
-from plait.site.outfitting.disk import remove
+from plait.site.outfitting import reset_setup_metadata
+from plait.site.outfitting.disk import remove_tree
 from plait.site.workspaces import sparse, stamp
 from plait.site.workspaces.repository import Repository
-from plait.site.workspaces.stamp import OUTFIT, Stamp
+from plait.site.workspaces.stamp import SETUP_METADATA_FILE, LeaseMetadata
 from plait.site.workspaces.worktree import Worktree
 
-_SPECIAL = str.maketrans({each: f"\\{each}" for each in "\\*?[!# "})
+_EXCLUDE_ESCAPES = str.maketrans({each: f"\\{each}" for each in "\\*?[!# "})
 
 
-def lay(repository: Repository, worktree: Worktree, wanted: Stamp, commit: str, *, used: bool) -> None:
+def check_out_files(
+    repository: Repository, worktree: Worktree, wanted: LeaseMetadata, commit: str, *, used: bool
+) -> None:
     """`used`: another task worked here before. Nobody works here now."""
     admin = worktree.admin
     assert admin is not None
-    before = stamp.read(admin)
-    worktree.forget()
-    sparse.lay(repository, admin, wanted.sparse)
-    git = repository.at(admin, worktree.folder, settings=sparse.settings(admin))
+    before = stamp.read_lease(admin)
+    worktree.reset_admin()
+    sparse.write_sparse_patterns(repository, admin, wanted.sparse)
+    git = repository.git_at(admin, worktree.folder, settings=sparse.sparse_settings(admin))
     if used:
-        _look_at_all(git, usual="HS" if wanted.sparse else "H")
+        _clear_index_flags(git, expected_tags="HS" if wanted.sparse else "H")
     git.run("checkout", "--quiet", "--force", "--detach", "--no-recurse-submodules", commit)
     if used:
         same = before is not None and before.makes == wanted.makes
-        _clean(git, worktree, wanted.makes if same else ())
-    stamp.write(admin, wanted)
+        _clean_worktree(git, worktree, wanted.makes if same else ())
+    stamp.write_lease(admin, wanted)
 
 
-def _look_at_all(git: Git, usual: str) -> None:
+def _clear_index_flags(git: Git, expected_tags: str) -> None:
     """An agent may have told the index to look away from some files. (Those left out of a sparse checkout are found anew.)"""
-    marked = [each[2:] for each in git.run("ls-files", "-v", "-z").words if each[0] not in usual]
+    marked = [each[2:] for each in git.run("ls-files", "-v", "-z").fields if each[0] not in expected_tags]
     for flag in ("--no-assume-unchanged", "--no-skip-worktree") if marked else ():
         feed = "\0".join(marked).encode("utf-8", "surrogateescape")
-        git.run("update-index", flag, "-z", "--stdin", feed=feed)
+        git.run("update-index", flag, "-z", "--stdin", stdin=feed)
 
 
-def _clean(git: Git, worktree: Worktree, makes: tuple[str, ...]) -> None:
+def _clean_worktree(git: Git, worktree: Worktree, makes: tuple[str, ...]) -> None:
     """Outputs that are not all there are not worth keeping: then the setup runs again, in a clean folder."""
     assert worktree.admin is not None
     whole = bool(makes) and all(os.path.lexists(worktree.folder / each) for each in makes)
-    kept = [f"--exclude=/{each.strip('/').translate(_SPECIAL)}" for each in makes if each.strip("/")]
+    kept = [f"--exclude=/{each.strip('/').translate(_EXCLUDE_ESCAPES)}" for each in makes if each.strip("/")]
     git.run("clean", "--quiet", "-ffdx", *(kept if whole else ()))
     if whole:
-        relet(worktree.folder)
+        reset_setup_metadata(worktree.folder)
     else:
-        remove(worktree.admin / OUTFIT)
+        remove_tree(worktree.admin / SETUP_METADATA_FILE)

@@ -13,19 +13,19 @@ import uuid
 from pathlib import Path
 
 from plait.core.frozen import dataclass
-from plait.site.folder import safe
+from plait.site.folder import safe_filename
 
-PREFIX = "plait-"
-_BATCH = "batch-"
+WORKTREE_ID_PREFIX = "plait-"
+_BATCH_PREFIX = "batch-"
 
 
-def new_id() -> str:
+def new_worktree_id() -> str:
     """Git names its own folder about a worktree after the worktree's: nobody else has this name, ever."""
-    return f"{PREFIX}{uuid.uuid4().hex[:12]}"
+    return f"{WORKTREE_ID_PREFIX}{uuid.uuid4().hex[:12]}"
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class WorkspaceLayout:
     root: Path
 
     @property
@@ -41,26 +41,26 @@ class Layout:
         return self.root / "trash"
 
     def batch(self, batch: str) -> Path:
-        return self.root / f"{_BATCH}{safe(batch)}"
+        return self.root / f"{_BATCH_PREFIX}{safe_filename(batch)}"
 
     def task(self, batch: str, task: str) -> Path:
-        return self.batch(batch) / f"task-{safe(task)}"
+        return self.batch(batch) / f"task-{safe_filename(task)}"
 
     def gate(self, batch: str) -> Path:
         return self.batch(batch) / "gate"
 
-    def place(self, batch: str, task: str) -> Path:
+    def workspace(self, batch: str, task: str) -> Path:
         """A gate is no task's."""
         return self.task(batch, task) if task else self.gate(batch)
 
-    def all(self) -> list[Path]:
+    def list_all(self) -> list[Path]:
         """Everything that takes room, wherever it is on its way."""
         rooms = [self.making, self.pool, self.trash]
-        rooms += [each for each in children(self.root) if each.name.startswith(_BATCH)]
-        return [each for room in rooms for each in children(room)]
+        rooms += [each for each in list_children(self.root) if each.name.startswith(_BATCH_PREFIX)]
+        return [each for room in rooms for each in list_children(room)]
 
 
-def children(folder: Path) -> list[Path]:
+def list_children(folder: Path) -> list[Path]:
     """None if it is not there, or was just removed."""
     try:
         return sorted(folder.iterdir())

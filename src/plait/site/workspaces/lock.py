@@ -9,14 +9,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from plait.core.errors import WorldError
-from plait.site.folder import make_private
+from plait.site.folder import make_private_folder
 
 
 @contextmanager
-def held(path: Path) -> Iterator[None]:
+def hold_short_lock(path: Path) -> Iterator[None]:
     """One at a time, among all threads and processes. It is held for moments only, so it is waited for."""
     try:
-        make_private(path.parent)
+        make_private_folder(path.parent)
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     except OSError as error:
         raise WorldError(f"{path} can't be locked: {error.strerror}") from error
@@ -27,7 +27,7 @@ def held(path: Path) -> Iterator[None]:
         os.close(fd)
 
 
-def claim(folder: Path) -> int | None:
+def try_lock_folder(folder: Path) -> int | None:
     """A folder's own lock, kept until the descriptor is closed; None if somebody else has it."""
     fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW)
     try:

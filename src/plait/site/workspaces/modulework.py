@@ -9,38 +9,40 @@ from pathlib import Path
 
 from plait.site.git import Git
 from plait.site.workspaces.repository import Repository
-from plait.site.workspaces.shelf import Shelf
-from plait.site.workspaces.worktree import is_folder, small
+from plait.site.workspaces.shelf import SavedRefs
+from plait.site.workspaces.worktree import is_real_folder, read_small_file
 
-BASE = "refs/plait/base"  # in the submodule: what it began with
+SUBMODULE_BASE_REF = "refs/plait/base"  # in the submodule: what it began with
 
 
-def save_module(shelf: Shelf, module: Path) -> None:
+def save_submodule(saved_refs: SavedRefs, module: Path) -> None:
     """Commits and changes that its remote has not got, as refs of the repository around it."""
-    git = shelf.repository.at(module, module)
+    git = saved_refs.repository.git_at(module, module)
     head = git.run("rev-parse", "--verify", "--quiet", "HEAD^{commit}", codes=(0, 1, 128)).text
-    known = (BASE,) if small(module / BASE) else ()
+    known = (SUBMODULE_BASE_REF,) if read_small_file(module / SUBMODULE_BASE_REF) else ()
     branches = git.text("for-each-ref", "--format=%(objectname)", "refs/heads/").splitlines()
-    for tip in dict.fromkeys((_work(shelf, git, module, head), *branches)):
+    for tip in dict.fromkeys((_commit_work(saved_refs, git, module, head), *branches)):
         if tip and git.text("rev-list", "-1", tip, "--not", *known, "--remotes", "--tags"):
-            shelf.bring(str(module), tip)
+            saved_refs.fetch_commit(str(module), tip)
 
 
-def _work(shelf: Shelf, git: Git, module: Path, head: str) -> str:
+def _commit_work(saved_refs: SavedRefs, git: Git, module: Path, head: str) -> str:
     """Everything in its folder, as a commit on its head; the head, if that is all there is."""
     within = git.run("config", "core.worktree", codes=(0, 1)).text
     folder = Path(os.path.normpath(module / within))
-    if not head or not within or not is_folder(folder):
+    if not head or not within or not is_real_folder(folder):
         return head
     with tempfile.TemporaryDirectory(dir=module) as room:
-        tree = _tree(shelf.repository, module, folder, Path(room) / "index")
-    return head if tree == git.text("rev-parse", f"{head}^{{tree}}") else shelf.commit(git, tree, head)
+        tree = _write_tree(saved_refs.repository, module, folder, Path(room) / "index")
+    return (
+        head if tree == git.text("rev-parse", f"{head}^{{tree}}") else saved_refs.make_commit(git, tree, head)
+    )
 
 
-def _tree(repository: Repository, module: Path, folder: Path, index: Path) -> str:
+def _write_tree(repository: Repository, module: Path, folder: Path, index: Path) -> str:
     """By an index of its own, with the old one's time: git compares it with the files'."""
     if (module / "index").is_file():
         shutil.copy2(module / "index", index)
-    git = repository.at(module, folder, variables={"GIT_INDEX_FILE": str(index)})
+    git = repository.git_at(module, folder, variables={"GIT_INDEX_FILE": str(index)})
     git.run("add", "--all")
     return git.text("write-tree")

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from plait.site.git import Git
 from plait.site.workspaces import lock
-from plait.site.workspaces.layout import PREFIX, children
+from plait.site.workspaces.layout import WORKTREE_ID_PREFIX, list_children
 
-WORKERS = 8  # a checkout waits for the disk more than for a core
+CHECKOUT_WORKERS = 8  # a checkout waits for the disk more than for a core
 _SETTINGS = (
     "worktree.useRelativePaths=false",  # or adding one changes the shared configuration
     "submodule.recurse=false",  # they are seen to one by one, and may stay empty
@@ -20,7 +20,7 @@ _SETTINGS = (
     "core.safecrlf=false",  # what is saved is saved as it is
     "filter.lfs.required=false",  # without the content, the pointer
     "lfs.transfer.maxretries=1",
-    f"checkout.workers={WORKERS}",
+    f"checkout.workers={CHECKOUT_WORKERS}",
 )
 
 
@@ -29,25 +29,29 @@ class Repository:
         self.common = Path(os.path.realpath(git_dir))
         self.environment = environment
         # A work tree of its own, since the configuration may name one that is gone.
-        self.git = self.at(self.common, self.common)
+        self.git = self.git_at(self.common, self.common)
 
     @property
-    def own(self) -> Path:
+    def plait_folder(self) -> Path:
         return self.common / "plait"
 
     @property
     def trash(self) -> Path:
-        return self.own / "trash"
+        return self.plait_folder / "trash"
 
     @property
-    def admins(self) -> list[Path]:
+    def admin_folders(self) -> list[Path]:
         """Git's folders about the worktrees that plait made."""
-        return [each for each in children(self.common / "worktrees") if each.name.startswith(PREFIX)]
+        return [
+            each
+            for each in list_children(self.common / "worktrees")
+            if each.name.startswith(WORKTREE_ID_PREFIX)
+        ]
 
-    def admin(self, name: str) -> Path:
+    def admin_folder(self, name: str) -> Path:
         return self.common / "worktrees" / name
 
-    def at(
+    def git_at(
         self,
         git_dir: Path,
         folder: Path,
@@ -59,15 +63,15 @@ class Repository:
         places = {"GIT_DIR": str(git_dir), "GIT_WORK_TREE": str(folder), **(variables or {})}
         return Git(folder, environment=self.environment, variables=places, settings=(*_SETTINGS, *settings))
 
-    def locked(self) -> AbstractContextManager[None]:
+    def lock(self) -> AbstractContextManager[None]:
         """Git can't make two worktrees at once; and nobody else moves one meanwhile."""
-        return lock.held(self.own / "workspaces.lock")
+        return lock.hold_short_lock(self.plait_folder / "workspaces.lock")
 
-    def commit(self, name: str) -> str | None:
+    def resolve_commit(self, name: str) -> str | None:
         """The commit that a name stands for now."""
         said = self.git.run("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}", codes=(0, 1, 128))
         return said.text if said.code == 0 else None
 
-    def holds(self, ancestor: str, commit: str) -> bool:
+    def is_ancestor(self, ancestor: str, commit: str) -> bool:
         said = self.git.run("merge-base", "--is-ancestor", ancestor, commit, codes=(0, 1, 128))
         return said.code == 0

@@ -7,54 +7,54 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from plait.core.errors import WorldError
-from plait.site.capture import save as save_work
+from plait.site.capture import save_workspace as save_work
 from plait.site.refs import task_branch
-from plait.site.workspaces.layout import children
-from plait.site.workspaces.modulework import save_module
-from plait.site.workspaces.shelf import Shelf
-from plait.site.workspaces.worktree import Worktree, is_folder, small
+from plait.site.workspaces.layout import list_children
+from plait.site.workspaces.modulework import save_submodule
+from plait.site.workspaces.shelf import SavedRefs
+from plait.site.workspaces.worktree import Worktree, is_real_folder, read_small_file
 
 
-def save(shelf: Shelf, worktree: Worktree) -> None:
+def save_worktree(saved_refs: SavedRefs, worktree: Worktree) -> None:
     """Raises WorldError if something can't be saved: then nothing may be removed."""
     try:
-        _save(shelf, worktree)
+        _save_parts(saved_refs, worktree)
     except OSError as error:
         raise WorldError(f"what is in {worktree.folder} can't be saved: {error}") from error
 
 
-def _save(shelf: Shelf, worktree: Worktree) -> None:
-    repository, admin = shelf.repository, worktree.admin
-    for module in modules(admin) if admin is not None else ():
-        save_module(shelf, module)
-    if is_folder(worktree.folder):
-        batch, task, environment = shelf.batch, shelf.task, repository.environment
+def _save_parts(saved_refs: SavedRefs, worktree: Worktree) -> None:
+    repository, admin = saved_refs.repository, worktree.admin
+    for module in list_submodule_dirs(admin) if admin is not None else ():
+        save_submodule(saved_refs, module)
+    if is_real_folder(worktree.folder):
+        batch, task, environment = saved_refs.batch, saved_refs.task, repository.environment
         save_work(worktree.folder, batch, task, environment=environment, common=repository.common)
     elif admin is not None:
-        _save_records(shelf, admin)
+        _save_admin(saved_refs, admin)
 
 
-def modules(folder: Path, inside: str = "modules") -> Iterator[Path]:
+def list_submodule_dirs(folder: Path, inside: str = "modules") -> Iterator[Path]:
     """The git folders of a worktree's submodules, and of theirs. Their names may have slashes in them."""
-    for each in children(folder / inside):
+    for each in list_children(folder / inside):
         if (each / "HEAD").is_file():
             yield each
-            yield from modules(each)
-        elif is_folder(each):
-            yield from modules(each, "")
+            yield from list_submodule_dirs(each)
+        elif is_real_folder(each):
+            yield from list_submodule_dirs(each, "")
 
 
-def _save_records(shelf: Shelf, admin: Path) -> None:
+def _save_admin(saved_refs: SavedRefs, admin: Path) -> None:
     """Somebody removed the folder; what was committed or staged in it is still known."""
-    name = small(admin / "HEAD").rstrip("\n").removeprefix("ref: ")
-    branch = f"refs/heads/{task_branch(shelf.batch, shelf.task)}"
-    head = shelf.repository.commit(name or branch)
+    name = read_small_file(admin / "HEAD").rstrip("\n").removeprefix("ref: ")
+    branch = f"refs/heads/{task_branch(saved_refs.batch, saved_refs.task)}"
+    head = saved_refs.repository.resolve_commit(name or branch)
     if head is None:
         return
-    git = shelf.repository.at(admin, admin)
+    git = saved_refs.repository.git_at(admin, admin)
     said = git.run("write-tree", codes=(0, 128)) if os.path.lexists(admin / "index") else None
     before = git.text("rev-parse", f"{head}^{{tree}}")
     if said is not None and said.code == 0 and said.text != before:
-        shelf.put_away(git, said.text, head)
+        saved_refs.save_tree(git, said.text, head)
     else:
-        shelf.keep(head)
+        saved_refs.keep(head)

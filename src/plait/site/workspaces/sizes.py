@@ -9,25 +9,27 @@ from pathlib import Path
 from plait.core.frozen import dataclass
 from plait.site.outfitting import tree_size
 
-RARELY = 50.0  # a folder is measured again after so many times the time that measuring it took
+REMEASURE_FACTOR = 50.0  # a folder is measured again after so many times the time that measuring it took
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
+class Measurement:
     size: int
     until: float
 
 
-class Sizes:
+class DiskUsageCache:
     """Keyed by the folder itself, not by where it is: a rename changes nothing. Safe to use from several threads."""
 
-    def __init__(self, *, rarely: float = RARELY, clock: Callable[[], float] = time.monotonic) -> None:
-        self._rarely = rarely
+    def __init__(
+        self, *, remeasure_factor: float = REMEASURE_FACTOR, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._remeasure_factor = remeasure_factor
         self._clock = clock
-        self._known: dict[tuple[int, int], Measure] = {}
+        self._known: dict[tuple[int, int], Measurement] = {}
 
     def total(self, folders: Iterable[Path]) -> int:
-        known, seen, size = self._known, dict[tuple[int, int], Measure](), 0
+        known, seen, size = self._known, dict[tuple[int, int], Measurement](), 0
         for folder in folders:
             try:
                 found = folder.lstat()
@@ -40,8 +42,8 @@ class Sizes:
         self._known = seen
         return size
 
-    def _measure(self, folder: Path) -> Measure:
+    def _measure(self, folder: Path) -> Measurement:
         began = self._clock()
         size = tree_size(folder)
         now = self._clock()
-        return Measure(size, now + self._rarely * (now - began))
+        return Measurement(size, now + self._remeasure_factor * (now - began))

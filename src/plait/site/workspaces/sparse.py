@@ -14,15 +14,21 @@ from plait.core.errors import UserError
 from plait.site.workspaces.repository import Repository
 from plait.site.workspaces.stamp import replace_file
 
-_SETTINGS = ("core.sparseCheckout=true", "core.sparseCheckoutCone=true", "index.sparse=true")
-_KEYS = ("core.bare", "core.worktree", "core.sparsecheckout", "core.sparsecheckoutcone", "index.sparse")
-_SPECIAL = str.maketrans({each: f"\\{each}" for each in "\\*?["})
+_SPARSE_SETTINGS = ("core.sparseCheckout=true", "core.sparseCheckoutCone=true", "index.sparse=true")
+_CHECKOUT_KEYS = (
+    "core.bare",
+    "core.worktree",
+    "core.sparsecheckout",
+    "core.sparsecheckoutcone",
+    "index.sparse",
+)
+_PATTERN_ESCAPES = str.maketrans({each: f"\\{each}" for each in "\\*?["})
 
 
-def folders(told: tuple[str, ...]) -> tuple[str, ...]:
+def normalize_sparse_folders(paths: tuple[str, ...]) -> tuple[str, ...]:
     """Without doubles, and without those inside of others. Raises UserError for one that is not in the repository."""
     known: list[PurePosixPath] = []
-    for path in sorted({PurePosixPath(each.strip("/")) for each in told}):
+    for path in sorted({PurePosixPath(each.strip("/")) for each in paths}):
         if not path.parts or ".." in path.parts or "\n" in str(path):
             raise UserError(
                 f"[workspace] sparse: {str(path)!r} is no folder of the repository",
@@ -33,43 +39,43 @@ def folders(told: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(map(str, known))
 
 
-def settings(admin: Path) -> tuple[str, ...]:
+def sparse_settings(admin: Path) -> tuple[str, ...]:
     """For commands in a worktree that has folders left out; none for any other."""
-    return _SETTINGS if _patterns(admin).is_file() else ()
+    return _SPARSE_SETTINGS if _patterns_path(admin).is_file() else ()
 
 
-def lay(repository: Repository, admin: Path, wanted: tuple[str, ...]) -> None:
+def write_sparse_patterns(repository: Repository, admin: Path, wanted: tuple[str, ...]) -> None:
     """In an admin that has forgotten the choice git copies into it: the user's, which is about another checkout."""
-    _configure(repository, admin)
+    _copy_worktree_config(repository, admin)
     if wanted:
-        _patterns(admin).parent.mkdir(exist_ok=True)
-        replace_file(_patterns(admin), cone(wanted).encode("utf-8", "surrogateescape"))
+        _patterns_path(admin).parent.mkdir(exist_ok=True)
+        replace_file(_patterns_path(admin), format_cone_patterns(wanted).encode("utf-8", "surrogateescape"))
 
 
-def cone(wanted: tuple[str, ...]) -> str:
+def format_cone_patterns(wanted: tuple[str, ...]) -> str:
     """All files at the top and in the folders above, everything in the folders themselves."""
     above = sorted({parent for each in wanted for parent in PurePosixPath(each).parents if parent.parts})
     lines = ["/*", "!/*/"]
     for parent in above:
-        lines += [f"/{_quoted(parent)}/", f"!/{_quoted(parent)}/*/"]
-    lines += [f"/{_quoted(PurePosixPath(each))}/" for each in wanted]
+        lines += [f"/{_escape_pattern(parent)}/", f"!/{_escape_pattern(parent)}/*/"]
+    lines += [f"/{_escape_pattern(PurePosixPath(each))}/" for each in wanted]
     return "\n".join(lines) + "\n"
 
 
-def _configure(repository: Repository, admin: Path) -> None:
+def _copy_worktree_config(repository: Repository, admin: Path) -> None:
     """Where worktrees have settings of their own, the user's are copied, as git does; but not those about the checkout."""
     own, theirs = admin / "config.worktree", repository.common / "config.worktree"
     apart = repository.git.run("config", "--bool", "extensions.worktreeConfig", codes=(0, 1)).text == "true"
     if not apart or not theirs.is_file():
         return
     own.write_bytes(theirs.read_bytes())
-    for key in _KEYS:
+    for key in _CHECKOUT_KEYS:
         repository.git.run("config", "--file", str(own), "--unset-all", key, codes=(0, 5))
 
 
-def _patterns(admin: Path) -> Path:
+def _patterns_path(admin: Path) -> Path:
     return admin / "info" / "sparse-checkout"
 
 
-def _quoted(path: PurePosixPath) -> str:
-    return str(path).translate(_SPECIAL)
+def _escape_pattern(path: PurePosixPath) -> str:
+    return str(path).translate(_PATTERN_ESCAPES)

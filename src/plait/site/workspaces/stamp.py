@@ -8,13 +8,13 @@ from threading import get_native_id
 
 from plait.core.frozen import dataclass
 
-_NAME = "plait.json"
-OUTFIT = "plait-outfit"  # written by whoever fits workspaces out, when that is done
-_MOST = 1 << 20  # bytes; none of ours comes near it
+_LEASE_FILE = "plait.json"
+SETUP_METADATA_FILE = "plait-outfit"  # written by whoever fits workspaces out, when that is done
+_MAX_BYTES = 1 << 20  # bytes; none of ours comes near it
 
 
 @dataclass(frozen=True, slots=True)
-class Stamp:
+class LeaseMetadata:
     """Who a worktree is leased to (a gate's has no task), the commit it began with, and what was asked for.
 
     `filled`: its submodules have been seen to, which can only be done in its place.
@@ -27,16 +27,16 @@ class Stamp:
     sparse: tuple[str, ...] = ()
     filled: bool = False
 
-    def began_as(self, wanted: Stamp) -> bool:
+    def has_same_start(self, wanted: LeaseMetadata) -> bool:
         return (self.batch, self.task, self.base) == (wanted.batch, wanted.task, wanted.base)
 
 
-def read(admin: Path) -> Stamp | None:
+def read_lease(admin: Path) -> LeaseMetadata | None:
     """None if there is none, or none that can be read."""
     try:
-        with (admin / _NAME).open("rb") as file:
-            told = json.loads(file.read(_MOST))
-        return Stamp(
+        with (admin / _LEASE_FILE).open("rb") as file:
+            told = json.loads(file.read(_MAX_BYTES))
+        return LeaseMetadata(
             str(told["batch"]),
             str(told["task"]),
             str(told["base"]),
@@ -48,13 +48,13 @@ def read(admin: Path) -> Stamp | None:
         return None
 
 
-def write(admin: Path, stamp: Stamp) -> None:
-    fields = {name: getattr(stamp, name) for name in ("batch", "task", "base", "makes", "sparse", "filled")}
-    replace_file(admin / _NAME, json.dumps(fields).encode(), writer=f".{get_native_id()}")
+def write_lease(admin: Path, lease: LeaseMetadata) -> None:
+    fields = {name: getattr(lease, name) for name in ("batch", "task", "base", "makes", "sparse", "filled")}
+    replace_file(admin / _LEASE_FILE, json.dumps(fields).encode(), suffix=f".{get_native_id()}")
 
 
-def replace_file(path: Path, data: bytes, writer: str = "") -> None:
+def replace_file(path: Path, data: bytes, suffix: str = "") -> None:
     """Whoever reads it meets the old text or the new one. Where several may write at once, each says which `writer` it is."""
-    beside = path.with_name(f"{path.name}{writer}.new")
+    beside = path.with_name(f"{path.name}{suffix}.new")
     beside.write_bytes(data)
     beside.replace(path)

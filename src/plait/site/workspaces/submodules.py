@@ -12,11 +12,11 @@ from pathlib import Path
 
 from plait.core.frozen import dataclass
 from plait.site.git import Git, GitError
-from plait.site.workspaces.modulework import BASE
+from plait.site.workspaces.modulework import SUBMODULE_BASE_REF
 from plait.site.workspaces.repository import Repository
-from plait.site.workspaces.worktree import is_folder
+from plait.site.workspaces.worktree import is_real_folder
 
-_PATH, _NAME = ".path", "submodule."
+_PATH_SUFFIX, _KEY_PREFIX = ".path", "submodule."
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,32 +25,36 @@ class Submodule:
     path: str
 
 
-def listed(git: Git, folder: Path) -> Iterator[Submodule]:
+def list_submodules(git: Git, folder: Path) -> Iterator[Submodule]:
     """As .gitmodules tells them, if they stay inside."""
     if not (folder / ".gitmodules").is_file() or (folder / ".gitmodules").is_symlink():
         return
     words = ("config", "-z", "--file", str(folder / ".gitmodules"), "--get-regexp", r"^submodule\..*\.path$")
-    for told in git.run(*words, codes=(0, 1, 128)).words:
+    for told in git.run(*words, codes=(0, 1, 128)).fields:
         key, _, path = told.partition("\n")
-        name = key.removeprefix(_NAME).removesuffix(_PATH)
+        name = key.removeprefix(_KEY_PREFIX).removesuffix(_PATH_SUFFIX)
         parts = (*Path(path).parts, *Path(name).parts)
         if path and name and ".." not in parts and not (Path(path).is_absolute() or Path(name).is_absolute()):
             yield Submodule(name, path)
 
 
-def fill(repository: Repository, admin: Path, folder: Path, top: Path) -> list[str]:
+def populate_submodules(repository: Repository, admin: Path, folder: Path, top: Path) -> list[str]:
     """The paths that stay empty: nobody has cloned them here, or not with the commit that is asked for."""
-    git = repository.at(admin, folder)
-    return [path for each in listed(git, folder) for path in _fill(repository, git, admin, each, top)]
+    git = repository.git_at(admin, folder)
+    return [
+        path for each in list_submodules(git, folder) for path in _populate(repository, git, admin, each, top)
+    ]
 
 
-def _fill(repository: Repository, git: Git, admin: Path, submodule: Submodule, top: Path) -> Iterator[str]:
-    folder = git.where / submodule.path
-    source = _source(repository, submodule, top)
+def _populate(
+    repository: Repository, git: Git, admin: Path, submodule: Submodule, top: Path
+) -> Iterator[str]:
+    folder = git.cwd / submodule.path
+    source = _find_source(repository, submodule, top)
     if source is None:
         yield submodule.path
         return
-    local = git.with_(
+    local = git.with_options(
         settings=(
             "protocol.file.allow=always",
             f"submodule.{submodule.name}.url={source}",
@@ -66,21 +70,21 @@ def _fill(repository: Repository, git: Git, admin: Path, submodule: Submodule, t
         yield submodule.path
         return
     inner = admin / "modules" / submodule.name
-    _settle(repository, inner, source)
-    for path in fill(repository, inner, folder, top / submodule.path):
+    _record_base(repository, inner, source)
+    for path in populate_submodules(repository, inner, folder, top / submodule.path):
         yield f"{submodule.path}/{path}"
 
 
-def _settle(repository: Repository, inner: Path, source: Path) -> None:
+def _record_base(repository: Repository, inner: Path, source: Path) -> None:
     """What it began with, so that what is made in it can be told from it; and its remote, which is not the user's clone."""
-    git = repository.at(inner, inner)
-    git.run("update-ref", BASE, "HEAD")
-    url = repository.at(source, source).run("config", "remote.origin.url", codes=(0, 1)).text
+    git = repository.git_at(inner, inner)
+    git.run("update-ref", SUBMODULE_BASE_REF, "HEAD")
+    url = repository.git_at(source, source).run("config", "remote.origin.url", codes=(0, 1)).text
     if url:
         git.run("config", "remote.origin.url", url)
 
 
-def _source(repository: Repository, submodule: Submodule, top: Path) -> Path | None:
+def _find_source(repository: Repository, submodule: Submodule, top: Path) -> Path | None:
     """The user's clone of it: where the checkout has it, or where git keeps it."""
     checkout = top / submodule.path
     if os.path.lexists(checkout / ".git"):
@@ -88,4 +92,4 @@ def _source(repository: Repository, submodule: Submodule, top: Path) -> Path | N
         if said.code == 0 and Path(said.text) != repository.common:
             return Path(said.text)
     kept = repository.common / "modules" / submodule.name
-    return kept if is_folder(kept) and (kept / "HEAD").is_file() else None
+    return kept if is_real_folder(kept) and (kept / "HEAD").is_file() else None

@@ -10,21 +10,21 @@ from pathlib import Path
 
 from plait.core.errors import UserError, WorldError
 from plait.core.task import Attempt
-from plait.kit import Outfit
-from plait.ports import Author, Captured, Restore
+from plait.kit import WorkspaceSetup
+from plait.ports import CommitInfo, CapturedChange, RestoreStatuses
 from plait.site import refs
 from plait.site.git import GitError
 from plait.site.workspaces import branches, laying, sparse, stamp, submodules
-from plait.site.workspaces.layout import Layout, children
-from plait.site.workspaces.pool import Pool
+from plait.site.workspaces.layout import WorkspaceLayout, list_children
+from plait.site.workspaces.pool import WorktreePool
 from plait.site.workspaces.repository import Repository
-from plait.site.workspaces.saving import save
-from plait.site.workspaces.shelf import Shelf
-from plait.site.workspaces.sizes import Sizes
-from plait.site.workspaces.stamp import Stamp
-from plait.site.workspaces.worktree import Worktree, find, home, is_folder
+from plait.site.workspaces.saving import save_worktree
+from plait.site.workspaces.shelf import SavedRefs
+from plait.site.workspaces.sizes import DiskUsageCache
+from plait.site.workspaces.stamp import LeaseMetadata
+from plait.site.workspaces.worktree import Worktree, find_worktree, read_worktree_path, is_real_folder
 
-KEEP = 4
+DEFAULT_POOL_SIZE = 4
 
 
 class GitWorkspaces:
@@ -38,9 +38,9 @@ class GitWorkspaces:
         git_dir: Path,
         root: Path,
         *,
-        keep: int = KEEP,
+        keep: int = DEFAULT_POOL_SIZE,
         environment: Mapping[str, str] | None = None,
-        told: Callable[[str], None] | None = None,
+        on_warning: Callable[[str], None] | None = None,
     ) -> None:
         for path in (git_dir, root):
             if "\n" in str(path):
@@ -49,66 +49,85 @@ class GitWorkspaces:
                     hint="Give the folder another name, or set [workspace] location to another one.",
                 )
         self._repository = Repository(git_dir, environment)
-        self._layout = Layout(Path(os.path.realpath(root)))
-        self._pool = Pool(self._repository, self._layout, keep)
-        self._sizes = Sizes()
-        self._told = told or (lambda _: None)
-        self._swept = False
+        self._layout = WorkspaceLayout(Path(os.path.realpath(root)))
+        self._pool = WorktreePool(self._repository, self._layout, keep)
+        self._sizes = DiskUsageCache()
+        self._warn = on_warning or (lambda _: None)
+        self._is_cleaned_up = False
 
     def path(self, batch: str, task: str) -> str:
         return str(self._layout.task(batch, task))
 
-    def prepare(self, batch: str, task: str, base: str, outfit: Outfit, *, top: str) -> str:
+    def prepare(self, batch: str, task: str, base: str, outfit: WorkspaceSetup, *, top: str) -> str:
         place, branch = self._layout.task(batch, task), refs.task_branch(batch, task)
-        wanted = Stamp(batch, task, self._commit(base), outfit.makes, sparse.folders(outfit.sparse))
-        self._sweep_once()
-        here = find(self._repository, place)
-        if here is not None and _began(here, wanted):
-            branches.unlock(here)
+        wanted = LeaseMetadata(
+            batch,
+            task,
+            self._require_commit(base),
+            outfit.makes,
+            sparse.normalize_sparse_folders(outfit.sparse),
+        )
+        self._clean_up_once()
+        here = find_worktree(self._repository, place)
+        if here is not None and _has_same_start(here, wanted):
+            branches.remove_stale_locks(here)
         else:
-            begin = self._where_to_begin(here, wanted, branch)
-            branches.check_free(self._repository, self._layout.root, branch)
+            begin = self._choose_start(here, wanted, branch)
+            branches.ensure_not_checked_out(self._repository, self._layout.root, branch)
             if here is not None:
-                self._save_and_give_back(here, batch, task)
-            self._make(place, wanted, begin, branch)
-        self._fill(place, top)
+                self._save_and_release(here, batch, task)
+            self._make_worktree(place, wanted, begin, branch)
+        self._populate_submodules(place, top)
         return str(place)
 
     def capture(  # noqa: PLR0913 - it is all that makes a commit
-        self, attempt: Attempt, base: str, author: Author, restore: Restore, *, hooks: bool, largest: int = 0
-    ) -> Captured:
+        self,
+        attempt: Attempt,
+        base: str,
+        author: CommitInfo,
+        restore: RestoreStatuses,
+        *,
+        hooks: bool,
+        largest: int = 0,
+    ) -> CapturedChange:
         from plait.site.capture import capture  # noqa: PLC0415 - only who captures needs it
 
         common, environment = self._repository.common, self._repository.environment
         place = self.path(attempt.batch, attempt.task)
         told = (Path(place), attempt, base, author, restore)
-        return capture(*told, hooks=hooks, largest=largest, environment=environment, common=common)
+        return capture(*told, hooks=hooks, max_file_bytes=largest, environment=environment, common=common)
 
-    def glance(self, batch: str, task: str, base: str) -> str | None:
-        from plait.site.capture import glance  # noqa: PLC0415 - only who captures needs it
+    def preview_commit(self, batch: str, task: str, base: str) -> str | None:
+        from plait.site.capture import preview_commit  # noqa: PLC0415 - only who captures needs it
 
         common, environment = self._repository.common, self._repository.environment
         place = self._layout.task(batch, task)
-        return glance(place, batch, task, base, environment=environment, common=common)
+        return preview_commit(place, batch, task, base, environment=environment, common=common)
 
-    def put_back(self, attempt: Attempt, tip: str) -> None:
-        from plait.site.capture import put_back  # noqa: PLC0415 - only who captures needs it
+    def reset(self, attempt: Attempt, tip: str) -> None:
+        from plait.site.capture import reset_workspace  # noqa: PLC0415 - only who captures needs it
 
         common, environment = self._repository.common, self._repository.environment
         place = self.path(attempt.batch, attempt.task)
-        put_back(Path(place), attempt, tip, environment=environment, common=common)
+        reset_workspace(Path(place), attempt, tip, environment=environment, common=common)
 
-    def checkout(self, batch: str, commit: str, outfit: Outfit, *, top: str) -> str:
+    def checkout(self, batch: str, commit: str, outfit: WorkspaceSetup, *, top: str) -> str:
         """What a gate leaves is no work: it is not saved."""
         place = self._layout.gate(batch)
-        wanted = Stamp(batch, "", self._commit(commit), outfit.makes, sparse.folders(outfit.sparse))
-        self._sweep_once()
-        here = find(self._repository, place)
-        if here is None or not _began(here, wanted) or not self._clean(here, wanted):
+        wanted = LeaseMetadata(
+            batch,
+            "",
+            self._require_commit(commit),
+            outfit.makes,
+            sparse.normalize_sparse_folders(outfit.sparse),
+        )
+        self._clean_up_once()
+        here = find_worktree(self._repository, place)
+        if here is None or not _has_same_start(here, wanted) or not self._is_clean(here, wanted):
             if here is not None:
-                self._pool.give_back(here)
-            self._make(place, wanted, wanted.base, "")
-        self._fill(place, top)
+                self._pool.release(here)
+            self._make_worktree(place, wanted, wanted.base, "")
+        self._populate_submodules(place, top)
         return str(place)
 
     def release(self, batch: str, task: str) -> None:
@@ -119,33 +138,35 @@ class GitWorkspaces:
         self._release(self._layout.gate(batch), batch, "")
         with suppress(OSError):
             self._layout.batch(batch).rmdir()
-        self._pool.sweep()
+        self._pool.clean_up_abandoned()
         self.empty_trash()
 
     def release_batch(self, batch: str) -> None:
         """All of them, where nobody works in any. One that can't be given back keeps none of the others."""
-        problems = [problem for place in self._places(batch) if (problem := self._try_release(place, batch))]
+        problems = [
+            problem for place in self._list_workspaces(batch) if (problem := self._try_release(place, batch))
+        ]
         with suppress(OSError):
             self._layout.batch(batch).rmdir()
-        self._pool.sweep()
+        self._pool.clean_up_abandoned()
         self.empty_trash()
         if problems:
             raise problems[0]
 
-    def usage(self) -> int:
-        own = (*self._repository.admins, *children(self._repository.trash))
-        return self._sizes.total((*self._layout.all(), *own))
+    def measure_disk_usage(self) -> int:
+        own = (*self._repository.admin_folders, *list_children(self._repository.trash))
+        return self._sizes.total((*self._layout.list_all(), *own))
 
-    def shrink(self, keep: int = 0) -> None:
+    def trim_pool(self, keep: int = 0) -> None:
         """Let go of pooled worktrees, down to so many: the disk may be short, or nothing more is to come."""
-        self._pool.shrink(keep)
+        self._pool.trim(keep)
         self.empty_trash()
 
     def empty_trash(self) -> None:
         self._pool.empty_trash()
 
-    def _commit(self, name: str) -> str:
-        commit = self._repository.commit(name)
+    def _require_commit(self, name: str) -> str:
+        commit = self._repository.resolve_commit(name)
         if commit is None:
             raise WorldError(
                 f"{self._repository.common} has no commit {name}",
@@ -153,64 +174,66 @@ class GitWorkspaces:
             )
         return commit
 
-    def _sweep_once(self) -> None:
-        if not self._swept:
-            self._pool.sweep()
-            self._swept = True
+    def _clean_up_once(self) -> None:
+        if not self._is_cleaned_up:
+            self._pool.clean_up_abandoned()
+            self._is_cleaned_up = True
 
-    def _where_to_begin(self, here: Worktree | None, wanted: Stamp, branch: str) -> str:
+    def _choose_start(self, here: Worktree | None, wanted: LeaseMetadata, branch: str) -> str:
         """If somebody took the folder of a task that had begun here, with all that was committed in it."""
-        known = stamp.read(here.admin) if here is not None and here.admin is not None else None
-        tip = self._repository.commit(f"refs/heads/{branch}")
-        if known is None or tip is None or not known.began_as(wanted):
+        known = stamp.read_lease(here.admin) if here is not None and here.admin is not None else None
+        tip = self._repository.resolve_commit(f"refs/heads/{branch}")
+        if known is None or tip is None or not known.has_same_start(wanted):
             return wanted.base
-        return tip if self._repository.holds(wanted.base, tip) else wanted.base
+        return tip if self._repository.is_ancestor(wanted.base, tip) else wanted.base
 
-    def _make(self, place: Path, wanted: Stamp, commit: str, branch: str, *, new: bool = False) -> None:
+    def _make_worktree(
+        self, place: Path, wanted: LeaseMetadata, commit: str, branch: str, *, new: bool = False
+    ) -> None:
         used = False
         try:
-            with self._pool.worktree(wanted, commit, new=new) as (worktree, used):
-                laying.lay(self._repository, worktree, wanted, commit, used=used)
+            with self._pool.acquire(wanted, commit, new=new) as (worktree, used):
+                laying.check_out_files(self._repository, worktree, wanted, commit, used=used)
                 if branch:
-                    shelf = Shelf(self._repository, wanted.batch, wanted.task)
-                    branches.begin(shelf, worktree, branch, commit)
-                self._pool.place(worktree, place)
+                    shelf = SavedRefs(self._repository, wanted.batch, wanted.task)
+                    branches.start_branch(shelf, worktree, branch, commit)
+                self._pool.install(worktree, place)
         except GitError:
             if not used:
                 raise
             # Its last task may have left what git can't remove.
-            self._make(place, wanted, commit, branch, new=True)
+            self._make_worktree(place, wanted, commit, branch, new=True)
 
-    def _fill(self, place: Path, top: str) -> None:
+    def _populate_submodules(self, place: Path, top: str) -> None:
         """Where a crash came between, nobody has worked here yet."""
-        here = find(self._repository, place)
-        known = stamp.read(here.admin) if here is not None and here.admin is not None else None
+        here = find_worktree(self._repository, place)
+        known = stamp.read_lease(here.admin) if here is not None and here.admin is not None else None
         if here is None or here.admin is None or known is None or known.filled:
             return
-        empty = submodules.fill(self._repository, here.admin, place, Path(top))
-        stamp.write(here.admin, replace(known, filled=True))
+        empty = submodules.populate_submodules(self._repository, here.admin, place, Path(top))
+        stamp.write_lease(here.admin, replace(known, filled=True))
         if empty:
-            self._told(
+            self._warn(
                 f"submodules stay empty in {place}: {', '.join(empty)} (this machine has no clone of them with the commit"
                 " that is asked for; git submodule update --init in the checkout gets one)"
             )
 
-    def _clean(self, here: Worktree, wanted: Stamp) -> bool:
+    def _is_clean(self, here: Worktree, wanted: LeaseMetadata) -> bool:
         assert here.admin is not None
-        git = self._repository.at(here.admin, here.folder, settings=sparse.settings(here.admin))
+        git = self._repository.git_at(here.admin, here.folder, settings=sparse.sparse_settings(here.admin))
         at = git.run("rev-parse", "--verify", "--quiet", "HEAD", codes=(0, 1, 128)).text
         return at == wanted.base and not git.run("status", "--porcelain", "--untracked-files=all").out
 
-    def _places(self, batch: str) -> list[Path]:
+    def _list_workspaces(self, batch: str) -> list[Path]:
         """All folders of the batch, and those that somebody removed and git still knows of."""
         folder = self._layout.batch(batch)
-        homes = [home(each) for each in self._repository.admins]
+        homes = [read_worktree_path(each) for each in self._repository.admin_folders]
         gone = [each for each in homes if each is not None and each.parent == folder]
-        return list(dict.fromkeys((*children(folder), *gone)))
+        return list(dict.fromkeys((*list_children(folder), *gone)))
 
     def _try_release(self, place: Path, batch: str) -> WorldError | None:
-        here = find(self._repository, place)
-        known = stamp.read(here.admin) if here is not None and here.admin is not None else None
+        here = find_worktree(self._repository, place)
+        known = stamp.read_lease(here.admin) if here is not None and here.admin is not None else None
         try:
             self._release(place, batch, known.task if known else place.name.removeprefix("task-"))
         except WorldError as error:
@@ -218,22 +241,22 @@ class GitWorkspaces:
         return None
 
     def _release(self, place: Path, batch: str, task: str) -> None:
-        here = find(self._repository, place)
+        here = find_worktree(self._repository, place)
         if here is None:
             return
         if place == self._layout.gate(batch):
-            self._pool.give_back(here)
+            self._pool.release(here)
         else:
-            self._save_and_give_back(here, batch, task)
+            self._save_and_release(here, batch, task)
 
-    def _save_and_give_back(self, here: Worktree, batch: str, task: str) -> None:
-        if here.admin is None and is_folder(here.folder):
-            tip = self._repository.commit(f"refs/heads/{refs.task_branch(batch, task)}")
-            here = self._pool.adopt(here.folder, tip or self._commit("HEAD"))
-        save(Shelf(self._repository, batch, task), here)
-        self._pool.give_back(here)
+    def _save_and_release(self, here: Worktree, batch: str, task: str) -> None:
+        if here.admin is None and is_real_folder(here.folder):
+            tip = self._repository.resolve_commit(f"refs/heads/{refs.task_branch(batch, task)}")
+            here = self._pool.adopt(here.folder, tip or self._require_commit("HEAD"))
+        save_worktree(SavedRefs(self._repository, batch, task), here)
+        self._pool.release(here)
 
 
-def _began(here: Worktree, wanted: Stamp) -> bool:
-    known = stamp.read(here.sound) if here.sound is not None else None
-    return known is not None and known.began_as(wanted)
+def _has_same_start(here: Worktree, wanted: LeaseMetadata) -> bool:
+    known = stamp.read_lease(here.valid_admin) if here.valid_admin is not None else None
+    return known is not None and known.has_same_start(wanted)

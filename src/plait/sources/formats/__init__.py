@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Protocol, cast
 
 from plait.core.errors import UserError
-from plait.sources.model import Change, Material, Reading, Writer
+from plait.sources.model import StatusChange, SourceFiles, Reading, StatusFileWriter
 
 FORMATS = {
     "folder": "plait.sources.formats.folder",
@@ -31,16 +31,16 @@ FORMATS = {
 }
 
 # Formats of JSON files; all the others are markdown, so that each file is parsed as what it is.
-JSON = frozenset({"taskmaster", "beads", "prd"})
+JSON_FORMATS = frozenset({"taskmaster", "beads", "prd"})
 
 # Formats whose files hold several lists, told apart by a tag.
-TAGGED = frozenset({"taskmaster"})
+TAGGED_FORMATS = frozenset({"taskmaster"})
 
 # Formats whose files hold one task each: several of them in one folder are one source.
-ONE_TASK_EACH = frozenset({"folder", "jobs", "backlog", "ccpm"})
+ONE_TASK_PER_FILE = frozenset({"folder", "jobs", "backlog", "ccpm"})
 
 
-class Likeness(IntEnum):
+class Confidence(IntEnum):
     """How sure a format is that a source is one of its own."""
 
     NO = 0
@@ -52,18 +52,18 @@ class Likeness(IntEnum):
 class Format(Protocol):
     """One task format, pure on text. Nothing in a text makes any of these raise: what is wrong is a problem."""
 
-    def likeness(self, material: Material) -> Likeness: ...
+    def detect(self, source: SourceFiles) -> Confidence: ...
 
     def companions(self, path: str) -> tuple[str, ...]:
         """Files that belong to the source at `path`, whether or not they exist."""
 
-    def read(self, material: Material) -> Reading: ...
+    def read(self, source: SourceFiles) -> Reading: ...
 
-    def writers(self, path: str, changes: Sequence[Change]) -> list[Writer]:
+    def writers(self, path: str, changes: Sequence[StatusChange]) -> list[StatusFileWriter]:
         """How the source at `path` takes these changes: a writer for each file that could tell of them."""
 
 
-def load(name: str) -> Format:
+def load_format(name: str) -> Format:
     module = FORMATS.get(name) or (name if "." in name else None)
     if module is None:
         near = get_close_matches(name, FORMATS, n=1)

@@ -7,117 +7,127 @@ from collections.abc import Sequence
 
 from plait.core.plan import Problem
 from plait.core.task import Need, Origin, Task
-from plait.sources.formats import Likeness
-from plait.sources.formats.folder.owned import paths
-from plait.sources.formats.folder.task import SERIAL
-from plait.sources.model import Change, Document, Entry, Mark, Material, Reading, Writer
-from plait.sources.report import warning
+from plait.sources.formats import Confidence
+from plait.sources.formats.folder.owned import find_task_paths
+from plait.sources.formats.folder.task import SERIAL_GROUP
+from plait.sources.model import (
+    StatusChange,
+    Document,
+    SourceEntry,
+    SourceStatus,
+    SourceFiles,
+    Reading,
+    StatusFileWriter,
+)
+from plait.sources.report import make_warning
 from plait.sources.taskfiles import status_line
-from plait.sources.taskfiles.files import included, nothing, samples
-from plait.sources.taskfiles.keys import Keys
-from plait.sources.taskfiles.text import body, title
+from plait.sources.taskfiles.files import list_task_documents, report_no_tasks, sample_keys
+from plait.sources.taskfiles.keys import FrontMatterKeys
+from plait.sources.taskfiles.text import read_task_body, read_task_title
 
 _EPICS = ".claude/epics/"
-_ABOUT = frozenset({"epic", "execution-status", "github-mapping", "progress"})
+_NON_TASK_STEMS = frozenset({"epic", "execution-status", "github-mapping", "progress"})
 _ISSUE = re.compile(r"/issues/(\d{1,12})\b")
 
 
-def likeness(material: Material) -> Likeness:
-    lies = any(_EPICS in path for path in (f"{material.path}/", *(d.path for d in material.documents[:1])))
-    for keys in samples(material, "name", "status") if lies else ():
+def detect(source: SourceFiles) -> Confidence:
+    lies = any(_EPICS in path for path in (f"{source.path}/", *(d.path for d in source.documents[:1])))
+    for keys in sample_keys(source, "name", "status") if lies else ():
         if keys.has("name", "status"):
-            return Likeness.NAME
-    for keys in samples(material, "parallel", "conflicts_with"):
+            return Confidence.NAME
+    for keys in sample_keys(source, "parallel", "conflicts_with"):
         if keys.has("parallel", "conflicts_with"):
-            return Likeness.CONTENT
-    return Likeness.NO
+            return Confidence.CONTENT
+    return Confidence.NO
 
 
 def companions(path: str) -> tuple[str, ...]:  # noqa: ARG001
     return ()
 
 
-def read(material: Material) -> Reading:
-    documents = [document for document in included(material) if _is_task(document)]
+def read(source: SourceFiles) -> Reading:
+    documents = [document for document in list_task_documents(source) if _is_task(document)]
     if not documents:
-        return Reading(problems=(nothing(material, "task files"),))
+        return Reading(problems=(report_no_tasks(source, "task files"),))
     problems: list[Problem] = []
-    read_keys = [(document, Keys(document)) for document in documents]
-    names = _names(read_keys)
-    entries = [_entry(document, keys, names) for document, keys in read_keys]
+    read_keys = [(document, FrontMatterKeys(document)) for document in documents]
+    names = _index_names(read_keys)
+    entries = [_build_entry(document, keys, names) for document, keys in read_keys]
     for _, keys in read_keys:
         problems += keys.problems
     return Reading(tuple(entries), problems=tuple(problems))
 
 
-def writers(path: str, changes: Sequence[Change]) -> list[Writer]:
-    return _LINE.writers(path, changes)
+def writers(path: str, changes: Sequence[StatusChange]) -> list[StatusFileWriter]:
+    return _STATUS_KEY.writers(path, changes)
 
 
 def _is_task(document: Document) -> bool:
     """Tasks are called by their number; others must at least say what they are called and how far they are."""
     stem = document.stem.lower()
-    if stem in _ABOUT or stem.endswith("-analysis"):
+    if stem in _NON_TASK_STEMS or stem.endswith("-analysis"):
         return False
-    return stem[:1].isdecimal() or Keys(document).has("name", "status")
+    return stem[:1].isdecimal() or FrontMatterKeys(document).has("name", "status")
 
 
-def _title(document: Document, keys: Keys | None = None) -> str:
-    said = (keys or Keys(document)).text("name")
-    return " ".join(said.split()) if said else title(document)
+def _read_title(document: Document, keys: FrontMatterKeys | None = None) -> str:
+    said = (keys or FrontMatterKeys(document)).text("name")
+    return " ".join(said.split()) if said else read_task_title(document)
 
 
-def _stem(document: Document) -> str:
+def _get_stem(document: Document) -> str:
     return document.stem
 
 
-_LINE = status_line.StatusLine("open", "in-progress", "closed", _stem, _title, stamp="updated")
+_STATUS_KEY = status_line.StatusKey(
+    "open", "in-progress", "closed", _get_stem, _read_title, time_key="updated"
+)
 
 
-def _names(documents: Sequence[tuple[Document, Keys]]) -> dict[str, str]:
+def _index_names(documents: Sequence[tuple[Document, FrontMatterKeys]]) -> dict[str, str]:
     """What tasks are called by others: their file, its number, and the issue that was made of it."""
     names: dict[str, str] = {}
     for document, keys in documents:
         issue = _ISSUE.search(keys.text("github") or "")
         for name in (keys.text("id"), keys.text("beads_id"), issue[1] if issue else None):
             if name:
-                names.setdefault(_unpadded(name), document.stem)
-    return names | {_unpadded(document.stem): document.stem for document, _ in documents}
+                names.setdefault(_normalize_id(name), document.stem)
+    return names | {_normalize_id(document.stem): document.stem for document, _ in documents}
 
 
-def _unpadded(said: str) -> str:
-    name = said.strip().lstrip("#").removesuffix(".md").casefold()
+def _normalize_id(value: str) -> str:
+    name = value.strip().lstrip("#").removesuffix(".md").casefold()
     return name.lstrip("0") or "0" if name.isdecimal() else name
 
 
-def _entry(document: Document, keys: Keys, names: dict[str, str]) -> Entry:
-    said = paths(document)
+def _build_entry(document: Document, keys: FrontMatterKeys, names: dict[str, str]) -> SourceEntry:
+    said = find_task_paths(document)
     needs = {
-        names.get(_unpadded(need.text), need.text): (need.reason, need.line)
+        names.get(_normalize_id(need.text), need.text): (need.reason, need.line)
         for need in keys.names("depends_on")
     }
-    others = (names.get(_unpadded(other.text), other.text) for other in keys.names("conflicts_with"))
+    others = (names.get(_normalize_id(other.text), other.text) for other in keys.names("conflicts_with"))
     task = Task(
         document.stem,
-        _title(document, keys),
-        body(document),
+        _read_title(document, keys),
+        read_task_body(document),
         needs=tuple(
             Need(on, reason=reason, at=Origin(document.path, line + 1))
             for on, (reason, line) in needs.items()
         ),
         touches=tuple(dict.fromkeys(said.owned)),
         conflicts_with=tuple(dict.fromkeys(others)),
-        exclusive=SERIAL if keys.flag("parallel") is False else None,
+        exclusive=SERIAL_GROUP if keys.flag("parallel") is False else None,
         origin=Origin(document.path, 1),
     )
-    mark, status = _mark(document, keys)
-    return Entry(task, mark, status, said.besides(task.touches))
+    mark, status = _read_status(document, keys)
+    return SourceEntry(task, mark, status, said.undeclared(task.touches))
 
 
-def _mark(document: Document, keys: Keys) -> tuple[Mark, str]:
-    if not keys.front.present:
+def _read_status(document: Document, keys: FrontMatterKeys) -> tuple[SourceStatus, str]:
+    if not keys.front_matter.is_present:
         message = "there is no front matter, so this is no task that can be run"
-        keys.problems.append(warning(document, 0, message, "Give it name and status."))
-    if keys.front.broken or not keys.front.present:
-        return Mark.UNREADABLE, ""
-    return status_line.read(document, keys)
+        keys.problems.append(make_warning(document, 0, message, "Give it name and status."))
+    if keys.front_matter.is_broken or not keys.front_matter.is_present:
+        return SourceStatus.UNREADABLE, ""
+    return status_line.read_status_key(document, keys)

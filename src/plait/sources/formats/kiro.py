@@ -12,111 +12,123 @@ from collections.abc import Sequence
 from plait.core.frozen import dataclass
 from plait.core.task import Need, NeedKind, Origin, Task
 from plait.sources import single, ticking
-from plait.sources.boxes import TICKS, body, nested, usual_tick
-from plait.sources.formats import Likeness
-from plait.sources.markdown import Box, Markdown
-from plait.sources.mentions import mentions
-from plait.sources.model import Change, Document, Entry, Mark, Material, Reading, Writer
-from plait.sources.numbered import Numbered, numbered, parents
-from plait.sources.report import info, repeated, warning
-from plait.sources.ticking import Sheet, Spot
-from plait.sources.titles import Unique, headline
+from plait.sources.boxes import TICK_CHARACTERS, read_item_body, find_nested, find_usual_tick
+from plait.sources.formats import Confidence
+from plait.sources.markdown import Checkbox, Markdown
+from plait.sources.mentions import find_mentions
+from plait.sources.model import (
+    StatusChange,
+    Document,
+    SourceEntry,
+    SourceStatus,
+    SourceFiles,
+    Reading,
+    StatusFileWriter,
+)
+from plait.sources.numbered import NumberedBox, find_numbered_boxes, find_parents
+from plait.sources.report import make_info, find_repeated_ids, make_warning
+from plait.sources.ticking import CheckboxFile, TaskBox
+from plait.sources.titles import UniqueNames, make_title
 
-_PLACE = re.compile(r"(?:^|/)\.kiro/specs/[^/]+/tasks\.md\Z")
+_KIRO_PATH = re.compile(r"(?:^|/)\.kiro/specs/[^/]+/tasks\.md\Z")
 _CHECKPOINT = re.compile(r"(?:final\s+)?checkpoint\b", re.IGNORECASE)
-_CONTEXT = 2_000  # characters: the most of a group's own text that each of its parts is given
-_OTHERS = re.compile(r"\W*phase\s+\d|\d{1,4}[.)]\s", re.IGNORECASE)  # headings of plans, and of OpenSpec
+_MAX_CONTEXT_LENGTH = 2_000  # characters: the most of a group's own text that each of its parts is given
+_OTHER_FORMATS = re.compile(
+    r"\W*phase\s+\d|\d{1,4}[.)]\s", re.IGNORECASE
+)  # headings of plans, and of OpenSpec
 
 
-def likeness(material: Material) -> Likeness:
-    document = single.boxed(material)
+def detect(source: SourceFiles) -> Confidence:
+    document = single.find_checkbox_document(source)
     if document is None:
-        return Likeness.NO
-    tops = [item for item in numbered(document.markdown) if item.block.level == 0]
+        return Confidence.NO
+    tops = [item for item in find_numbered_boxes(document.markdown) if item.block.level == 0]
     with_number = sum(1 for item in tops if item.number)
     if not with_number:
-        return Likeness.NO
-    if _PLACE.search(document.path):
-        return Likeness.NAME
-    if 2 * with_number < len(tops) or any(_OTHERS.match(head.text) for head in document.markdown.headings(2)):
-        return Likeness.NO
-    return Likeness.CONTENT
+        return Confidence.NO
+    if _KIRO_PATH.search(document.path):
+        return Confidence.NAME
+    if 2 * with_number < len(tops) or any(
+        _OTHER_FORMATS.match(head.text) for head in document.markdown.headings(2)
+    ):
+        return Confidence.NO
+    return Confidence.CONTENT
 
 
 def companions(path: str) -> tuple[str, ...]:  # noqa: ARG001 - the file says it all
     return ()
 
 
-def read(material: Material) -> Reading:
-    return single.read(material, _read)
+def read(source: SourceFiles) -> Reading:
+    return single.read_single_file(source, _read_document)
 
 
-def writers(path: str, changes: Sequence[Change]) -> list[Writer]:
-    return ticking.writers(path, changes, _sheet)
+def writers(path: str, changes: Sequence[StatusChange]) -> list[StatusFileWriter]:
+    return ticking.make_checkbox_writers(path, changes, _parse_checkbox_file)
 
 
 @dataclass(frozen=True, slots=True)
-class _Tasks:
+class _NumberedTasks:
     """The numbered boxes of a file. `parts` are the required ones directly below each; `optional` is inherited.
 
     `ids` are their numbers; one that is there again gets an id of its own.
     """
 
-    items: tuple[Numbered, ...]
+    items: tuple[NumberedBox, ...]
     ids: tuple[str, ...]
     above: tuple[int | None, ...]
     parts: tuple[tuple[int, ...], ...]
     optional: tuple[bool, ...]
 
     @classmethod
-    def of(cls, items: Sequence[Numbered]) -> _Tasks:
-        above = parents([item.number for item in items])
+    def build(cls, items: Sequence[NumberedBox]) -> _NumberedTasks:
+        above = find_parents([item.number for item in items])
         parts: list[list[int]] = [[] for _ in items]
         optional: list[bool] = []
         for place, (item, parent) in enumerate(zip(items, above, strict=True)):
             if parent is not None and not item.box.star:
                 parts[parent].append(place)
             optional.append(item.box.star or (parent is not None and optional[parent]))
-        unique = Unique()
+        unique = UniqueNames()
         ids = tuple(unique(item.number) for item in items)
         return cls(tuple(items), ids, tuple(above), tuple(map(tuple, parts)), tuple(optional))
 
 
-def _status(box: Box) -> Mark:
+def _read_status(box: Checkbox) -> SourceStatus:
     """`[~]` is Kiro's queue: nobody has begun with it."""
-    if box.mark in TICKS:
-        return Mark.DONE
-    return Mark.DOING if box.mark in "-/" else Mark.TODO
+    if box.character in TICK_CHARACTERS:
+        return SourceStatus.DONE
+    return SourceStatus.DOING if box.character in "-/" else SourceStatus.TODO
 
 
-def _title(item: Numbered) -> str:
-    return headline(item.text) or item.number
+def _read_title(item: NumberedBox) -> str:
+    return make_title(item.text) or item.number
 
 
-def _read(document: Document) -> Reading:
-    boxes = list(numbered(document.markdown))
-    tasks = _Tasks.of([item for item in boxes if item.number])
+def _read_document(document: Document) -> Reading:
+    boxes = list(find_numbered_boxes(document.markdown))
+    tasks = _NumberedTasks.build([item for item in boxes if item.number])
     if not tasks.items:
         message = "no box here has a number, so there are no tasks"
-        problem = warning(document, 0, message, 'Kiro writes tasks as "- [ ] 1. Title".')
+        problem = make_warning(document, 0, message, 'Kiro writes tasks as "- [ ] 1. Title".')
         return Reading(problems=(problem,))
     without = [item for item in boxes if not item.number and item.block.level == 0]
     named = ((item.block.head, item.number, name) for item, name in zip(tasks.items, tasks.ids, strict=True))
-    problems = list(repeated(document, named))
+    problems = list(find_repeated_ids(document, named))
     if without:
-        message = f"{_boxes(len(without))} no number: not read as a task (the first one is here)"
-        problems.append(info(document, without[0].block.head, message))
-    return Reading(tuple(_entries(document, tasks)), problems=tuple(problems))
+        message = f"{_count_boxes(len(without))} no number: not read as a task (the first one is here)"
+        problems.append(make_info(document, without[0].block.head, message))
+    return Reading(tuple(_build_entries(document, tasks)), problems=tuple(problems))
 
 
-def _boxes(count: int) -> str:
+def _count_boxes(count: int) -> str:
     return "a box has" if count == 1 else f"{count} boxes have"
 
 
-def _entries(document: Document, tasks: _Tasks) -> list[Entry]:
-    inside = nested([item.block for item in tasks.items])
+def _build_entries(document: Document, tasks: _NumberedTasks) -> list[SourceEntry]:
+    inside = find_nested([item.block for item in tasks.items])
     texts = [
-        body(document.markdown, item.block, (tasks.items[n].block for n in within))
+        read_item_body(document.markdown, item.block, (tasks.items[n].block for n in within))
         for item, within in zip(tasks.items, inside, strict=True)
     ]
     entries = []
@@ -126,42 +138,47 @@ def _entries(document: Document, tasks: _Tasks) -> list[Entry]:
         group = bool(tasks.parts[place])
         task = Task(
             tasks.ids[place],
-            _title(item),
-            _context(tasks, texts, place) + texts[place],
-            () if group or last is None else (_follows(last, origin),),
+            _read_title(item),
+            _make_context(tasks, texts, place) + texts[place],
+            () if group or last is None else (_make_chain_need(last, origin),),
             gating=not tasks.optional[place],
             allow_empty=_CHECKPOINT.match(item.text) is not None,  # it looks, and has nothing to change
             origin=origin,
         )
         parts = tuple(tasks.ids[n] for n in tasks.parts[place])
-        entries.append(Entry(task, _status(item.box), mentions=mentions(texts[place]), parts=parts))
+        entries.append(
+            SourceEntry(task, _read_status(item.box), mentions=find_mentions(texts[place]), parts=parts)
+        )
         last = last if group or tasks.optional[place] else tasks.ids[place]
     return entries
 
 
-def _context(tasks: _Tasks, texts: Sequence[str], place: int) -> str:
+def _make_context(tasks: _NumberedTasks, texts: Sequence[str], place: int) -> str:
     """A group is not run itself, so what it says goes to its parts."""
     above = tasks.above[place]
     if above is None or not tasks.parts[above]:
         return ""
     text = (
         texts[above]
-        if len(texts[above]) <= _CONTEXT
-        else f"{tasks.items[above].number}. {_title(tasks.items[above])}"
+        if len(texts[above]) <= _MAX_CONTEXT_LENGTH
+        else f"{tasks.items[above].number}. {_read_title(tasks.items[above])}"
     )
     return f"Part of:\n\n{text}\n\nThis part:\n\n"
 
 
-def _follows(name: str, origin: Origin) -> Need:
+def _make_chain_need(name: str, origin: Origin) -> Need:
     return Need(name, NeedKind.CHAIN, "tasks are done in written order", origin)
 
 
-def _sheet(text: str) -> Sheet:
+def _parse_checkbox_file(text: str) -> CheckboxFile:
     markdown = Markdown(text)
-    tasks = _Tasks.of([item for item in numbered(markdown) if item.number])
+    tasks = _NumberedTasks.build([item for item in find_numbered_boxes(markdown) if item.number])
     spots = [
-        Spot(item.block, _status(item.box), name, _title(item), parts)
+        TaskBox(item.block, _read_status(item.box), name, _read_title(item), parts)
         for item, name, parts in zip(tasks.items, tasks.ids, tasks.parts, strict=True)
     ]
-    signs = {Mark.DONE: usual_tick(item.box.mark for item in tasks.items), Mark.DOING: "-"}
-    return Sheet(markdown, spots, signs)
+    signs = {
+        SourceStatus.DONE: find_usual_tick(item.box.character for item in tasks.items),
+        SourceStatus.DOING: "-",
+    }
+    return CheckboxFile(markdown, spots, signs)

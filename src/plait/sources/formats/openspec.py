@@ -13,44 +13,52 @@ from collections.abc import Iterator, Sequence
 from plait.core.frozen import dataclass
 from plait.core.task import Origin, Task
 from plait.sources import single, ticking
-from plait.sources.boxes import body, nested, status, usual_tick
-from plait.sources.formats import Likeness
+from plait.sources.boxes import read_item_body, find_nested, read_checkbox_status, find_usual_tick
+from plait.sources.formats import Confidence
 from plait.sources.markdown import Block, Markdown
-from plait.sources.mentions import mentions
-from plait.sources.model import Change, Document, Entry, Mark, Material, Reading, Writer
-from plait.sources.numbered import Numbered, numbered, parents
-from plait.sources.outline import Phases, not_tasks, outline
-from plait.sources.report import repeated, warning
-from plait.sources.ticking import Sheet, Spot
-from plait.sources.titles import Unique, headline, plain
-from plait.sources.words import slug
+from plait.sources.mentions import find_mentions
+from plait.sources.model import (
+    StatusChange,
+    Document,
+    SourceEntry,
+    SourceStatus,
+    SourceFiles,
+    Reading,
+    StatusFileWriter,
+)
+from plait.sources.numbered import NumberedBox, find_numbered_boxes, find_parents
+from plait.sources.outline import PhaseBuilder, excludes_tasks, walk_outline
+from plait.sources.report import find_repeated_ids, make_warning
+from plait.sources.ticking import CheckboxFile, TaskBox
+from plait.sources.titles import UniqueNames, make_title, strip_markup
+from plait.sources.words import make_slug
 
-_PLACE = re.compile(r"(?:^|/)openspec/changes/(?:archive/)?[^/]+/tasks\.md\Z")
+_OPENSPEC_PATH = re.compile(r"(?:^|/)openspec/changes/(?:archive/)?[^/]+/tasks\.md\Z")
 _SECTION = re.compile(r"\W*(\d{1,4})[.):](?:\s+|\Z)(.*)\Z", re.DOTALL)
 
 
-def likeness(material: Material) -> Likeness:
-    document = single.boxed(material)
+def detect(source: SourceFiles) -> Confidence:
+    document = single.find_checkbox_document(source)
     if document is None:
-        return Likeness.NO
-    boxes = list(numbered(document.markdown))
-    if boxes and _PLACE.search(document.path):
-        return Likeness.NAME
+        return Confidence.NO
+    boxes = list(find_numbered_boxes(document.markdown))
+    if boxes and _OPENSPEC_PATH.search(document.path):
+        return Confidence.NAME
     sections = any(_SECTION.match(heading.text) for heading in document.markdown.headings(2))
     fits = sections and any("." in item.number for item in boxes)
-    return Likeness.CONTENT if fits else Likeness.NO
+    return Confidence.CONTENT if fits else Confidence.NO
 
 
 def companions(path: str) -> tuple[str, ...]:  # noqa: ARG001 - the file says it all
     return ()
 
 
-def read(material: Material) -> Reading:
-    return single.read(material, _read)
+def read(source: SourceFiles) -> Reading:
+    return single.read_single_file(source, _read_document)
 
 
-def writers(path: str, changes: Sequence[Change]) -> list[Writer]:
-    return ticking.writers(path, changes, _sheet)
+def writers(path: str, changes: Sequence[StatusChange]) -> list[StatusFileWriter]:
+    return ticking.make_checkbox_writers(path, changes, _parse_checkbox_file)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,88 +68,92 @@ class _Section:
     key: str
     title: str
     heading: Block
-    numbered: bool
+    is_numbered: bool
 
     @property
-    def tasks(self) -> bool:
-        return self.numbered or not not_tasks(self.heading.text)
+    def holds_tasks(self) -> bool:
+        return self.is_numbered or not excludes_tasks(self.heading.text)
 
 
 @dataclass(frozen=True, slots=True)
-class _Task:
+class _SpecTask:
     """`number` is empty if it has none; one that is there again gets an id of its own."""
 
-    item: Numbered
+    item: NumberedBox
     number: str
     id: str
     title: str
     section: _Section | None
 
 
-def _tasks(markdown: Markdown) -> Iterator[_Task]:
-    under = {id(block): path for block, path in outline(markdown)}
+def _find_tasks(markdown: Markdown) -> Iterator[_SpecTask]:
+    under = {id(block): path for block, path in walk_outline(markdown)}
     sections: dict[int, _Section] = {}
-    keys, names = Unique(), Unique()
-    for item in numbered(markdown):
-        heading = _heading(under[id(item.block)])
+    keys, names = UniqueNames(), UniqueNames()
+    for item in find_numbered_boxes(markdown):
+        heading = _find_section_heading(under[id(item.block)])
         if heading is not None and id(heading) not in sections:
-            sections[id(heading)] = _section(heading, keys)
+            sections[id(heading)] = _make_section(heading, keys)
         section = sections[id(heading)] if heading is not None else None
-        if item.number or (item.block.level == 0 and item.text and (section is None or section.tasks)):
-            number = _number(item, section)
-            name = names(number or f"{_within(section)}{slug(plain(item.text))}")
-            yield _Task(item, number, name, headline(item.text) or item.number, section)
+        if item.number or (item.block.level == 0 and item.text and (section is None or section.holds_tasks)):
+            number = _qualify_number(item, section)
+            name = names(number or f"{_section_prefix(section)}{make_slug(strip_markup(item.text))}")
+            yield _SpecTask(item, number, name, make_title(item.text) or item.number, section)
 
 
-def _heading(path: Sequence[Block]) -> Block | None:
+def _find_section_heading(path: Sequence[Block]) -> Block | None:
     with_number = (heading for heading in path if _SECTION.match(heading.text))
     return next(with_number, None) or next((heading for heading in path if heading.level == 2), None)
 
 
-def _section(heading: Block, keys: Unique) -> _Section:
+def _make_section(heading: Block, keys: UniqueNames) -> _Section:
     found = _SECTION.match(heading.text)
     if found is None:
-        return _Section(keys(slug(plain(heading.text), words=4)), heading.text, heading, numbered=False)
-    return _Section(keys(found[1]), found[2], heading, numbered=True)
+        return _Section(
+            keys(make_slug(strip_markup(heading.text), words=4)), heading.text, heading, is_numbered=False
+        )
+    return _Section(keys(found[1]), found[2], heading, is_numbered=True)
 
 
-def _number(item: Numbered, section: _Section | None) -> str:
+def _qualify_number(item: NumberedBox, section: _Section | None) -> str:
     """A whole number counts within its section."""
-    return item.number if "." in item.number or not item.number else f"{_within(section)}{item.number}"
+    return (
+        item.number if "." in item.number or not item.number else f"{_section_prefix(section)}{item.number}"
+    )
 
 
-def _within(section: _Section | None) -> str:
+def _section_prefix(section: _Section | None) -> str:
     return f"{section.key}." if section is not None else ""
 
 
-def _parts(tasks: Sequence[_Task]) -> list[tuple[int, ...]]:
+def _find_parts(tasks: Sequence[_SpecTask]) -> list[tuple[int, ...]]:
     parts: list[list[int]] = [[] for _ in tasks]
-    for place, parent in enumerate(parents([task.number for task in tasks])):
+    for place, parent in enumerate(find_parents([task.number for task in tasks])):
         if parent is not None and tasks[place].number and tasks[parent].number:
             parts[parent].append(place)
     return list(map(tuple, parts))
 
 
-def _read(document: Document) -> Reading:
-    tasks = list(_tasks(document.markdown))
+def _read_document(document: Document) -> Reading:
+    tasks = list(_find_tasks(document.markdown))
     if not tasks:
         message = "there is no box here that is a task"
         hint = 'OpenSpec writes tasks as "- [ ] 1.1 Text" under "## 1. Section".'
-        return Reading(problems=(warning(document, 0, message, hint),))
-    phases = Phases(document, gate=1.0)
+        return Reading(problems=(make_warning(document, 0, message, hint),))
+    phases = PhaseBuilder(document, gate=1.0)
     for section in {id(task.section): task.section for task in tasks}.values():
         if section is not None:
-            phases.open(section.key, section.title, section.heading)
-    entries = tuple(_entries(document, tasks))
+            phases.add(section.key, section.title, section.heading)
+    entries = tuple(_build_entries(document, tasks))
     named = ((task.item.block.head, task.number, task.id) for task in tasks if task.number)
-    return Reading(entries, phases.of(entries), tuple(repeated(document, named)))
+    return Reading(entries, phases.build(entries), tuple(find_repeated_ids(document, named)))
 
 
-def _entries(document: Document, tasks: Sequence[_Task]) -> Iterator[Entry]:
-    inside = nested([task.item.block for task in tasks])
-    for task, within, parts in zip(tasks, inside, _parts(tasks), strict=True):
+def _build_entries(document: Document, tasks: Sequence[_SpecTask]) -> Iterator[SourceEntry]:
+    inside = find_nested([task.item.block for task in tasks])
+    for task, within, parts in zip(tasks, inside, _find_parts(tasks), strict=True):
         block = task.item.block
-        text = body(document.markdown, block, (tasks[n].item.block for n in within))
+        text = read_item_body(document.markdown, block, (tasks[n].item.block for n in within))
         made = Task(
             task.id,
             task.title,
@@ -150,14 +162,16 @@ def _entries(document: Document, tasks: Sequence[_Task]) -> Iterator[Entry]:
             origin=Origin(document.path, block.head + 1),
         )
         ids = tuple(tasks[n].id for n in parts)
-        yield Entry(made, status(task.item.box), mentions=mentions(text), parts=ids)
+        yield SourceEntry(made, read_checkbox_status(task.item.box), mentions=find_mentions(text), parts=ids)
 
 
-def _sheet(text: str) -> Sheet:
+def _parse_checkbox_file(text: str) -> CheckboxFile:
     markdown = Markdown(text)
-    tasks = list(_tasks(markdown))
+    tasks = list(_find_tasks(markdown))
     spots = [
-        Spot(task.item.block, status(task.item.box), task.id, task.title, parts)
-        for task, parts in zip(tasks, _parts(tasks), strict=True)
+        TaskBox(task.item.block, read_checkbox_status(task.item.box), task.id, task.title, parts)
+        for task, parts in zip(tasks, _find_parts(tasks), strict=True)
     ]
-    return Sheet(markdown, spots, {Mark.DONE: usual_tick(task.item.box.mark for task in tasks)})
+    return CheckboxFile(
+        markdown, spots, {SourceStatus.DONE: find_usual_tick(task.item.box.character for task in tasks)}
+    )

@@ -10,19 +10,19 @@ from typing import Protocol
 from plait.core.frozen import dataclass
 from plait.core.plan import Problem
 from plait.sources import words
-from plait.sources.front import Front, Value, front
+from plait.sources.front import FrontMatter, FrontMatterValue, read_front_matter
 from plait.sources.model import Document
-from plait.sources.report import warning
+from plait.sources.report import make_warning
 
-_YES = frozenset({"true", "yes", "on", "1"})
-_NO = frozenset({"false", "no", "off", "0"})
+_TRUE_WORDS = frozenset({"true", "yes", "on", "1"})
+_FALSE_WORDS = frozenset({"false", "no", "off", "0"})
 _WHOLE = re.compile(r"[+-]?[0-9]{1,9}\Z")
 _SECONDS = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?\Z")
 _COMMAS = re.compile(r"[,;\n]")
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class NamedReference:
     """A piece of text, the words around it, and its line (from 0)."""
 
     text: str
@@ -30,22 +30,22 @@ class Said:
     line: int
 
 
-class Keys:
+class FrontMatterKeys:
     """The front matter of one file. Names are compared without regard to case, hyphens and spaces."""
 
-    def __init__(self, document: Document, known: Front | None = None) -> None:
-        self.front = known or front(document)
-        self.problems: list[Problem] = list(self.front.problems)
+    def __init__(self, document: Document, known: FrontMatter | None = None) -> None:
+        self.front_matter = known or read_front_matter(document)
+        self.problems: list[Problem] = list(self.front_matter.problems)
         self._document = document
-        self._values: dict[str, tuple[str, Value]] = {}
-        for key, value in self.front.values.items():
-            self._values[_normal(key)] = (key, value)
+        self._values: dict[str, tuple[str, FrontMatterValue]] = {}
+        for key, value in self.front_matter.values.items():
+            self._values[_normalize_key(key)] = (key, value)
 
     def has(self, *names: str) -> bool:
         return all(name in self._values for name in names)
 
     @property
-    def values(self) -> dict[str, Value]:
+    def values(self) -> dict[str, FrontMatterValue]:
         return {name: value for name, (_, value) in self._values.items()}
 
     def line(self, name: str) -> int:
@@ -55,7 +55,9 @@ class Keys:
     def text(self, name: str) -> str | None:
         """A text; None if there is none, or an empty one."""
         value = self._value(name)
-        if value is None or (not value.text and not value.listed and not value.pairs and not value.odd):
+        if value is None or (
+            not value.text and not value.is_list and not value.pairs and not value.is_unsupported
+        ):
             return None
         if not value.text:
             self.warn(name, "is not a text", f"Write it as {name}: a text in one piece.")
@@ -64,20 +66,20 @@ class Keys:
 
     def flag(self, name: str) -> bool | None:
         said = self.text(name)
-        if said is None or said.lower() in _YES | _NO:
-            return None if said is None else said.lower() in _YES
+        if said is None or said.lower() in _TRUE_WORDS | _FALSE_WORDS:
+            return None if said is None else said.lower() in _TRUE_WORDS
         self.warn(
-            name, f"is neither true nor false: {_short(said)}", f"Write {name}: true, or {name}: false."
+            name, f"is neither true nor false: {_shorten(said)}", f"Write {name}: true, or {name}: false."
         )
         return None
 
-    def whole(self, name: str, least: int) -> int | None:
+    def integer(self, name: str, least: int) -> int | None:
         said = self.text(name)
         if said is None:
             return None
         number = int(said) if _WHOLE.match(said) else None
         if number is None or number < least:
-            what = f"is not a whole number from {least} on: {_short(said)}"
+            what = f"is not a whole number from {least} on: {_shorten(said)}"
             self.warn(name, what, f"Write it as {name}: {max(least, 2)}.")
             return None
         return number
@@ -87,18 +89,18 @@ class Keys:
         said = self.text(name)
         if said is None:
             return None
-        length = float(said) if _SECONDS.match(said) else words.duration(said)
+        length = float(said) if _SECONDS.match(said) else words.parse_duration(said)
         if not length:
-            what = f"is not a length of time: {_short(said)}"
+            what = f"is not a length of time: {_shorten(said)}"
             self.warn(name, what, f"Write it as {name}: 20m, or in seconds.")
             return None
         return length
 
     def weight(self, name: str) -> float | None:
         said = self.text(name)
-        weight = None if said is None else words.weight(said)
+        weight = None if said is None else words.parse_weight(said)
         if said is not None and weight is None:
-            what = f"is neither low, medium nor high: {_short(said)}"
+            what = f"is neither low, medium nor high: {_shorten(said)}"
             self.warn(name, what, f"Write it as {name}: medium, or as a number.")
         return weight
 
@@ -106,74 +108,74 @@ class Keys:
         said = self.text(name)
         if said is None:
             return None
-        found = int(said) if _WHOLE.match(said) else words.priority(said)
+        found = int(said) if _WHOLE.match(said) else words.parse_priority(said)
         if found is None:
-            self.warn(name, f"is no priority: {_short(said)}", f"Write it as {name}: high, or P1.")
+            self.warn(name, f"is no priority: {_shorten(said)}", f"Write it as {name}: high, or P1.")
         return found
 
     def pairs(self, name: str) -> tuple[tuple[str, str], ...]:
         value = self._value(name)
         if value is None or value.pairs:
             return value.pairs if value else ()
-        if value.text or value.listed or value.odd:
+        if value.text or value.is_list or value.is_unsupported:
             self.warn(name, "is not a map of names and texts", f"Write {name}:, then indented NAME: text.")
         return ()
 
-    def names(self, *keys: str) -> list[Said]:
+    def names(self, *keys: str) -> list[NamedReference]:
         """The tasks that these keys name: `[a, b]`, or `a, b and c`."""
-        return self._pieces(keys, words.items)
+        return self._pieces(keys, words.split_list)
 
     def paths(self, *keys: str) -> list[str]:
         """The files that these keys name."""
         return list(dict.fromkeys(said.text for said in self._pieces(keys, _COMMAS.split)))
 
-    def _pieces(self, keys: Collection[str], split: _Split) -> list[Said]:
-        found: list[Said] = []
+    def _pieces(self, keys: Collection[str], split: _SplitFunction) -> list[NamedReference]:
+        found: list[NamedReference] = []
         for name in keys:
             value = self._value(name)
             if value is None:
                 continue
-            if value.odd or value.pairs:
+            if value.is_unsupported or value.pairs:
                 self.warn(name, "is not a list of texts", f"Write it as {name}: [one, two].")
-            parts = value.items if value.listed else split(value.text)
+            parts = value.items if value.is_list else split(value.text)
             key = self._values[name][0]
             for part in parts:
                 piece = part.strip().strip("`\"'").strip()
-                if words.items(piece):
-                    found.append(Said(piece, f"{key}: {_short(piece)}", value.line - 1))
+                if words.split_list(piece):
+                    found.append(NamedReference(piece, f"{key}: {_shorten(piece)}", value.line - 1))
         return found
 
     def warn(self, name: str, what: str, hint: str) -> None:
         """Once, however often the key is asked for."""
         key = self._values[name][0] if name in self._values else name
-        problem = warning(self._document, self.line(name), f"{_short(key)} {what}", hint)
+        problem = make_warning(self._document, self.line(name), f"{_shorten(key)} {what}", hint)
         if problem not in self.problems:
             self.problems.append(problem)
 
-    def unknown(self, known: Collection[str], quiet: Collection[str]) -> None:
+    def warn_unknown(self, known: Collection[str], quiet: Collection[str]) -> None:
         """A warning for each key that means nothing here, with the nearest one that does."""
         for name, (key, _) in self._values.items():
             if name in known or name in quiet:
                 continue
             near = get_close_matches(name[:40], known, n=1)
             hint = f"Did you mean {near[0]}?" if near else f"The keys are {', '.join(known)}."
-            message = f"{_short(key)} is not a key that means anything here; it was passed over"
-            self.problems.append(warning(self._document, self.line(name), message, hint))
+            message = f"{_shorten(key)} is not a key that means anything here; it was passed over"
+            self.problems.append(make_warning(self._document, self.line(name), message, hint))
 
-    def _value(self, name: str) -> Value | None:
+    def _value(self, name: str) -> FrontMatterValue | None:
         found = self._values.get(name)
         return None if found is None else found[1]
 
 
-class _Split(Protocol):
+class _SplitFunction(Protocol):
     def __call__(self, text: str, /) -> list[str]: ...
 
 
-def _normal(key: str) -> str:
+def _normalize_key(key: str) -> str:
     return key.strip().lower().replace("-", "_").replace(" ", "_")
 
 
-def _short(said: str, most: int = 60) -> str:
+def _shorten(value: str, most: int = 60) -> str:
     """Enough of a text to know it by, on one line."""
-    line = " ".join(said[: most * 4].split())
+    line = " ".join(value[: most * 4].split())
     return line if len(line) <= most else f"{line[: most - 1]}\u2026"

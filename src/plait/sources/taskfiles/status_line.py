@@ -10,18 +10,23 @@ from functools import partial
 from plait.core.frozen import dataclass
 from plait.core.plan import Problem
 from plait.sources import words
-from plait.sources.found import files, find, gone, own
-from plait.sources.model import Change, Document, Mark, Rewrite, Writer
-from plait.sources.report import warning
-from plait.sources.taskfiles.files import folder_of
-from plait.sources.taskfiles.keys import Keys
-from plait.sources.text import Edit, apply, printable
+from plait.sources.found import (
+    list_changed_files,
+    find_changed_task,
+    report_missing_task,
+    select_file_changes,
+)
+from plait.sources.model import StatusChange, Document, SourceStatus, Rewrite, StatusFileWriter
+from plait.sources.report import make_warning
+from plait.sources.taskfiles.files import get_folder
+from plait.sources.taskfiles.keys import FrontMatterKeys
+from plait.sources.text import TextEdit, apply_edits, to_printable
 
 _KEY = "status"
 
 
 @dataclass(frozen=True, slots=True)
-class StatusLine:
+class StatusKey:
     """How a format with one task in each file writes statuses, and how it knows a file's task again.
 
     `stamp` is a key that, where there is one, tells when the status was written.
@@ -32,91 +37,96 @@ class StatusLine:
     done: str
     id_of: Callable[[Document], str]
     title_of: Callable[[Document], str]
-    stamp: str | None = None
+    time_key: str | None = None
 
-    def word(self, mark: Mark) -> str:
-        return {Mark.DOING: self.doing, Mark.DONE: self.done}.get(mark, self.todo)
+    def word_for(self, status: SourceStatus) -> str:
+        return {SourceStatus.DOING: self.doing, SourceStatus.DONE: self.done}.get(status, self.todo)
 
-    def writers(self, path: str, changes: Sequence[Change]) -> list[Writer]:
+    def writers(self, path: str, changes: Sequence[StatusChange]) -> list[StatusFileWriter]:
         """One for each file of the source that these changes are about."""
-        return [Writer(file, partial(self.write, file)) for file in files(folder_of(path), changes)]
+        return [
+            StatusFileWriter(file, partial(self.write, file))
+            for file in list_changed_files(get_folder(path), changes)
+        ]
 
-    def write(self, path: str, text: str, changes: Sequence[Change]) -> Rewrite:
+    def write(self, path: str, text: str, changes: Sequence[StatusChange]) -> Rewrite:
         """The one task of this file with its new status."""
         problems: list[Problem] = []
-        for change in own(path, changes):
-            document = Document(path, printable(text))
-            if find(change, [document], self.id_of, self.title_of) is None:
-                problems.append(gone(change))
+        for change in select_file_changes(path, changes):
+            document = Document(path, to_printable(text))
+            if find_changed_task(change, [document], self.id_of, self.title_of) is None:
+                problems.append(report_missing_task(change))
                 continue
-            edits = _edits(document, change, self)
-            written = None if edits is None else apply(text, edits)
-            if written is None or not _kept(document, Document(path, printable(written)), self):
-                message = f"the status of {change.id} ({change.mark}) has no place in the front matter"
+            edits = _make_edits(document, change, self)
+            written = None if edits is None else apply_edits(text, edits)
+            if written is None or not _changes_only_status(
+                document, Document(path, to_printable(written)), self
+            ):
+                message = f"the status of {change.id} ({change.status}) has no place in the front matter"
                 hint = "Put a plain line status: into it. The status is kept in plait's own records."
-                problems.append(warning(document, 0, message, hint))
+                problems.append(make_warning(document, 0, message, hint))
             else:
                 text = written
         return Rewrite(text, tuple(problems))
 
 
-def read(document: Document, keys: Keys) -> tuple[Mark, str]:
+def read_status_key(document: Document, keys: FrontMatterKeys) -> tuple[SourceStatus, str]:
     """How far a task is, and in which words; words that mean nothing here are told, and count as not started."""
     said = keys.text(_KEY) or ""
-    mark = words.mark(said)
+    mark = words.parse_status(said)
     if mark is None and said:
         message = f"{said[:60]} is not a status that is known here; the task counts as not started"
-        keys.problems.append(warning(document, keys.line(_KEY), message))
+        keys.problems.append(make_warning(document, keys.line(_KEY), message))
     if not keys.has(_KEY):
         message = "there is no status; the task counts as not started, and no status can be written"
-        keys.problems.append(warning(document, keys.line(_KEY), message, "Put a line status: into it."))
-    return mark or Mark.TODO, said
+        keys.problems.append(make_warning(document, keys.line(_KEY), message, "Put a line status: into it."))
+    return mark or SourceStatus.TODO, said
 
 
-def _edits(document: Document, change: Change, style: StatusLine) -> list[Edit] | None:
+def _make_edits(document: Document, change: StatusChange, style: StatusKey) -> list[TextEdit] | None:
     """None if there is no place to write to."""
-    values = Keys(document).values
+    values = FrontMatterKeys(document).values
     value = values.get(_KEY)
     if value is None or value.span is None:
         return None
-    mark = _wanted(words.mark(value.text), change.mark)
+    mark = _status_to_write(words.parse_status(value.text), change.status)
     if mark is None:
         return []
-    edits = [_put(document.text, value.span, _styled(style.word(mark), value.text))]
-    stamp = values.get(style.stamp) if style.stamp else None
+    edits = [_replace_value(document.text, value.span, _match_style(style.word_for(mark), value.text))]
+    stamp = values.get(style.time_key) if style.time_key else None
     if stamp is not None and stamp.span is not None:
-        edits.append(_put(document.text, stamp.span, moment(change.at)))
+        edits.append(_replace_value(document.text, stamp.span, format_utc_time(change.at)))
     return edits
 
 
-def _wanted(now: Mark | None, asked: Mark) -> Mark | None:
+def _status_to_write(now: SourceStatus | None, asked: SourceStatus) -> SourceStatus | None:
     """What to write; None to leave it as it is. These files tell neither failed nor blocked: that is to do again."""
     if now is asked:
         return None
     match asked:
-        case Mark.DONE:
-            return Mark.DONE
-        case Mark.DOING:
-            return None if now is Mark.DONE else Mark.DOING
-        case Mark.TODO:
-            return None if now is None else Mark.TODO
-        case Mark.FAILED | Mark.BLOCKED:
-            return Mark.TODO if now in {Mark.DOING, Mark.DONE} else None
-        case Mark.PARTIAL | Mark.SKIPPED:
-            return Mark.TODO if now is Mark.DOING else None
-        case Mark.STUCK | Mark.UNREADABLE:
+        case SourceStatus.DONE:
+            return SourceStatus.DONE
+        case SourceStatus.DOING:
+            return None if now is SourceStatus.DONE else SourceStatus.DOING
+        case SourceStatus.TODO:
+            return None if now is None else SourceStatus.TODO
+        case SourceStatus.FAILED | SourceStatus.BLOCKED:
+            return SourceStatus.TODO if now in {SourceStatus.DOING, SourceStatus.DONE} else None
+        case SourceStatus.PARTIAL | SourceStatus.SKIPPED:
+            return SourceStatus.TODO if now is SourceStatus.DOING else None
+        case SourceStatus.STUCK | SourceStatus.UNREADABLE:
             return None
 
 
-def _put(text: str, span: tuple[int, int], new: str) -> Edit:
+def _replace_value(text: str, span: tuple[int, int], new: str) -> TextEdit:
     start, stop = span
     if start == stop:
-        return Edit(start, stop, new if text[start - 1 : start] == " " else f" {new}")
+        return TextEdit(start, stop, new if text[start - 1 : start] == " " else f" {new}")
     quote = text[start] if text[start] in "'\"" else ""
-    return Edit(start, stop, f"{quote}{new}{quote}")
+    return TextEdit(start, stop, f"{quote}{new}{quote}")
 
 
-def _styled(word: str, like: str) -> str:
+def _match_style(word: str, like: str) -> str:
     """A status as this file writes its own: its case, and what it puts between words."""
     between = re.search(r"\w([-_])\w", like)
     if between:
@@ -126,15 +136,15 @@ def _styled(word: str, like: str) -> str:
     return word.upper() if like.isupper() else word.title() if like else word
 
 
-def moment(at: datetime) -> str:
+def format_utc_time(at: datetime) -> str:
     """A time as it is written into files: `2026-03-14T09:26:53Z`."""
     return at.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
-def _kept(before: Document, after: Document, style: StatusLine) -> bool:
+def _changes_only_status(before: Document, after: Document, style: StatusKey) -> bool:
     """Nothing but the status and its time reads differently."""
-    first, second = Keys(before).values, Keys(after).values
-    own_keys = {_KEY, style.stamp}
+    first, second = FrontMatterKeys(before).values, FrontMatterKeys(after).values
+    own_keys = {_KEY, style.time_key}
     return first.keys() == second.keys() and all(
         (first[key].text, first[key].items, first[key].pairs)
         == (second[key].text, second[key].items, second[key].pairs)

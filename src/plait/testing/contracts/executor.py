@@ -8,7 +8,7 @@ from signal import SIGKILL
 import pytest
 
 from plait.core.errors import WorldError
-from plait.ports import Exited, Gone, Running
+from plait.ports import ExitedProcess, LostProcess, RunningProcess
 from plait.testing.scene import Scene, Told, lives
 
 STUBBORN = "trap '' INT TERM; : >up; while :; do sleep 0.05; done"
@@ -95,12 +95,12 @@ class ExecutorContract:
         scene.executor.close()
         later = Told()
         second = scene.site(later)
-        assert second.adopt(attempt) == Running(scene.told.launches[0][1]) == second.adopt(attempt)
+        assert second.adopt(attempt) == RunningProcess(scene.told.launches[0][1]) == second.adopt(attempt)
         (scene.workspace / "go").touch()
         assert scene.until(lambda: later.count == 1)
         assert later.ends == {attempt: 5}
         assert scene.told.ends == {}
-        assert scene.site(Told()).adopt(attempt) == Exited(5)
+        assert scene.site(Told()).adopt(attempt) == ExitedProcess(5)
 
     def test_an_end_that_nobody_saw_is_found(self, scene: Scene) -> None:
         job = scene.script(f"{UNTIL_GO}; exit 6")
@@ -109,69 +109,69 @@ class ExecutorContract:
         (scene.workspace / "go").touch()
         later = Told()
         second = scene.site(later)
-        assert scene.until(lambda: second.adopt(job.attempt) == Exited(6))
+        assert scene.until(lambda: second.adopt(job.attempt) == ExitedProcess(6))
         second.start(job)
         assert later.ends == {job.attempt: 6}
 
     def test_one_that_is_asked_to_end_may_end_in_its_own_way(self, scene: Scene) -> None:
         attempt = scene.start(POLITE)
-        scene.executor.end(attempt, now=False)
-        scene.executor.end(attempt, now=False)
+        scene.executor.terminate(attempt, at_once=False)
+        scene.executor.terminate(attempt, at_once=False)
         assert scene.end_of(attempt) == 3
         assert (scene.workspace / "asked").read_text() == "asked\n"
 
     def test_one_that_will_not_hear_is_killed(self, scene: Scene) -> None:
         attempt = scene.start(STUBBORN)
-        scene.executor.end(attempt, now=False)
+        scene.executor.terminate(attempt, at_once=False)
         assert scene.end_of(attempt) == 128 + SIGKILL
 
     def test_now_does_not_ask(self, scene: Scene) -> None:
         attempt = scene.start(POLITE)
-        scene.executor.end(attempt, now=True)
+        scene.executor.terminate(attempt, at_once=True)
         assert scene.end_of(attempt) == 128 + SIGKILL
         assert not (scene.workspace / "asked").exists()
 
     def test_an_attempt_ends_with_all_that_it_started(self, scene: Scene) -> None:
         attempt = scene.start("setsid sh -c 'echo $$ >child; while :; do sleep 0.05; done' & : >up; wait")
         child = scene.pid("child")
-        scene.executor.end(attempt, now=True)
+        scene.executor.terminate(attempt, at_once=True)
         assert scene.end_of(attempt) == 128 + SIGKILL
         assert not lives(child)
 
     def test_one_that_is_over_is_told_again(self, scene: Scene) -> None:
         assert scene.run("exit 4") == 4
         attempt = scene.script("").attempt
-        scene.executor.end(attempt, now=True)
+        scene.executor.terminate(attempt, at_once=True)
         later = Told()
-        scene.site(later).end(attempt, now=False)
+        scene.site(later).terminate(attempt, at_once=False)
         assert scene.told.ends == later.ends == {attempt: 4}
         assert (scene.told.count, later.count) == (2, 1)
 
     def test_one_that_was_never_started_ends_and_never_starts(self, scene: Scene) -> None:
         job = scene.script(": >ran")
-        scene.executor.end(job.attempt, now=False)
+        scene.executor.terminate(job.attempt, at_once=False)
         assert scene.told.ends == {job.attempt: "it was never launched"}
         scene.executor.start(job)
         assert scene.until(lambda: scene.told.count == 2)
-        assert isinstance(scene.executor.adopt(job.attempt), Gone)
+        assert isinstance(scene.executor.adopt(job.attempt), LostProcess)
         assert not (scene.workspace / "ran").exists()
 
     def test_an_adopted_one_can_be_ended(self, scene: Scene) -> None:
         attempt = scene.start(POLITE)
         scene.executor.close()
         later = Told()
-        scene.site(later).end(attempt, now=False)
+        scene.site(later).terminate(attempt, at_once=False)
         assert scene.until(lambda: later.count == 1)
         assert later.ends == {attempt: 3}
 
     def test_footprints_are_those_of_what_runs(self, scene: Scene) -> None:
-        assert scene.executor.footprints() == {}
+        assert scene.executor.measure_memory() == {}
         attempt = scene.start(STUBBORN)
-        assert list(scene.executor.footprints()) == [attempt]
-        assert scene.executor.footprints()[attempt] > 100_000
-        scene.executor.end(attempt, now=True)
+        assert list(scene.executor.measure_memory()) == [attempt]
+        assert scene.executor.measure_memory()[attempt] > 100_000
+        scene.executor.terminate(attempt, at_once=True)
         assert scene.end_of(attempt) == 128 + SIGKILL
-        assert scene.executor.footprints() == {}
+        assert scene.executor.measure_memory() == {}
 
     def test_many_at_once_are_told_apart(self, scene: Scene) -> None:
         jobs = [scene.script(f"exit {number}", f"{number}") for number in range(20)]

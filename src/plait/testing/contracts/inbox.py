@@ -42,7 +42,7 @@ class InboxContract:
     def test_a_new_one_is_empty(self, inbox: Inbox) -> None:
         assert list(inbox.pending()) == []
         assert not inbox.wait(timeout=0)
-        assert inbox.aside() == {}
+        assert inbox.unreadable() == {}
 
     def test_requests_come_out_in_the_order_they_arrived(self, inbox: Inbox, other: Inbox) -> None:
         for request in (TWO, ONE, THREE):
@@ -53,11 +53,11 @@ class InboxContract:
         inbox.put(ONE)
         inbox.put(TWO)
         assert list(other.pending()) == list(other.pending()) == [ONE, TWO]
-        other.taken(["1"])
+        other.mark_taken(["1"])
         inbox.put(THREE)
         assert list(inbox.pending()) == [TWO, THREE]
-        other.taken(["3", "2"])
-        other.taken([])
+        other.mark_taken(["3", "2"])
+        other.mark_taken([])
         assert list(inbox.pending()) == []
 
     def test_a_second_copy_is_ignored(self, inbox: Inbox, other: Inbox) -> None:
@@ -71,20 +71,20 @@ class InboxContract:
         self, inbox: Inbox, other: Inbox
     ) -> None:
         inbox.put(ONE)
-        other.taken(["1"])
+        other.mark_taken(["1"])
         inbox.put(ONE)
         assert list(inbox.pending()) == []
 
     def test_an_id_that_was_never_here_can_be_taken(self, inbox: Inbox) -> None:
         """An engine says so after a crash, about what its journal holds."""
-        inbox.taken(["1", "1"])
+        inbox.mark_taken(["1", "1"])
         inbox.put(ONE)
         assert list(inbox.pending()) == []
 
     def test_waiting_ends_at_once_when_something_is_pending(self, inbox: Inbox) -> None:
         inbox.put(ONE)
         assert inbox.wait(timeout=0)
-        inbox.taken(["1"])
+        inbox.mark_taken(["1"])
         assert not inbox.wait(timeout=0.02)
 
     def test_waiting_ends_when_something_arrives(self, inbox: Inbox, again: Again) -> None:
@@ -97,7 +97,7 @@ class InboxContract:
                 assert mine.wait(timeout=30)
                 new = mine.pending()
                 seen.extend(new)
-                mine.taken([request.id for request in new])
+                mine.mark_taken([request.id for request in new])
             mine.close()
 
         thread = Thread(target=engine, daemon=True)
@@ -121,7 +121,7 @@ class InboxContract:
             for request in asked[:split]:
                 inbox.put(request)
             taken = {request.id for request in inbox.pending()}
-            inbox.taken(sorted(taken))
+            inbox.mark_taken(sorted(taken))
             for request in asked:
                 inbox.put(request)
             first = {request.id: request for request in reversed(asked) if request.id not in taken}

@@ -125,9 +125,9 @@ class JournalContract:
 
     def test_settings_are_set_changed_and_forgotten(self, journal: Journal, reader: JournalReader) -> None:
         journal.append(records(1, 1))
-        journal.save_settings({"slots": "4", "theme": '"dark"', "left": "0"})
-        journal.save_settings({"slots": "5", "theme": None, "never set": None})
-        journal.save_settings({})
+        journal.commit({"slots": "4", "theme": '"dark"', "left": "0"})
+        journal.commit({"slots": "5", "theme": None, "never set": None})
+        journal.commit({})
         for each in (journal, reader):
             assert each.settings() == {"slots": "5", "left": "0"}
             assert list(each.read()) == records(1, 1)
@@ -135,10 +135,10 @@ class JournalContract:
     def test_settings_are_saved_with_the_records_that_say_so_or_not_at_all(
         self, journal: Journal, reader: JournalReader
     ) -> None:
-        journal.save_settings({"slots": "4"}, records(1, 2))
+        journal.commit({"slots": "4"}, records(1, 2))
         with pytest.raises(JournalGapError):
-            journal.save_settings({"slots": "5"}, records(4, 4))
-        journal.save_settings({}, records(3, 3))
+            journal.commit({"slots": "5"}, records(4, 4))
+        journal.commit({}, records(3, 3))
         for each in (journal, reader):
             assert each.settings() == {"slots": "4"}
             assert list(each.read()) == records(1, 3)
@@ -178,7 +178,7 @@ class JournalContract:
             )
             def save(self, changes: Mapping[str, str | None], new: list[tuple[float, Event]]) -> None:
                 added = placed(new, after=len(self.list))
-                self.journal.save_settings(changes, added)
+                self.journal.commit(changes, added)
                 self.list += added
                 merged = {**self.dict, **changes}
                 self.dict = {name: value for name, value in merged.items() if value is not None}

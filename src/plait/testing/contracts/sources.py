@@ -10,9 +10,9 @@ from itertools import pairwise
 
 from hypothesis import strategies as st
 
-from plait.sources.formats import Format, load
-from plait.sources.model import Change, Document, Entry, Mark, Material, Reading
-from plait.sources.text import Lines, printable
+from plait.sources.formats import Format, load_format
+from plait.sources.model import StatusChange, Document, SourceEntry, SourceStatus, SourceFiles, Reading
+from plait.sources.text import TextLines, to_printable
 
 NOW = datetime(2026, 3, 14, 9, 26, 53, tzinfo=UTC)
 
@@ -26,35 +26,39 @@ class Subject:
 
     format: str
     path: str
-    tells: Mapping[Mark, Mark] = field(default_factory=lambda: {Mark.DONE: Mark.DONE, Mark.TODO: Mark.TODO})
+    tells: Mapping[SourceStatus, SourceStatus] = field(
+        default_factory=lambda: {SourceStatus.DONE: SourceStatus.DONE, SourceStatus.TODO: SourceStatus.TODO}
+    )
 
     @property
     def module(self) -> Format:
-        return load(self.format)
+        return load_format(self.format)
 
     def read(self, text: str) -> Reading:
-        return self.module.read(Material(self.path, (Document(self.path, printable(text)),)))
+        return self.module.read(SourceFiles(self.path, (Document(self.path, to_printable(text)),)))
 
-    def write(self, text: str, changes: Sequence[Change]) -> str:
+    def write(self, text: str, changes: Sequence[StatusChange]) -> str:
         """The text of the source's own file after these changes."""
         for writer in self.module.writers(self.path, changes):
             if writer.path == self.path:
                 return writer.apply(text, changes).text
         return text
 
-    def change(self, entry: Entry, mark: Mark) -> Change:
-        return Change(entry.task.id, mark, NOW, self.path, entry.task.title, reason="the reason, in words")
+    def change(self, entry: SourceEntry, mark: SourceStatus) -> StatusChange:
+        return StatusChange(
+            entry.task.id, mark, NOW, self.path, entry.task.title, reason="the reason, in words"
+        )
 
 
 def keeps_every_byte(subject: Subject, text: str) -> None:
     """Reading and writing without a change is the identity; so is writing what the text says already."""
     assert subject.write(text, ()) == text
     entries = subject.read(text).entries
-    same = [subject.change(entry, entry.mark) for entry in _alone(entries) if entry.mark in subject.tells]
+    same = [subject.change(entry, entry.status) for entry in _alone(entries) if entry.status in subject.tells]
     assert subject.write(text, same) == text
 
 
-def changes_only_its_own_lines(subject: Subject, text: str, index: int, mark: Mark) -> None:
+def changes_only_its_own_lines(subject: Subject, text: str, index: int, mark: SourceStatus) -> None:
     """One change: the new mark is read back, nothing else is different, and only lines of that entry were touched."""
     before = subject.read(text).entries
     candidates = _alone(before)
@@ -65,12 +69,12 @@ def changes_only_its_own_lines(subject: Subject, text: str, index: int, mark: Ma
     written = subject.write(text, [change])
     assert subject.write(written, [change]) == written, "writing twice is writing once"
     after = subject.read(written).entries
-    expected = subject.tells.get(mark, entry.mark)
-    told = {same.task.id: same.mark for same in after}
+    expected = subject.tells.get(mark, entry.status)
+    told = {same.task.id: same.status for same in after}
     assert told[entry.task.id] is expected, f"{entry.task.id}: {mark} reads back as {told[entry.task.id]}"
     assert [_essence(other) for other in after] == [_essence(other) for other in before]
-    others = {e.task.id: e.mark for e in before if e.task.id != entry.task.id and not e.parts}
-    assert {e.task.id: e.mark for e in after if e.task.id in others} == others
+    others = {e.task.id: e.status for e in before if e.task.id != entry.task.id and not e.parts}
+    assert {e.task.id: e.status for e in after if e.task.id in others} == others
     start, stop = _range(before, entry, text)
     groups = {(e.task.origin.line if e.task.origin else 0) - 1 for e in before if e.parts}
     for line in _touched(text, written):
@@ -80,18 +84,18 @@ def changes_only_its_own_lines(subject: Subject, text: str, index: int, mark: Ma
 def never_raises(subject: Subject, text: str) -> None:
     """Whatever the text, reading and writing give an answer, and every problem says where."""
     reading = subject.read(text)
-    lines = len(Lines(text))
+    lines = len(TextLines(text))
     for problem in reading.problems:
         assert problem.at is not None, problem.message
         assert problem.at.line <= lines + 1
     for entry in reading.entries:
         assert entry.task.id, "a task without an id"
         assert entry.task.origin is not None, "a task from nowhere"
-    subject.write(text, [subject.change(entry, Mark.DONE) for entry in reading.entries])
+    subject.write(text, [subject.change(entry, SourceStatus.DONE) for entry in reading.entries])
     assert subject.write(text, ()) == text
 
 
-def _alone(entries: Sequence[Entry]) -> list[Entry]:
+def _alone(entries: Sequence[SourceEntry]) -> list[SourceEntry]:
     """Those that can be told apart and are run themselves."""
     ids = [entry.task.id for entry in entries]
     titles = [entry.task.title for entry in entries]
@@ -102,24 +106,24 @@ def _alone(entries: Sequence[Entry]) -> list[Entry]:
     ]
 
 
-def _essence(entry: Entry) -> Entry:
+def _essence(entry: SourceEntry) -> SourceEntry:
     """An entry without its status, its line numbers and the text that tells them."""
     task = replace(
         entry.task, body="", origin=None, needs=tuple(replace(n, at=None) for n in entry.task.needs)
     )
-    return replace(entry, task=task, mark=Mark.TODO, said="", since=None, tries=0)
+    return replace(entry, task=task, status=SourceStatus.TODO, status_text="", since=None, tries=0)
 
 
-def _range(entries: Sequence[Entry], entry: Entry, text: str) -> tuple[int, int]:
+def _range(entries: Sequence[SourceEntry], entry: SourceEntry, text: str) -> tuple[int, int]:
     lines = sorted({(e.task.origin.line if e.task.origin else 1) - 1 for e in entries})
     start = (entry.task.origin.line if entry.task.origin else 1) - 1
     following = dict(pairwise(lines))
-    return start, following.get(start, len(Lines(text)) + 1)
+    return start, following.get(start, len(TextLines(text)) + 1)
 
 
 def _touched(before: str, after: str) -> list[int]:
     """The lines of `before` that were changed, or in front of which something was put."""
-    old, new = Lines(before).all, Lines(after).all
+    old, new = TextLines(before).all, TextLines(after).all
     touched: list[int] = []
     for kind, start, stop, _, _ in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if kind != "equal":

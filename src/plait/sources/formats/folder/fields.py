@@ -8,47 +8,47 @@ from dataclasses import field
 
 from plait.core.frozen import dataclass
 from plait.sources import words
-from plait.sources.fields import Field, fields
-from plait.sources.formats.folder.owned import declared
-from plait.sources.markdown import Kind
-from plait.sources.model import Document, Mark
-from plait.sources.taskfiles.keys import Said
+from plait.sources.fields import BoldField, find_bold_fields
+from plait.sources.formats.folder.owned import find_declared_paths
+from plait.sources.markdown import BlockKind
+from plait.sources.model import Document, SourceStatus
+from plait.sources.taskfiles.keys import NamedReference
 
-_COMMAS = re.compile(r"[,;]|\n")
+_LIST_SEPARATOR = re.compile(r"[,;]|\n")
 
 
 @dataclass(slots=True)
-class Header:
+class BoldHeader:
     """What the lines say; a field that is not there, or that says nothing usable, is None or empty."""
 
     priority: int | None = None
     weight: float | None = None
     estimate: float | None = None
-    mark: Mark | None = None
-    said: str = ""
+    status: SourceStatus | None = None
+    status_text: str = ""
     files: list[str] = field(default_factory=list)
-    needs: list[Said] = field(default_factory=list)
-    enables: list[Said] = field(default_factory=list)
+    needs: list[NamedReference] = field(default_factory=list)
+    enables: list[NamedReference] = field(default_factory=list)
 
 
-def header(document: Document) -> Header:
-    found = Header()
-    for line in _fields(document):
-        _take(found, line)
+def read_bold_header(document: Document) -> BoldHeader:
+    found = BoldHeader()
+    for line in _find_header_fields(document):
+        _apply_field(found, line)
     return found
 
 
-def _fields(document: Document) -> Iterator[Field]:
+def _find_header_fields(document: Document) -> Iterator[BoldField]:
     """Those before the first heading of the second level; one without a value takes the list beneath it."""
-    waiting: Field | None = None
+    waiting: BoldField | None = None
     for block in document.markdown.blocks:
-        if block.kind is Kind.HEADING and block.level > 1:
+        if block.kind is BlockKind.HEADING and block.level > 1:
             break
         if block.quoted:
             continue
-        own = list(fields(block))
-        if waiting is not None and block.kind is Kind.ITEM and not own:
-            waiting = Field(waiting.key, f"{waiting.value}\n{block.text}", waiting.line)
+        own = list(find_bold_fields(block))
+        if waiting is not None and block.kind is BlockKind.ITEM and not own:
+            waiting = BoldField(waiting.key, f"{waiting.value}\n{block.text}", waiting.line)
             continue
         if waiting is not None:
             yield waiting
@@ -61,28 +61,30 @@ def _fields(document: Document) -> Iterator[Field]:
         yield waiting
 
 
-def _take(found: Header, said: Field) -> None:
+def _apply_field(found: BoldHeader, said: BoldField) -> None:
     match said.key:
         case "priority":
-            found.priority = words.priority(said.value)
+            found.priority = words.parse_priority(said.value)
         case "complexity" | "weight":
-            found.weight = words.weight(said.value)
+            found.weight = words.parse_weight(said.value)
         case "time estimate" | "estimated time" | "estimate":
-            found.estimate = words.duration(said.value)
+            found.estimate = words.parse_duration(said.value)
         case "status":
-            found.mark, found.said = words.mark(said.value), said.value
+            found.status, found.status_text = words.parse_status(said.value), said.value
         case "files":
-            found.files += [path for piece in _COMMAS.split(said.value) for path in declared(piece)]
+            found.files += [
+                path for piece in _LIST_SEPARATOR.split(said.value) for path in find_declared_paths(piece)
+            ]
         case "depends on" | "dependencies" | "needs" | "blocked by":
-            found.needs += _names(said)
+            found.needs += _split_references(said)
         case "enables" | "blocks":
-            found.enables += _names(said)
+            found.enables += _split_references(said)
         case _:
             pass
 
 
-def _names(said: Field) -> Iterator[Said]:
+def _split_references(said: BoldField) -> Iterator[NamedReference]:
     label = said.key.capitalize()
     for line in said.value.split("\n"):
-        for piece in words.items(line):
-            yield Said(piece, f"{label}: {piece[:60]}", said.line)
+        for piece in words.split_list(line):
+            yield NamedReference(piece, f"{label}: {piece[:60]}", said.line)

@@ -8,7 +8,7 @@ from plait.core.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class FileUse:
     """A job's files: `makes` are written anew, `changes` are there before."""
 
     job: str
@@ -18,7 +18,7 @@ class Use:
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
+class FileDependency:
     """`job` waits for `on` because of a file. `dropped`: it does not, because `on` waits for it."""
 
     job: str
@@ -27,24 +27,26 @@ class Edge:
     dropped: bool = False
 
 
-def inferred(jobs: Sequence[Use], said: Mapping[str, Container[str]]) -> Iterator[Edge]:
+def infer_dependencies(
+    jobs: Sequence[FileUse], said: Mapping[str, Container[str]]
+) -> Iterator[FileDependency]:
     """A job waits for those that make what it reads or changes, and for those that change what it only reads.
 
     Jobs that change one file take turns in any order. Where two wait for each other, the first one goes first; where one
     of them says itself that it waits (`said`), that counts.
     """
-    found = {(edge.job, edge.on): edge for edge in _edges(jobs)}
+    found = {(edge.job, edge.on): edge for edge in _find_dependencies(jobs)}
     place = {use.job: number for number, use in enumerate(jobs)}
     for (job, on), edge in found.items():
         if job in said.get(on, ()):
             continue
         if (on, job) in found and on not in said.get(job, ()) and place[job] < place[on]:
-            yield Edge(job, on, edge.file, dropped=True)
+            yield FileDependency(job, on, edge.file, dropped=True)
         else:
             yield edge
 
 
-def _edges(jobs: Sequence[Use]) -> Iterator[Edge]:
+def _find_dependencies(jobs: Sequence[FileUse]) -> Iterator[FileDependency]:
     makers: dict[str, list[str]] = {}
     changers: dict[str, list[str]] = {}
     for use in jobs:
@@ -57,4 +59,4 @@ def _edges(jobs: Sequence[Use]) -> Iterator[Edge]:
             before = [] if path in use.makes else makers.get(path, [])
             if path not in use.makes and path not in use.changes:
                 before = [*before, *changers.get(path, [])]
-            yield from (Edge(use.job, other, path) for other in before if other != use.job)
+            yield from (FileDependency(use.job, other, path) for other in before if other != use.job)

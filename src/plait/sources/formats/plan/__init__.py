@@ -13,138 +13,157 @@ from functools import partial
 from plait.core.plan import Problem
 from plait.core.task import Origin, Phase, Task
 from plait.sources import boxes, single, ticking
-from plait.sources.formats import Likeness
-from plait.sources.formats.plan.order import Ordered
-from plait.sources.formats.plan.outline import Item, Outline, likely, outline
-from plait.sources.formats.plan.record import apply as apply_record
-from plait.sources.formats.plan.status import Told, read as read_status
-from plait.sources.formats.plan.text import urgency
-from plait.sources.found import own
-from plait.sources.mentions import mentions
-from plait.sources.model import Change, Document, Entry, Mark, Material, Reading, Rewrite, Writer
-from plait.sources.report import warning
-from plait.sources.text import printable
-from plait.sources.ticking import Sheet, Spot
+from plait.sources.formats import Confidence
+from plait.sources.formats.plan.order import PlanOrder
+from plait.sources.formats.plan.outline import PlanItem, PlanOutline, looks_like_plan, read_outline
+from plait.sources.formats.plan.record import write_status_json as apply_record
+from plait.sources.formats.plan.status import RecordedStatus, read_status_json as read_status
+from plait.sources.formats.plan.text import parse_urgency
+from plait.sources.found import select_file_changes
+from plait.sources.mentions import find_mentions
+from plait.sources.model import (
+    StatusChange,
+    Document,
+    SourceEntry,
+    SourceStatus,
+    SourceFiles,
+    Reading,
+    Rewrite,
+    StatusFileWriter,
+)
+from plait.sources.report import make_warning
+from plait.sources.text import to_printable
+from plait.sources.ticking import CheckboxFile, TaskBox
 
 # A phase names at most so many earlier ones: each of those waits for the ones before it.
-_REACH = 100
-_USUAL_PRIORITY = Task("").priority
+_MAX_EARLIER_PHASES = 100
+_DEFAULT_PRIORITY = Task("").priority
 
 
-def likeness(material: Material) -> Likeness:
-    document = single.boxed(material)
-    if document is None or "phase" not in document.text.lower() or not likely(document.markdown):
-        return Likeness.NO
-    return Likeness.NAME if "plans" in document.path.split("/")[:-1] else Likeness.CONTENT
+def detect(source: SourceFiles) -> Confidence:
+    document = single.find_checkbox_document(source)
+    if document is None or "phase" not in document.text.lower() or not looks_like_plan(document.markdown):
+        return Confidence.NO
+    return Confidence.NAME if "plans" in document.path.split("/")[:-1] else Confidence.CONTENT
 
 
 def companions(path: str) -> tuple[str, ...]:
     return (f"docs/plan-outputs/{Document(path, '').stem}/status.json",)
 
 
-def read(material: Material) -> Reading:
-    told, problems = _told(material)
-    reading = single.read(material, partial(_read, told))
+def read(source: SourceFiles) -> Reading:
+    told, problems = _read_recorded(source)
+    reading = single.read_single_file(source, partial(_read_document, told))
     return replace(reading, problems=(*reading.problems, *problems))
 
 
-def writers(path: str, changes: Sequence[Change]) -> list[Writer]:
+def writers(path: str, changes: Sequence[StatusChange]) -> list[StatusFileWriter]:
     del changes  # both files tell of every task
     (status,) = companions(path)
     return [
-        Writer(path, partial(_tick, path)),
-        Writer(status, partial(apply_record, path, status), creates=True),
+        StatusFileWriter(path, partial(_write_checkboxes, path)),
+        StatusFileWriter(status, partial(apply_record, path, status), creates=True),
     ]
 
 
-def _told(material: Material) -> tuple[dict[str, Told], list[Problem]]:
-    (path,) = companions(material.path)
-    status = material.companions.get(path)
+def _read_recorded(source: SourceFiles) -> tuple[dict[str, RecordedStatus], list[Problem]]:
+    (path,) = companions(source.path)
+    status = source.companions.get(path)
     return ({}, []) if status is None else read_status(status)
 
 
-def _read(told: dict[str, Told], document: Document) -> Reading:
-    seen = outline(document)
-    ordered = Ordered(document, seen)
-    entries = tuple(_entries(document, seen, ordered, told))
-    problems = (*seen.problems, *ordered.problems, *_oddities(document, seen))
-    return Reading(entries, tuple(_phases(document, seen, ordered, entries)), problems)
+def _read_document(told: dict[str, RecordedStatus], document: Document) -> Reading:
+    seen = read_outline(document)
+    ordered = PlanOrder(document, seen)
+    entries = tuple(_build_entries(document, seen, ordered, told))
+    problems = (*seen.problems, *ordered.problems, *_find_problems(document, seen))
+    return Reading(entries, tuple(_build_phases(document, seen, ordered, entries)), problems)
 
 
-def _entries(document: Document, seen: Outline, ordered: Ordered, told: dict[str, Told]) -> Iterator[Entry]:
-    urgencies = {key: urgency(heading.said) for key, heading in seen.phases.items()}
+def _build_entries(
+    document: Document, seen: PlanOutline, ordered: PlanOrder, told: dict[str, RecordedStatus]
+) -> Iterator[SourceEntry]:
+    urgencies = {key: parse_urgency(heading.text) for key, heading in seen.phases.items()}
     for item in seen.items:
         body = document.markdown.source(item.start, item.stop).rstrip()
-        urgent = (urgency(item.words), urgencies[item.phase or ""], _USUAL_PRIORITY)
+        urgent = (parse_urgency(item.words), urgencies[item.phase or ""], _DEFAULT_PRIORITY)
         task = Task(
             item.id,
             item.title,
             body,
             needs=ordered.needs(item.id),
             phase=item.phase,
-            gating=item.verify is None or item.verify.gating,
+            gating=item.verify is None or item.verify.is_gating,
             priority=next(value for value in urgent if value is not None),
             origin=Origin(document.path, item.start + 1),
         )
-        yield _entry(task, item, ordered, told.get(item.id))
+        yield _build_entry(task, item, ordered, told.get(item.id))
 
 
-def _entry(task: Task, item: Item, ordered: Ordered, told: Told | None) -> Entry:
+def _build_entry(task: Task, item: PlanItem, ordered: PlanOrder, told: RecordedStatus | None) -> SourceEntry:
     """A box that is ticked or crossed out is the last word on its task; any other leaves it to status.json."""
-    mark, said = boxes.status(item.box), f"[{item.box.mark}]"
-    if told is not None and not mark.closed:
-        mark, said = told.mark, told.said
+    mark, said = boxes.read_checkbox_status(item.box), f"[{item.box.character}]"
+    if told is not None and not mark.is_closed:
+        mark, said = told.status, told.status_text
     since, tries = (told.since, told.tries) if told else (None, 0)
     chain = ordered.chains.get(item.id)
-    return Entry(task, mark, said, mentions(task.body), chain=chain, since=since, tries=tries)
+    return SourceEntry(task, mark, said, find_mentions(task.body), chain=chain, since=since, tries=tries)
 
 
-def _phases(document: Document, seen: Outline, ordered: Ordered, entries: Sequence[Entry]) -> Iterator[Phase]:
+def _build_phases(
+    document: Document, seen: PlanOutline, ordered: PlanOrder, entries: Sequence[SourceEntry]
+) -> Iterator[Phase]:
     """Those that have tasks, in the order of the file."""
     gating = [entry for entry in entries if entry.task.gating]
     total = Counter(entry.task.phase for entry in gating)
-    settled = Counter(entry.task.phase for entry in gating if entry.mark.closed)
+    settled = Counter(entry.task.phase for entry in gating if entry.status.is_closed)
     used = {entry.task.phase for entry in entries}
     keys = [key for key in seen.phases if key in used]
     for place, key in enumerate(keys):
         heading = seen.phases[key]
-        earlier = keys[max(0, place - _REACH) : place]
+        earlier = keys[max(0, place - _MAX_EARLIER_PHASES) : place]
         yield Phase(
             key,
             heading.title,
-            after=tuple(other for other in earlier if not ordered.together(key, other)),
+            after=tuple(other for other in earlier if not ordered.may_run_together(key, other)),
             total=total[key],
             settled=settled[key],
-            opens_with=ordered.openings.get(key),
+            opens_with=ordered.opening_tasks.get(key),
             at=Origin(document.path, heading.line + 1),
-            reason=heading.said,
+            reason=heading.text,
         )
 
 
-def _oddities(document: Document, seen: Outline) -> Iterator[Problem]:
+def _find_problems(document: Document, seen: PlanOutline) -> Iterator[Problem]:
     if not seen.items:
         hint = 'Tasks are written "- [ ] 1.1 Text", at the margin and below a heading "## Phase 1: Title".'
-        yield warning(document, 0, "there is no task in this plan", hint)
+        yield make_warning(document, 0, "there is no task in this plan", hint)
     for item in seen.items:
         if not item.title:
-            yield warning(
+            yield make_warning(
                 document, item.start, f"{item.id} does not say what is to be done", "Give it a text."
             )
-        if item.box.mark != " " and boxes.status(item.box) is Mark.TODO:
-            message = (
-                f"{item.id} is marked [{item.box.mark}], which says nothing here: it is taken as not done"
-            )
-            yield warning(document, item.start, message, "Use [ ] or [x].")
+        if item.box.character != " " and boxes.read_checkbox_status(item.box) is SourceStatus.TODO:
+            message = f"{item.id} is marked [{item.box.character}], which says nothing here: it is taken as not done"
+            yield make_warning(document, item.start, message, "Use [ ] or [x].")
 
 
-def _sheet(text: str) -> Sheet:
+def _parse_checkbox_file(text: str) -> CheckboxFile:
     document = Document("", text)
-    items = outline(document).items
-    spots = [Spot(item.block, boxes.status(item.box), item.id, item.title) for item in items]
-    return Sheet(document.markdown, spots, {Mark.DONE: boxes.usual_tick(item.box.mark for item in items)})
+    items = read_outline(document).items
+    spots = [TaskBox(item.block, boxes.read_checkbox_status(item.box), item.id, item.title) for item in items]
+    return CheckboxFile(
+        document.markdown,
+        spots,
+        {SourceStatus.DONE: boxes.find_usual_tick(item.box.character for item in items)},
+    )
 
 
-def _tick(path: str, text: str, changes: Sequence[Change]) -> Rewrite:
+def _write_checkboxes(path: str, text: str, changes: Sequence[StatusChange]) -> Rewrite:
     """Tick what is done, and take the tick from what is not."""
-    wanted = own(path, changes)
-    return ticking.rewrite(_sheet(printable(text)), text, wanted) if wanted else Rewrite(text)
+    wanted = select_file_changes(path, changes)
+    return (
+        ticking.rewrite_checkboxes(_parse_checkbox_file(to_printable(text)), text, wanted)
+        if wanted
+        else Rewrite(text)
+    )

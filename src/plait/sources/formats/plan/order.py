@@ -8,123 +8,125 @@ from itertools import pairwise
 
 from plait.core.plan import Problem
 from plait.core.task import Need, NeedKind, Origin
-from plait.sources.formats.plan.notes import Note, Order, Verify
-from plait.sources.formats.plan.numbers import Numbered, Reference
-from plait.sources.formats.plan.outline import Heading, Item, Outline
-from plait.sources.formats.plan.text import Depends
+from plait.sources.formats.plan.notes import ExecutionNote, NoteOrder, VerifyNote
+from plait.sources.formats.plan.numbers import NumberIndex, NumberReference
+from plait.sources.formats.plan.outline import PhaseHeading, PlanItem, PlanOutline
+from plait.sources.formats.plan.text import DependsClause
 from plait.sources.model import Chain, Document
-from plait.sources.report import error, warning
+from plait.sources.report import make_error, make_warning
 
 # So many pairs of a task and one that verifies it are told one by one; of more, the first that verifies stands for all.
-_PAIRS = 20_000
+_MAX_VERIFY_PAIRS = 20_000
 # Ranges can name more than anybody means.
-_EDGES = 500_000
+_MAX_EDGES = 500_000
 
 
-class Ordered:
+class PlanOrder:
     """What an outline says about order. What it says of tasks and phases that are not there is a problem."""
 
-    def __init__(self, document: Document, outline: Outline) -> None:
+    def __init__(self, document: Document, outline: PlanOutline) -> None:
         self.problems: list[Problem] = []
         self.chains: dict[str, Chain] = {}
-        self.openings: dict[str, str] = {}
+        self.opening_tasks: dict[str, str] = {}
         self._document = document
-        self._tasks = Numbered(item.id for item in outline.items)
-        self._phases = Numbered(outline.phases)
+        self._tasks = NumberIndex(item.id for item in outline.items)
+        self._phases = NumberIndex(outline.phases)
         self._members: dict[str | None, list[str]] = defaultdict(list)
         self._needs: dict[str, dict[str, Need]] = defaultdict(dict)
-        self._verifies: dict[str, tuple[Need, ...]] = {}
-        self._beside: dict[str, list[set[str]]] = defaultdict(list)
+        self._verify_needs: dict[str, tuple[Need, ...]] = {}
+        self._parallel_groups: dict[str, list[set[str]]] = defaultdict(list)
         self._sequential: set[str] = set()
         self._edges = 0
         for item in outline.items:
             self._members[item.phase].append(item.id)
             for depends in item.depends:
-                self._depend(item, depends)
+                self._add_depends(item, depends)
         for note, phase in outline.notes:
-            self._note(note, phase)
-        self._verify(outline)
+            self._apply_note(note, phase)
+        self._add_verify_needs(outline)
         for heading in outline.phases.values():
-            self._open(heading)
+            self._set_opening_task(heading)
 
     def needs(self, task: str) -> tuple[Need, ...]:
         """What it names itself comes first; nothing is named twice."""
-        own, shared = self._needs.get(task), self._verifies.get(task, ())
+        own, shared = self._needs.get(task), self._verify_needs.get(task, ())
         if not own:
             return shared
         return (*own.values(), *(need for need in shared if need.on not in own))
 
-    def together(self, phase: str, other: str) -> bool:
+    def may_run_together(self, phase: str, other: str) -> bool:
         """Whether a note lets these phases run side by side."""
-        return any(other in group for group in self._beside.get(phase, ()))
+        return any(other in group for group in self._parallel_groups.get(phase, ()))
 
-    def _depend(self, item: Item, depends: Depends) -> None:
-        if depends.unread:
+    def _add_depends(self, item: PlanItem, depends: DependsClause) -> None:
+        if depends.names_no_task:
             self._warn(
-                depends.line, f"{item.id} names no task that it depends on: {depends.said}", _DEPENDS_HINT
+                depends.line, f"{item.id} names no task that it depends on: {depends.text}", _DEPENDS_HINT
             )
-        at = self._at(depends.line)
+        at = self._make_origin(depends.line)
         for reference in depends.references:
-            for name in self._needed(item, depends, reference):
-                self._needs[item.id].setdefault(name, Need(name, NeedKind.NEED, depends.said, at))
+            for name in self._find_needed(item, depends, reference):
+                self._needs[item.id].setdefault(name, Need(name, NeedKind.NEED, depends.text, at))
 
-    def _needed(self, item: Item, depends: Depends, reference: Reference) -> Iterable[str]:
-        if self._too_many([reference], depends.line):
+    def _find_needed(
+        self, item: PlanItem, depends: DependsClause, reference: NumberReference
+    ) -> Iterable[str]:
+        if self._exceeds_edge_limit([reference], depends.line):
             return []
-        named = self._tasks.named(reference)
-        if reference.alone and item.id in named:
-            self._warn(depends.line, f"{item.id} can't depend on itself: {depends.said}", "Take it out.")
-        elif reference.alone and not named:
+        named = self._tasks.find(reference)
+        if reference.is_single and item.id in named:
+            self._warn(depends.line, f"{item.id} can't depend on itself: {depends.text}", "Take it out.")
+        elif reference.is_single and not named:
             return [reference.first]  # what an unknown task means is for whoever knows all sources
         elif not named:
-            message = f"{item.id} depends on tasks that are not there: {depends.said}"
+            message = f"{item.id} depends on tasks that are not there: {depends.text}"
             self._warn(depends.line, message, _DEPENDS_HINT)
         return [name for name in named if name != item.id]
 
-    def _note(self, note: Note, phase: str | None) -> None:
+    def _apply_note(self, note: ExecutionNote, phase: str | None) -> None:
         known = self._phases if self._of_phases(note) else self._tasks
-        missing = [name for reference in note.references for name in known.missing(reference)]
+        missing = [name for reference in note.references for name in known.find_missing(reference)]
         empty = [reference for reference in note.references if not known.count(reference)]
         if missing or empty:
             what = "phase" if known is self._phases else "task"
             names = ", ".join(dict.fromkeys(missing)) or note.name
             message = f"this note names {names}, and there is no such {what}"
             self._warn(note.line, message, "The others that it names are taken.")
-        if note.order is Order.PARALLEL:
-            self._side_by_side(note)
+        if note.order is NoteOrder.PARALLEL:
+            self._add_parallel_group(note)
         else:
-            self._chain(note, phase)
+            self._add_chain(note, phase)
 
     @staticmethod
-    def _of_phases(note: Note) -> bool:
-        return note.order is Order.PARALLEL or not any(
+    def _of_phases(note: ExecutionNote) -> bool:
+        return note.order is NoteOrder.PARALLEL or not any(
             "." in reference.first for reference in note.references
         )
 
-    def _side_by_side(self, note: Note) -> None:
-        group = {name for reference in note.references for name in self._phases.named(reference)}
+    def _add_parallel_group(self, note: ExecutionNote) -> None:
+        group = {name for reference in note.references for name in self._phases.find(reference)}
         for name in group:
-            self._beside[name].append(group)
+            self._parallel_groups[name].append(group)
 
-    def _chain(self, note: Note, phase: str | None) -> None:
-        if self._too_many(note.references, note.line):
+    def _add_chain(self, note: ExecutionNote, phase: str | None) -> None:
+        if self._exceeds_edge_limit(note.references, note.line):
             return
-        name, group = self._group(note, phase)
+        name, group = self._find_chain_tasks(note, phase)
         if len(group) < 2:
             return
         reason = note.reason or f"{note.subject} [SEQUENTIAL]"
-        at = self._at(note.line)
+        at = self._make_origin(note.line)
         for before, task in pairwise(group):
             self._needs[task].setdefault(before, Need(before, NeedKind.CHAIN, reason, at))
         for task in group:
             self.chains.setdefault(task, Chain(name, note.reason))
 
-    def _group(self, note: Note, phase: str | None) -> tuple[str, list[str]]:
+    def _find_chain_tasks(self, note: ExecutionNote, phase: str | None) -> tuple[str, list[str]]:
         """The tasks of a chain in the order of the file: those that are named, or all of one phase."""
         if note.references and not self._of_phases(note):
-            named = (name for reference in note.references for name in self._tasks.named(reference))
-            return note.name, self._tasks.ordered(named)
-        phases = [name for reference in note.references for name in self._phases.named(reference)]
+            named = (name for reference in note.references for name in self._tasks.find(reference))
+            return note.name, self._tasks.sort(named)
+        phases = [name for reference in note.references for name in self._phases.find(reference)]
         if not note.references and phase is not None:
             phases = [phase]
         if not phases and not note.references:
@@ -135,12 +137,12 @@ class Ordered:
         ):  # one phase after another is what phases do anyway
             return "", []
         self._sequential.add(phases[0])
-        return f"phase {phases[0]}", self._tasks.ordered(self._members.get(phases[0], ()))
+        return f"phase {phases[0]}", self._tasks.sort(self._members.get(phases[0], ()))
 
-    def _verify(self, outline: Outline) -> None:
+    def _add_verify_needs(self, outline: PlanOutline) -> None:
         """Tasks that verify a phase come after all others of that phase."""
         ordinary: dict[str | None, list[str]] = defaultdict(list)
-        checks: dict[Verify, list[str]] = defaultdict(list)
+        checks: dict[VerifyNote, list[str]] = defaultdict(list)
         for item in outline.items:
             if item.verify is None:
                 ordinary[item.phase].append(item.id)
@@ -149,24 +151,24 @@ class Ordered:
         for verify, tasks in checks.items():
             if verify.phase not in self._phases:
                 self._warn(verify.line, f"there is no phase {verify.phase} to verify", "Correct its number.")
-            before = self._tasks.ordered(ordinary.get(verify.phase, ()))
-            self._after(verify, before, tasks)
+            before = self._tasks.sort(ordinary.get(verify.phase, ()))
+            self._set_verify_needs(verify, before, tasks)
 
-    def _after(self, verify: Verify, before: list[str], tasks: list[str]) -> None:
-        at = self._at(verify.line)
-        needs = tuple(Need(name, NeedKind.CHAIN, verify.said, at) for name in before)
+    def _set_verify_needs(self, verify: VerifyNote, before: list[str], tasks: list[str]) -> None:
+        at = self._make_origin(verify.line)
+        needs = tuple(Need(name, NeedKind.CHAIN, verify.text, at) for name in before)
         others = needs
-        if len(before) * len(tasks) > _PAIRS:
-            others = (Need(tasks[0], NeedKind.CHAIN, verify.said, at),)
-        self._verifies |= dict.fromkeys(tasks[1:], others) | {tasks[0]: needs}
+        if len(before) * len(tasks) > _MAX_VERIFY_PAIRS:
+            others = (Need(tasks[0], NeedKind.CHAIN, verify.text, at),)
+        self._verify_needs |= dict.fromkeys(tasks[1:], others) | {tasks[0]: needs}
 
-    def _open(self, heading: Heading) -> None:
-        said = heading.opening
+    def _set_opening_task(self, heading: PhaseHeading) -> None:
+        said = heading.pipeline_start
         if said is None:
             return
         if not said.task:
             hint = 'Write "pipeline-start: when 1.3 completes".'
-            self._warn(said.line, f"this pipeline start names no task: {said.said}", hint)
+            self._warn(said.line, f"this pipeline start names no task: {said.text}", hint)
         elif said.task not in self._tasks:
             message = f"phase {heading.key} opens with {said.task}, and there is no such task"
             self._warn(said.line, message, "It waits for the earlier phases.")
@@ -174,21 +176,23 @@ class Ordered:
             message = f"phase {heading.key} can't open with {said.task}, which is one of its own tasks"
             self._warn(said.line, message, "It waits for the earlier phases.")
         else:
-            self.openings[heading.key] = said.task
+            self.opening_tasks[heading.key] = said.task
 
-    def _too_many(self, references: Iterable[Reference], line: int) -> bool:
+    def _exceeds_edge_limit(self, references: Iterable[NumberReference], line: int) -> bool:
         before = self._edges
         self._edges += sum(self._tasks.count(reference) for reference in references)
-        if before <= _EDGES < self._edges:
-            message = f"the ranges up to here name {_EDGES:,} tasks: this one and those below were not read"
-            self.problems.append(error(self._document, line, message, "Name fewer tasks."))
-        return self._edges > _EDGES
+        if before <= _MAX_EDGES < self._edges:
+            message = (
+                f"the ranges up to here name {_MAX_EDGES:,} tasks: this one and those below were not read"
+            )
+            self.problems.append(make_error(self._document, line, message, "Name fewer tasks."))
+        return self._edges > _MAX_EDGES
 
-    def _at(self, line: int) -> Origin:
+    def _make_origin(self, line: int) -> Origin:
         return Origin(self._document.path, line + 1)
 
     def _warn(self, line: int, message: str, hint: str) -> None:
-        self.problems.append(warning(self._document, line, message, hint))
+        self.problems.append(make_warning(self._document, line, message, hint))
 
 
 _DEPENDS_HINT = 'Write "(depends: 1.1, 2.3)", with ids of this plan.'

@@ -9,72 +9,80 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 
 from plait.core.plan import Problem
-from plait.sources.formats.plan.numbers import ID, Number, number
-from plait.sources.formats.plan.status import STATUSES, Record, aware, check, moment, tasks, unreadable
-from plait.sources.found import own
-from plait.sources.jsonstyle import Style
-from plait.sources.jsontext import MalformedError, parse
-from plait.sources.model import Change, Document, Mark, Rewrite
-from plait.sources.text import BOM, broken
+from plait.sources.formats.plan.numbers import ID, Number, parse_number
+from plait.sources.formats.plan.status import (
+    STATUS_JSON_WORDS,
+    Record,
+    ensure_utc,
+    validate_root,
+    parse_time,
+    iter_task_records,
+    report_unreadable,
+)
+from plait.sources.found import select_file_changes
+from plait.sources.jsonstyle import JsonStyle
+from plait.sources.jsontext import JsonSyntaxError, parse_json
+from plait.sources.model import StatusChange, Document, SourceStatus, Rewrite
+from plait.sources.text import BOM, find_invalid_utf8_line
 
-_SAID = {
-    Mark.TODO: "pending",
-    Mark.BLOCKED: "pending",
-    Mark.DOING: "in_progress",
-    Mark.STUCK: "in_progress",
-    Mark.DONE: "completed",
-    Mark.SKIPPED: "skipped",
-    Mark.FAILED: "failed",
-    Mark.PARTIAL: "failed",
+_WORD_BY_STATUS = {
+    SourceStatus.TODO: "pending",
+    SourceStatus.BLOCKED: "pending",
+    SourceStatus.DOING: "in_progress",
+    SourceStatus.STUCK: "in_progress",
+    SourceStatus.DONE: "completed",
+    SourceStatus.SKIPPED: "skipped",
+    SourceStatus.FAILED: "failed",
+    SourceStatus.PARTIAL: "failed",
 }
 _ENDED = ("completed", "failed", "skipped")
-_OWN = ("status", "startedAt", "completedAt", "duration", "error", "retryCount")
+_STATUS_KEYS = ("status", "startedAt", "completedAt", "duration", "error", "retryCount")
 _ID = re.compile(rf"{ID}\Z")
-_LAST: Number = (10**9,)
+_SORTS_LAST: Number = (10**9,)
 
 
-def apply(plan: str, path: str, text: str, changes: Sequence[Change]) -> Rewrite:
+def write_status_json(plan: str, path: str, text: str, changes: Sequence[StatusChange]) -> Rewrite:
     """Put in the changes of a plan's tasks; keys that are not plait's stay. A file that can't be read is left alone."""
-    wanted = [change for change in own(plan, changes) if change.mark in _SAID]
+    wanted = [change for change in select_file_changes(plan, changes) if change.status in _WORD_BY_STATUS]
     if not wanted:
         return Rewrite(text)
     try:
-        root = _load(text) if text.strip(f" \t\r\n{BOM}") else _new(plan)
-        changed = _put(root, wanted)
+        root = _load_root(text) if text.strip(f" \t\r\n{BOM}") else _new_root(plan)
+        changed = _apply_changes(root, wanted)
         if not changed:
             return Rewrite(text)
-        _account(root, changed)
-        return Rewrite(Style.of(text).dump(root))
-    except MalformedError as flaw:
-        return Rewrite(text, (_left_alone(path, flaw),))
+        _update_totals(root, changed)
+        return Rewrite(JsonStyle.detect(text).dump(root))
+    except JsonSyntaxError as flaw:
+        return Rewrite(text, (_report_left_alone(path, flaw),))
     except ValueError:
         return Rewrite(
-            text, (_left_alone(path, MalformedError(text, 0, "it holds a number that is too big")),)
+            text, (_report_left_alone(path, JsonSyntaxError(text, 0, "it holds a number that is too big")),)
         )
 
 
-def _left_alone(path: str, flaw: MalformedError) -> Problem:
-    return unreadable(path, flaw, "no status was written to it")
+def _report_left_alone(path: str, error: JsonSyntaxError) -> Problem:
+    return report_unreadable(path, error, "no status was written to it")
 
 
-def _load(text: str) -> Record:
-    parse(text)  # it says best what is wrong
-    if broken(text) is not None:
-        raise MalformedError(text, 0, "it holds bytes that are not UTF-8")
-    return check(text, json.loads(text.removeprefix(BOM)))
+def _load_root(text: str) -> Record:
+    parse_json(text)  # it says best what is wrong
+    if find_invalid_utf8_line(text) is not None:
+        raise JsonSyntaxError(text, 0, "it holds bytes that are not UTF-8")
+    return validate_root(text, json.loads(text.removeprefix(BOM)))
 
 
-def _new(plan: str) -> Record:
+def _new_root(plan: str) -> Record:
     name = Document(plan, "").stem
     told: Record = {"planPath": plan, "planName": name, "lastUpdatedAt": "", "currentPhase": ""}
     return told | {"tasks": [], "runs": [], "summary": {}}
 
 
-def _put(root: Record, changes: Iterable[Change]) -> list[Change]:
+def _apply_changes(root: Record, changes: Iterable[StatusChange]) -> list[StatusChange]:
     """Those of the changes that really change something."""
-    known = {str(task["id"]): task for task in tasks(root)}
+    known = {str(task["id"]): task for task in iter_task_records(root)}
     phases = {name.partition(".")[0]: task.get("phase") for name, task in reversed(known.items())}
-    changed: list[Change] = []
+    changed: list[StatusChange] = []
     new: list[object] = []
     for change in changes:
         task = known.get(change.id)
@@ -88,32 +96,32 @@ def _put(root: Record, changes: Iterable[Change]) -> list[Change]:
                 "dependencies": list(change.needs),
             }
             new.append(task)
-        if _news(task, change):
-            _tell(task, change)
+        if _is_change(task, change):
+            _update_task(task, change)
             changed.append(change)
     if new:
-        _add(root, new)
+        _insert_tasks(root, new)
     return changed
 
 
-def _add(root: Record, new: list[object]) -> None:
+def _insert_tasks(root: Record, new: list[object]) -> None:
     """At the end; by number if all the others are in that order."""
     listed = root["tasks"]
     assert isinstance(listed, list)
-    numbers = [_number(task) for task in listed]
+    numbers = [_task_number(task) for task in listed]
     listed += new
     if numbers == sorted(numbers):
-        listed.sort(key=_number)
+        listed.sort(key=_task_number)
 
 
-def _number(task: object) -> Number:
+def _task_number(task: object) -> Number:
     name = task.get("id") if isinstance(task, dict) else None
-    return number(name) if isinstance(name, str) and _ID.match(name) else _LAST
+    return parse_number(name) if isinstance(name, str) and _ID.match(name) else _SORTS_LAST
 
 
-def _news(task: Record, change: Change) -> bool:
+def _is_change(task: Record, change: StatusChange) -> bool:
     """A task that is completed is not begun again by a change that comes late."""
-    was, said = task.get("status"), _SAID[change.mark]
+    was, said = task.get("status"), _WORD_BY_STATUS[change.status]
     if was != said:
         return not (was == "completed" and said == "in_progress")
     if change.tries and task.get("retryCount") != change.tries:
@@ -121,26 +129,26 @@ def _news(task: Record, change: Change) -> bool:
     return said == "failed" and bool(change.reason) and task.get("error") != change.reason
 
 
-def _tell(task: Record, change: Change) -> None:
+def _update_task(task: Record, change: StatusChange) -> None:
     """Only the keys that tell a status change, each in its place."""
-    told = dict(_told(task, change))
-    for key in _OWN:
+    told = dict(_status_fields(task, change))
+    for key in _STATUS_KEYS:
         if key in told:
             task[key] = told[key]
         else:
             task.pop(key, None)
 
 
-def _told(task: Record, change: Change) -> Iterator[tuple[str, object]]:
-    said, at = _SAID[change.mark], aware(change.at)
+def _status_fields(task: Record, change: StatusChange) -> Iterator[tuple[str, object]]:
+    said, at = _WORD_BY_STATUS[change.status], ensure_utc(change.at)
     yield "status", said
     if said == "in_progress":
-        yield "startedAt", stamp(at)
+        yield "startedAt", format_milliseconds(at)
     elif said in _ENDED:
         if "startedAt" in task:
             yield "startedAt", task["startedAt"]
-        yield "completedAt", stamp(at)
-        started = moment(task.get("startedAt"))
+        yield "completedAt", format_milliseconds(at)
+        started = parse_time(task.get("startedAt"))
         if started is not None and started <= at:
             yield "duration", (at - started) // timedelta(milliseconds=1)
     if said == "failed" and change.reason:
@@ -149,10 +157,10 @@ def _told(task: Record, change: Change) -> Iterator[tuple[str, object]]:
         yield "retryCount", change.tries or task["retryCount"]
 
 
-def _account(root: Record, changed: Sequence[Change]) -> None:
+def _update_totals(root: Record, changed: Sequence[StatusChange]) -> None:
     """What follows from the tasks: when, where, how many, and by which runs."""
-    listed = list(tasks(root))
-    root["lastUpdatedAt"] = stamp(max(aware(change.at) for change in changed))
+    listed = list(iter_task_records(root))
+    root["lastUpdatedAt"] = format_milliseconds(max(ensure_utc(change.at) for change in changed))
     unfinished = [
         task for said in ("in_progress", "pending") for task in listed if task.get("status") == said
     ]
@@ -161,33 +169,33 @@ def _account(root: Record, changed: Sequence[Change]) -> None:
     runs = root.setdefault("runs", [])
     if isinstance(runs, list):
         for batch in dict.fromkeys(change.batch for change in changed if change.batch):
-            moments = [aware(change.at) for change in changed if change.batch == batch]
-            _run(runs, batch, moments, listed)
+            moments = [ensure_utc(change.at) for change in changed if change.batch == batch]
+            _update_run(runs, batch, moments, listed)
     summary = root.setdefault("summary", {})
     if isinstance(summary, dict):
-        counts = Counter(map(_status, listed))
-        summary |= {"totalTasks": len(listed), **{said: counts[said] for said in STATUSES}}
+        counts = Counter(map(_get_status_word, listed))
+        summary |= {"totalTasks": len(listed), **{said: counts[said] for said in STATUS_JSON_WORDS}}
 
 
-def _run(runs: list[object], batch: str, moments: list[datetime], listed: list[Record]) -> None:
+def _update_run(runs: list[object], batch: str, moments: list[datetime], listed: list[Record]) -> None:
     """A run counts the tasks that ended since it began; it is over for as long as no task is in progress."""
     run = next((run for run in runs if isinstance(run, dict) and run.get("runId") == batch), None)
     if run is None:
-        run = {"runId": batch, "startedAt": stamp(min(moments))}
+        run = {"runId": batch, "startedAt": format_milliseconds(min(moments))}
         runs.append(run)
-    began = moment(run.get("startedAt")) or min(moments)
-    ended = ((task, moment(task.get("completedAt"))) for task in listed)
-    counts = Counter(_status(task) for task, at in ended if at is not None and at >= began)
-    busy = any(_status(task) == "in_progress" for task in listed)
-    run["completedAt"] = None if busy else stamp(max(moments))
+    began = parse_time(run.get("startedAt")) or min(moments)
+    ended = ((task, parse_time(task.get("completedAt"))) for task in listed)
+    counts = Counter(_get_status_word(task) for task, at in ended if at is not None and at >= began)
+    busy = any(_get_status_word(task) == "in_progress" for task in listed)
+    run["completedAt"] = None if busy else format_milliseconds(max(moments))
     run["tasksCompleted"], run["tasksFailed"] = counts["completed"], counts["failed"]
 
 
-def _status(task: Record) -> str:
+def _get_status_word(task: Record) -> str:
     said = task.get("status")
-    return said if isinstance(said, str) and said in STATUSES else "pending"
+    return said if isinstance(said, str) and said in STATUS_JSON_WORDS else "pending"
 
 
-def stamp(at: datetime) -> str:
+def format_milliseconds(at: datetime) -> str:
     """ISO 8601 in UTC with milliseconds, as JavaScript writes it."""
-    return aware(at).astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return ensure_utc(at).astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 
 from plait.core.frozen import dataclass
-from plait.sources.formats.plan.numbers import Reference, of_tasks
+from plait.sources.formats.plan.numbers import NumberReference, find_task_references
 from plait.sources.markdown import Block
-from plait.sources.words import items, priority
+from plait.sources.words import split_list, parse_priority
 
 _CODE = re.compile(r"`[^`]*`")
 _DEPENDS = re.compile(
@@ -22,30 +22,30 @@ _OWN_LINE = re.compile(
 )
 _URGENCY = re.compile(r"\b(CRITICAL|HIGH|MEDIUM|LOW)\b(?!-[a-z])")
 _SPACE_BEFORE = re.compile(r" +(?=[.,;:])")
-_LONGEST_LINE = 1_000
+_MAX_LINE_LENGTH = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Depends:
+class DependsClause:
     """`(depends: 1.1, 2.3)`, as it is written. `unread`: it names no task."""
 
     line: int
-    said: str
-    references: tuple[Reference, ...]
-    unread: bool = False
+    text: str
+    references: tuple[NumberReference, ...]
+    names_no_task: bool = False
 
 
-def title(words: str, line: int) -> tuple[str, list[Depends]]:
+def split_depends(words: str, line: int) -> tuple[str, list[DependsClause]]:
     """The words of this line without what they depend on. What stands in back-ticks is only talked about."""
-    found: list[Depends] = []
+    found: list[DependsClause] = []
     parts: list[str] = []
     done = 0
-    for clause in _DEPENDS.finditer(_open(words)):
-        depends = _depends(clause, line)
+    for clause in _DEPENDS.finditer(_mask_code(words)):
+        depends = _parse_clause(clause, line)
         if depends is None:
             continue
         found.append(depends)
-        if not depends.unread:
+        if not depends.names_no_task:
             parts.append(words[done : clause.start()])
             done = clause.end()
     if not done:
@@ -54,32 +54,32 @@ def title(words: str, line: int) -> tuple[str, list[Depends]]:
     return _SPACE_BEFORE.sub("", left), found
 
 
-def own_line(block: Block) -> Iterator[Depends]:
+def parse_depends_line(block: Block) -> Iterator[DependsClause]:
     """A bullet of a task's body that says nothing else: `- Depends on: 1.1`."""
-    if len(block.text) > _LONGEST_LINE:
+    if len(block.text) > _MAX_LINE_LENGTH:
         return
     plain = " ".join(block.text.replace("**", "").split())
     found = _OWN_LINE.match(plain)
-    named = tuple(of_tasks(found["what"])) if found else ()
+    named = tuple(find_task_references(found["what"])) if found else ()
     if named:
-        yield Depends(block.head, plain, named)
+        yield DependsClause(block.head, plain, named)
 
 
-def urgency(words: str) -> int | None:
+def parse_urgency(words: str) -> int | None:
     """The priority that a word in capitals tells."""
-    found = _URGENCY.search(_open(words))
-    return priority(found[1]) if found else None
+    found = _URGENCY.search(_mask_code(words))
+    return parse_priority(found[1]) if found else None
 
 
-def _depends(clause: re.Match[str], line: int) -> Depends | None:
-    named = tuple(of_tasks(clause["what"]))
+def _parse_clause(clause: re.Match[str], line: int) -> DependsClause | None:
+    named = tuple(find_task_references(clause["what"]))
     if named:
-        return Depends(line, clause[0], named)
+        return DependsClause(line, clause[0], named)
     if not (clause["colon"] or clause["on"]):
         return None  # (dependencies updated): about something else
-    return Depends(line, clause[0], (), unread=bool(items(clause["what"])))
+    return DependsClause(line, clause[0], (), names_no_task=bool(split_list(clause["what"])))
 
 
-def _open(words: str) -> str:
+def _mask_code(words: str) -> str:
     """The words with everything in back-ticks blotted out, in the same places."""
     return _CODE.sub(lambda found: "`" * len(found[0]), words) if "`" in words else words

@@ -13,82 +13,97 @@ from collections.abc import Iterator, Sequence
 
 from plait.core.task import Origin, Task
 from plait.sources import single, ticking
-from plait.sources.boxes import body, boxes, is_box, nested, status, usual_tick
-from plait.sources.formats import Likeness
-from plait.sources.formats.speckit.needs import Needs
-from plait.sources.formats.speckit.tasks import Listed, listed, looks_listed, phase_name
+from plait.sources.boxes import (
+    read_item_body,
+    find_checkboxes,
+    is_checkbox,
+    find_nested,
+    read_checkbox_status,
+    find_usual_tick,
+)
+from plait.sources.formats import Confidence
+from plait.sources.formats.speckit.needs import SpecKitNeeds
+from plait.sources.formats.speckit.tasks import ListedTask, find_listed_tasks, looks_like_task, parse_phase
 from plait.sources.markdown import Block, Markdown
-from plait.sources.mentions import mentions
-from plait.sources.model import Change, Document, Entry, Mark, Material, Reading, Writer
-from plait.sources.outline import Phases
-from plait.sources.report import repeated, warning
-from plait.sources.ticking import Sheet, Spot
-from plait.sources.titles import plain
-from plait.sources.words import slug
+from plait.sources.mentions import find_mentions
+from plait.sources.model import (
+    StatusChange,
+    Document,
+    SourceEntry,
+    SourceStatus,
+    SourceFiles,
+    Reading,
+    StatusFileWriter,
+)
+from plait.sources.outline import PhaseBuilder
+from plait.sources.report import find_repeated_ids, make_warning
+from plait.sources.ticking import CheckboxFile, TaskBox
+from plait.sources.titles import strip_markup
+from plait.sources.words import make_slug
 
-_PLACE = re.compile(r"(?:^|/)specs/[^/]+/tasks\.md\Z")
+_SPECKIT_PATH = re.compile(r"(?:^|/)specs/[^/]+/tasks\.md\Z")
 
 
-def likeness(material: Material) -> Likeness:
-    document = single.boxed(material)
+def detect(source: SourceFiles) -> Confidence:
+    document = single.find_checkbox_document(source)
     if document is None:
-        return Likeness.NO
-    tops = [box for block, box in boxes(document.markdown) if block.level == 0 and is_box(box)]
-    tasks = sum(map(looks_listed, tops))
+        return Confidence.NO
+    tops = [box for block, box in find_checkboxes(document.markdown) if block.level == 0 and is_checkbox(box)]
+    tasks = sum(map(looks_like_task, tops))
     if not tasks or 4 * tasks < len(tops):
-        return Likeness.NO
-    return Likeness.NAME if _PLACE.search(document.path) else Likeness.CONTENT
+        return Confidence.NO
+    return Confidence.NAME if _SPECKIT_PATH.search(document.path) else Confidence.CONTENT
 
 
 def companions(path: str) -> tuple[str, ...]:  # noqa: ARG001 - the file says it all
     return ()
 
 
-def read(material: Material) -> Reading:
-    return single.read(material, _read)
+def read(source: SourceFiles) -> Reading:
+    return single.read_single_file(source, _read_document)
 
 
-def writers(path: str, changes: Sequence[Change]) -> list[Writer]:
-    return ticking.writers(path, changes, _sheet)
+def writers(path: str, changes: Sequence[StatusChange]) -> list[StatusFileWriter]:
+    return ticking.make_checkbox_writers(path, changes, _parse_checkbox_file)
 
 
-def _read(document: Document) -> Reading:
-    tasks = list(listed(document.markdown))
+def _read_document(document: Document) -> Reading:
+    tasks = list(find_listed_tasks(document.markdown))
     if not tasks:
         hint = 'spec-kit writes tasks as "- [ ] T001 Text".'
-        return Reading(problems=(warning(document, 0, "no box here has an id such as T001", hint),))
-    phases = Phases(document, gate=1.0)
-    keys = _keys(phases, tasks)
+        return Reading(problems=(make_warning(document, 0, "no box here has an id such as T001", hint),))
+    phases = PhaseBuilder(document, gate=1.0)
+    keys = _assign_phases(phases, tasks)
     order = {key: rank for rank, key in enumerate(dict.fromkeys(keys.values()))}
     ranks = [order[keys[id(task.heading)]] if task.heading is not None else None for task in tasks]
-    needs = Needs(document, tasks, ranks)
-    entries = tuple(_entries(document, tasks, keys, needs))
-    named = ((task.block.head, task.written, task.id) for task in tasks)
-    return Reading(entries, phases.of(entries), (*repeated(document, named), *needs.problems))
+    needs = SpecKitNeeds(document, tasks, ranks)
+    entries = tuple(_build_entries(document, tasks, keys, needs))
+    named = ((task.block.head, task.written_id, task.id) for task in tasks)
+    return Reading(entries, phases.build(entries), (*find_repeated_ids(document, named), *needs.problems))
 
 
-def _keys(phases: Phases, tasks: Sequence[Listed]) -> dict[int, str]:
+def _assign_phases(phases: PhaseBuilder, tasks: Sequence[ListedTask]) -> dict[int, str]:
     """The phase of each heading that has tasks. A heading inside a phase of the same name goes on with it."""
     keys: dict[int, str] = {}
     last: tuple[Block, str] | None = None
     for heading in {id(task.heading): task.heading for task in tasks}.values():
         if heading is None:
             continue
-        name, title = phase_name(heading)
-        if last is not None and heading.level > last[0].level and name == phase_name(last[0])[0]:
+        name, title = parse_phase(heading)
+        if last is not None and heading.level > last[0].level and name == parse_phase(last[0])[0]:
             keys[id(heading)] = last[1]
             continue
-        keys[id(heading)] = phases.open(name or slug(plain(title), words=4), title, heading)
+        keys[id(heading)] = phases.add(name or make_slug(strip_markup(title), words=4), title, heading)
         last = heading, keys[id(heading)]
     return keys
 
 
-def _entries(
-    document: Document, tasks: Sequence[Listed], keys: dict[int, str], needs: Needs
-) -> Iterator[Entry]:
-    inside = nested([task.block for task in tasks])
+def _build_entries(
+    document: Document, tasks: Sequence[ListedTask], keys: dict[int, str], needs: SpecKitNeeds
+) -> Iterator[SourceEntry]:
+    inside = find_nested([task.block for task in tasks])
     for place, task in enumerate(tasks):
-        text = body(document.markdown, task.block, (tasks[n].block for n in inside[place]))
+        text = read_item_body(document.markdown, task.block, (tasks[n].block for n in inside[place]))
         made = Task(
             task.id,
             task.title,
@@ -97,11 +112,13 @@ def _entries(
             phase=keys[id(task.heading)] if task.heading is not None else None,
             origin=Origin(document.path, task.block.head + 1),
         )
-        yield Entry(made, status(task.box), mentions=mentions(text))
+        yield SourceEntry(made, read_checkbox_status(task.box), mentions=find_mentions(text))
 
 
-def _sheet(text: str) -> Sheet:
+def _parse_checkbox_file(text: str) -> CheckboxFile:
     markdown = Markdown(text)
-    tasks = list(listed(markdown))
-    spots = [Spot(task.block, status(task.box), task.id, task.title) for task in tasks]
-    return Sheet(markdown, spots, {Mark.DONE: usual_tick(task.box.mark for task in tasks)})
+    tasks = list(find_listed_tasks(markdown))
+    spots = [TaskBox(task.block, read_checkbox_status(task.box), task.id, task.title) for task in tasks]
+    return CheckboxFile(
+        markdown, spots, {SourceStatus.DONE: find_usual_tick(task.box.character for task in tasks)}
+    )

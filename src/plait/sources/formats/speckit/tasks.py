@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from plait.core.frozen import dataclass
-from plait.sources.boxes import boxes, is_box, own_text
-from plait.sources.formats.speckit.order import ID, begins_with_verb
-from plait.sources.markdown import Block, Box, Markdown
-from plait.sources.outline import outline
-from plait.sources.titles import Unique, headline
+from plait.sources.boxes import find_checkboxes, is_checkbox, read_checkbox_text
+from plait.sources.formats.speckit.order import ID, starts_with_verb
+from plait.sources.markdown import Block, Checkbox, Markdown
+from plait.sources.outline import walk_outline
+from plait.sources.titles import UniqueNames, make_title
 
 _TAGS = r"(?:`?\[[^\[\]\n]{1,40}\](?!\()`?[ \t]*){0,9}"
 _TASK = re.compile(
@@ -19,7 +19,7 @@ _TASK = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _TAG = re.compile(r"\[([^\[\]\n]{1,40})\]")
-_STORIES = re.compile(r"P\??|(?:US\s?-?\d+|Story)(?:\s*[,/&+]\s*US\s?-?\d+)*", re.IGNORECASE)
+_KNOWN_TAGS = re.compile(r"P\??|(?:US\s?-?\d+|Story)(?:\s*[,/&+]\s*US\s?-?\d+)*", re.IGNORECASE)
 _ASIDE = re.compile(r"[*_]?\(([^()]{1,400})\)[*_]?")
 # The same without parentheses, at the end of a sentence or of the text.
 _STATED = re.compile(
@@ -37,15 +37,15 @@ _EXAMPLES = re.compile(r"\W*(?:format|legend)\b|.*\bexamples?\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedTask:
     """A task as it is listed. `asides` say in parentheses what it depends on; `heading` is its phase's.
 
     `written` is its id as it stands there; one that is there again gets an id of its own.
     """
 
     block: Block
-    box: Box
-    written: str
+    box: Checkbox
+    written_id: str
     id: str
     title: str
     asides: tuple[str, ...]
@@ -53,25 +53,25 @@ class Listed:
     heading: Block | None
 
 
-def looks_listed(box: Box) -> bool:
+def looks_like_task(box: Checkbox) -> bool:
     return _TASK.match(box.text[:300]) is not None
 
 
-def listed(markdown: Markdown) -> Iterator[Listed]:
+def find_listed_tasks(markdown: Markdown) -> Iterator[ListedTask]:
     """Outside the phases a box may repeat the id of a task: a summary, a validation list. That makes no second task."""
-    under = {id(block): path for block, path in outline(markdown)}
+    under = {id(block): path for block, path in walk_outline(markdown)}
     phased = any(is_phase(heading) for heading in markdown.headings(2))
     seen: set[str] = set()
-    names = Unique()
-    for block, box in boxes(markdown):
+    names = UniqueNames()
+    for block, box in find_checkboxes(markdown):
         path = under[id(block)]
         in_phase = any(is_phase(heading) for heading in path)
-        if not is_box(box) or (not in_phase and any(map(is_example, path))):
+        if not is_checkbox(box) or (not in_phase and any(map(is_example, path))):
             continue
-        found = _TASK.match(own_text(markdown, block, box))
+        found = _TASK.match(read_checkbox_text(markdown, block, box))
         if found is not None and (in_phase or not phased or found["id"].lower() not in seen):
             seen.add(found["id"].lower())
-            yield _listed(block, box, found, names, _phase_of(path, phased=phased))
+            yield _make_listed_task(block, box, found, names, _find_phase_heading(path, phased=phased))
 
 
 def is_example(heading: Block) -> bool:
@@ -82,7 +82,7 @@ def is_phase(heading: Block) -> bool:
     return _PHASE.match(heading.text) is not None
 
 
-def phase_name(heading: Block) -> tuple[str, str]:
+def parse_phase(heading: Block) -> tuple[str, str]:
     """The key of a phase, and its title."""
     found = _PHASE.match(heading.text)
     if found is None:
@@ -90,7 +90,7 @@ def phase_name(heading: Block) -> tuple[str, str]:
     return found["key"] or "final", found["title"] or ""
 
 
-def _phase_of(path: Sequence[Block], *, phased: bool) -> Block | None:
+def _find_phase_heading(path: Sequence[Block], *, phased: bool) -> Block | None:
     """The innermost heading that names a phase; else, in a file with phases, the one of their level."""
     inner = next((heading for heading in reversed(path) if heading.level > 1 and is_phase(heading)), None)
     if inner is not None or not phased:
@@ -98,22 +98,24 @@ def _phase_of(path: Sequence[Block], *, phased: bool) -> Block | None:
     return next((heading for heading in path if heading.level == 2), None)
 
 
-def _listed(block: Block, box: Box, found: re.Match[str], names: Unique, heading: Block | None) -> Listed:
+def _make_listed_task(
+    block: Block, box: Checkbox, found: re.Match[str], names: UniqueNames, heading: Block | None
+) -> ListedTask:
     tags = [tag.strip() for tag in _TAG.findall(found["before"]) + _TAG.findall(found["after"])]
     stated = _STATED.findall(_ASIDE.sub("", found["text"])) if "depends" in found["text"].lower() else ()
-    asides = tuple(aside for aside in _ASIDE.findall(found["text"]) if _says(aside))
+    asides = tuple(aside for aside in _ASIDE.findall(found["text"]) if _states_order(aside))
     text = (
-        _ASIDE.sub(lambda aside: "" if _says(aside[1]) else aside[0], found["text"])
+        _ASIDE.sub(lambda aside: "" if _states_order(aside[1]) else aside[0], found["text"])
         if asides
         else found["text"]
     )
     name = f"T{found['id'][1:]}"
-    kept = "".join(f"[{tag}] " for tag in tags if not _STORIES.fullmatch(tag))
+    kept = "".join(f"[{tag}] " for tag in tags if not _KNOWN_TAGS.fullmatch(tag))
     parallel = any(tag.upper() == "P" for tag in tags)
-    title = headline(kept + text) or name
-    return Listed(block, box, name, names(name), title, (*asides, *stated), parallel, heading)
+    title = make_title(kept + text) or name
+    return ListedTask(block, box, name, names(name), title, (*asides, *stated), parallel, heading)
 
 
-def _says(aside: str) -> bool:
+def _states_order(aside: str) -> bool:
     """`(depends on T012)`, but not `(requires a login)`."""
-    return begins_with_verb(aside) and _NAMED.search(aside) is not None
+    return starts_with_verb(aside) and _NAMED.search(aside) is not None

@@ -8,31 +8,44 @@ from functools import partial
 from plait.core.plan import Problem, Severity
 from plait.core.task import Need, Task
 from plait.sources import records, words
-from plait.sources.formats import Likeness
-from plait.sources.formats.taskmaster.tree import Place, lists, statuses, tree
-from plait.sources.found import Places, files, gone, own
-from plait.sources.jsontext import MalformedError, Node, parse
-from plait.sources.mentions import mentions
-from plait.sources.model import Change, Entry, Mark, Material, Options, Reading, Rewrite, Writer
-from plait.sources.records import Sheet
-from plait.sources.text import apply, printable
+from plait.sources.formats import Confidence
+from plait.sources.formats.taskmaster.tree import TreeTask, find_task_lists, make_status_edits, build_tree
+from plait.sources.found import TaskIndex, list_changed_files, report_missing_task, select_file_changes
+from plait.sources.jsontext import JsonSyntaxError, JsonNode, parse_json
+from plait.sources.mentions import find_mentions
+from plait.sources.model import (
+    StatusChange,
+    SourceEntry,
+    SourceStatus,
+    SourceFiles,
+    ReadOptions,
+    Reading,
+    Rewrite,
+    StatusFileWriter,
+)
+from plait.sources.records import JsonReader
+from plait.sources.text import apply_edits, to_printable
 
 
-def likeness(material: Material) -> Likeness:
-    if material.folder or not material.documents or not material.document.name.endswith(".json"):
-        return Likeness.NO
-    if material.document.path.endswith(".taskmaster/tasks/tasks.json"):
-        return Likeness.NAME
-    if '"tasks"' not in material.document.text:
-        return Likeness.NO
+def detect(source: SourceFiles) -> Confidence:
+    if source.folder or not source.documents or not source.document.name.endswith(".json"):
+        return Confidence.NO
+    if source.document.path.endswith(".taskmaster/tasks/tasks.json"):
+        return Confidence.NAME
+    if '"tasks"' not in source.document.text:
+        return Confidence.NO
     try:
-        root = parse(material.document.text)
-    except MalformedError:
-        return Likeness.NO
-    return Likeness.CONTENT if any(_alike(tasks) for tasks in lists(root).values()) else Likeness.NO
+        root = parse_json(source.document.text)
+    except JsonSyntaxError:
+        return Confidence.NO
+    return (
+        Confidence.CONTENT
+        if any(_looks_like_tasks(tasks) for tasks in find_task_lists(root).values())
+        else Confidence.NO
+    )
 
 
-def _alike(tasks: Node) -> bool:
+def _looks_like_tasks(tasks: JsonNode) -> bool:
     """Others keep lists of "tasks" too: editors without ids, plans without titles."""
     found = tasks.value if isinstance(tasks.value, list) else []
     return any(isinstance(task, dict) and {"id", "title"} <= task.keys() for task in found)
@@ -42,45 +55,51 @@ def companions(path: str) -> tuple[str, ...]:  # noqa: ARG001
     return ()
 
 
-def read(material: Material) -> Reading:
-    return records.reading(material, partial(_entries, material.options.tag))
+def read(source: SourceFiles) -> Reading:
+    return records.read_json_source(source, partial(_read_entries, source.options.tag))
 
 
-def writers(path: str, changes: Sequence[Change]) -> list[Writer]:
-    return [Writer(file, partial(_write, file)) for file in files(path, changes)]
+def writers(path: str, changes: Sequence[StatusChange]) -> list[StatusFileWriter]:
+    return [
+        StatusFileWriter(file, partial(_write_statuses, file)) for file in list_changed_files(path, changes)
+    ]
 
 
-def _entries(tag: str, sheet: Sheet, root: Node) -> Iterator[Entry]:
-    tasks = _chosen(root, tag, sheet)
+def _read_entries(tag: str, reader: JsonReader, root: JsonNode) -> Iterator[SourceEntry]:
+    tasks = _choose_list(root, tag, reader)
     if tasks is None:
         return
     if not tasks.items:
-        sheet.say(Severity.INFO, tasks, "there are no tasks in this list")
-    for place in tree(tasks, sheet):
-        needs = tuple(_needs(sheet, place))
-        priority = _priority(sheet, place.node, otherwise=1)
-        yield _entry(sheet, place, needs, priority)
+        reader.report(Severity.INFO, tasks, "there are no tasks in this list")
+    for place in build_tree(tasks, reader):
+        needs = tuple(_read_task_needs(reader, place))
+        priority = _read_priority(reader, place.node, otherwise=1)
+        yield _build_entry(reader, place, needs, priority)
         # A part waits for what the whole waits for; that the whole waits for its own parts goes without saying.
         inherited = tuple(need for need in needs if need.on not in place.part_ids)
         for part in place.parts:
-            mine = tuple(_needs(sheet, part))
+            mine = tuple(_read_task_needs(reader, part))
             known = {need.on for need in mine} | {part.id}
             both = mine + tuple(need for need in inherited if need.on not in known)
-            yield _entry(sheet, part, both, _priority(sheet, part.node, otherwise=priority))
+            yield _build_entry(reader, part, both, _read_priority(reader, part.node, otherwise=priority))
 
 
-def _chosen(root: Node, tag: str, sheet: Sheet) -> Node | None:
+def _choose_list(root: JsonNode, tag: str, reader: JsonReader) -> JsonNode | None:
     """The list of a tag; if there is only one, and nobody asked for another one than the usual, that one."""
-    known = lists(root)
+    known = find_task_lists(root)
     if tag in known:
         return known[tag]
-    if len(known) == 1 and tag == Options().tag:
+    if len(known) == 1 and tag == ReadOptions().tag:
         only, tasks = next(iter(known.items()))
         if only:
-            sheet.say(Severity.INFO, tasks, f"there is no tag {tag}: the only one there is, {only}, was read")
+            reader.report(
+                Severity.INFO, tasks, f"there is no tag {tag}: the only one there is, {only}, was read"
+            )
         return tasks
     if not known:
-        sheet.say(Severity.ERROR, root, "this file has no list of tasks", "Is it Task Master's tasks.json?")
+        reader.report(
+            Severity.ERROR, root, "this file has no list of tasks", "Is it Task Master's tasks.json?"
+        )
         return None
     names = ", ".join(filter(None, known))
     hint = (
@@ -88,93 +107,93 @@ def _chosen(root: Node, tag: str, sheet: Sheet) -> Node | None:
         if names
         else "This file has no tags: leave --tag out."
     )
-    sheet.say(Severity.ERROR, root, f"there is no tag {tag} in this file", hint)
+    reader.report(Severity.ERROR, root, f"there is no tag {tag} in this file", hint)
     return None
 
 
-def _entry(sheet: Sheet, place: Place, needs: tuple[Need, ...], priority: int) -> Entry:
-    status = place.node.get("status")
-    if status is not None and (not isinstance(status, str) or words.mark(status) is None):
-        message = f"{place.id}: {records.one_line(str(status))[:40]} is no status, so it is taken for pending"
-        sheet.warn(place.node["status"], message, "Task Master's are pending, in-progress, done, review, …")
-    return Entry(
+def _build_entry(reader: JsonReader, task: TreeTask, needs: tuple[Need, ...], priority: int) -> SourceEntry:
+    status = task.node.get("status")
+    if status is not None and (not isinstance(status, str) or words.parse_status(status) is None):
+        message = f"{task.id}: {records.collapse_whitespace(str(status))[:40]} is no status, so it is taken for pending"
+        reader.warn(task.node["status"], message, "Task Master's are pending, in-progress, done, review, …")
+    return SourceEntry(
         Task(
-            place.id,
-            place.title,
-            _in_context(place),
+            task.id,
+            task.title,
+            _add_parent_text(task),
             needs=needs,
             priority=priority,
-            origin=sheet.origin(place.node),
+            origin=reader.origin(task.node),
         ),
-        place.mark,
-        records.one_line(status),
-        mentions(f"{place.title}\n{place.text}"),
-        parts=tuple(place.part_ids),
+        task.status,
+        records.collapse_whitespace(status),
+        find_mentions(f"{task.title}\n{task.text}"),
+        parts=tuple(task.part_ids),
     )
 
 
-def _in_context(place: Place) -> str:
+def _add_parent_text(task: TreeTask) -> str:
     """A subtask is written for people who have just read what it is a part of."""
-    if place.above is None:
-        return place.text
-    whole = f"# Context: this is a part of {place.above.id}, {place.above.title}"
-    return "\n\n".join(part for part in (place.text, whole, place.above.text) if part)
+    if task.parent is None:
+        return task.text
+    whole = f"# Context: this is a part of {task.parent.id}, {task.parent.title}"
+    return "\n\n".join(part for part in (task.text, whole, task.parent.text) if part)
 
 
-def _needs(sheet: Sheet, place: Place) -> Iterator[Need]:
+def _read_task_needs(reader: JsonReader, task: TreeTask) -> Iterator[Need]:
     """In a subtask a bare number is a sibling, if there is one, else a task."""
-    above = place.above
-    for need in records.needs(sheet, place.node, "dependencies"):
+    above = task.parent
+    for need in records.read_needs(reader, task.node, "dependencies"):
         sibling = f"{above.id}.{need.on}" if above else ""
-        if above and sibling != place.id and sibling in above.part_ids:
+        if above and sibling != task.id and sibling in above.part_ids:
             yield Need(sibling, need.kind, need.reason, need.at)
         elif above and need.on == above.id:
-            sheet.warn(
-                place.node["dependencies"], f"{place.id} can't wait for {above.id}, which it is a part of"
+            reader.warn(
+                task.node["dependencies"], f"{task.id} can't wait for {above.id}, which it is a part of"
             )
         else:
             yield need
 
 
-def _priority(sheet: Sheet, node: Node, otherwise: int) -> int:
+def _read_priority(reader: JsonReader, node: JsonNode, otherwise: int) -> int:
     said = node.get("priority")
-    found = words.priority(said) if isinstance(said, str) else None
+    found = words.parse_priority(said) if isinstance(said, str) else None
     if said is not None and found is None:
-        message = f"{records.one_line(str(said))[:40]} is no priority, and was passed over"
-        sheet.warn(node["priority"], message, "Write high, medium or low.")
+        message = f"{records.collapse_whitespace(str(said))[:40]} is no priority, and was passed over"
+        reader.warn(node["priority"], message, "Write high, medium or low.")
     return otherwise if found is None else found
 
 
-def _write(path: str, text: str, changes: Sequence[Change]) -> Rewrite:
+def _write_statuses(path: str, text: str, changes: Sequence[StatusChange]) -> Rewrite:
     try:
-        known = lists(parse(printable(text)))
-    except MalformedError as flaw:
-        return Rewrite(text, (records.unwritable(path, flaw),))
-    trees = {tag: [*_flat(tree(tasks))] for tag, tasks in known.items()}
-    places = {tag: _places(trees, tag) for tag in {change.tag for change in changes}}
-    asked: dict[Place, Mark] = {}
+        known = find_task_lists(parse_json(to_printable(text)))
+    except JsonSyntaxError as flaw:
+        return Rewrite(text, (records.report_unwritable(path, flaw),))
+    trees = {tag: [*_flatten(build_tree(tasks))] for tag, tasks in known.items()}
+    places = {tag: _index_tasks(trees, tag) for tag in {change.tag for change in changes}}
+    asked: dict[TreeTask, SourceStatus] = {}
     problems: list[Problem] = []
-    for change in own(path, changes):
+    for change in select_file_changes(path, changes):
         place = places[change.tag].find(change)
         if place is None:
-            problems.append(gone(change))
+            problems.append(report_missing_task(change))
         else:
-            asked[place] = change.mark
-    return Rewrite(apply(text, statuses(asked)), tuple(problems))
+            asked[place] = change.status
+    return Rewrite(apply_edits(text, make_status_edits(asked)), tuple(problems))
 
 
-def _places(trees: Mapping[str, Sequence[Place]], tag: str) -> Places[Place]:
+def _index_tasks(trees: Mapping[str, Sequence[TreeTask]], tag: str) -> TaskIndex[TreeTask]:
     """Where a change of this tag can belong, in the list that the reader chose; without a tag, in any of them."""
     if tag in trees:
         chosen = trees[tag]
-    elif not tag or (len(trees) == 1 and tag == Options().tag):
+    elif not tag or (len(trees) == 1 and tag == ReadOptions().tag):
         chosen = [place for tree in trees.values() for place in tree]
     else:
         chosen = []
-    return Places(chosen, lambda place: place.id, lambda place: place.title)
+    return TaskIndex(chosen, lambda place: place.id, lambda place: place.title)
 
 
-def _flat(tree: Sequence[Place]) -> Iterator[Place]:
+def _flatten(tree: Sequence[TreeTask]) -> Iterator[TreeTask]:
     for place in tree:
         yield place
         yield from place.parts

@@ -10,25 +10,25 @@ from typing import TypeVar
 
 from plait.core.frozen import dataclass
 from plait.sources import words
-from plait.sources.formats.todo.items import TICKS, Item
-from plait.sources.model import Mark
+from plait.sources.formats.todo.items import TICK_MARKS, TodoItem
+from plait.sources.model import SourceStatus
 
 T = TypeVar("T")
 
 # How each status is said, the usual way first. What a file says more often than that is said in that file.
-_SAID = {
-    Mark.TODO: ("not started", "todo", "to do", "pending", "open"),
-    Mark.DOING: ("in progress",),
-    Mark.DONE: ("completed", "complete", "done", "finished", "closed"),
-    Mark.SKIPPED: ("abandoned", "cancelled", "canceled", "skipped"),
-    Mark.BLOCKED: ("blocked",),
-    Mark.FAILED: ("failed",),
-    Mark.PARTIAL: ("partial",),
+_STATUS_SPELLINGS = {
+    SourceStatus.TODO: ("not started", "todo", "to do", "pending", "open"),
+    SourceStatus.DOING: ("in progress",),
+    SourceStatus.DONE: ("completed", "complete", "done", "finished", "closed"),
+    SourceStatus.SKIPPED: ("abandoned", "cancelled", "canceled", "skipped"),
+    SourceStatus.BLOCKED: ("blocked",),
+    SourceStatus.FAILED: ("failed",),
+    SourceStatus.PARTIAL: ("partial",),
 }
-TOLD = frozenset(_SAID)
-STATUS = "status"
+WRITABLE_STATUSES = frozenset(_STATUS_SPELLINGS)
+STATUS_FIELD = "status"
 
-_LIMIT = 300  # a status is a word or two; a paragraph behind the colon is not searched for one
+_MAX_STATUS_LENGTH = 300  # a status is a word or two; a paragraph behind the colon is not searched for one
 _ADDED = re.compile(r"\(|\s[-\u2013\u2014]\s|[\u2013\u2014:,;.]")
 _CUT = re.compile(rf"{_ADDED.pattern}|\s(?:by|on|since|at|as of|because)\s", re.IGNORECASE)
 _BRACKETED = re.compile(r"[^\w\[(]*\[(\s*[A-Za-z]{2}[^\]]*)\]")
@@ -36,145 +36,147 @@ _BOX = re.compile(r"\[.\]\s+")
 _EMPHASIS = "*_`"
 _LETTERS = re.compile(r"[A-Za-z]+")
 _JOINED = re.compile(r"[A-Za-z]([ _-])[A-Za-z]")
-_DATE = r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9:.]+(?:Z|[+-][0-9:]+)?)?"
-_ENDED = re.compile(rf",?\s*\bCompleted\s*:\s*{_DATE}", re.IGNORECASE)
+_DATE_PATTERN = r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9:.]+(?:Z|[+-][0-9:]+)?)?"
+_ENDED = re.compile(rf",?\s*\bCompleted\s*:\s*{_DATE_PATTERN}", re.IGNORECASE)
 _PROGRESS = re.compile(r"\s*\(\s*[0-9]+(?:\s*/\s*[0-9]+|\s*%)[^()]*\)")
 _EMPTY = re.compile(r"\(\s*,?\s*\)")
 
 
-def mark(said: str) -> Mark | None:
+def parse_status_value(value: str) -> SourceStatus | None:
     """The status that a value tells; what is added behind it (`Blocked by Task 5`, `Complete - all pass`) is passed over."""
-    said = _unboxed(said[:_LIMIT])
-    bracketed = _BRACKETED.match(said)
-    for part in (said, bracketed[1] if bracketed else "", _CUT.split(said, maxsplit=1)[0]):
-        found = words.mark(part)
+    value = _strip_checkbox(value[:_MAX_STATUS_LENGTH])
+    bracketed = _BRACKETED.match(value)
+    for part in (value, bracketed[1] if bracketed else "", _CUT.split(value, maxsplit=1)[0]):
+        found = words.parse_status(part)
         if found is not None:
             return found
     return None
 
 
-def _unboxed(said: str) -> str:
-    found = _BOX.match(said)
-    return said[found.end() :] if found else said
+def _strip_checkbox(value: str) -> str:
+    found = _BOX.match(value)
+    return value[found.end() :] if found else value
 
 
-class Case(Enum):
+class LetterCase(Enum):
     UPPER = auto()
     TITLE = auto()
     SENTENCE = auto()
     LOWER = auto()
 
-    def put(self, text: str) -> str:
+    def convert(self, text: str) -> str:
         match self:
-            case Case.UPPER:
+            case LetterCase.UPPER:
                 return text.upper()
-            case Case.TITLE:
+            case LetterCase.TITLE:
                 return text.title()
-            case Case.SENTENCE:
+            case LetterCase.SENTENCE:
                 return text.capitalize()
-            case Case.LOWER:
+            case LetterCase.LOWER:
                 return text
 
 
 @dataclass(frozen=True, slots=True)
-class Spelling:
+class StatusSpelling:
     """How one status is written; None is what one word can't tell."""
 
     bracketed: bool
-    case: Case | None
-    joint: str | None
+    case: LetterCase | None
+    separator: str | None
 
     @classmethod
-    def of(cls, said: str) -> Spelling | None:
-        head = _CUT.split(_unboxed(split(said)[0]), maxsplit=1)[0]
+    def detect(cls, value: str) -> StatusSpelling | None:
+        head = _CUT.split(_strip_checkbox(split_status(value)[0]), maxsplit=1)[0]
         letters = _LETTERS.findall(head)
         joint = _JOINED.search(head)
         if not letters:
             return None
-        return cls("[" in head, _case(letters), joint[1] if joint else None)
+        return cls("[" in head, _detect_case(letters), joint[1] if joint else None)
 
 
-def _case(letters: list[str]) -> Case | None:
+def _detect_case(letters: list[str]) -> LetterCase | None:
     if all(word.isupper() for word in letters):
-        return Case.UPPER
+        return LetterCase.UPPER
     if all(word.islower() for word in letters):
-        return Case.LOWER
+        return LetterCase.LOWER
     if len(letters) == 1:
         return None
-    return Case.TITLE if letters[1][0].isupper() else Case.SENTENCE
+    return LetterCase.TITLE if letters[1][0].isupper() else LetterCase.SENTENCE
 
 
-class Speller:
+class StatusSpeller:
     """Says statuses as a file says them; learns from all of its statuses."""
 
     def __init__(self, said: Iterable[str]) -> None:
-        values = [value[:_LIMIT] for value in said]
-        spellings = [spelling for value in values if (spelling := Spelling.of(value))]
-        self._bracketed = _most(spelling.bracketed for spelling in spellings)
-        self._case = _most(spelling.case for spelling in spellings if spelling.case)
-        self._joint = _most(spelling.joint for spelling in spellings if spelling.joint)
-        self._words = Counter(" ".join(_LETTERS.findall(split(value)[0].lower())) for value in values)
+        values = [value[:_MAX_STATUS_LENGTH] for value in said]
+        spellings = [spelling for value in values if (spelling := StatusSpelling.detect(value))]
+        self._bracketed = _most_common(spelling.bracketed for spelling in spellings)
+        self._case = _most_common(spelling.case for spelling in spellings if spelling.case)
+        self._joint = _most_common(spelling.separator for spelling in spellings if spelling.separator)
+        self._words = Counter(" ".join(_LETTERS.findall(split_status(value)[0].lower())) for value in values)
         self._capital = any(spelling.case is None for spelling in spellings)
 
-    def say(self, mark: Mark, instead: str = "") -> str:
+    def spell(self, status: SourceStatus, instead: str = "") -> str:
         """The token for a status, in the style of the one that it takes the place of, else in the file's."""
-        own = Spelling.of(instead[:_LIMIT])
-        word = max(_SAID[mark], key=lambda word: self._words[word])
+        own = StatusSpelling.detect(instead[:_MAX_STATUS_LENGTH])
+        word = max(_STATUS_SPELLINGS[status], key=lambda word: self._words[word])
         if own is None:
             bracketed = self._bracketed is not False
-            case = self._case or (Case.TITLE if self._capital else Case.UPPER)
+            case = self._case or (LetterCase.TITLE if self._capital else LetterCase.UPPER)
         else:
             bracketed = own.bracketed
-            case = own.case or (self._case if self._case in {Case.TITLE, Case.SENTENCE} else Case.TITLE)
-        joint = (own.joint if own else None) or self._joint or " "
-        token = case.put(word).replace(" ", joint)
+            case = own.case or (
+                self._case if self._case in {LetterCase.TITLE, LetterCase.SENTENCE} else LetterCase.TITLE
+            )
+        joint = (own.separator if own else None) or self._joint or " "
+        token = case.convert(word).replace(" ", joint)
         return f"[{token}]" if bracketed else token
 
 
-def _most(values: Iterable[T]) -> T | None:
+def _most_common(values: Iterable[T]) -> T | None:
     common = Counter(values).most_common(1)
     return common[0][0] if common else None
 
 
-def split(said: str) -> tuple[str, str]:
+def split_status(value: str) -> tuple[str, str]:
     """A status, and what is added to it."""
-    bracketed = _BRACKETED.match(said[:_LIMIT])
+    bracketed = _BRACKETED.match(value[:_MAX_STATUS_LENGTH])
     if bracketed:
-        return said[: bracketed.end()], said[bracketed.end() :]
-    head = _ADDED.split(said[:_LIMIT], maxsplit=1)[0].rstrip()
-    return head, said[len(head) :]
+        return value[: bracketed.end()], value[bracketed.end() :]
+    head = _ADDED.split(value[:_MAX_STATUS_LENGTH], maxsplit=1)[0].rstrip()
+    return head, value[len(head) :]
 
 
-def replaced(said: str, token: str, mark: Mark, day: str) -> str:
+def replace_status(value: str, token: str, status: SourceStatus, day: str) -> str:
     """A status value with another token; emphasis and what is added stay."""
-    head, note = split(said)
+    head, note = split_status(value)
     lead = head[: len(head) - len(head.lstrip(_EMPHASIS))]
     trail = head[len(head.rstrip(_EMPHASIS)) :] if lead else ""
-    return f"{lead}{token}{trail}{_followed(note, mark, day)}"
+    return f"{lead}{token}{trail}{_update_note(note, status, day)}"
 
 
-def _followed(note: str, mark: Mark, day: str) -> str:
+def _update_note(note: str, status: SourceStatus, day: str) -> str:
     """Dates in a remark follow the status; a count of what is done goes when all is, and a tick when it is not."""
-    if len(note) > _LIMIT:
+    if len(note) > _MAX_STATUS_LENGTH:
         return note
-    if mark is Mark.DONE:
+    if status is SourceStatus.DONE:
         note = _PROGRESS.sub("", note)
     else:
-        note = _ENDED.sub("", note).translate(dict.fromkeys(map(ord, TICKS)))
-    key = noted_as(mark)
+        note = _ENDED.sub("", note).translate(dict.fromkeys(map(ord, TICK_MARKS)))
+    key = get_date_word(status)
     if key:
-        note = re.sub(rf"(\b{key}\s*:\s*){_DATE}", rf"\g<1>{day}", note, flags=re.IGNORECASE)
+        note = re.sub(rf"(\b{key}\s*:\s*){_DATE_PATTERN}", rf"\g<1>{day}", note, flags=re.IGNORECASE)
     return _EMPTY.sub("", note).rstrip()
 
 
-def noted_as(mark: Mark) -> str:
+def get_date_word(status: SourceStatus) -> str:
     """The word under which a remark in parentheses dates a status."""
-    return {Mark.DOING: "Started", Mark.DONE: "Completed"}.get(mark, "")
+    return {SourceStatus.DOING: "Started", SourceStatus.DONE: "Completed"}.get(status, "")
 
 
-def current(item: Item) -> Mark:
+def get_current_status(item: TodoItem) -> SourceStatus:
     """A tick on the title says done, whatever the status says; a status that nobody knows says not started."""
-    if item.heading.ticked:
-        return Mark.DONE
-    status = item.first(STATUS)
-    return Mark.TODO if status is None else mark(status.own) or Mark.TODO
+    if item.heading.is_ticked:
+        return SourceStatus.DONE
+    status = item.find(STATUS_FIELD)
+    return SourceStatus.TODO if status is None else parse_status_value(status.text) or SourceStatus.TODO

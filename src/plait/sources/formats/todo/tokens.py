@@ -18,12 +18,12 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _MONTH = re.compile(r"(?:19|20)[0-9]{2}-(?:0[1-9]|1[0-2])\Z")
-_AROUND = "*_`\"'\u201c\u201d\u2018\u2019"
+_QUOTE_CHARACTERS = "*_`\"'\u201c\u201d\u2018\u2019"
 _CLOSERS = {"(": ")", "[": "]"}
 _COMMAS = frozenset({",", "&", "+", "and", "or", "plus", "but", "then"})
 
 
-class Kind(Enum):
+class TokenKind(Enum):
     NUMBER = auto()
     WORD = auto()
     NOTE = auto()
@@ -38,34 +38,34 @@ class Token:
     `tasked`: the word is part of it (`Task#72`). `marked`: it has a # (a number), or stands in square brackets (a note).
     """
 
-    kind: Kind
+    kind: TokenKind
     text: str
     bounds: tuple[int, int] | None = None
-    tasked: bool = False
-    marked: bool = False
-    colon: bool = False
+    has_task_word: bool = False
+    is_marked: bool = False
+    has_colon: bool = False
 
 
-def tokens(text: str) -> Iterator[Token]:
+def tokenize(text: str) -> Iterator[Token]:
     """Links are their texts, and what is in brackets is one token."""
     chunks = [found[0] for found in _CHUNK.finditer(_LINK.sub(r"\1", text))]
-    ends = _pairs(chunks)
+    ends = _match_brackets(chunks)
     place = 0
     while place < len(chunks):
         chunk = chunks[place]
         if place in ends:
-            yield Token(Kind.NOTE, " ".join(chunks[place + 1 : ends[place]]), marked=chunk == "[")
+            yield Token(TokenKind.NOTE, " ".join(chunks[place + 1 : ends[place]]), is_marked=chunk == "[")
             place = ends[place]
         elif chunk.lower() in _COMMAS:
-            yield Token(Kind.COMMA, chunk)
+            yield Token(TokenKind.COMMA, chunk)
         elif chunk in ";\n":
-            yield Token(Kind.STOP, chunk)
+            yield Token(TokenKind.STOP, chunk)
         elif chunk not in "()[]":
-            yield from _word(chunk)
+            yield from _tokenize_word(chunk)
         place += 1
 
 
-def _pairs(chunks: list[str]) -> dict[int, int]:
+def _match_brackets(chunks: list[str]) -> dict[int, int]:
     """Where each bracket that is closed ends; one that is never closed is as good as not there."""
     pairs: dict[int, int] = {}
     opened: list[int] = []
@@ -77,17 +77,17 @@ def _pairs(chunks: list[str]) -> dict[int, int]:
     return pairs
 
 
-def _word(chunk: str) -> Iterator[Token]:
-    bare = chunk.strip(_AROUND)
-    plain = bare.rstrip(".:!?").rstrip(_AROUND) or bare
+def _tokenize_word(chunk: str) -> Iterator[Token]:
+    bare = chunk.strip(_QUOTE_CHARACTERS)
+    plain = bare.rstrip(".:!?").rstrip(_QUOTE_CHARACTERS) or bare
     if not plain:
         return
     found = _NUMBER.match(plain)
     if found is None or _MONTH.match(plain):
-        yield Token(Kind.WORD, plain)
+        yield Token(TokenKind.WORD, plain)
     else:
         first = int(found["first"])
         bounds = (first, int(found["last"] or first))
-        yield Token(Kind.NUMBER, plain, bounds, bool(found["task"]), "#" in plain, bare.endswith(":"))
+        yield Token(TokenKind.NUMBER, plain, bounds, bool(found["task"]), "#" in plain, bare.endswith(":"))
     if bare.endswith((".", "!", "?")) and "." not in plain:
-        yield Token(Kind.STOP, ".")
+        yield Token(TokenKind.STOP, ".")

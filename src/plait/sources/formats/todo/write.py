@@ -7,24 +7,38 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from plait.sources.formats.todo.items import Item, Placed, Style, heading, items
-from plait.sources.formats.todo.status import STATUS, TOLD, Speller, current, mark as mark_of, replaced
-from plait.sources.found import Places, gone, own
+from plait.sources.formats.todo.items import TodoItem, PlacedField, FieldStyle, parse_heading, find_items
+from plait.sources.formats.todo.status import (
+    STATUS_FIELD,
+    WRITABLE_STATUSES,
+    StatusSpeller,
+    get_current_status,
+    parse_status_value as mark_of,
+    replace_status,
+)
+from plait.sources.found import TaskIndex, report_missing_task, select_file_changes
 from plait.sources.markdown import Markdown
-from plait.sources.model import Change, Mark, Rewrite
-from plait.sources.text import BOM, Edit, apply, printable
+from plait.sources.model import StatusChange, SourceStatus, Rewrite
+from plait.sources.text import BOM, TextEdit, apply_edits, to_printable
 
 # The line that tells when a task got its status; a failure has none.
-DATES = {Mark.DOING: "Started", Mark.DONE: "Completed", Mark.BLOCKED: "Blocked", Mark.SKIPPED: "Abandoned"}
-REASON = "Blocking Reason"
-OWNED = frozenset({STATUS, REASON.lower(), *(key.lower() for key in DATES.values())})
+DATE_FIELDS = {
+    SourceStatus.DOING: "Started",
+    SourceStatus.DONE: "Completed",
+    SourceStatus.BLOCKED: "Blocked",
+    SourceStatus.SKIPPED: "Abandoned",
+}
+REASON_FIELD = "Blocking Reason"
+STATUS_FIELDS = frozenset(
+    {STATUS_FIELD, REASON_FIELD.lower(), *(key.lower() for key in DATE_FIELDS.values())}
+)
 
 _TICK = " \u2705"
 _HASHES = re.compile(rf"{BOM}?[ ]{{0,3}}###[ \t]*")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9:.]+(?:Z|[+-][0-9:]+)?)?(?![\w-])")
 _BULLET = re.compile(r"[-*+][ \t]+\Z")
 # Fields that stand together at the top of a task; a Description is a paragraph of its own.
-_TOP = OWNED.union(
+_TOP_FIELDS = STATUS_FIELDS.union(
     (
         "effort",
         "priority",
@@ -37,163 +51,180 @@ _TOP = OWNED.union(
         "created",
     )
 )
-_LONGEST = 300
+_MAX_REASON_LENGTH = 300
 
 
-def rewrite(path: str, text: str, changes: Sequence[Change]) -> Rewrite:
+def write_todo_statuses(path: str, text: str, changes: Sequence[StatusChange]) -> Rewrite:
     """All changes of one moment in one go. A task that says already what is asked for keeps every byte."""
-    asked = own(path, changes)
+    asked = select_file_changes(path, changes)
     if not asked:
         return Rewrite(text)
-    pen = _Pen(text)
+    pen = _TodoEditor(text)
     problems = []
-    places: dict[int, tuple[Item, Change]] = {}
+    places: dict[int, tuple[TodoItem, StatusChange]] = {}
     for change in asked:
         item = pen.places.find(change)
         if item is None:
-            problems.append(gone(change))
+            problems.append(report_missing_task(change))
         else:
             places[item.line] = (item, change)
-    edits = [edit for item, change in places.values() for edit in pen.edits(item, change)]
-    return Rewrite(apply(text, edits), tuple(problems))
+    edits = [edit for item, change in places.values() for edit in pen.make_edits(item, change)]
+    return Rewrite(apply_edits(text, edits), tuple(problems))
 
 
-class _Pen:
+class _TodoEditor:
     """Knows how a file is written. Places are found in the text as it can be shown; what is kept comes from the raw one."""
 
     def __init__(self, text: str) -> None:
-        markdown = Markdown(printable(text))
+        markdown = Markdown(to_printable(text))
         self._text = text
         self._lines = markdown.lines
-        found = items(markdown)
-        statuses = [status for item in found if (status := item.first(STATUS))]
-        self._speller = Speller(status.own for status in statuses)
+        found = find_items(markdown)
+        statuses = [status for item in found if (status := item.find(STATUS_FIELD))]
+        self._speller = StatusSpeller(status.text for status in statuses)
         styles = Counter(
             status.style for status in statuses if status.style.bullet.strip() or not status.style.bullet
         )
-        self._style = styles.most_common(1)[0][0] if styles else Style()
-        self.places = Places(found, lambda item: item.id, lambda item: item.title)
+        self._style = styles.most_common(1)[0][0] if styles else FieldStyle()
+        self.places = TaskIndex(found, lambda item: item.id, lambda item: item.title)
 
-    def edits(self, item: Item, change: Change) -> Iterator[Edit]:
-        now, mark = current(item), change.mark
-        if mark not in TOLD or mark is now or (mark is Mark.DOING and now is Mark.DONE):
+    def make_edits(self, item: TodoItem, change: StatusChange) -> Iterator[TextEdit]:
+        now, mark = get_current_status(item), change.status
+        if (
+            mark not in WRITABLE_STATUSES
+            or mark is now
+            or (mark is SourceStatus.DOING and now is SourceStatus.DONE)
+        ):
             return
-        yield from self._tick(item, mark)
-        yield from self._settle(item, mark)
-        status = item.first(STATUS)
+        yield from self._edit_tick(item, mark)
+        yield from self._remove_reason(item, mark)
+        status = item.find(STATUS_FIELD)
         day = change.at.date().isoformat()
-        told = _told(change, day)
+        told = _status_lines(change, day)
         if status is None:
-            if mark is not Mark.TODO:
-                yield from self._update(item, told)
-                yield self._put(item, [("Status", self._speller.say(mark)), *_missing(item, told)])
+            if mark is not SourceStatus.TODO:
+                yield from self._update_fields(item, told)
+                yield self._insert_status(
+                    item, [("Status", self._speller.spell(mark)), *_missing_fields(item, told)]
+                )
             return
-        value = self._raw(status)
-        if mark_of(status.own) is not mark:
-            value = replaced(value, self._speller.say(mark, status.own), mark, day)
-            yield self._set(status, value)
-        yield from self._update(item, told)
-        new = [_line(status.style, *line) for line in _missing(item, told) if not _noted(value, *line)]
+        value = self._raw_value(status)
+        if mark_of(status.text) is not mark:
+            value = replace_status(value, self._speller.spell(mark, status.text), mark, day)
+            yield self._set_value(status, value)
+        yield from self._update_fields(item, told)
+        new = [
+            _format_field(status.style, *line)
+            for line in _missing_fields(item, told)
+            if not _is_noted(value, *line)
+        ]
         if new:
-            above = status if mark is Mark.DOING else _last_told(item, status)
-            yield self._after(above.stop - 1, new)
+            above = status if mark is SourceStatus.DOING else _last_status_field(item, status)
+            yield self._insert_lines(above.stop - 1, new)
 
-    def _tick(self, item: Item, mark: Mark) -> Iterator[Edit]:
+    def _edit_tick(self, item: TodoItem, status: SourceStatus) -> Iterator[TextEdit]:
         """` ✅` at the end of a title that is done now; none anywhere around one that is not."""
         start, stop = self._lines.starts[item.line], self._lines.starts[item.line + 1]
         line = self._text[start:stop].rstrip()
         open_ = line.rstrip("#")
         line = open_.rstrip() if open_ != line and open_[-1:].isspace() else line
         hashes = _HASHES.match(line)
-        said = heading(line[hashes.end() :]) if hashes else None
+        said = parse_heading(line[hashes.end() :]) if hashes else None
         if hashes is None or said is None:
             return
-        if mark is Mark.DONE and not said.ticked:
-            yield Edit(start + len(line), start + len(line), _TICK)
-        elif mark is not Mark.DONE and said.ticked:
+        if status is SourceStatus.DONE and not said.is_ticked:
+            yield TextEdit(start + len(line), start + len(line), _TICK)
+        elif status is not SourceStatus.DONE and said.is_ticked:
             title = f"{said.number}.{said.gap}{said.title}" if said.title else f"{said.number}."
-            yield Edit(start + hashes.end(), start + len(line), title)
+            yield TextEdit(start + hashes.end(), start + len(line), title)
 
-    def _update(self, item: Item, told: list[tuple[str, str]]) -> Iterator[Edit]:
+    def _update_fields(self, item: TodoItem, told: list[tuple[str, str]]) -> Iterator[TextEdit]:
         """Lines that are there get the new value; what people wrote behind a date stays."""
         for key, value in told:
-            there = item.first(key.lower())
+            there = item.find(key.lower())
             if there is not None:
-                old = self._raw(there)
+                old = self._raw_value(there)
                 date = _DATE.match(old)
-                yield self._set(there, value + old[date.end() :] if date and key != REASON else value)
+                yield self._set_value(
+                    there, value + old[date.end() :] if date and key != REASON_FIELD else value
+                )
 
-    def _settle(self, item: Item, mark: Mark) -> Iterator[Edit]:
+    def _remove_reason(self, item: TodoItem, status: SourceStatus) -> Iterator[TextEdit]:
         """What was in the way of a task that is done now is not any more; a reason of several lines is a person's."""
-        reason = item.first(REASON.lower())
-        if mark is Mark.DONE and reason is not None and reason.stop == reason.field.line + 1:
+        reason = item.find(REASON_FIELD.lower())
+        if status is SourceStatus.DONE and reason is not None and reason.stop == reason.field.line + 1:
             starts = self._lines.starts
-            yield Edit(starts[reason.field.line], starts[reason.stop], "")
+            yield TextEdit(starts[reason.field.line], starts[reason.stop], "")
 
-    def _put(self, item: Item, told: list[tuple[str, str]]) -> Edit:
+    def _insert_status(self, item: TodoItem, told: list[tuple[str, str]]) -> TextEdit:
         """A status where there was none: above the first field, else under the heading, as the file usually does."""
         first = item.fields[0] if item.fields else None
-        if first is not None and first.field.key in _TOP:
+        if first is not None and first.field.key in _TOP_FIELDS:
             at = self._lines.starts[first.field.line]
-            eol = self._lines.end(first.field.line) or self._lines.eol
-            return Edit(at, at, "".join(f"{_line(first.style, *line)}{eol}" for line in told))
-        below = (self._lines.bare(number) for number in range(item.line + 1, item.stop))
+            eol = self._lines.line_end(first.field.line) or self._lines.eol
+            return TextEdit(at, at, "".join(f"{_format_field(first.style, *line)}{eol}" for line in told))
+        below = (self._lines.strip_end(number) for number in range(item.line + 1, item.stop))
         following = next((line for line in below if line.strip()), "")
         style = self._style
         # An indented line below would become part of a bullet.
         if following[:1].isspace() or not _BULLET.match(style.bullet):
             style = replace(style, bullet="")
-        new = [_line(style, *line) for line in told]
-        if item.line + 1 < len(self._lines) and self._lines.bare(item.line + 1).strip():
+        new = [_format_field(style, *line) for line in told]
+        if item.line + 1 < len(self._lines) and self._lines.strip_end(item.line + 1).strip():
             new.append("")
-        return self._after(item.line, new)
+        return self._insert_lines(item.line, new)
 
-    def _after(self, number: int, new: list[str]) -> Edit:
+    def _insert_lines(self, number: int, new: list[str]) -> TextEdit:
         """Whole lines behind a line, ended as it is; a last line without an end stays without one."""
-        end = self._lines.end(number)
+        end = self._lines.line_end(number)
         at = self._lines.starts[number + 1]
         text = "".join(line + end for line in new) if end else "".join(self._lines.eol + line for line in new)
-        return Edit(at, at, text)
+        return TextEdit(at, at, text)
 
-    def _raw(self, placed: Placed) -> str:
-        return self._text[placed.start : placed.start + len(placed.own)]
+    def _raw_value(self, placed: PlacedField) -> str:
+        return self._text[placed.start : placed.start + len(placed.text)]
 
-    def _set(self, placed: Placed, value: str) -> Edit:
+    def _set_value(self, placed: PlacedField, value: str) -> TextEdit:
         space = "" if placed.style.gap else " "
-        return Edit(placed.start, placed.start + len(placed.own), f"{space}{value}")
+        return TextEdit(placed.start, placed.start + len(placed.text), f"{space}{value}")
 
 
-def _told(change: Change, day: str) -> list[tuple[str, str]]:
+def _status_lines(change: StatusChange, day: str) -> list[tuple[str, str]]:
     """What the lines behind a status say."""
     told = []
-    if change.mark in DATES:
-        told.append((DATES[change.mark], day))
-    reason = " ".join(printable(change.reason).split())
-    if reason and change.mark in {Mark.BLOCKED, Mark.FAILED}:
-        told.append((REASON, f"{reason[:_LONGEST].rstrip()}…" if len(reason) > _LONGEST else reason))
+    if change.status in DATE_FIELDS:
+        told.append((DATE_FIELDS[change.status], day))
+    reason = " ".join(to_printable(change.reason).split())
+    if reason and change.status in {SourceStatus.BLOCKED, SourceStatus.FAILED}:
+        told.append(
+            (
+                REASON_FIELD,
+                f"{reason[:_MAX_REASON_LENGTH].rstrip()}…" if len(reason) > _MAX_REASON_LENGTH else reason,
+            )
+        )
     return told
 
 
-def _last_told(item: Item, status: Placed) -> Placed:
+def _last_status_field(item: TodoItem, status: PlacedField) -> PlacedField:
     """The last of the dates right below a status, else the status itself; a reason stands below them."""
     last, stop = status, status.stop
     for placed in item.fields:
-        if placed.field.line == stop and placed.field.key in OWNED:
+        if placed.field.line == stop and placed.field.key in STATUS_FIELDS:
             stop = placed.stop
-            last = last if placed.field.key == REASON.lower() else placed
+            last = last if placed.field.key == REASON_FIELD.lower() else placed
     return last
 
 
-def _missing(item: Item, told: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    return [(key, value) for key, value in told if item.first(key.lower()) is None]
+def _missing_fields(item: TodoItem, told: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    return [(key, value) for key, value in told if item.find(key.lower()) is None]
 
 
-def _noted(value: str, key: str, day: str) -> bool:
+def _is_noted(value: str, key: str, day: str) -> bool:
     """Whether the status says it already, in parentheses behind it."""
     return f"{key}: {day}".lower() in " ".join(value.split()).lower()
 
 
-def _line(style: Style, key: str, value: str) -> str:
+def _format_field(style: FieldStyle, key: str, value: str) -> str:
     colon = "**:" if "(" in style.colon else style.colon
     tail = style.tail if style.tail.strip(" ") == "" else ""
     return f"{style.bullet}**{key}{colon}{style.gap or ' '}{value}{tail}"

@@ -18,8 +18,8 @@ from plait.core.reports import (
     AttemptAsked,
     AttemptExited,
     AttemptLost,
-    AttemptOver,
-    AttemptSign,
+    AttemptEnd,
+    AttemptProgress,
     AttemptUsed,
     Outcome,
 )
@@ -57,7 +57,7 @@ def ending(book: Book, event: AttemptEnding) -> None:
         page.endings.append(event)
 
 
-def signed(book: Book, at: float, report: AttemptSign) -> None:
+def signed(book: Book, at: float, report: AttemptProgress) -> None:
     page = book.alive.get(report.attempt)
     if page is None:
         return
@@ -73,7 +73,7 @@ def signed(book: Book, at: float, report: AttemptSign) -> None:
             pass
 
 
-def over(book: Book, at: float, report: AttemptOver) -> None:
+def over(book: Book, at: float, report: AttemptEnd) -> None:
     """Of an attempt that is not alive nothing is learnt."""
     if isinstance(report, AttemptLost) and report.attempt.step is Step.MERGE:
         _lose_change(book, report.attempt)
@@ -96,7 +96,7 @@ def over(book: Book, at: float, report: AttemptOver) -> None:
             book.spends.setdefault(attempt.order.agent, []).append(used)
         _changed(book, batch, page, outcome)
         page.winner = outcome.winner
-        if outcome.category is Category.RATE_LIMIT and not outcome.said_when:
+        if outcome.category is Category.RATE_LIMIT and not outcome.has_retry_time:
             _refused_again(book, page, attempt.order.provider)
         _wrote(book, batch, attempt, outcome, at)
 

@@ -13,7 +13,7 @@ from plait.core.decisions import (
     LimitRaised,
     PhaseOpened,
 )
-from plait.core.reports import ClockJumped, EngineTaken, PressureChanged, RateLimited, RoomChanged
+from plait.core.reports import ClockJumped, EngineTaken, PressureChanged, RateLimited, CapacityChanged
 from plait.testing.audit.book.attempts import refused
 from plait.testing.audit.book.book import Book, ProviderPage
 
@@ -48,7 +48,7 @@ def pressure(book: Book, report: PressureChanged) -> None:
     book.pressure = report.why
 
 
-def room(book: Book, report: RoomChanged) -> None:
+def room(book: Book, report: CapacityChanged) -> None:
     book.room = report.slots
 
 

@@ -47,7 +47,7 @@ def granted(book: Book, answer: RequestGranted) -> None:
         case Submit():
             book.batches[request.batch] = _open(book, request)
         case ChangeEngineSettings():
-            book.settings = book.settings.patched(request.settings, request.fields)
+            book.settings = book.settings.with_fields(request.settings, request.fields)
         case SaveSettings():
             for name, text in request.changes:
                 book.saved.pop(name, None)
@@ -108,7 +108,7 @@ def _ship(batch: BatchPage, request: Ship) -> None:
 
 
 def _change(batch: BatchPage, request: ChangeSettings) -> None:
-    batch.settings = batch.settings.patched(request.settings, request.fields)
+    batch.settings = batch.settings.with_fields(request.settings, request.fields)
     if {"task_budget", "reserve", "agents", "fallback"}.intersection(request.fields):
         for page in batch.tasks.values():
             page.asking, page.wants = page.asking and page.wants is None, None

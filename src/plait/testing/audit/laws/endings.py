@@ -28,7 +28,7 @@ def ended(book: Book, _at: float, event: TaskEnded) -> None:
         raise book.violation("ended", f"{event.task} ended {event.status} while something of it runs", page)
     if page.ended is not None and not _may_end_again(batch, page, event):
         raise book.violation("twice", f"{event.task} ended {event.status} after {page.ended.status}", page)
-    if not event.status.terminal or not event.reason:
+    if not event.status.is_terminal or not event.reason:
         raise book.violation("ended", f"{event.task} ended {event.status} without a reason", page)
     if event.category in REJECTED and page.exit is not None and elsewhere(book, batch, page, page.exit):
         raise book.violation("fallback", f"{event.task} ended though somebody else could take it", page)

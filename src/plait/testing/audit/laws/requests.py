@@ -42,7 +42,7 @@ def granted(book: Book, _at: float, answer: RequestGranted) -> None:
     if isinstance(request, CancelTask | Retry | Drop | Feedback):
         _about_task(book, request, answer)
     elif isinstance(request, ChangeSettings):
-        new = batch.settings.patched(request.settings, request.fields)
+        new = batch.settings.with_fields(request.settings, request.fields)
         if new.isolation is not batch.settings.isolation or new.problem():
             raise book.violation("request", f"{batch.id} was given settings that can't be meant", batch)
     elif isinstance(request, Ship):
@@ -56,7 +56,7 @@ def _about_no_batch(book: Book, request: Submit | SaveSettings) -> None:
     if isinstance(request, Submit):
         if request.batch in book.batches:
             raise book.violation("request", f"batch {request.batch} was opened twice")
-    elif saved.why_not(book.saved, request.changes):
+    elif saved.why_not_save(book.saved, request.changes):
         raise book.violation("request", f"request {request.id} saves what no setting is like")
 
 

@@ -123,7 +123,7 @@ def _after_exit(batch: BatchPage, page: TaskPage, event: RetryGranted, found: Ex
 def believed(page: TaskPage, found: Exit) -> bool:
     """A rate limit, and not one that meets this task alone and says nothing of when it ends."""
     limited = found.outcome.category is Category.RATE_LIMIT
-    return limited and (page.misfits < MISFITS or found.outcome.said_when)
+    return limited and (page.misfits < MISFITS or found.outcome.has_retry_time)
 
 
 def timed_out(found: Exit) -> bool:
