@@ -95,7 +95,7 @@ format: $(STAMP) $(UI)  ## put the code in order
 	npm run format --prefix ui --silent
 
 sim: $(STAMP)  ## simulated batches with crashes; LONG=1 for a million records and more
-	$(BIN)/python -m plait.testing.sim $(if $(LONG),--long) $(if $(SEEDS),--seeds $(SEEDS))
+	$(BIN)/python -m plait.testing.simulation $(if $(LONG),--long) $(if $(SEEDS),--seeds $(SEEDS))
 
 crash: $(STAMP)  ## engines, fronts and writers killed, disks full, files damaged; LONG=1 for 300 kills and more
 	PLAIT_CRASH_LONG=$(LONG) $(BIN)/pytest -n 2 tests/crash
@@ -117,7 +117,7 @@ bench: $(STAMP)  ## ratios against a floor in the same run; a table and bench/re
 	$(BIN)/python -m bench
 
 mutants: $(STAMP)  ## deliberate defects, each of which the simulator must catch
-	$(BIN)/python -m plait.testing.mutants
+	$(BIN)/python -m tests.support.mutants
 
 lock: $(STAMP)  ## compile the hashed locks anew from pyproject.toml
 	$(PYTHON) -m venv $(VENV)/lock && $(VENV)/lock/bin/python -m pip install --quiet uv

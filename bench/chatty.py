@@ -12,11 +12,11 @@ from threading import Event, Thread
 from time import monotonic
 
 import psutil
+from tests.support.temp_project__household import Household
 
 from bench.graphs import independent
 from bench.ours import at_home, left, run, task_master
 from bench.table import Row
-from plait.testing.household import Household
 
 _SCRIPT = Path(__file__).parent / "scripts" / "chatty.py"
 _MB = 1_000_000

@@ -7,20 +7,21 @@ from collections.abc import Callable, Iterable
 from statistics import median
 from time import perf_counter
 
+from tests.support.generated_journal import records_of
+
 from bench.table import Row
-from plait import codec
-from plait.core.drive import decide_due, fold_incoming
 from plait.core.estimate import forecast_batch
 from plait.core.events import Record
-from plait.core.evolve import evolve
 from plait.core.graph import build_checked_plan
 from plait.core.plan import Plan
+from plait.core.reducers.dispatch import evolve
 from plait.core.requests import Submit
+from plait.core.scheduler.rules__drive import decide_due, fold_incoming
 from plait.core.settings import Order, Settings
 from plait.core.state import State
 from plait.core.task import Need, Phase, Task
 from plait.core.views import make_batch_view
-from plait.testing.worldless import records_of
+from plait.store import codec
 
 SMALL, LARGE = 100, 10_000
 

@@ -19,18 +19,18 @@ from typing import Any
 
 import msgspec
 import psutil
+from tests.support.generated_journal import batch_of, records_of
 
 from bench.events_server import GO, TOLD
 from bench.table import Row
-from plait.adapters.sqlite import open_journal_writer
+from plait.client.event_stream import EventStream
 from plait.core.events import Record
 from plait.core.settings import Settings
-from plait.front.feed import EventStream
-from plait.ports import Journal
-from plait.server.mark import EventCursor
-from plait.server.story import encode_events
-from plait.testing.worldless import batch_of, records_of
-from plait.wiring import JOURNAL_FILE
+from plait.server.event_buffer import encode_events
+from plait.server.event_buffer__mark import EventCursor
+from plait.store.interfaces import Journal
+from plait.store.journal_writer import open_journal_writer
+from plait.store.project_files import JOURNAL_FILE
 
 AT_ONCE = 20  # records of a commit: an engine that is busy writes about so many
 QUIET = "quiet"  # the batch that idle clients ask for: nothing happens in it

@@ -10,14 +10,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bench.table import Row, interleaved
-from plait import codec
-from plait.adapters.sqlite import open_journal_reader, open_journal_writer
-from plait.adapters.sqlite.examine import verify_journal
 from plait.core.events import Event, Record
 from plait.core.reports import AttemptExited, AttemptUsed, Outcome
 from plait.core.settings import Spend
 from plait.core.status import Category
 from plait.core.task import Attempt, Step
+from plait.store import codec
+from plait.store.journal_reader import open_journal_reader
+from plait.store.journal_writer import open_journal_writer
+from plait.store.verification import verify_journal
 
 # Adds the next group of records as one commit.
 Append = Callable[[], None]

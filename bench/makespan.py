@@ -12,11 +12,12 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from time import perf_counter
 
+from tests.support.temp_project__household import Household
+
 from bench.graphs import Graph, Node, chain_last, lower_bound, tight
 from bench.ours import at_home, left, run
 from bench.peers import FLOOR, PEERS, Runner, install
 from bench.table import Row
-from plait.testing.household import Household
 
 SLOTS = 8
 _OTHERS = ("xargs", "make", "ninja")

@@ -10,11 +10,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bench.table import Row, interleaved
-from plait.adapters.integrator import GitBranchMerger
 from plait.core.decisions import MergeStarted
 from plait.core.reports import MergeDone
-from plait.kit import MergeRules
-from plait.ports import MergeMessage
+from plait.git.merge.branch_merger import GitBranchMerger
+from plait.store.batch_inputs import MergeRules
+from plait.store.interfaces import MergeMessage
 
 _ENVIRONMENT = {
     "PATH": os.environ["PATH"],

@@ -13,9 +13,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.support.temp_project__household import Household, household
+
 from bench.bytecode import INSTALLED
 from bench.graphs import Graph
-from plait.testing.household import Household, household
 
 # The engine lingers for a while, and the machine is to be quiet again before anything else is measured.
 PATIENCE = 60.0

@@ -19,11 +19,11 @@ from typing import Any
 
 import msgspec
 from playwright.sync_api import CDPSession, Page
+from tests.support.browser import browser
 
 from bench.page_feed import furnish
 from bench.table import Row
-from plait.server.page import PAGE_FOLDER_VARIABLE
-from plait.testing.windows import browser
+from plait.server.http.web_page import PAGE_FOLDER_VARIABLE
 
 RATE = 50  # records a second; each is at least one event
 CARD = "[data-card]"

@@ -8,15 +8,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from plait.adapters.sqlite import open_journal_writer
+from tests.support.generated_journal import records_of
+
+from plait.client.project_sources import LoadedSources, load_sources
 from plait.core.events import Record
 from plait.core.graph import build_checked_plan
 from plait.core.requests import Submit
 from plait.core.settings import Isolation, Settings
-from plait.ports import Journal
-from plait.testing.worldless import records_of
-from plait.wiring import JOURNAL_FILE, find_repo
-from plait.wiring.sources import LoadedSources, load_sources
+from plait.git.location import find_repo
+from plait.store.interfaces import Journal
+from plait.store.journal_writer import open_journal_writer
+from plait.store.project_files import JOURNAL_FILE
 
 
 def furnish(folder: Path, tasks: int) -> None:

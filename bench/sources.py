@@ -16,7 +16,7 @@ from time import perf_counter
 from bench.table import Row, interleaved
 
 _FLOOR = "import sys; from markdown_it import MarkdownIt; MarkdownIt().parse(open(sys.argv[1]).read())"
-_PLAN = "from plait.cli.main import main; main()"
+_PLAN = "from plait.cli.app import main; main()"
 
 
 def rows(quick: bool) -> list[Row]:  # noqa: FBT001 - the one thing that every benchmark is asked
@@ -49,7 +49,7 @@ def rows(quick: bool) -> list[Row]:  # noqa: FBT001 - the one thing that every b
 def _linear(size: int) -> list[Row]:
     """Reading grows with the text: four times the tasks in about four times the time."""
     from plait.sources.formats import load_format  # noqa: PLC0415 - the processes above import it themselves
-    from plait.sources.model import Document, SourceFiles  # noqa: PLC0415
+    from plait.sources.source_model import Document, SourceFiles  # noqa: PLC0415
 
     found = []
     for name, (path, write) in TEXTS.items():

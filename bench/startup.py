@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from tests.support.temp_project__household import Household
+
 from bench.graphs import independent
 from bench.ours import at_home, left, run, task_master
 from bench.table import Row, interleaved
-from plait.testing.household import Household
 
 _WISH = "at most 2x"
 _FLOOR = ("-c", "import typer")

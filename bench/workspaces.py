@@ -14,8 +14,8 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 
 from bench.table import Row
-from plait.kit import WorkspaceSetup
-from plait.site.workspaces import GitWorkspaces
+from plait.git.worktrees.workspaces import GitWorkspaces
+from plait.store.batch_inputs import WorkspaceSetup
 
 AT_ONCE = 8
 BATCH = "bench"

@@ -5,8 +5,7 @@ import tempfile
 from pathlib import Path
 
 from hypothesis import settings
-
-from plait.testing.path import without_agents
+from tests.support.temp_project__path import without_agents
 
 # How long an example takes depends on the machine; what it comes to does not.
 settings.register_profile("plait", deadline=None)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TypedDict
 
 # Without an import of plait's: what that costs is not the warden's.
-WARDEN = Path(__file__).parents[2] / "src" / "plait" / "site" / "warden.sh"
+WARDEN = Path(__file__).parents[2] / "src" / "plait" / "runtime" / "supervisor.sh"
 # Whether the command failed.
 Run = Callable[[str, list[str]], Awaitable[int]]
 

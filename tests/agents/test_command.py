@@ -9,9 +9,9 @@ import sys
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from plait.agents.command import CommandAgent, check_command, build_command_spec, split_command
-from plait.agents.model import AgentSpec, AttemptContext, PromptDelivery
-from plait.agents.placeholders import COMMAND_PLACEHOLDERS, fill_word
+from plait.agents.drivers.command import CommandAgent, build_command_spec, check_command, split_command
+from plait.agents.interface import AgentSpec, AttemptContext, PromptDelivery
+from plait.agents.templates__placeholders import COMMAND_PLACEHOLDERS, fill_word
 from plait.core.errors import ConfigError
 from plait.core.task import Attempt, Step, Task
 

@@ -7,18 +7,18 @@ import json
 import pytest
 from hypothesis import given, strategies as st
 
-from plait.agents.discretion import (
-    REDACTED,
+from plait.agents.interface import Activity, PhaseStarted
+from plait.agents.output_parser__listening import PlainTextParser
+from plait.agents.redaction import (
     NO_REDACTION,
+    REDACTED,
+    LineRedactor,
     RedactingParser,
     Redactor,
-    LineRedactor,
     StreamRedactor,
     build_env_redactor,
     is_secret,
 )
-from plait.agents.listening import PlainTextParser
-from plait.agents.model import Activity, PhaseStarted
 
 VALUE = "correct-horse-7"
 KEY = "-----BEGIN RSA PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEF\nAASCBKcwggSjAgEAAoIBAQC7\nQUJDRA==\n-----END RSA PRIVATE KEY-----"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from plait.agents.failures import MAX_DETAIL_CHARS, classify_exit
+from plait.agents.error_patterns__failures import MAX_DETAIL_CHARS, classify_exit
 from plait.core.reports import Outcome
 from plait.core.status import Category
 

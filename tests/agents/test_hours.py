@@ -10,8 +10,8 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given, strategies as st
 
-from plait.agents.hours import JUST_PASSED_SECONDS, MAX_AHEAD_SECONDS
-from plait.agents.waits import NO_RETRY_AFTER, RetryAfter, parse_retry_after
+from plait.agents.retry_after import JUST_PASSED_SECONDS, MAX_AHEAD_SECONDS
+from plait.agents.retry_after__waits import NO_RETRY_AFTER, RetryAfter, parse_retry_after
 
 BERLIN, NEW_YORK = ZoneInfo("Europe/Berlin"), ZoneInfo("America/New_York")
 ZONES = ("Europe/Berlin", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe", "UTC", "Pacific/Apia")

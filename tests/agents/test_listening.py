@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from plait.agents.listening import MAX_ACTIVITY_CHARS, MAX_PHASES, PlainTextParser
-from plait.agents.model import Activity, PhaseStarted, AgentEvent
+from plait.agents.interface import Activity, AgentEvent, PhaseStarted
+from plait.agents.output_parser__listening import MAX_ACTIVITY_CHARS, MAX_PHASES, PlainTextParser
 from plait.core.status import Category
 
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from plait.agents.model import Price
-from plait.agents.prices import Tokens, find_price, compute_spend
+from plait.agents.interface import Price
+from plait.agents.prices import Tokens, compute_spend, find_price
 from plait.core.settings import Spend
 
 GPT = Price("gpt-5*", input=1.25, output=10.0, cached=0.125)

@@ -6,8 +6,14 @@ from pathlib import PurePosixPath
 import pytest
 from hypothesis import given, strategies as st
 
-from plait.agents.prompt import PromptRules, PriorFeedback, build_continuation, build_prompt, render_task_file
-from plait.agents.template import check_template
+from plait.agents.prompts import (
+    PriorFeedback,
+    PromptRules,
+    build_continuation,
+    build_prompt,
+    render_task_file,
+)
+from plait.agents.templates import check_template
 from plait.core.errors import ConfigError
 from plait.core.task import Origin, Task
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from plait.agents.model import AgentSpec, AttemptContext
-from plait.agents.shell import ShellAgent
+from plait.agents.drivers.shell import ShellAgent
+from plait.agents.interface import AgentSpec, AttemptContext
 from plait.agents.table import explain_unsupported
 from plait.core.errors import UserError
 from plait.core.task import Attempt, Step, Task

@@ -4,17 +4,17 @@ from pathlib import Path
 
 import pytest
 
-from plait.agents.command import CommandAgent, build_command_spec
-from plait.agents.known import AGENTS_BY_NAME, KNOWN_AGENTS, KnownAgent
-from plait.agents.model import AgentSpec
-from plait.agents.shell import ShellAgent
-from plait.agents.table import AGENTS, load_agent, find_provider, explain_unsupported
+from plait.agents.drivers.command import CommandAgent, build_command_spec
+from plait.agents.drivers.shell import ShellAgent
+from plait.agents.interface import AgentSpec
+from plait.agents.table import AGENTS, explain_unsupported, find_provider, load_agent
+from plait.agents.table__known import AGENTS_BY_NAME, KNOWN_AGENTS, KnownAgent
 from plait.core.errors import ConfigError
 from plait.core.task import Task
 
 ELSEWHERE = """\
-from plait.agents.listening import Listening
-from plait.agents.model import Command
+from plait.agents.output_parser__listening import Listening
+from plait.agents.interface import Command
 class Ours:
     provider = "ours"
     def __init__(self, spec): self.name = spec.name
@@ -45,7 +45,7 @@ def test_any_dotted_path_of_a_factory_is_an_agent(
 
 
 @pytest.mark.parametrize(
-    "path", ["no.such.module:Thing", "plait.agents.shell:Nothing", "os:", ":x", "a:b:c", "..x"]
+    "path", ["no.such.module:Thing", "plait.agents.drivers.shell:Nothing", "os:", ":x", "a:b:c", "..x"]
 )
 def test_a_path_that_leads_nowhere_is_told(path: str) -> None:
     with pytest.raises(ConfigError, match="can't be loaded"):

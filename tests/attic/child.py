@@ -8,12 +8,12 @@ import sys
 import time
 from pathlib import Path
 
-from plait.adapters.attic.attic import GarbageCollector, JournalFacts
-from plait.adapters.attic.model import GcBatch, GcOptions
-from plait.adapters.attic.plan import plan_gc
-from plait.site.folder import StateFolder
-from plait.site.workspaces.layout import WorkspaceLayout
-from plait.site.workspaces.repository import Repository
+from plait.git.gc.collector import GarbageCollector, JournalFacts
+from plait.git.gc.items import GcBatch, GcOptions
+from plait.git.gc.removal_rules import plan_gc
+from plait.git.worktrees.worktree__layout import WorkspaceLayout
+from plait.git.worktrees.worktree__repository import Repository
+from plait.system.state_paths import StateFolder
 
 _MOMENTS = {"os.rename", "os.remove", "os.rmdir", "shutil.rmtree", "subprocess.Popen"}
 

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from plait.adapters.attic.attic import GarbageCollector, JournalFacts
-from plait.adapters.attic.model import GcBatch, GcPlan, Removal, KeptItem, GcItem, GcOptions
-from plait.adapters.attic.plan import plan_gc
-from plait.kit import WorkspaceSetup
-from plait.site.folder import StateFolder
-from plait.site.workspaces import GitWorkspaces
-from plait.site.workspaces.layout import WorkspaceLayout
-from plait.site.workspaces.repository import Repository
+from plait.git.gc.collector import GarbageCollector, JournalFacts
+from plait.git.gc.items import GcBatch, GcItem, GcOptions, GcPlan, KeptItem, Removal
+from plait.git.gc.removal_rules import plan_gc
+from plait.git.worktrees.workspaces import GitWorkspaces
+from plait.git.worktrees.worktree__layout import WorkspaceLayout
+from plait.git.worktrees.worktree__repository import Repository
+from plait.store.batch_inputs import WorkspaceSetup
+from plait.system.state_paths import StateFolder
 
 PLAIN = WorkspaceSetup()
 

@@ -6,24 +6,24 @@ from dataclasses import replace
 
 from hypothesis import given, strategies as st
 
-from plait.adapters.attic.model import (
-    GcBatch,
-    BranchItem,
-    GcFacts,
+from plait.git.gc.items import (
     BatchFolderItem,
-    Removal,
+    BranchItem,
+    GcBatch,
+    GcFacts,
+    GcItem,
+    GcOptions,
     LockItem,
     LostRepositoryItem,
     RefItem,
+    Removal,
     SetupCacheItem,
-    GcItem,
     TranscriptsItem,
     TrashItem,
-    WorktreeUse,
-    GcOptions,
     WorktreeItem,
+    WorktreeUse,
 )
-from plait.adapters.attic.plan import FRESH_SECONDS, STALE_LOCK_SECONDS, decide, plan_gc
+from plait.git.gc.removal_rules import FRESH_SECONDS, STALE_LOCK_SECONDS, decide, plan_gc
 
 NOW = 1_000_000.0
 DAY = 86_400.0

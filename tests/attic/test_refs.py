@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plait.adapters.attic.heads import RefNames
-from plait.adapters.attic.model import GcOptions
-from plait.adapters.attic.restoring import restore_branch, list_saved_commits
 from plait.core.errors import UserError
 from plait.core.task import Attempt, Step
-from plait.site.refs import attempt_ref, base_ref, batch_branch, task_branch
+from plait.git.gc.items import GcOptions
+from plait.git.gc.ref_inventory import RefNames
+from plait.git.gc.restore import list_saved_commits, restore_branch
+from plait.git.refs import attempt_ref, base_ref, batch_branch, task_branch
 
 if TYPE_CHECKING:
     from tests.attic.conftest import House

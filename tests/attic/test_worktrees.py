@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from plait.adapters.attic.model import Removal, KeptItem, GcOptions, WorktreeItem
+from plait.git.gc.items import GcOptions, KeptItem, Removal, WorktreeItem
 
 if TYPE_CHECKING:
     from tests.attic.conftest import House

@@ -3,8 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
-from plait.testing.worktree import Plot
+from tests.support.task_worktree import Plot
 
 
 @pytest.fixture

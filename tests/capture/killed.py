@@ -12,7 +12,7 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from plait.testing.worktree import Plot
+from tests.support.task_worktree import Plot
 
 DEEDS = {"subprocess.Popen", "os.rename", "os.remove", "os.rmdir", "shutil.rmtree", "tempfile.mkdtemp"}
 PLAN = "- [ ] one\n- [ ] two\n"

@@ -8,9 +8,9 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.support.task_worktree import Plot
 
-from plait.site.capture import UnfinishedError
-from plait.testing.worktree import Plot
+from plait.git.worktrees.result_checks import UnfinishedError
 
 
 def test_the_files_win_over_the_index(plot: Plot) -> None:

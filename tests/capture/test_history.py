@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from plait.site.refs import attempt_ref
-from plait.testing.worktree import ATTEMPT, Plot
+from tests.support.task_worktree import ATTEMPT, Plot
+
+from plait.git.refs import attempt_ref
 
 
 def subjects(plot: Plot, tip: str) -> list[str]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.support.task_worktree import Plot
 
 from plait.core.errors import Fault
-from plait.site.capture import HookRefusedError
-from plait.testing.worktree import Plot
+from plait.git.worktrees.attempt_commit import HookRefusedError
 
 
 def hook(plot: Plot, name: str, script: str, folder: Path | None = None) -> None:

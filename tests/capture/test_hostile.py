@@ -6,9 +6,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+from tests.support.task_worktree import Plot
 
-from plait.site.capture import WorktreeError
-from plait.testing.worktree import Plot
+from plait.git.worktrees.agent_worktree import WorktreeError
 
 
 def test_a_git_file_that_was_removed_is_put_back(plot: Plot) -> None:

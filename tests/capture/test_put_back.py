@@ -6,8 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-
-from plait.testing.worktree import Plot
+from tests.support.task_worktree import Plot
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 
-from plait.testing.worktree import Plot
+from tests.support.task_worktree import Plot
 
 
 def state(plot: Plot) -> dict[str, object]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.support.task_worktree import Plot
 
 from plait.core.errors import Fault
-from plait.site.capture import UnfinishedError
-from plait.testing.worktree import Plot
+from plait.git.worktrees.result_checks import UnfinishedError
 
 
 @pytest.fixture

@@ -6,10 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.support.task_worktree import AUTHOR, Plot
 
-from plait.ports import CommitInfo
-from plait.site.capture import SigningError
-from plait.testing.worktree import AUTHOR, Plot
+from plait.git.worktrees.attempt_commit import SigningError
+from plait.store.interfaces import CommitInfo
 
 
 def told(plot: Plot, author: CommitInfo) -> tuple[str, list[str]]:

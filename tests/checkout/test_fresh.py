@@ -11,7 +11,7 @@ from threading import Barrier
 
 import pytest
 
-from plait.adapters.checkout.fresh import write_new_file
+from plait.system.atomic_write import write_new_file
 
 NOBODY = 65534
 

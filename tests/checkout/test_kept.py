@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from plait.adapters.checkout.kept import SETTLED_SECONDS, SourceCache
-from plait.adapters.checkout.load import read_named_sources
-from plait.adapters.checkout.place import find_repo
+from plait.client.source_cache import SETTLED_SECONDS, SourceCache
+from plait.client.source_reader import read_named_sources
 from plait.core.plan import Problem
-from plait.sources.model import Document, SourceFiles, ReadOptions, Reading
+from plait.git.location import find_repo
+from plait.sources.source_model import Document, Reading, ReadOptions, SourceFiles
 
 LONG_AGO = 1_700_000_000
 

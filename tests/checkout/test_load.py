@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from plait.adapters.checkout.load import read_named_sources
-from plait.adapters.checkout.place import find_repo
+from plait.client.source_reader import read_named_sources
 from plait.core.errors import UserError
+from plait.git.location import find_repo
 
 PLAN = "## Phase 1: A\n\n- [ ] 1.1 One\n"
 FILES = {

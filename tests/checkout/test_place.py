@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from plait.adapters.checkout.find import discover_sources
-from plait.adapters.checkout.load import read_named_sources
-from plait.adapters.checkout.place import _find_ordinary_repo, list_repo_files, find_repo
+from plait.client.source_reader import read_named_sources
+from plait.client.source_reader__find import discover_sources
 from plait.core.errors import UserError
+from plait.git.location import _find_ordinary_repo, find_repo, list_repo_files
 
 
 def git(*words: str | Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from plait.adapters.checkout import tools
+from plait.client import verify_suggestions
 
 PYTEST = "[tool.pytest.ini_options]\n"
 LISTED = '[dependency-groups]\ndev = ["pytest>=8"]\n'
@@ -22,7 +22,7 @@ def lay(top: Path, files: Mapping[str, str]) -> Path:
 
 
 def command(top: Path) -> str | None:
-    found = tools.suggest_test_command(top)
+    found = verify_suggestions.suggest_test_command(top)
     return found.command if found else None
 
 
@@ -156,7 +156,7 @@ def test_no_command_is_made_up(tmp_path: Path, files: dict[str, str]) -> None:
 
 def test_the_reason_names_what_was_seen(tmp_path: Path) -> None:
     lay(tmp_path, {"pyproject.toml": PYTEST, "uv.lock": ""})
-    found = tools.suggest_test_command(tmp_path)
+    found = verify_suggestions.suggest_test_command(tmp_path)
     assert found is not None
     assert found.why == "pyproject.toml sets pytest up, and there is a uv.lock"
 
@@ -229,6 +229,10 @@ def test_agents_are_those_on_the_path_given(tmp_path: Path, monkeypatch: pytest.
         (folder / name).touch(0o755)
     (here / "aider").touch(0o644)
     monkeypatch.setenv("PATH", str(there))
-    assert tools.find_installed_agents(str(here)) == ("codex", "qwen")
-    assert tools.find_installed_agents(f"{here}{os.pathsep}{there}") == ("claude", "codex", "qwen")
-    assert tools.find_installed_agents("") == ()
+    assert verify_suggestions.find_installed_agents(str(here)) == ("codex", "qwen")
+    assert verify_suggestions.find_installed_agents(f"{here}{os.pathsep}{there}") == (
+        "claude",
+        "codex",
+        "qwen",
+    )
+    assert verify_suggestions.find_installed_agents("") == ()

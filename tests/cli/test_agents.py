@@ -11,12 +11,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.support.temp_project import yard
 
-from plait.adapters.checkup.logins import LoggedIn, LoginStatus, detect_login
-from plait.adapters.checkup.programs import Program, probe_programs
-from plait.agents.known import KNOWN_AGENTS, AgentLogin
-from plait.cli.agents import agents_command
-from plait.testing.yard import yard
+from plait.agents.table__known import KNOWN_AGENTS, AgentLogin
+from plait.cli.commands.agents import agents_command
+from plait.client.installed_agents__logins import LoggedIn, LoginStatus, detect_login
+from plait.client.installed_agents__programs import Program, probe_programs
 
 Install = Callable[..., Path]
 
@@ -98,9 +98,7 @@ def test_what_a_program_leaves_running_is_not_waited_for(install: Install, tmp_p
 def test_a_program_that_reads_gets_nothing(install: Install) -> None:
     """Also where whoever asks has something to read, such as a terminal."""
     install("tool", "read -r line; echo 4.5.6")
-    code = (
-        "from plait.adapters.checkup.programs import ask; print(ask(['tool'], patience=30)['tool'].version)"
-    )
+    code = "from plait.client.installed_agents__programs import ask; print(ask(['tool'], patience=30)['tool'].version)"
     asking = subprocess.Popen(
         [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.temp_project import Yard, yard as make_yard
 
-from plait.cli.demo import EXPECTED_STATUSES, make_site
-from plait.testing.yard import Yard, yard as make_yard
-from plait.wiring.sources import load_sources
+from plait.cli.commands.demo import EXPECTED_STATUSES, make_site
+from plait.client.project_sources import load_sources
 
 
 @pytest.fixture

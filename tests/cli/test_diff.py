@@ -13,20 +13,20 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
+from tests.support.cli_runner import Answer, ask
+from tests.support.journal_writer import SETTINGS, Scribe, plan
+from tests.support.terminal import Terminal
 
-from plait.cli.diff_show import colorize, reveal_control_chars
+from plait.cli.commands.diff import colorize, reveal_control_chars
+from plait.client.diff import compute_diff
+from plait.client.diff__comparison import DiffRange
 from plait.core.reports import AttemptExited, AttemptLaunched, MergeDone, Outcome
 from plait.core.requests import Submit
 from plait.core.settings import Backoff, Isolation
 from plait.core.status import Category
 from plait.core.task import Attempt, Step
-from plait.front.comparison import DiffRange
-from plait.front.difference import compute_diff
-from plait.site.refs import attempt_ref
-from plait.testing.commands import Answer, ask
-from plait.testing.scribe import SETTINGS, Scribe, plan
-from plait.testing.terminal import Terminal
-from plait.wiring import RepoLocation, find_repo
+from plait.git.location import RepoLocation, find_repo
+from plait.git.refs import attempt_ref
 
 Say = Callable[..., Answer]
 

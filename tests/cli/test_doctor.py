@@ -11,15 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from plait.adapters.kits import ENVIRONMENT_FILE, write_batch_files
-from plait.adapters.sqlite import open_inbox, open_journal_writer
-from plait.cli.doctor import doctor_command
+from plait.cli.commands.doctor import doctor_command
 from plait.core.requests import Pause
 from plait.core.settings import Isolation, Settings
 from plait.core.task import Attempt, Step, Task
-from plait.kit import BatchInputs
-from plait.site.folder import StateFolder
-from plait.site.marker import TAG_VARIABLE, attempt_tag, tag_prefix
+from plait.store.batch_files import ENVIRONMENT_FILE, write_batch_files
+from plait.store.batch_inputs import BatchInputs
+from plait.store.inbox import open_inbox
+from plait.store.journal_writer import open_journal_writer
+from plait.system.process_identity import TAG_VARIABLE, attempt_tag, tag_prefix
+from plait.system.state_paths import StateFolder
 from plait.testing.script import BATCH, Script
 
 OLD = 1_000_000_000.0

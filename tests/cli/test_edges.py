@@ -10,9 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.support.cli_runner import ask
 
-from plait.adapters.sqlite import open_journal_writer
-from plait.testing.commands import ask
+from plait.store.journal_writer import open_journal_writer
 from plait.testing.script import Script
 
 TODO = "# TODO\n\n### 1. Lay the floor\n**Status**: [NOT STARTED]\n\n### 2. Paint the wall\n**Status**: [NOT STARTED]\n"
@@ -37,7 +37,7 @@ def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def plait(top: Path, *words: str, **said: object) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", "from plait.cli.main import main; main()", "-C", str(top), *words]
+    command = [sys.executable, "-c", "from plait.cli.app import main; main()", "-C", str(top), *words]
     return subprocess.Popen(command, text=True, stderr=subprocess.PIPE, **said)  # type: ignore[call-overload, no-any-return]  # a test's own words
 
 
@@ -71,7 +71,7 @@ def test_a_terminal_that_knows_few_signs_gets_the_plan(top: Path) -> None:
 
 def test_an_interrupted_command_says_nothing_and_ends_so(top: Path) -> None:
     code = (
-        "import signal, os\nfrom plait import wiring\nfrom plait.cli.main import run\n"
+        "import signal, os\nfrom plait import wiring\nfrom plait.cli.app import run\n"
         "wiring.find_place = lambda where: os.kill(os.getpid(), signal.SIGINT)\n"
         f"raise SystemExit(run(['-C', {str(top)!r}, 'plan']))"
     )
@@ -108,7 +108,7 @@ def surprise(*_: object) -> None:
 def test_a_bug_is_told_in_two_lines(
     words: tuple[str, ...], top: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("plait.wiring.sources", "plait.cli.init"):
+    for module in ("plait.client.project_sources", "plait.cli.commands.init"):
         monkeypatch.setattr(f"{module}.find_place", surprise)
     answer = ask(capsys, top, *words)
     assert answer.code == 4

@@ -11,20 +11,21 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.support.cli_runner import Answer, ask
+from tests.support.journal_writer import SETTINGS, Scribe, plan
+from tests.support.terminal import Terminal
 
+from plait.client.project_sources import load_settings
+from plait.client.repository import find_worktrees_folder
 from plait.core.reports import AttemptExited, MergeDone, Outcome
 from plait.core.requests import Retry, Submit
 from plait.core.settings import Isolation
 from plait.core.status import Category
-from plait.kit import WorkspaceSetup
-from plait.site.refs import attempt_ref
-from plait.site.workspaces import GitWorkspaces
-from plait.testing.commands import Answer, ask
-from plait.testing.scribe import SETTINGS, Scribe, plan
-from plait.testing.terminal import Terminal
-from plait.wiring import INBOX_FILE, find_repo, open_project_inbox
-from plait.wiring.repository import find_worktrees_folder
-from plait.wiring.sources import load_settings
+from plait.git.location import find_repo
+from plait.git.refs import attempt_ref
+from plait.git.worktrees.workspaces import GitWorkspaces
+from plait.store.batch_inputs import WorkspaceSetup
+from plait.store.project_files import INBOX_FILE, open_project_inbox
 
 Say = Callable[..., Answer]
 

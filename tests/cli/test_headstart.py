@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from tests.support.temp_project__household import household
 
-from plait.cli import headstart
-from plait.cli.headstart import find_run_directory
-from plait.testing.household import household
-from plait.wiring import find_repo
+from plait.cli import prestart
+from plait.cli.prestart import find_run_directory
+from plait.git.location import find_repo
 
 
 @pytest.mark.parametrize(
@@ -49,11 +49,11 @@ def test_one_that_was_begun_is_given_once_and_only_for_its_place(
 ) -> None:
     with household(tmp_path / "household") as home, household(tmp_path / "other") as other:
         monkeypatch.chdir(home.top)
-        headstart.prestart_for_run(["run", "tasks"])
-        assert headstart.take_engine(find_repo(other.top)) is None
-        held = headstart.take_engine(home.place)
+        prestart.prestart_for_run(["run", "tasks"])
+        assert prestart.take_engine(find_repo(other.top)) is None
+        held = prestart.take_engine(home.place)
         assert held is not None
-        assert headstart.take_engine(home.place) is None
+        assert prestart.take_engine(home.place) is None
         held.discard()
 
 

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from plait.cli.init import init_command
-from plait.cli.init_ask import Prompt, make_prompt
-from plait.config.load import load_config
-from plait.config.model import Config
+from plait.cli.commands.init import init_command
+from plait.cli.commands.init__init_ask import Prompt, make_prompt
+from plait.config.config import Config
+from plait.config.loading__load import load_config
 from plait.core.errors import PlaitError, UserError, WorldError
 
 MAKEFILE = "test:\n\ttouch ran\n"

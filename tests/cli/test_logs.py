@@ -13,19 +13,19 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
+from tests.support.cli_runner import Answer, ask
+from tests.support.journal_writer import Scribe
+from tests.support.temp_project__household import Household, household
 
-from plait import wiring
-from plait.cli.logs_tell import format_size
+from plait.cli.commands.logs__logs_tell import format_size
+from plait.client.logs.attempt_output__neutral import AnsiStripper
 from plait.core.settings import Backoff
 from plait.core.status import Category
 from plait.core.task import Attempt, Step, Task
-from plait.front.reading.neutral import AnsiStripper
-from plait.kit import BatchInputs
-from plait.site.folder import StateFolder
-from plait.testing.commands import Answer, ask
-from plait.testing.household import Household, household
-from plait.testing.scribe import Scribe
-from plait.wiring import RepoLocation, find_repo
+from plait.git.location import RepoLocation, find_repo
+from plait.store import project_files
+from plait.store.batch_inputs import BatchInputs
+from plait.system.state_paths import StateFolder
 
 Say = Callable[..., Answer]
 
@@ -116,7 +116,7 @@ def test_of_a_tool_that_prints_objects_what_it_said_and_did_is_shown(
 ) -> None:
     scribe.submit("beef", Task("a", agent="claude"))
     scribe.exits("a")
-    wiring.save_batch_inputs(place, "beef", BatchInputs(str(place.top), (), ()), {})
+    project_files.save_batch_inputs(place, "beef", BatchInputs(str(place.top), (), ()), {})
     bash = {"type": "tool_use", "name": "Bash", "input": {"command": "make\x1b[2J test"}}
     last = "All is well.\n\n- one\n- two"
     said = [

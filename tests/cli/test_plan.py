@@ -12,8 +12,7 @@ import shlex
 from pathlib import Path
 
 import pytest
-
-from plait.testing.commands import Answer, ask
+from tests.support.cli_runner import Answer, ask
 
 SESSIONS = Path(__file__).parent / "sessions"
 

@@ -6,9 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-
-from plait.testing.commands import Answer, ask
-from plait.testing.yard import Yard, yard as make_yard
+from tests.support.cli_runner import Answer, ask
+from tests.support.temp_project import Yard, yard as make_yard
 
 
 @pytest.fixture

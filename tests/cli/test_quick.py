@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.support.journal_writer import Scribe
 
-from plait.cli.quick import StatusArguments, parse_status_arguments
-from plait.testing.scribe import Scribe
-from plait.wiring import find_repo
+from plait.cli.fast_path import StatusArguments, parse_status_arguments
+from plait.git.location import find_repo
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_both_ways_lead_to_the_same(words: str, tmp_path: Path) -> None:
 
 def test_the_quick_way_brings_no_parser(tmp_path: Path) -> None:
     code = (
-        "import os, sys; from plait.cli.quick import main\n"
+        "import os, sys; from plait.cli.fast_path import main\n"
         "os._exit = lambda code: print('typer' in sys.modules)\n"
         "main()"
     )

@@ -8,22 +8,22 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.support.cli_runner import ask
 
-from plait.agents.model import AgentSpec, Price
-from plait.cli.run_ask import describe_run
+from plait.agents.interface import AgentSpec, Price
+from plait.cli.commands.run_options__run_ask import describe_run
+from plait.client.planning.agent_assignment import assign_plan_agents
+from plait.client.planning.plan_preview import PlanPreview, load_plan_preview, measure_agent_capacity
+from plait.client.planning.submission_checks import find_open_batch, refuse_duplicates, resolve_isolation
 from plait.core.decisions import RequestGranted
 from plait.core.errors import UserError
 from plait.core.events import Record
-from plait.core.evolve import evolve
 from plait.core.plan import Plan
+from plait.core.reducers.dispatch import evolve
 from plait.core.requests import Submit
 from plait.core.settings import Isolation
 from plait.core.state import State
-from plait.front.planning.checks import resolve_isolation, find_open_batch, refuse_duplicates
-from plait.front.planning.outlook import PlanPreview, load_plan_preview, measure_agent_capacity
-from plait.front.planning.staff import assign_plan_agents
 from plait.sources.planning import PlanOptions
-from plait.testing.commands import ask
 
 PLAN = "# Plan\n\n## Phase 1: House\n\n- [ ] 1.1 Put up the walls\n- [ ] 1.2 Paint them\n"
 

@@ -19,9 +19,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.support.cli_runner import Answer, ask
+from tests.support.journal_writer import SETTINGS, Scribe, plan
+from tests.support.stub_engine import Clerks, clerks
 
-from plait.adapters.sqlite import open_inbox
-from plait.cli.status_branch import describe_branch as branch_lines_of, format_publication
+from plait.cli.commands.status__status_branch import describe_branch as branch_lines_of, format_publication
+from plait.client.next_step import NEXT_STEP_TEXTS
 from plait.core.decisions import PublishStarted
 from plait.core.reports import (
     AttemptAsked,
@@ -41,11 +44,9 @@ from plait.core.settings import Backoff, Budget, Isolation, Mode, Publish, Spend
 from plait.core.status import Category, Waiting
 from plait.core.task import Attempt, Need, NeedKind, Origin, Step, Task
 from plait.core.views import make_batch_view
-from plait.front.way import NEXT_STEP_TEXTS
-from plait.testing.clerk import Clerks, clerks
-from plait.testing.commands import Answer, ask
-from plait.testing.scribe import SETTINGS, Scribe, plan
-from plait.wiring import INBOX_FILE, JOURNAL_FILE, RepoLocation, find_repo
+from plait.git.location import RepoLocation, find_repo
+from plait.store.inbox import open_inbox
+from plait.store.project_files import INBOX_FILE, JOURNAL_FILE
 
 Say = Callable[..., Answer]
 
@@ -213,7 +214,7 @@ def plait(place: RepoLocation, *words: str) -> subprocess.Popen[str]:
 @pytest.mark.usefixtures("ended")
 def test_neither_rich_nor_markdown_nor_psutil_is_needed_to_tell(place: RepoLocation) -> None:
     code = (
-        "import sys; from plait.cli.main import run\n"
+        "import sys; from plait.cli.app import run\n"
         f"assert run(['-C', {str(place.top)!r}, 'status']) == 0\n"
         "print([name for name in ('rich', 'psutil', 'asyncio') if name in sys.modules], file=sys.stderr)"
     )

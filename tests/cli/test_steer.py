@@ -13,17 +13,19 @@ from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
+from tests.support.cli_runner import Answer, ask
+from tests.support.journal_writer import Scribe
+from tests.support.stub_engine import Clerks, clerks
 
-from plait.adapters.sqlite import open_inbox, open_journal_writer
+from plait.client.project_sources import read_past_batches
 from plait.core.reports import AttemptExited, Outcome
 from plait.core.requests import CancelTask, Feedback, Request, Retry, Stop
 from plait.core.settings import Backoff, Budget, Mode, Spend
 from plait.core.status import Category
-from plait.testing.clerk import Clerks, clerks
-from plait.testing.commands import Answer, ask
-from plait.testing.scribe import Scribe
-from plait.wiring import INBOX_FILE, JOURNAL_FILE, RepoLocation, find_repo, open_project_journal
-from plait.wiring.sources import read_past_batches
+from plait.git.location import RepoLocation, find_repo
+from plait.store.inbox import open_inbox
+from plait.store.journal_writer import open_journal_writer
+from plait.store.project_files import INBOX_FILE, JOURNAL_FILE, open_project_journal
 
 Say = Callable[..., Answer]
 
@@ -317,7 +319,7 @@ def test_accepted_is_not_performed(
     scribe: Scribe, place: RepoLocation, say: Say, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scribe.submit("beef", "a")
-    monkeypatch.setattr("plait.front.desk.ANSWER_TIMEOUT_SECONDS", 0.05)
+    monkeypatch.setattr("plait.client.session.ANSWER_TIMEOUT_SECONDS", 0.05)
     with closing(
         open_journal_writer(place.state / JOURNAL_FILE)
     ):  # somebody holds the lease, and says nothing

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from plait.adapters.token import TokenFiles, replace_token, read_or_create_token
-from plait.cli.token import token_command
+from plait.cli.commands.serve__token import token_command
+from plait.client.server_tokens import TokenFiles, read_or_create_token, replace_token
 from plait.core.errors import UserError, WorldError
-from plait.server.keys import Access, InvalidCode, create_authenticator
+from plait.server.auth import Access, InvalidCode, create_authenticator
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def test_two_users_have_two_tokens(tmp_path: Path) -> None:
 
 
 def test_all_who_ask_at_once_get_the_same_one(file: Path) -> None:
-    code = "import sys; from pathlib import Path; from plait.adapters.token import token; print(token(Path(sys.argv[1])))"
+    code = "import sys; from pathlib import Path; from plait.client.server_tokens import token; print(token(Path(sys.argv[1])))"
 
     def ask(_: int) -> str:
         words = [sys.executable, "-c", code, str(file)]

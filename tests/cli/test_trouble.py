@@ -6,9 +6,10 @@ import json
 import os
 from pathlib import Path
 
-from plait.adapters.trouble import HEALTH_FILE_BYTES, EngineHealthFile, read_health
-from plait.testing.household import household
-from plait.wiring import HEALTH_FILE, find_engine
+from tests.support.temp_project__household import household
+
+from plait.engine.daemon__trouble import HEALTH_FILE_BYTES, EngineHealthFile, read_health
+from plait.store.project_files import HEALTH_FILE, find_engine
 
 FULL = "the disk is full; agents run on, nothing new is begun. Free some space."
 

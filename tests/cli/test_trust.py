@@ -7,8 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
-from plait.testing.commands import Answer, Capture, ask
+from tests.support.cli_runner import Answer, Capture, ask
 
 TWO = '[run]\nverify = "make test"\ngate = "make check"\n'
 

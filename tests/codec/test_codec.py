@@ -7,16 +7,16 @@ import json
 import pytest
 from hypothesis import given, strategies as st
 
-from plait import codec
-from plait.codec import Json, NewerFormatError, UnreadableEventError
 from plait.core.decisions import AttemptStarted, Change, PublishStarted, RetryGranted, TaskEnded
 from plait.core.events import Event, Record
 from plait.core.plan import Plan
-from plait.core.reports import AttemptExited, ConflictPredicted, Outcome, CapacityChanged
+from plait.core.reports import AttemptExited, CapacityChanged, ConflictPredicted, Outcome
 from plait.core.requests import Pause, SaveSettings, Ship, Submit
 from plait.core.settings import Backoff, Budget, Publish, Settings, Spend
 from plait.core.status import Category, TaskStatus, Waiting
 from plait.core.task import Attempt, Need, NeedKind, Origin, Phase, Step, Task
+from plait.store import codec
+from plait.store.codec import Json, NewerFormatError, UnreadableEventError
 
 TASK = Task(
     "a",

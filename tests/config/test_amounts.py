@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from plait.config import amounts
+from plait.config import units
 from plait.core.settings import Budget
 
 
@@ -23,7 +23,7 @@ from plait.core.settings import Budget
     ],
 )
 def test_a_length_of_time_is_read(said: str, seconds: float) -> None:
-    assert amounts.parse_duration_setting(said) == seconds
+    assert units.parse_duration_setting(said) == seconds
 
 
 @pytest.mark.parametrize(
@@ -46,18 +46,18 @@ def test_a_length_of_time_is_read(said: str, seconds: float) -> None:
     ],
 )
 def test_what_is_not_wholly_understood_is_no_length_of_time(said: str) -> None:
-    assert amounts.parse_duration_setting(said) is None
+    assert units.parse_duration_setting(said) is None
 
 
 @given(st.integers(1, 10**9))
 def test_a_length_of_time_is_spelt_as_it_is_read(seconds: int) -> None:
-    spelt = amounts.format_duration_setting(float(seconds))
+    spelt = units.format_duration_setting(float(seconds))
     assert isinstance(spelt, str)
-    assert amounts.parse_duration_setting(spelt) == seconds
+    assert units.parse_duration_setting(spelt) == seconds
 
 
 def test_a_fraction_of_a_second_stays_a_number() -> None:
-    assert amounts.format_duration_setting(0.5) == 0.5
+    assert units.format_duration_setting(0.5) == 0.5
 
 
 @pytest.mark.parametrize(
@@ -74,23 +74,23 @@ def test_a_fraction_of_a_second_stays_a_number() -> None:
     ],
 )
 def test_a_size_is_read(said: str, size: int) -> None:
-    assert amounts.parse_size_setting(said) == size
+    assert units.parse_size_setting(said) == size
 
 
 @pytest.mark.parametrize(
     "said", ["", " ", "MB", "64 MB 1KB", "-1MB", "64MBit", "1e3", "0.3KB", "9" * 40, "64 parsecs"]
 )
 def test_what_is_not_wholly_understood_is_no_size(said: str) -> None:
-    assert amounts.parse_size_setting(said) is None
+    assert units.parse_size_setting(said) is None
 
 
 @given(st.integers(0, 2**49))
 def test_a_size_is_spelt_as_it_is_read(size: int) -> None:
-    assert amounts.parse_size_setting(amounts.format_size_setting(size)) == size
+    assert units.parse_size_setting(units.format_size_setting(size)) == size
 
 
 def test_a_size_is_spelt_in_the_greatest_unit_that_fits() -> None:
-    assert [amounts.format_size_setting(size) for size in (2**26, 2**30, 1000, 0)] == [
+    assert [units.format_size_setting(size) for size in (2**26, 2**30, 1000, 0)] == [
         "64MB",
         "1GB",
         "1000B",
@@ -114,7 +114,7 @@ def test_a_size_is_spelt_in_the_greatest_unit_that_fits() -> None:
     ],
 )
 def test_a_budget_is_read(said: str, budget: Budget) -> None:
-    assert amounts.parse_budget_setting(said) == budget
+    assert units.parse_budget_setting(said) == budget
 
 
 @pytest.mark.parametrize(
@@ -134,17 +134,17 @@ def test_a_budget_is_read(said: str, budget: Budget) -> None:
     ],
 )
 def test_what_is_not_wholly_understood_is_no_budget(said: str) -> None:
-    assert amounts.parse_budget_setting(said) is None
+    assert units.parse_budget_setting(said) is None
 
 
 @given(st.none() | st.integers(0, 10**15), st.none() | st.integers(0, 10**15))
 def test_a_budget_is_spelt_as_it_is_read(microusd: int | None, tokens: int | None) -> None:
     budget = Budget(microusd, tokens)
     if budget != Budget():
-        assert amounts.parse_budget_setting(amounts.format_budget_setting(budget)) == budget
+        assert units.parse_budget_setting(units.format_budget_setting(budget)) == budget
 
 
 @given(st.text(alphabet="0123456789.$ ,hmsdusdktok", max_size=30))
 def test_no_text_raises(said: str) -> None:
-    amounts.parse_duration_setting(said)
-    amounts.parse_budget_setting(said)
+    units.parse_duration_setting(said)
+    units.parse_budget_setting(said)

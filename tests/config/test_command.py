@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from plait.cli.config import config_command
-from plait.config.schema import KEYS
+from plait.cli.commands.config import config_command
+from plait.config.keys import KEYS
 from plait.core.errors import ConfigError, UserError
 
 TOML = r"""[run]
@@ -157,6 +157,6 @@ def test_warnings_do_not_mix_with_the_answer(
 
 def test_reading_the_module_loads_nothing_heavy() -> None:
     heavy = "{'rich', 'tomllib', 'platformdirs', 'msgspec', 'typer', 'json', 'markdown_it', 'yaml'}"
-    code = f"import sys, plait.cli.config, plait.config.template; print(sorted({heavy} & set(sys.modules)))"
+    code = f"import sys, plait.cli.commands.config, plait.config.reference__template; print(sorted({heavy} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

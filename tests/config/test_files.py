@@ -10,9 +10,9 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from plait.config.files import find_user_file
-from plait.config.load import load_config
-from plait.config.model import Config
+from plait.config.config import Config
+from plait.config.loading__files import find_user_file
+from plait.config.loading__load import load_config
 from plait.core.errors import ConfigError
 
 

@@ -7,23 +7,25 @@ from collections.abc import Mapping
 import pytest
 from hypothesis import given, strategies as st
 
-from plait.config import outside, toml
-from plait.config.document import ConfigDocument, read_document
+from plait.config import layers__outside, toml_file__toml
+from plait.config.config import Config, Layer, RepositoryCommand, ValueOrigin, find_repository_commands
+from plait.config.keys import KEYS_BY_VARIABLE
 from plait.config.layers import LayerValues, SettingsError, merge_layers
-from plait.config.model import RepositoryCommand, Config, ValueOrigin, Layer, find_repository_commands
-from plait.config.schema import KEYS_BY_VARIABLE
+from plait.config.loading import ConfigDocument, read_document
 from plait.core.plan import Severity
 from plait.core.settings import OnConflict
 from plait.core.task import Origin
 
 
 def user(text: str) -> LayerValues:
-    return read_document(ConfigDocument("config.toml", toml.parse_toml(text, "config.toml")), Layer.USER)
+    return read_document(
+        ConfigDocument("config.toml", toml_file__toml.parse_toml(text, "config.toml")), Layer.USER
+    )
 
 
 def repository(text: str, under: tuple[str, ...] = ()) -> LayerValues:
     return read_document(
-        ConfigDocument("plait.toml", toml.parse_toml(text, "plait.toml"), under), Layer.REPOSITORY
+        ConfigDocument("plait.toml", toml_file__toml.parse_toml(text, "plait.toml"), under), Layer.REPOSITORY
     )
 
 
@@ -36,9 +38,9 @@ def refused(*layers: LayerValues) -> list[str]:
 LAYERS: dict[Layer, tuple[LayerValues, str]] = {
     Layer.USER: (user("[run]\nretries = 11"), "config.toml:2"),
     Layer.REPOSITORY: (repository("\n[run]\nretries = 12"), "plait.toml:3"),
-    Layer.SAVED: (outside.read_saved({"retries": "13"}), "saved setting retries"),
-    Layer.ENVIRONMENT: (outside.read_environment({"PLAIT_RETRIES": "14"}), "PLAIT_RETRIES"),
-    Layer.FLAG: (outside.read_flags({"run.retries": "15"}), "--retries"),
+    Layer.SAVED: (layers__outside.read_saved({"retries": "13"}), "saved setting retries"),
+    Layer.ENVIRONMENT: (layers__outside.read_environment({"PLAIT_RETRIES": "14"}), "PLAIT_RETRIES"),
+    Layer.FLAG: (layers__outside.read_flags({"run.retries": "15"}), "--retries"),
 }
 
 
@@ -135,8 +137,8 @@ def test_what_is_wrong_is_told_with_the_way_out(text: str, line: int, message: s
 def test_all_errors_of_all_layers_are_told_at_once_in_the_order_of_the_lines() -> None:
     lines = refused(
         repository("[run]\nretries = 'x'\n[sources]\nwrite_back = 1\n[run.nope]\n[nothing]\n"),
-        outside.read_environment({"PLAIT_MODE": "fast"}),
-        outside.read_flags({"run.timeout": "soon"}),
+        layers__outside.read_environment({"PLAIT_MODE": "fast"}),
+        layers__outside.read_flags({"run.timeout": "soon"}),
     )
     assert [line.partition(": ")[0] for line in lines if not line.startswith(" ")] == [
         "plait.toml:2",
@@ -159,7 +161,9 @@ def test_a_value_of_any_depth_is_refused_like_any_other() -> None:
 
 
 def test_a_gate_where_nothing_is_merged_is_told_where_it_was_asked_for() -> None:
-    lines = refused(repository("[run]\ngate = 'make'"), outside.read_flags({"run.isolation": "in-place"}))
+    lines = refused(
+        repository("[run]\ngate = 'make'"), layers__outside.read_flags({"run.isolation": "in-place"})
+    )
     assert lines == [
         "--isolation: a gate runs on the merged result, and in-place batches merge nothing: use worktrees or drop the gate"
     ]
@@ -174,7 +178,7 @@ def test_saved_settings_are_json_by_the_names_of_the_page() -> None:
         "budget": "null",
         "agentLimits": '{"claude": 2}',
     }
-    config = merge_layers([user("[run]\nbudget = '1usd'"), outside.read_saved(saved)])
+    config = merge_layers([user("[run]\nbudget = '1usd'"), layers__outside.read_saved(saved)])
     assert config.engine.parallel_limit == 3
     assert config.run.max_parallel == "auto"
     assert config.run.on_conflict is OnConflict.REPAIR
@@ -185,17 +189,19 @@ def test_saved_settings_are_json_by_the_names_of_the_page() -> None:
 
 @pytest.mark.parametrize("text", ["", "{", "NaN", "'x'", "[" * 5000, "\ud800"])
 def test_a_saved_setting_that_is_no_json_is_refused_by_name(text: str) -> None:
-    assert refused(outside.read_saved({"retries": text}))[0] == "saved setting retries: this is not JSON"
+    assert (
+        refused(layers__outside.read_saved({"retries": text}))[0] == "saved setting retries: this is not JSON"
+    )
 
 
 def test_a_saved_setting_is_as_strict_as_a_file() -> None:
-    assert refused(outside.read_saved({"retries": '"3"'}))[0].startswith(
+    assert refused(layers__outside.read_saved({"retries": '"3"'}))[0].startswith(
         "saved setting retries: run.retries must be"
     )
 
 
 def test_a_saved_setting_of_another_version_is_only_a_warning() -> None:
-    config = merge_layers([outside.read_saved({"parallelLimits": "3"})])
+    config = merge_layers([layers__outside.read_saved({"parallelLimits": "3"})])
     [warning] = config.warnings
     assert (str(warning.at), warning.hint) == ("saved setting parallelLimits", "Did you mean parallelLimit?")
     assert config.engine.parallel_limit == 4
@@ -204,7 +210,7 @@ def test_a_saved_setting_of_another_version_is_only_a_warning() -> None:
 def test_an_empty_variable_says_nothing() -> None:
     assert (
         merge_layers(
-            [repository("[run]\nverify = 'v'"), outside.read_environment({"PLAIT_VERIFY": ""})]
+            [repository("[run]\nverify = 'v'"), layers__outside.read_environment({"PLAIT_VERIFY": ""})]
         ).run.verify
         == "v"
     )
@@ -212,7 +218,7 @@ def test_an_empty_variable_says_nothing() -> None:
 
 def test_a_variable_of_somebody_else_is_none_of_ours() -> None:
     config = merge_layers(
-        [outside.read_environment({"RETRIES": "9", "plait_retries": "9", "XPLAIT_RETRIES": "9"})]
+        [layers__outside.read_environment({"RETRIES": "9", "plait_retries": "9", "XPLAIT_RETRIES": "9"})]
     )
     assert (config.run.retries, config.warnings) == (2, ())
 
@@ -239,11 +245,11 @@ def test_a_variable_of_somebody_else_is_none_of_ours() -> None:
     ],
 )
 def test_variables_that_agents_and_plugins_are_given_pass_without_a_word(name: str) -> None:
-    assert merge_layers([outside.read_environment({f"PLAIT_{name}": "x"})]).warnings == ()
+    assert merge_layers([layers__outside.read_environment({f"PLAIT_{name}": "x"})]).warnings == ()
 
 
 def test_no_variable_that_an_attempt_is_given_is_a_setting_s() -> None:
-    assert not outside.ATTEMPT_VARIABLES & KEYS_BY_VARIABLE.keys()
+    assert not layers__outside.ATTEMPT_VARIABLES & KEYS_BY_VARIABLE.keys()
 
 
 @pytest.mark.parametrize(
@@ -255,7 +261,7 @@ def test_no_variable_that_an_attempt_is_given_is_a_setting_s() -> None:
     ],
 )
 def test_a_variable_with_a_slip_in_it_is_a_warning(name: str, meant: str) -> None:
-    [warning] = merge_layers([outside.read_environment({name: "3"})]).warnings
+    [warning] = merge_layers([layers__outside.read_environment({name: "3"})]).warnings
     assert (str(warning.at), warning.hint, warning.severity) == (
         name,
         f"Did you mean {meant}?",
@@ -271,7 +277,7 @@ def test_flags_come_as_texts_or_as_values_and_none_is_not_given() -> None:
         "run.agent": ["claude", "codex"],
         "run.verify": None,
     }
-    config = merge_layers([repository("[run]\nverify = 'v'"), outside.read_flags(given_flags)])
+    config = merge_layers([repository("[run]\nverify = 'v'"), layers__outside.read_flags(given_flags)])
     assert (config.run.max_parallel, config.run.stop_on_fail, config.run.retries) == ("auto", True, 0)
     assert (config.run.agent, config.run.verify) == (("claude", "codex"), "v")
 
@@ -286,14 +292,20 @@ TOOL = "[run]\nagent_command = 'tool'"
         ([repository(TOOL)], ("command",)),
         ([repository("[run]\nagent = 'claude'")], ("claude",)),
         (
-            [repository("[run]\nagent = 'claude'"), outside.read_flags({"run.agent_command": "tool"})],
+            [
+                repository("[run]\nagent = 'claude'"),
+                layers__outside.read_flags({"run.agent_command": "tool"}),
+            ],
             ("command",),
         ),
-        ([repository(TOOL), outside.read_flags({"run.agent": "claude"})], ("claude",)),
-        ([repository(TOOL), outside.read_flags({"run.agent": "command, shell"})], ("command", "shell")),
+        ([repository(TOOL), layers__outside.read_flags({"run.agent": "claude"})], ("claude",)),
+        (
+            [repository(TOOL), layers__outside.read_flags({"run.agent": "command, shell"})],
+            ("command", "shell"),
+        ),
         ([repository(f"{TOOL}\nagent = ['command', 'shell']")], ("command", "shell")),
-        ([repository(TOOL), outside.read_flags({"run.agent_command": ""})], ()),
-        ([repository(TOOL), outside.read_flags({"run.agent": ""})], ("command",)),
+        ([repository(TOOL), layers__outside.read_flags({"run.agent_command": ""})], ()),
+        ([repository(TOOL), layers__outside.read_flags({"run.agent": ""})], ("command",)),
     ],
 )
 def test_a_command_is_the_agent_unless_a_stronger_layer_names_others(
@@ -305,7 +317,9 @@ def test_a_command_is_the_agent_unless_a_stronger_layer_names_others(
 
 
 def test_a_command_and_other_agents_in_one_breath_contradict_each_other() -> None:
-    assert refused(outside.read_flags({"run.agent": "claude,codex", "run.agent_command": "tool"})) == [
+    assert refused(
+        layers__outside.read_flags({"run.agent": "claude,codex", "run.agent_command": "tool"})
+    ) == [
         "--agent-command: run.agent_command and run.agent (claude, codex) both say who works tasks that name no agent",
         "  Leave one of them out, or share the tasks: claude, codex, command.",
     ]
@@ -354,7 +368,7 @@ def test_what_a_person_said_or_what_runs_nothing_asks_for_no_trust() -> None:
     layers = [
         user("[run]\ngate = 'g'"),
         repository("[run]\nverify = 'v'\n[sources]\nformat = 'plan'"),
-        outside.read_flags({"run.verify": "mine"}),
+        layers__outside.read_flags({"run.verify": "mine"}),
     ]
     assert trusted(merge_layers(layers)) == []
     assert trusted(merge_layers([user("[run]\ngate = 'g'"), repository("[run]\ngate = ''")])) == []

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from plait.config.locate import KeyPath, locate_keys
+from plait.config.toml_file import KeyPath, locate_keys
 
 PLAIN_VALUES = [
     "1",

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from plait.cli.config import config_command, format_value, render_settings, config_json
+from plait.cli.commands.config import config_command, config_json, format_value, render_settings
+from plait.config.config import Config, Layer
 from plait.config.key import AnyKey
+from plait.config.keys import KEYS, KEYS_BY_NAME, list_table_keys
 from plait.config.layers import SettingsError
-from plait.config.load import load_config
-from plait.config.model import Config, Layer
-from plait.config.schema import KEYS_BY_NAME, KEYS, list_table_keys
+from plait.config.loading__load import load_config
 
 PRIVATE = [key for key in KEYS if key.user_only]
 SECRET = "hunter2-hunter2"

@@ -6,11 +6,7 @@ from dataclasses import fields, replace
 
 import pytest
 
-from plait.config.choices import PromptDeliveryChoice, WhenDone
-from plait.config.key import AnyKey
-from plait.config.kinds import InvalidValue
-from plait.config.layers import merge_layers
-from plait.config.model import (
+from plait.config.config import (
     AgentsConfig,
     EngineConfig,
     MergeConfig,
@@ -22,14 +18,12 @@ from plait.config.model import (
     WorkspaceConfig,
     choose_parallelism,
 )
-from plait.config.schema import (
-    KEYS_BY_FIELD,
-    KEYS_BY_NAME,
-    KEYS_BY_SAVED_NAME,
-    KEYS_BY_VARIABLE,
-    KEYS,
-    TABLES,
-)
+from plait.config.key import AnyKey
+from plait.config.key__choices import PromptDeliveryChoice, WhenDone
+from plait.config.keys import KEYS, KEYS_BY_FIELD, KEYS_BY_NAME, KEYS_BY_SAVED_NAME, KEYS_BY_VARIABLE, TABLES
+from plait.config.layers import merge_layers
+from plait.config.value_types import InvalidValue
+from plait.core.notifications__tiding import NotificationKind
 from plait.core.settings import (
     Budget,
     EngineSettings,
@@ -41,7 +35,6 @@ from plait.core.settings import (
     Settings,
     WriteBack,
 )
-from plait.core.tiding import NotificationKind
 
 each_key = pytest.mark.parametrize("key", KEYS, ids=lambda key: key.name)
 

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-from plait.testing.arena import Arena, arena as make
+from tests.support.contest_project import Arena, arena as make
 
 
 @pytest.fixture

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-
-from plait.testing.arena import AMBER, JUDGE, Arena
+from tests.support.contest_project import AMBER, JUDGE, Arena
 
 
 def test_the_smallest_change_wins_and_the_other_stays_as_a_branch(arena: Arena) -> None:
@@ -183,9 +182,7 @@ def test_a_contest_outlives_its_engine(arena: Arena) -> None:
         'echo up >>"$CONTENDERS/up"; until [ -e "$CONTENDERS/go" ]; do sleep 0.05; done; echo birch >a.txt',
     )
     arena.estate.begin()
-    front = arena.estate.start(
-        "run", "tasks", "--yes", "--contest", f"{AMBER},plait.testing.contenders:Birch"
-    )
+    front = arena.estate.start("run", "tasks", "--yes", "--contest", f"{AMBER},tests.support.contest_agents:Birch")
     arena.estate.until((arena.scripts / "up").exists)
     engine = arena.estate.state().engine
     assert engine is not None

@@ -7,14 +7,15 @@ from pathlib import Path
 from random import Random
 from subprocess import Popen
 
+from tests.support import batch_checks
+from tests.support.contest_project import AMBER, BIRCH, Arena
+from tests.support.engine_killer import Killer, go_on
+from tests.support.git_repository__oracle import Oracle
+
 from plait.core.reports import AttemptExited
 from plait.core.state import BatchState
 from plait.core.status import BatchStatus, Category, TaskStatus
 from plait.core.task import Step
-from plait.testing import proof
-from plait.testing.arena import AMBER, BIRCH, Arena
-from plait.testing.killing import Killer, go_on
-from plait.testing.oracle import Oracle
 
 KILLS = 10
 TASKS = ("a", "b", "c")
@@ -64,9 +65,9 @@ def _over(arena: Arena) -> bool:
 
 def _check(arena: Arena, told: Path, oracle: Oracle) -> None:
     estate = arena.estate
-    records, batch = proof.records(estate), estate.batch()
-    proof.prove_laws(estate, records)
-    proof.prove_merges(records, batch.base, oracle)
+    records, batch = batch_checks.records(estate), estate.batch()
+    batch_checks.prove_laws(estate, records)
+    batch_checks.prove_merges(records, batch.base, oracle)
     assert batch.ended is BatchStatus.COMPLETED, (batch.reason, _reasons(batch))
     assert {task.status for task in batch.tasks} == {TaskStatus.DONE}
     assert sorted(entry.change.task for entry in batch.merges) == sorted(TASKS)

@@ -10,27 +10,27 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from tests.support.contest_agents import FOLDER
+from tests.support.contest_project import JUDGE
+from tests.support.git_repository import Repository, put
 
-from plait.agents.model import AgentSpec, AttemptContext, Price
-from plait.agents.table import load_agent
-from plait.agents.tools.referee import (
-    REFEREE_SPEC_FILE,
+from plait.agents.drivers.referee import (
     REFEREE_MODULE,
     REFEREE_RESULT_FILE,
+    REFEREE_SPEC_FILE,
     Referee,
-    read_judge_spec,
     build_referee_spec,
+    read_judge_spec,
 )
+from plait.agents.interface import AgentSpec, AttemptContext, Price
+from plait.agents.table import load_agent
 from plait.core.contest import REFEREE
 from plait.core.decisions import Candidate
 from plait.core.errors import ConfigError
 from plait.core.reports import Outcome
 from plait.core.status import Category
 from plait.core.task import Attempt, Step, Task
-from plait.site.referee.verdict import parse_order, build_question
-from plait.testing.arena import JUDGE
-from plait.testing.contenders import FOLDER
-from plait.testing.repositories import Repository, put
+from plait.runtime.contest_referee.judge__verdict import build_question, parse_order
 
 
 class Pit:

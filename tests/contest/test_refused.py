@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-
-from plait.testing.arena import AMBER, BIRCH, JUDGE, Arena
+from tests.support.contest_project import AMBER, BIRCH, JUDGE, Arena
 
 
 @pytest.mark.parametrize(

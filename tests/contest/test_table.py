@@ -9,10 +9,10 @@ from rich.console import Console
 
 from plait.cli import contest_table
 from plait.cli.contest_table import add_contest_table
-from plait.cli.say import Page
+from plait.cli.output import Page
+from plait.client.contest_results import ContestView, EntrantView
 from plait.core.settings import Spend
 from plait.core.status import TaskStatus
-from plait.front.contests import ContestView, EntrantView
 
 WON = EntrantView("login@codex", "codex", TaskStatus.DONE, "won", 372.0, Spend(0, 40_800), (2, 48, 3))
 LOST = EntrantView(

@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.local_executor import local_scene
 
-from plait.site import processes, psprocesses, scope
+from plait.runtime import cgroup
+from plait.system import processes, psutil_processes
 from plait.testing.contracts.executor import ExecutorContract
-from plait.testing.local import local_scene
-from plait.testing.scene import Scene
+from plait.testing.contracts.executor__scene import Scene
 
 
 class TestLocalExecutor(ExecutorContract):
@@ -22,7 +23,7 @@ class TestLocalExecutor(ExecutorContract):
 class TestWithoutScopes(TestLocalExecutor):
     @pytest.fixture(autouse=True)
     def _no_scopes(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(scope, "parent_cgroup", lambda: "")
+        monkeypatch.setattr(cgroup, "parent_cgroup", lambda: "")
 
 
 class TestWithoutDescriptorsOfProcesses(TestWithoutScopes):
@@ -50,4 +51,4 @@ class TestWithoutProc(TestWithoutDescriptorsOfProcesses):
     @pytest.fixture(autouse=True)
     def _no_proc(self, monkeypatch: pytest.MonkeyPatch) -> None:
         for name in ("boot", "every", "footprint", "look", "now", "words"):
-            monkeypatch.setattr(processes, name, getattr(psprocesses, name))
+            monkeypatch.setattr(processes, name, getattr(psutil_processes, name))

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from plait.adapters.memory import MemoryInbox
-from plait.adapters.sqlite import SqliteInbox, open_inbox
-from plait.ports import Inbox
+from plait.store.inbox import SqliteInbox, open_inbox
+from plait.store.interfaces import Inbox
+from plait.store.memory import MemoryInbox
 from plait.testing.contracts.inbox import Again, FreshInbox, InboxContract
 
 

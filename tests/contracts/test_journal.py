@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from plait.adapters.memory import MemoryJournal
-from plait.adapters.sqlite import SqliteJournal, SqliteJournalReader, open_journal_reader, open_journal_writer
-from plait.ports import Journal, JournalReader
+from plait.store.interfaces import Journal, JournalReader
+from plait.store.journal_reader import SqliteJournalReader, open_journal_reader
+from plait.store.journal_writer import SqliteJournal, open_journal_writer
+from plait.store.memory import MemoryJournal
 from plait.testing.contracts.journal import Fresh, JournalContract, ReaderOf
 
 

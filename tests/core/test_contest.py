@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plait.core.agenda.answer_submit import why_not_submit
-from plait.core.contest import REFEREE, Contest, find_duplicate_id, expand_contest
+from plait.core.contest import REFEREE, Contest, expand_contest, find_duplicate_id
 from plait.core.decisions import (
     AttemptStarted,
     BatchEnded,
@@ -18,6 +17,7 @@ from plait.core.graph import build_checked_plan
 from plait.core.plan import Plan
 from plait.core.reports import MergeFailed
 from plait.core.requests import CancelTask, Drop, Feedback, Retry, Submit
+from plait.core.scheduler.request_answers__answer_submit import why_not_submit
 from plait.core.settings import Backoff, Budget, Isolation, Mode, OnConflict, Settings, Spend
 from plait.core.state import State
 from plait.core.status import BatchStatus, Category

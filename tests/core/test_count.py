@@ -6,12 +6,12 @@ from collections import Counter
 
 import pytest
 
-from plait.core.count import count_statuses
-from plait.core.evolve import evolve
 from plait.core.explain import explain_status
+from plait.core.reducers.dispatch import evolve
 from plait.core.state import BatchState, State
-from plait.testing.run import run
-from plait.testing.scenario import stormy
+from plait.core.views__count import count_statuses
+from plait.testing.simulator.engine__run import run
+from plait.testing.simulator.scenario import stormy
 
 
 def one_by_one(state: State, batch: BatchState) -> Counter[str]:

@@ -7,20 +7,20 @@ import typing
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from plait import codec
 from plait.core import decisions, reports, requests
-from plait.core.agenda.rules import list_due
 from plait.core.events import Event, Record
-from plait.core.evolve import HANDLERS, evolve
-from plait.core.fork import copy_state
 from plait.core.plan import Plan
+from plait.core.reducers.dispatch import HANDLERS, evolve
 from plait.core.requests import Submit
+from plait.core.scheduler.rules import list_due
 from plait.core.settings import EngineSettings, Settings
 from plait.core.state import State
+from plait.core.state__fork import copy_state
 from plait.core.status import Category
 from plait.core.task import Attempt, Phase, Step, Task
 from plait.core.views import make_batch_view
-from plait.testing.recount import differences
+from plait.store import codec
+from plait.testing.index_check import differences
 from plait.testing.script import Script, needs
 
 IDS = st.sampled_from(["a", "b", "c", "b1", "b2", "zz", "one", "r1", "r2", "r3", "shell"])

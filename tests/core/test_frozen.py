@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import pytest
 
-from plait.core.frozen import dataclass
+from plait.core.fast_dataclass import dataclass
 from plait.core.task import Attempt, Need, Step, Task
 
 

@@ -6,7 +6,8 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, strategies as st
 
-from plait.core.graph import PlanCheck, UnknownNeeds, build_checked_plan
+from plait.core.dependencies import UnknownNeeds
+from plait.core.graph import PlanCheck, build_checked_plan
 from plait.core.plan import Plan, Severity
 from plait.core.task import Need, NeedKind, Origin, Task
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from plait.core.late import pattern
+from plait.core.lazy_pattern import pattern
 
 
 def test_it_finds_what_a_compiled_one_finds() -> None:

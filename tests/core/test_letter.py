@@ -7,11 +7,17 @@ from hypothesis import example, given, strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from plait.core.letter import MAX_BODY_BYTES, TaskDetail, write_body, write_pull_request, write_title
+from plait.core.pull_request_text import (
+    MAX_BODY_BYTES,
+    TaskDetail,
+    write_body,
+    write_pull_request,
+    write_title,
+)
+from plait.core.requests__wording import MAX_OVERRIDE_TITLE_CHARS, PullRequestOverride, check_title
 from plait.core.settings import NO_SPEND, Mode, Settings, Spend
 from plait.core.status import BatchStatus, TaskStatus
 from plait.core.views import BatchView, Progress, TaskView
-from plait.core.wording import MAX_OVERRIDE_TITLE_CHARS, PullRequestOverride, check_title
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 ZERO = "\u200b"

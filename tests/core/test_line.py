@@ -12,12 +12,12 @@ from plait.core.decisions import (
     TaskEnded,
 )
 from plait.core.reports import (
-    RebuildConflict,
     GateDone,
     GateLost,
-    MergedTask,
     MergeDone,
+    MergedTask,
     MergeFailed,
+    RebuildConflict,
     RebuildDone,
     RebuildFailed,
 )

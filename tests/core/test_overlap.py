@@ -7,8 +7,8 @@ from itertools import combinations, product
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
+from plait.core.file_locks__overlap import find_file_locks, normalize_touch
 from plait.core.globs import is_glob, parse_glob
-from plait.core.overlap import normalize_touch, find_file_locks
 
 NAMES = ("a", "b", "ab", "c")
 UNIVERSE = ["/".join(names) for depth in range(1, 6) for names in product(NAMES, repeat=depth)]

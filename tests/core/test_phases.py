@@ -5,7 +5,8 @@ from random import Random
 import pytest
 from hypothesis import given, strategies as st
 
-from plait.core.graph import PlanCheck, UnknownNeeds, build_checked_plan
+from plait.core.dependencies import UnknownNeeds
+from plait.core.graph import PlanCheck, build_checked_plan
 from plait.core.phases import is_held_by_phase
 from plait.core.plan import Plan
 from plait.core.settings import Settings

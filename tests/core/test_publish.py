@@ -8,10 +8,10 @@ import pytest
 
 from plait.core.decisions import BatchEnded, Decision, PublishStarted, RequestGranted, RequestRefused
 from plait.core.estimate import forecast_batch
-from plait.core.needed import is_engine_needed
-from plait.core.probe import list_outstanding
 from plait.core.reports import MergeDone, PublishDone, PublishFailed
 from plait.core.requests import CancelBatch, ChangeSettings, Drop, Pause, Request, Resume, Retry, Ship, Stop
+from plait.core.scheduler.rules__needed import is_engine_needed
+from plait.core.scheduler.rules__probe import list_outstanding
 from plait.core.settings import Isolation, Publish, Settings
 from plait.core.status import BatchStatus, Category, TaskStatus
 from plait.core.views import make_batch_view

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from plait.core.ready import QueueEntry, QueueKey, StartQueue
+from plait.core.start_queue import QueueEntry, QueueKey, StartQueue
 
 TOKENS = st.lists(st.sampled_from("abcd"), unique=True, max_size=3).map(tuple)
 LANES = st.sampled_from([("batch", ("x",), False), ("batch", ("x",), True), ("other", ("x", "y"), False)])

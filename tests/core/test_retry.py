@@ -13,7 +13,6 @@ from plait.core.decisions import (
     RetryGranted,
     TaskEnded,
 )
-from plait.core.policy import YIELD_SECONDS, MAX_SUSPECT_REFUSALS
 from plait.core.reports import (
     AttemptActive,
     AttemptAsked,
@@ -27,6 +26,7 @@ from plait.core.reports import (
     RateLimited,
 )
 from plait.core.requests import ChangeSettings, Feedback, Unpause
+from plait.core.retry_policy import MAX_SUSPECT_REFUSALS, YIELD_SECONDS
 from plait.core.settings import Backoff, Budget, Order, Settings, Spend
 from plait.core.status import Category, EndWhy
 from plait.core.task import Attempt, Step, Task

@@ -8,25 +8,25 @@ from itertools import groupby
 import pytest
 from hypothesis import given, strategies as st
 
-from plait.core.reports import CapacityChanged
-from plait.core.requests import Pause
-from plait.core.room import (
+from plait.core.capacity import (
     GIB,
     MIB,
     NO_BOUND,
     Demand,
-    measure_demand,
     estimate_footprint,
-    reserved_memory,
-    memory_capacity,
-    shared_capacity,
-    format_binary_size,
     find_capacity_change,
+    format_binary_size,
+    measure_demand,
+    memory_capacity,
+    reserved_memory,
+    shared_capacity,
 )
+from plait.core.reports import CapacityChanged
+from plait.core.requests import Pause
 from plait.core.settings import Settings
 from plait.core.status import Category, Waiting
 from plait.core.task import Task
-from plait.ports import MachineReadings
+from plait.store.interfaces import MachineReadings
 from plait.testing.script import BATCH, Script
 
 FAIR = MachineReadings(

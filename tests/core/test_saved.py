@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plait.core import saved
+from plait.core import settings__saved
 from plait.core.decisions import RequestGranted, RequestRefused
 from plait.core.requests import SaveSettings
 from plait.testing.script import Script
@@ -65,7 +65,12 @@ def test_what_no_setting_is_like_is_refused_and_nothing_of_it_saved(
 
 def test_there_are_only_so_many() -> None:
     script = Script("a")
-    assert answered(script, *((f"s{number}", "1") for number in range(saved.MAX_SAVED_SETTINGS))) == ""
-    assert save(script, one_more="1") == f"no more than {saved.MAX_SAVED_SETTINGS} settings can be saved"
+    assert (
+        answered(script, *((f"s{number}", "1") for number in range(settings__saved.MAX_SAVED_SETTINGS))) == ""
+    )
+    assert (
+        save(script, one_more="1")
+        == f"no more than {settings__saved.MAX_SAVED_SETTINGS} settings can be saved"
+    )
     assert save(script, s0=None, one_more="1") == ""
-    assert len(script.state.saved) == saved.MAX_SAVED_SETTINGS
+    assert len(script.state.saved) == settings__saved.MAX_SAVED_SETTINGS

@@ -5,9 +5,9 @@ from itertools import pairwise
 from hypothesis import given, strategies as st
 
 from plait.core.graph import build_checked_plan
+from plait.core.graph__shape import find_critical_path, find_file_conflicts, group_waves, list_edges
 from plait.core.phases import is_held_by_phase
 from plait.core.plan import Conflict, Plan
-from plait.core.shape import find_file_conflicts, find_critical_path, list_edges, group_waves
 from plait.core.task import Need, NeedKind, Origin, Phase, Task
 
 

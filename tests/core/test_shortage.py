@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from plait.core.room import GIB, MIB, describe_shortage
-from plait.ports import MachineReadings
+from plait.core.capacity import GIB, MIB, describe_shortage
+from plait.store.interfaces import MachineReadings
 
 FAIR = MachineReadings(
     memory=16 * GIB,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from plait.core.agenda.choose import estimate_reserve
 from plait.core.decisions import AnswerAwaited, AttemptStarted
 from plait.core.requests import ChangeSettings, Feedback, Retry
+from plait.core.scheduler.selection import estimate_reserve
 from plait.core.settings import Backoff, Budget, Settings, Spend
 from plait.core.status import Category
 from plait.core.task import Task

@@ -11,9 +11,18 @@ import pytest
 from plait.core.contest import Contest, expand_contest
 from plait.core.decisions import AttemptStarted, BatchEnded, BatchPaused, BatchUnpaused, BreakerOpened
 from plait.core.events import Record
-from plait.core.evolve import evolve
 from plait.core.explain import explain_status
 from plait.core.graph import build_checked_plan
+from plait.core.notifications import NOTIFYING_EVENTS, NotificationBuilder, find_notifications
+from plait.core.notifications__tiding import Notification, NotificationKind, to_plain_line
+from plait.core.notifications__tidings_words import (
+    MAX_BUNDLE_LINES,
+    MAX_TASKS_NAMED,
+    bundle_notifications,
+    group_by_kind,
+    round_duration,
+)
+from plait.core.reducers.dispatch import evolve
 from plait.core.reports import AttemptActive, AttemptAsked, PublishFailed, RateLimited
 from plait.core.requests import (
     Approve,
@@ -31,18 +40,9 @@ from plait.core.settings import Budget, Isolation, Mode, Publish, Settings, Spen
 from plait.core.state import BatchState, State
 from plait.core.status import BatchStatus, Category, PauseCause, Waiting
 from plait.core.task import Task
-from plait.core.tiding import Notification, NotificationKind, to_plain_line
-from plait.core.tidings import NOTIFYING_EVENTS, NotificationBuilder, find_notifications
-from plait.core.tidings_words import (
-    MAX_TASKS_NAMED,
-    MAX_BUNDLE_LINES,
-    group_by_kind,
-    round_duration,
-    bundle_notifications,
-)
-from plait.testing.run import run
-from plait.testing.scenario import stormy
 from plait.testing.script import BATCH, Script, needs
+from plait.testing.simulator.engine__run import run
+from plait.testing.simulator.scenario import stormy
 
 K = NotificationKind
 ALONE = Settings(isolation=Isolation.IN_PLACE, retries=0)

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from plait.client.next_step import suggest_next_step
 from plait.core.decisions import AttemptStarted, Change, Decision, MergeStarted
-from plait.core.policy import MAX_LOST_ATTEMPTS, MAX_MERGE_TRIES
 from plait.core.reports import (
     AttemptLost,
     AttemptSession,
-    RebuildConflict,
     MergeDone,
     MergeFailed,
+    RebuildConflict,
     RebuildDone,
 )
 from plait.core.requests import Drop, Feedback, Retry
+from plait.core.retry_policy import MAX_LOST_ATTEMPTS, MAX_MERGE_TRIES
 from plait.core.settings import Backoff, Mode, OnConflict, Order, Settings
 from plait.core.status import Category
 from plait.core.task import Attempt, Need, Step, Task
-from plait.front.way import suggest_next_step
 from plait.testing.script import BATCH, Script, needs, started
 
 QUICK = Settings(verify="make", backoff=Backoff(1, jitter=0))

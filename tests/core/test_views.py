@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plait.core.reports import GateLost, CapacityChanged
+from plait.core.reports import CapacityChanged, GateLost
 from plait.core.requests import CancelBatch, Drop, Feedback, Pause
 from plait.core.settings import Isolation, Mode, Settings, Spend
 from plait.core.status import BatchStatus, Category, TaskStatus, Waiting

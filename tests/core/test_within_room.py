@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from plait.core.explain import explain_status
-from plait.core.reports import EngineTaken, CapacityChanged
+from plait.core.reports import CapacityChanged, EngineTaken
 from plait.core.requests import ChangeEngineSettings
 from plait.core.settings import EngineSettings, Order, Settings
 from plait.core.status import Waiting

@@ -14,13 +14,14 @@ from random import Random
 
 import pytest
 
-from plait.adapters.sqlite import SqliteJournal, SqliteJournalReader, open_journal_reader, open_journal_writer
-from plait.adapters.sqlite.wal import FRAME_SIZE, HEADER_SIZE, scan_wal
 from plait.core.decisions import TaskEnded
 from plait.core.events import Record
 from plait.core.reports import EngineTaken
 from plait.core.status import TaskStatus
-from plait.ports import JournalCorruptError, JournalNewerError
+from plait.store.interfaces import JournalCorruptError, JournalNewerError
+from plait.store.journal_reader import SqliteJournalReader, open_journal_reader
+from plait.store.journal_writer import SqliteJournal, open_journal_writer
+from plait.store.wal import FRAME_SIZE, HEADER_SIZE, scan_wal
 
 DB, WAL = "journal.db", "journal.db-wal"
 PARTS = 4

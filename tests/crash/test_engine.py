@@ -13,15 +13,15 @@ from random import Random
 from subprocess import Popen
 
 import pytest
+from tests.support.temp_project__household import Household, household
 
-from plait.adapters.sqlite import open_inbox
 from plait.core.decisions import AttemptStarted, BatchEnded, TaskEnded
 from plait.core.reports import AttemptExited, AttemptLost, EngineTaken
 from plait.core.requests import Submit
 from plait.core.status import TaskStatus
-from plait.testing.audit import Auditor
-from plait.testing.household import Household, household
-from plait.wiring import INBOX_FILE
+from plait.store.inbox import open_inbox
+from plait.store.project_files import INBOX_FILE
+from plait.testing.laws.auditor import Auditor
 
 LAYERS, WIDTH = 6, 5
 # A task tells that it begins and that it ends, in one write each, and takes a moment in between.

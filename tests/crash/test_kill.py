@@ -11,8 +11,10 @@ from time import perf_counter
 
 import pytest
 
-from plait.adapters.sqlite import lock, open_journal_reader, open_journal_writer
-from plait.testing.contracts.samples import records
+from plait.store import journal_lock
+from plait.store.journal_reader import open_journal_reader
+from plait.store.journal_writer import open_journal_writer
+from plait.testing.contracts.sample_records__samples import records
 
 CHILD = Path(__file__).parents[1] / "journal" / "child.py"
 
@@ -39,7 +41,7 @@ def test_a_killed_writer_loses_nothing(tmp_path: Path, *, long: bool) -> None:
         for _ in range(chance.randrange(1, 40)):
             acknowledged = int(process.stdout.readline())
         acknowledged = max([acknowledged, *kill(process)])
-        assert not lock.is_locked(path)
+        assert not journal_lock.is_locked(path)
         # Sometimes a reader is the first to come by, sometimes the next writer.
         if round_ % 2:
             with closing(open_journal_reader(path)) as reader:

@@ -9,17 +9,18 @@ from random import Random
 from subprocess import Popen
 
 import pytest
+from tests.support import batch_checks
+from tests.support.engine_killer import Killer
+from tests.support.git_repository__oracle import Oracle
+from tests.support.random_agent__handiwork import signature
+from tests.support.temp_project import PATIENCE
+from tests.support.temp_project__estate import Estate, estate as make
 
-from plait.adapters.sqlite import open_inbox
 from plait.core.state import BatchState
 from plait.core.status import TaskStatus
-from plait.testing import proof
-from plait.testing.estate import Estate, estate as make
-from plait.testing.handiwork import signature
-from plait.testing.killing import Killer
-from plait.testing.oracle import Oracle
-from plait.testing.yard import PATIENCE
-from plait.wiring import INBOX_FILE, find_repo
+from plait.git.location import find_repo
+from plait.store.inbox import open_inbox
+from plait.store.project_files import INBOX_FILE
 
 LAYERS, WIDTH = 3, 4
 MOST = 8  # kills in one batch: then it is left to come to its end
@@ -78,9 +79,9 @@ def test_kills_at_random_instants(estate: Estate, tmp_path: Path, *, long: bool)
         _check(estate, oracle, batches)
         assert estate.own() == before
         if not late:
-            proof.prove_tidy(estate)
+            batch_checks.prove_tidy(estate)
     assert estate.plait("gc", "--yes").code == 0
-    proof.prove_tidy(estate)
+    batch_checks.prove_tidy(estate)
     print(f"{killer.count} kills, {killer.engines} of engines, {len(batches)} batches")  # noqa: T201
 
 
@@ -156,17 +157,17 @@ def _pending(estate: Estate) -> bool:
 
 
 def _check(estate: Estate, oracle: Oracle, batches: Mapping[str, Kinds]) -> None:
-    told = proof.records(estate)  # the chain of checksums holds, or this raises
-    proof.prove_laws(estate, told)
+    told = batch_checks.records(estate)  # the chain of checksums holds, or this raises
+    batch_checks.prove_laws(estate, told)
     batch = _newest(estate)
     kinds = batches[batch.id]
     _check_statuses(batch, kinds)
-    proof.prove_merges(
+    batch_checks.prove_merges(
         [record for record in told if getattr(record.event, "batch", "") == batch.id], batch.base, oracle
     )
-    proof.prove_branch(estate, batch, oracle)
-    proof.prove_kept(estate, told, _told(estate))
-    proof.prove_signed(
+    batch_checks.prove_branch(estate, batch, oracle)
+    batch_checks.prove_kept(estate, told, _told(estate))
+    batch_checks.prove_signed(
         estate,
         [task.last_write.name for task in batch.tasks if task.last_write and kinds[task.task.id] != "idle"],
     )

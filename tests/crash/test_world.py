@@ -13,12 +13,12 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from tests.support.temp_project__household import Household, household
 
 from plait.core.decisions import RetryGranted
 from plait.core.reports import AttemptExited, AttemptLaunched, AttemptLost
 from plait.core.status import Category
-from plait.site.folder import StateFolder
-from plait.testing.household import Household, household
+from plait.system.state_paths import StateFolder
 
 RUN = ("run", "tasks", "--yes", "--isolation", "in-place")
 WAIT = "until [ -e go ]; do sleep 0.02; done\n"

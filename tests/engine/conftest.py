@@ -1,4 +1,4 @@
-"""An engine in this process, with real attempts: what it is put together from is what `plait.process` uses, but for the
+"""An engine in this process, with real attempts: what it is put together from is what `plait.engine` uses, but for the
 journal and the inbox, which are in memory, and the wall clock, which the test may set.
 """
 
@@ -12,8 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from plait.adapters import kits
-from plait.adapters.memory import MemoryInbox, MemoryJournal
 from plait.config.layers import merge_layers
 from plait.core.graph import build_checked_plan
 from plait.core.requests import ChangeEngineSettings, Request, Submit
@@ -21,14 +19,16 @@ from plait.core.settings import EngineSettings, Isolation, Settings
 from plait.core.state import BatchState
 from plait.core.status import TaskStatus
 from plait.core.task import Task
+from plait.engine.app import build_dependencies
+from plait.engine.capacity_reporter import CapacityReporter
 from plait.engine.loop import Engine
-from plait.engine.machine import CapacityReporter
 from plait.engine.reactor import SelectReactor
-from plait.kit import BatchInputs
-from plait.ports import Journal, MachineReadings
-from plait.site.folder import StateFolder
-from plait.wiring import RepoLocation
-from plait.wiring.engine import build_dependencies
+from plait.git.location import RepoLocation
+from plait.store import batch_files
+from plait.store.batch_inputs import BatchInputs
+from plait.store.interfaces import Journal, MachineReadings
+from plait.store.memory import MemoryInbox, MemoryJournal
+from plait.system.state_paths import StateFolder
 
 PLACE = Settings(agents=("shell",), isolation=Isolation.IN_PLACE)
 
@@ -51,7 +51,9 @@ class House:
     def submit(self, *tasks: Task, batch: str = "b", settings: Settings = PLACE) -> None:
         plan = build_checked_plan(tasks).plan
         assert plan
-        kits.write_batch_files(self.folder, batch, BatchInputs(str(self.place.top), tasks), dict(os.environ))
+        batch_files.write_batch_files(
+            self.folder, batch, BatchInputs(str(self.place.top), tasks), dict(os.environ)
+        )
         self.ask(Submit(f"submit-{batch}", batch, plan.without_texts(), settings))
 
     def ask(self, request: Request) -> None:

@@ -8,19 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from plait.adapters.integrator import GitBranchMerger
-from plait.core.drive import decide_due, fold_incoming
 from plait.core.graph import build_checked_plan
 from plait.core.reports import ConflictCleared, ConflictPredicted, Report
 from plait.core.requests import Submit
+from plait.core.scheduler.rules__drive import decide_due, fold_incoming
 from plait.core.settings import Settings
 from plait.core.state import State
 from plait.core.task import Task
-from plait.engine.foresight import CHECK_SECONDS, ConflictPredictor
-from plait.engine.hands import WorkerPool
+from plait.engine.conflict_prediction import CHECK_SECONDS, ConflictPredictor
 from plait.engine.reactor import SelectReactor
-from plait.kit import BatchInputs, WorkspaceSetup
-from plait.site.workspaces import GitWorkspaces
+from plait.engine.worker_pool import WorkerPool
+from plait.git.merge.branch_merger import GitBranchMerger
+from plait.git.worktrees.workspaces import GitWorkspaces
+from plait.store.batch_inputs import BatchInputs, WorkspaceSetup
 
 LONG = 30.0
 

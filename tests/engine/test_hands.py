@@ -8,8 +8,8 @@ from functools import partial
 
 import pytest
 
-from plait.engine.hands import WorkerPool
 from plait.engine.reactor import SelectReactor
+from plait.engine.worker_pool import WorkerPool
 
 LONG = 10.0
 

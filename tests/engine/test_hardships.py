@@ -12,18 +12,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.support.temp_project__household import household
 
-from plait.adapters import kits
-from plait.agents.model import AttemptContext, Command
-from plait.agents.shell import ShellAgent
+from plait.agents.drivers.shell import ShellAgent
+from plait.agents.interface import AttemptContext, Command
 from plait.core.reports import AttemptLaunched
 from plait.core.requests import CancelTask, Retry
 from plait.core.settings import Backoff, Isolation, Settings
 from plait.core.status import TaskStatus
 from plait.core.task import Attempt, Step, Task
-from plait.site import processes
-from plait.testing.household import household
-from plait.wiring import DOORBELL_FIFO
+from plait.store import batch_files
+from plait.store.project_files import DOORBELL_FIFO
+from plait.system import psutil_processes
 
 if TYPE_CHECKING:
     from tests.engine.conftest import House
@@ -68,7 +68,7 @@ def test_an_attempt_whose_claim_cant_be_read_is_ended_all_the_same(house: House)
     second = house.engine()
     assert second.until(second.ended)
     assert second.statuses() == {"one": TaskStatus.CANCELLED}
-    assert processes.read_process(_launched(house)[0].pid or 0) is None
+    assert psutil_processes.read_process(_launched(house)[0].pid or 0) is None
 
 
 def test_processes_that_cant_be_seen_do_not_end_the_engine(
@@ -82,7 +82,7 @@ def test_processes_that_cant_be_seen_do_not_end_the_engine(
         raise OSError(24, "Too many open files")
 
     with monkeypatch.context() as here:
-        here.setattr("plait.adapters.local.census.processes.every", too_many)
+        here.setattr("plait.runtime.process_tree.processes.every", too_many)
         tenure.parts.capacity._memory_checked_at = -100.0  # it is time to weigh
         assert tenure.until(lambda: tenure.parts.capacity._memory_checked_at > 0)
     (house.place.top / "go").touch()
@@ -107,7 +107,7 @@ def test_who_asks_while_the_batch_ends_is_served_with_its_environment(house: Hou
     house.submit(Task("one", run="[ -e go ]", retries=0), settings=QUICK)
     tenure = house.engine()
     assert tenure.until(tenure.ended)
-    assert not kits.has_environment(house.folder, "b")
+    assert not batch_files.has_environment(house.folder, "b")
     (house.place.top / "go").touch()
     house.ask(Retry("retry", "b", "one"))
     assert tenure.until(lambda: tenure.statuses() == {"one": TaskStatus.DONE}), tenure.batch().tasks[0].reason

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from plait.agents.model import Activity, AgentEvent
+from plait.agents.interface import Activity, AgentEvent
 from plait.core.reports import Outcome
 from plait.core.status import Category
-from plait.engine.hearing import FINAL_BYTES, MAX_LINE_BYTES, CHUNK_BYTES, TranscriptReader
+from plait.engine.transcript_reader import CHUNK_BYTES, FINAL_BYTES, MAX_LINE_BYTES, TranscriptReader
 
 CAP = 1 << 30
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from plait.adapters import kits
-from plait.agents.model import AgentSpec
+from plait.agents.interface import AgentSpec
 from plait.core.task import Task
-from plait.kit import BatchInputs, BatchInputsError
-from plait.site.folder import StateFolder
+from plait.store import batch_files
+from plait.store.batch_inputs import BatchInputs, BatchInputsError
+from plait.system.state_paths import StateFolder
 
 KIT = BatchInputs(
     "/work", (Task("1", body="do it", run="true", env=(("A", "b"),)),), (AgentSpec("x", ("y", "{title}")),)
@@ -24,32 +24,32 @@ def folder(tmp_path: Path) -> StateFolder:
 def test_what_was_handed_over_is_read_back(folder: StateFolder) -> None:
     # A variable need not be text, nor a line.
     environment = {"PATH": "/bin", "ODD": os.fsdecode(b"\xff\xfe"), "LINES": "a\nb"}
-    kits.write_batch_files(folder, "b", KIT, environment)
-    assert kits.read_batch_inputs(folder, "b") == KIT
-    assert kits.read_batch_environment(folder, "b") == environment
+    batch_files.write_batch_files(folder, "b", KIT, environment)
+    assert batch_files.read_batch_inputs(folder, "b") == KIT
+    assert batch_files.read_batch_environment(folder, "b") == environment
 
 
 def test_nobody_else_can_read_it(folder: StateFolder) -> None:
-    kits.write_batch_files(folder, "b", KIT, {"SECRET": "s"})
+    batch_files.write_batch_files(folder, "b", KIT, {"SECRET": "s"})
     for path in (folder.root, *folder.root.rglob("*")):
         assert path.stat().st_mode & 0o077 == 0, path
 
 
 def test_the_environment_is_forgotten_and_the_rest_stays(folder: StateFolder) -> None:
-    kits.write_batch_files(folder, "b", KIT, {"SECRET": "s"})
-    kits.delete_environment(folder, "b")
-    kits.delete_environment(folder, "b")
-    assert not kits.has_environment(folder, "b")
-    assert kits.read_batch_inputs(folder, "b") == KIT
+    batch_files.write_batch_files(folder, "b", KIT, {"SECRET": "s"})
+    batch_files.delete_environment(folder, "b")
+    batch_files.delete_environment(folder, "b")
+    assert not batch_files.has_environment(folder, "b")
+    assert batch_files.read_batch_inputs(folder, "b") == KIT
     with pytest.raises(BatchInputsError, match="environment of batch b"):
-        kits.read_batch_environment(folder, "b")
+        batch_files.read_batch_environment(folder, "b")
 
 
 def test_a_damaged_kit_is_told_by_name(folder: StateFolder) -> None:
-    kits.write_batch_files(folder, "b", KIT, {})
-    (folder.batch("b") / kits.INPUTS_FILE).write_bytes(b'{"top": 3}')
+    batch_files.write_batch_files(folder, "b", KIT, {})
+    (folder.batch("b") / batch_files.INPUTS_FILE).write_bytes(b'{"top": 3}')
     with pytest.raises(BatchInputsError, match="batch b was submitted with"):
-        kits.read_batch_inputs(folder, "b")
+        batch_files.read_batch_inputs(folder, "b")
 
 
 def test_no_id_leads_out_of_the_state_folder(folder: StateFolder) -> None:
@@ -69,11 +69,13 @@ def test_ids_that_differ_have_folders_that_differ() -> None:
 
 def test_environments_that_nobody_waits_for_are_removed_when_they_are_old(folder: StateFolder) -> None:
     for batch in ("wanted", "forlorn", "new"):
-        kits.write_batch_files(folder, batch, KIT, {"SECRET": "s"})
+        batch_files.write_batch_files(folder, batch, KIT, {"SECRET": "s"})
     for batch in ("wanted", "forlorn"):
-        os.utime(folder.batch(batch) / kits.ENVIRONMENT_FILE, (1, 1))
-    kits.delete_stale_environments(folder, {"wanted"}, older=60)
-    assert [batch for batch in ("wanted", "forlorn", "new") if kits.has_environment(folder, batch)] == [
+        os.utime(folder.batch(batch) / batch_files.ENVIRONMENT_FILE, (1, 1))
+    batch_files.delete_stale_environments(folder, {"wanted"}, older=60)
+    assert [
+        batch for batch in ("wanted", "forlorn", "new") if batch_files.has_environment(folder, batch)
+    ] == [
         "wanted",
         "new",
     ]

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from plait.adapters import trouble
-from plait.adapters.memory import MemoryJournal
 from plait.core.decisions import AttemptStarted
 from plait.core.events import Record
 from plait.core.reports import AttemptExited, AttemptLaunched, ClockJumped
@@ -13,9 +11,11 @@ from plait.core.requests import CancelTask, SaveSettings, Stop
 from plait.core.settings import Backoff, Isolation, Settings
 from plait.core.status import BatchStatus, Category, TaskStatus
 from plait.core.task import Need, Task
-from plait.ports import JournalFullError
-from plait.site import exitstatus
-from plait.wiring import HEALTH_FILE
+from plait.engine import daemon__trouble
+from plait.runtime import pidfile__exitstatus
+from plait.store.interfaces import JournalFullError
+from plait.store.memory import MemoryJournal
+from plait.store.project_files import HEALTH_FILE
 
 if TYPE_CHECKING:
     from tests.engine.conftest import House
@@ -55,11 +55,11 @@ def test_nothing_is_performed_before_it_is_on_disk(house: House) -> None:
     assert tenure.until(lambda: disk.refused >= 3)
     assert house.wrote("told") == []
     assert not tenure.parts.watcher.running
-    assert "the disk is full" in trouble.read_health(house.place.state / HEALTH_FILE)
+    assert "the disk is full" in daemon__trouble.read_health(house.place.state / HEALTH_FILE)
     disk.full = False
     assert tenure.until(tenure.ended)
     assert house.wrote("told") == ["one"]
-    assert trouble.read_health(house.place.state / HEALTH_FILE) == ""
+    assert daemon__trouble.read_health(house.place.state / HEALTH_FILE) == ""
 
 
 def test_a_disk_that_fills_up_while_an_attempt_runs_loses_nothing(house: House) -> None:
@@ -119,7 +119,7 @@ def test_another_engine_reports_what_ended_while_nobody_watched(house: House) ->
     first.dies()
     (house.place.top / "go").touch()
     exit_file = house.folder.attempt(launched(house.journal.read())[0].attempt).exit_status
-    while exitstatus.read_exit_status(exit_file) is None:
+    while pidfile__exitstatus.read_exit_status(exit_file) is None:
         pass  # launched is not claimed: its warden may not even have begun
     second = house.engine()
     assert second.until(second.ended)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plait.adapters import kits
-from plait.agents.model import AgentSpec, Price
+from plait.agents.interface import AgentSpec, Price
 from plait.core.graph import build_checked_plan
 from plait.core.requests import Submit
 from plait.core.settings import Isolation, Settings, Spend
 from plait.core.task import Task
-from plait.kit import BatchInputs
+from plait.store import batch_files
+from plait.store.batch_inputs import BatchInputs
 
 if TYPE_CHECKING:
     from tests.engine.conftest import House
@@ -32,7 +32,7 @@ def test_a_task_is_paid_for_by_its_own_model(house: House, model: str | None, co
     task = Task("one", "One", model=model)
     plan = build_checked_plan([task]).plan
     assert plan
-    kits.write_batch_files(
+    batch_files.write_batch_files(
         house.folder, "b", BatchInputs(str(house.place.top), (task,), (spec,)), dict(os.environ)
     )
     house.ask(

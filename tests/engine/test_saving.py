@@ -12,16 +12,16 @@ from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.support.temp_project__household import Household, household
+from tests.support.temp_project__surroundings import surroundings
 
-from plait.adapters.sqlite import open_journal_reader
-from plait.core.evolve import evolve
+from plait.client.session import Session, open_session
+from plait.client.session__asking import new_request_id
+from plait.core.reducers.dispatch import evolve
 from plait.core.requests import Request, SaveSettings
 from plait.core.state import State
-from plait.front.asking import new_request_id
-from plait.front.desk import Session, open_session
-from plait.testing.household import Household, household
-from plait.testing.surroundings import surroundings
-from plait.wiring import JOURNAL_FILE
+from plait.store.journal_reader import open_journal_reader
+from plait.store.project_files import JOURNAL_FILE
 
 if TYPE_CHECKING:
     from tests.engine.conftest import House

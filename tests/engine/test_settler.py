@@ -14,8 +14,8 @@ from plait.core.requests import Submit
 from plait.core.settings import Settings, WriteBack
 from plait.core.status import BatchStatus
 from plait.core.task import Attempt, Origin, Step, Task
-from plait.engine.settler import PAUSE_SECONDS, REST_FACTOR, StatusWriter
-from plait.sources.model import StatusChange, StatusFileWriter
+from plait.engine.status_writeback import PAUSE_SECONDS, REST_FACTOR, StatusWriter
+from plait.sources.source_model import StatusChange, StatusFileWriter
 
 SLOW = 0.2
 

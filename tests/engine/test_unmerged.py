@@ -7,17 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.support.git_repository import Repository
 
-from plait.adapters import kits
 from plait.core.graph import build_checked_plan
 from plait.core.requests import Retry, Submit
 from plait.core.settings import Backoff, Settings
 from plait.core.task import Step, Task
-from plait.kit import BatchInputs
-from plait.site import refs
-from plait.site.folder import StateFolder
-from plait.testing.repositories import Repository
-from plait.wiring import RepoLocation
+from plait.git import refs
+from plait.git.location import RepoLocation
+from plait.store import batch_files
+from plait.store.batch_inputs import BatchInputs
+from plait.system.state_paths import StateFolder
 
 if TYPE_CHECKING:
     from tests.engine.conftest import House, Tenure
@@ -47,7 +47,9 @@ def blocked(house: House, repository: Repository, tmp_path: Path) -> Tenure:
     task = Task("a", run=f"echo run >> {tmp_path / 'runs'}; echo a > a.txt")
     plan = build_checked_plan([task]).plan
     assert plan is not None
-    kits.write_batch_files(house.folder, "b", BatchInputs(str(repository.top), (task,)), dict(os.environ))
+    batch_files.write_batch_files(
+        house.folder, "b", BatchInputs(str(repository.top), (task,)), dict(os.environ)
+    )
     house.ask(Submit("submit", "b", plan.without_texts(), AT_ONCE, base=base, branch=BRANCH))
     tenure = house.engine()
     assert tenure.until(tenure.ended)
@@ -58,7 +60,7 @@ def blocked(house: House, repository: Repository, tmp_path: Path) -> Tenure:
 
 def again(house: House, tenure: Tenure) -> None:
     """A person takes it up, and hands over their environment anew."""
-    kits.write_batch_environment(house.folder, "b", dict(os.environ))
+    batch_files.write_batch_environment(house.folder, "b", dict(os.environ))
     house.ask(Retry("retry", "b", "a"))
     assert tenure.until(lambda: tenure.batch().tasks[0].generation == 2 and tenure.ended())
 

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from plait.agents.model import (
+from plait.agents.interface import (
     Activity,
-    QuestionAsked,
+    AgentEvent,
     PhaseStarted,
     ProviderRefused,
+    QuestionAsked,
     SessionStarted,
-    AgentEvent,
     SpendUpdated,
 )
-from plait.agents.waits import RetryAfter
+from plait.agents.retry_after__waits import RetryAfter
 from plait.core.decisions import AttemptStarted
 from plait.core.reports import (
     AttemptActive,
@@ -33,8 +33,8 @@ from plait.core.reports import (
 from plait.core.settings import Spend
 from plait.core.status import Category
 from plait.core.task import Attempt, Step
-from plait.engine.watch import ACTIVITY_REPORT_SECONDS, DEFAULT_WAIT_SECONDS, AttemptWatcher
-from plait.site.folder import StateFolder
+from plait.engine.attempts import ACTIVITY_REPORT_SECONDS, DEFAULT_WAIT_SECONDS, AttemptWatcher
+from plait.system.state_paths import StateFolder
 
 NAME = Attempt("b", "one", Step.WRITE, 1)
 ORDER = AttemptStarted(NAME, "claude", "anthropic", timeout=3600.0, idle_timeout=600.0)

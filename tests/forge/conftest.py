@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from plait.site.git import Git
+from plait.git.command import Git
 
 SURROUNDINGS = {
     "PATH": os.environ["PATH"],

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from plait.adapters.forge.address import RepoAddress, ForgeProvider, parse_address, detect_provider
-from plait.adapters.forge.byhand import describe_manual_steps
-from plait.adapters.forge.github import GitHub
-from plait.adapters.forge.proxy import find_proxy
-from plait.ports import PullRequestSpec, ForgeError
+from plait.forges.address import ForgeProvider, RepoAddress, detect_provider, parse_address
+from plait.forges.github import GitHub
+from plait.forges.http_client__proxy import find_proxy
+from plait.forges.pull_requests__byhand import describe_manual_steps
+from plait.store.interfaces import ForgeError, PullRequestSpec
 
 
 @pytest.mark.parametrize(

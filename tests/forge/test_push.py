@@ -6,18 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plait.adapters.forge import (
-    CommitDistance,
-    PushRejectedError,
-    RemoteUnreachableError,
-    find_default_branch,
-    count_distance,
-    push_branch,
-    fetch_target,
-)
 from plait.core.errors import Bug
-from plait.ports import ForgeError
-from plait.site.git import Git
+from plait.forges.remote import CommitDistance, PushRejectedError, count_distance, fetch_target, push_branch
+from plait.forges.remote__remote import RemoteUnreachableError, find_default_branch
+from plait.git.command import Git
+from plait.store.interfaces import ForgeError
 
 if TYPE_CHECKING:
     from tests.forge.conftest import Clone

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plait.adapters.forge import HttpOptions, open_forge, push_branch
-from plait.adapters.forge.address import RepoAddress, ForgeProvider
-from plait.adapters.forge.gitea import Gitea
-from plait.adapters.forge.model import ForgeToken
-from plait.adapters.forge.remote import resolve_address
-from plait.adapters.forge.tokens import find_token
-from plait.ports import PullRequestSpec, ForgeError
-from plait.site.git import Git
+from plait.forges.address import ForgeProvider, RepoAddress
+from plait.forges.api import ForgeToken
+from plait.forges.gitea import Gitea
+from plait.forges.registry import HttpOptions, open_forge
+from plait.forges.remote import push_branch
+from plait.forges.remote__remote import resolve_address
+from plait.forges.tokens import find_token
+from plait.git.command import Git
+from plait.store.interfaces import ForgeError, PullRequestSpec
 
 if TYPE_CHECKING:
     from tests.forge.conftest import Clone

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.journal_writer import Scribe
+from tests.support.stub_engine import Clerks, clerks
 
-from plait.testing.clerk import Clerks, clerks
-from plait.testing.scribe import Scribe
-from plait.wiring import RepoLocation
+from plait.git.location import RepoLocation
 
 
 @pytest.fixture

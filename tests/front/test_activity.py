@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from plait.agents.model import Activity, AgentSpec, OutputParser, PhaseStarted, AgentEvent
+from plait.agents.interface import Activity, AgentEvent, AgentSpec, OutputParser, PhaseStarted
+from plait.client.logs import activity
+from plait.client.logs.activity import ActivityTracker, LogStream, make_parser_factory
+from plait.client.stream_event import StreamEvent
 from plait.core.reports import Outcome
 from plait.core.settings import Isolation, Settings
 from plait.core.state import AttemptState
 from plait.core.status import Category
-from plait.front import activity
-from plait.front.activity import ActivityTracker, LogStream, make_parser_factory
-from plait.front.event import StreamEvent
-from plait.kit import BatchInputs
-from plait.site.folder import StateFolder
+from plait.store.batch_inputs import BatchInputs
+from plait.system.state_paths import StateFolder
 from plait.testing.script import Script
 
 

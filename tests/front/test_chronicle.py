@@ -6,19 +6,19 @@ from functools import cache
 
 import pytest
 
+from plait.client.history import find_deciding_gate
+from plait.client.history__chronicle import HistoryIndex
+from plait.client.history__past import find_attempts
+from plait.client.timeline import build_timeline
+from plait.client.timeline__timeline_shape import timeline_json
 from plait.core.events import Record
-from plait.core.evolve import evolve
+from plait.core.reducers.dispatch import evolve
 from plait.core.requests import Pause
 from plait.core.state import State
 from plait.core.task import Step
-from plait.front.chronicle import HistoryIndex
-from plait.front.gates import find_deciding_gate
-from plait.front.past import find_attempts
-from plait.front.timeline import build_timeline
-from plait.front.timeline_shape import timeline_json
-from plait.testing.run import run
-from plait.testing.scenario import stormy
 from plait.testing.script import BATCH, Script
+from plait.testing.simulator.engine__run import run
+from plait.testing.simulator.scenario import stormy
 
 
 @cache

@@ -12,22 +12,23 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 import pytest
+from tests.support.journal_writer import SETTINGS, Scribe, plan
+from tests.support.stub_engine import Clerks
 
-from plait import wiring
-from plait.adapters import kits
-from plait.adapters.sqlite import open_inbox, open_journal_writer
+from plait.client import engine_launcher, submission_files
+from plait.client.session import open_session
+from plait.client.session__asking import Submission
 from plait.core.errors import WorldError
 from plait.core.reports import EngineTaken
 from plait.core.requests import CancelBatch, Pause, Request, Resume, Retry, Submit
 from plait.core.status import BatchStatus, Category
-from plait.front import handover, tending
-from plait.front.asking import Submission
-from plait.front.desk import open_session
-from plait.ports import InboxError, JournalCorruptError
-from plait.site.folder import StateFolder
-from plait.testing.clerk import Clerks
-from plait.testing.scribe import SETTINGS, Scribe, plan
-from plait.wiring import INBOX_FILE, JOURNAL_FILE, LOG_FILE, RepoLocation
+from plait.git.location import RepoLocation
+from plait.store import batch_files, project_files
+from plait.store.inbox import open_inbox
+from plait.store.interfaces import InboxError, JournalCorruptError
+from plait.store.journal_writer import open_journal_writer
+from plait.store.project_files import INBOX_FILE, JOURNAL_FILE, LOG_FILE
+from plait.system.state_paths import StateFolder
 
 
 def submission(*names: str, **environment: str) -> Submission:
@@ -50,7 +51,7 @@ class Starter:
 @pytest.fixture
 def starter(monkeypatch: pytest.MonkeyPatch, clerk: Clerks) -> Starter:
     made = Starter(clerk)
-    monkeypatch.setattr(tending, "_start", made)
+    monkeypatch.setattr(engine_launcher, "_start", made)
     return made
 
 
@@ -113,9 +114,12 @@ def test_a_batch_is_in_the_state_when_submit_returns(place: RepoLocation, clerk:
         assert int(batch, 16) >= 0
         assert list(desk.state.batches) == [batch]
         folder = StateFolder(place.state)
-        assert [task.body for task in kits.read_batch_inputs(folder, batch).tasks] == ["Do a.", "Do b."]
+        assert [task.body for task in batch_files.read_batch_inputs(folder, batch).tasks] == [
+            "Do a.",
+            "Do b.",
+        ]
         assert [task.task.body for task in desk.state.batches[batch].tasks] == ["", ""]
-        assert kits.read_batch_environment(folder, batch) == {"KEY": "secret"}
+        assert batch_files.read_batch_environment(folder, batch) == {"KEY": "secret"}
         (secret,) = folder.batch(batch).glob("environment*")
         assert stat.S_IMODE(secret.stat().st_mode) == 0o600
 
@@ -137,7 +141,7 @@ def test_without_an_environment_of_its_own_a_batch_has_that_of_the_front(
     monkeypatch.setenv("TOKEN_OF_THE_FRONT", "yes")
     with open_session(place) as desk:
         batch = desk.submit(submission())
-    assert kits.read_batch_environment(StateFolder(place.state), batch)["TOKEN_OF_THE_FRONT"] == "yes"
+    assert batch_files.read_batch_environment(StateFolder(place.state), batch)["TOKEN_OF_THE_FRONT"] == "yes"
 
 
 def test_two_fronts_that_think_of_the_same_name_get_two(
@@ -146,7 +150,7 @@ def test_two_fronts_that_think_of_the_same_name_get_two(
     clerk.come()
     with open_session(place) as one, open_session(place) as other:
         names = ["aaaa", "bbbb"]
-        monkeypatch.setattr(handover, "_generate_ids", lambda: iter(names))
+        monkeypatch.setattr(submission_files, "_generate_ids", lambda: iter(names))
         assert (one.submit(submission()), other.submit(submission())) == ("aaaa", "bbbb")
 
 
@@ -154,7 +158,7 @@ def test_no_batch_is_called_like_one_of_its_tasks(
     place: RepoLocation, clerk: Clerks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clerk.come()
-    monkeypatch.setattr(handover, "_generate_ids", lambda: iter(["0001", "0002"]))
+    monkeypatch.setattr(submission_files, "_generate_ids", lambda: iter(["0001", "0002"]))
     with open_session(place) as desk:
         assert desk.submit(submission("0001")) == "0002"
 
@@ -254,7 +258,7 @@ def test_engines_that_do_not_stay_are_not_started_for_ever(
         starts.append(os.spawnvp(os.P_NOWAIT, "sh", ["sh", "-c", script]))
         return starts[-1]
 
-    monkeypatch.setattr(tending, "_start", start)
+    monkeypatch.setattr(engine_launcher, "_start", start)
     with open_session(place) as desk, pytest.raises(WorldError) as told:
         desk.submit(submission())
     assert len(starts) == 3
@@ -294,9 +298,9 @@ def test_who_takes_up_an_ended_batch_hands_over_his_environment(
     monkeypatch.setenv("FRESH", "yes")
     with open_session(place) as desk:
         assert desk.send(Pause("p", "b1")).granted is False
-        assert not wiring.has_batch_environment(place, "b1")
+        assert not project_files.has_batch_environment(place, "b1")
         assert desk.send(Retry("r", "b1", "a")).granted
-    assert kits.read_batch_environment(StateFolder(place.state), "b1")["FRESH"] == "yes"
+    assert batch_files.read_batch_environment(StateFolder(place.state), "b1")["FRESH"] == "yes"
 
 
 def test_who_resumes_a_paused_batch_hands_over_his_environment(
@@ -304,26 +308,26 @@ def test_who_resumes_a_paused_batch_hands_over_his_environment(
 ) -> None:
     """A batch that waits for a key gets the one of who goes on with it; asking to go on with one that runs changes nothing."""
     scribe.submit("b1")
-    wiring.save_batch_environment(place, "b1", {"API_KEY": "wrong"})
+    project_files.save_batch_environment(place, "b1", {"API_KEY": "wrong"})
     clerk.come()
     monkeypatch.setenv("API_KEY", "right")
     folder = StateFolder(place.state)
     with open_session(place) as desk:
         assert desk.send(Resume("r1", "b1")).granted is False
-        assert kits.read_batch_environment(folder, "b1")["API_KEY"] == "wrong"
+        assert batch_files.read_batch_environment(folder, "b1")["API_KEY"] == "wrong"
         assert desk.send(Pause("p", "b1")).granted
         assert desk.send(Resume("r2", "b1")).granted
-    assert kits.read_batch_environment(folder, "b1")["API_KEY"] == "right"
+    assert batch_files.read_batch_environment(folder, "b1")["API_KEY"] == "right"
 
 
 def test_an_environment_that_is_still_there_stays(place: RepoLocation, scribe: Scribe, clerk: Clerks) -> None:
     scribe.submit("b1")
-    wiring.save_batch_environment(place, "b1", {"OLD": "yes"})
+    project_files.save_batch_environment(place, "b1", {"OLD": "yes"})
     clerk.come()
     with open_session(place) as desk:
         desk.send(Retry("r", "b1", "a"))
         desk.send(Retry("r2", "nobody", "a"))
-    assert kits.read_batch_environment(StateFolder(place.state), "b1") == {"OLD": "yes"}
+    assert batch_files.read_batch_environment(StateFolder(place.state), "b1") == {"OLD": "yes"}
     assert not StateFolder(place.state).batch("nobody").exists()
 
 

@@ -9,15 +9,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.journal_writer import SETTINGS, plan
+from tests.support.temp_project__household import Household, household
 
+from plait.client.session import Session, open_session
+from plait.client.session__asking import Submission, new_request_id
 from plait.core.requests import CancelTask, Retry
 from plait.core.state import BatchState
 from plait.core.status import BatchStatus, TaskStatus
 from plait.core.task import Origin, Task
-from plait.front.asking import Submission, new_request_id
-from plait.front.desk import Session, open_session
-from plait.testing.household import Household, household
-from plait.testing.scribe import SETTINGS, plan
 
 PATIENCE = 60.0
 

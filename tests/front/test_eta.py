@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from plait.client.eta import EtaEstimator
 from plait.core.settings import Isolation, Settings
 from plait.core.task import Task
-from plait.front.eta import EtaEstimator
 from plait.testing.script import BATCH, Script
 
 ONE = Settings(isolation=Isolation.IN_PLACE, max_parallel=1)

@@ -12,28 +12,28 @@ from typing import get_args
 
 import pytest
 
-from plait import codec
+from plait.client.event_stream import EventStream
+from plait.client.event_stream__telling import MAPPERS
+from plait.client.stream_event import EventType, StreamEvent, format_json_line
 from plait.core import decisions, reports, requests
 from plait.core.events import Record
 from plait.core.reports import (
     AttemptAsked,
     AttemptExited,
     AttemptPhase,
+    CapacityChanged,
     EngineReleased,
     EngineTaken,
     Outcome,
     PressureChanged,
     RateLimited,
-    CapacityChanged,
 )
 from plait.core.requests import Approve, CancelBatch, Drop, Pause, Resume, Retry, Ship, Stop, Submit, Unpause
 from plait.core.settings import Isolation, Mode, Publish, Settings
 from plait.core.status import Category, TaskStatus
 from plait.core.task import Need, Phase, Task
 from plait.core.views import make_batch_view
-from plait.front.event import StreamEvent, EventType, format_json_line
-from plait.front.feed import EventStream
-from plait.front.telling import MAPPERS
+from plait.store import codec
 from plait.testing.script import BATCH, Script, needs
 
 HISTORIES = Path(__file__).parents[1] / "histories"

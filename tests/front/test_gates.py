@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from plait.client.history import GateHistory, GateRun, find_deciding_gate
 from plait.core.events import Record
 from plait.core.reports import MergeDone
 from plait.core.requests import Drop
 from plait.core.settings import Settings
-from plait.front.gates import GateRun, GateHistory, find_deciding_gate
 from plait.testing.script import BATCH, Script
 
 GATED = Settings(gate="make test", max_parallel=0, retries=0)

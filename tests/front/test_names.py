@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from plait.client.batch_lookup import find_batch, find_batch_and_tasks, find_one_task
 from plait.core.errors import UserError
 from plait.core.state import State
-from plait.front.names import find_batch_and_tasks, find_batch, find_one_task
 from plait.testing.script import Script
 
 

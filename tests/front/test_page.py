@@ -9,9 +9,14 @@ from random import Random
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from plait.agents.discretion import NO_REDACTION, Redactor
-from plait.front.reading.page import CONTEXT_AFTER_BYTES, CONTEXT_BEFORE_BYTES, TranscriptPage, read_page
-from plait.site import transcript
+from plait.agents.redaction import NO_REDACTION, Redactor
+from plait.client.logs.transcript_page import (
+    CONTEXT_AFTER_BYTES,
+    CONTEXT_BEFORE_BYTES,
+    TranscriptPage,
+    read_page,
+)
+from plait.runtime import transcript
 
 MOST = 64 << 10
 

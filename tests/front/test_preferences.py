@@ -9,19 +9,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from plait.config.model import Layer, find_repository_commands
-from plait.config.schema import KEYS_BY_NAME, KEYS_BY_SAVED_NAME, KEYS
+from plait.client.preferences import InvalidSettingsError, check_changes, load_effective_config
+from plait.client.preferences__shape import GIVEN_FIELD, preferences_json, preferences_schema
+from plait.config.config import Layer, find_repository_commands
+from plait.config.keys import KEYS, KEYS_BY_NAME, KEYS_BY_SAVED_NAME
 from plait.core.errors import ConfigError, Fault
 from plait.core.settings import OnConflict
-from plait.front.preferences import (
-    InvalidSettingsError,
-    check_changes,
-    load_effective_config,
-    preferences_json,
-    preferences_schema,
-)
-from plait.front.preferences.shape import GIVEN_FIELD
-from plait.wiring import RepoLocation
+from plait.git.location import RepoLocation
 
 
 @pytest.fixture(autouse=True)

@@ -9,16 +9,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.support.temp_project__household import Household, household
 
+from plait.client.preferences import check_changes, load_effective_config
+from plait.client.preferences__following import ChangePlan, plan_change
+from plait.client.session import open_session
+from plait.client.trust import list_repo_commands, save_trust
 from plait.core.requests import ChangeEngineSettings, ChangeSettings, Request, SaveSettings
 from plait.core.settings import Budget, EngineSettings, Isolation, Mode, OnConflict, Settings
 from plait.core.state import State
-from plait.front.desk import open_session
-from plait.front.preferences import ChangePlan, check_changes, plan_change, load_effective_config
-from plait.front.trust import save_trust, list_repo_commands
-from plait.testing.household import Household, household
+from plait.git.location import RepoLocation
 from plait.testing.script import Script
-from plait.wiring import RepoLocation
 
 PLAIN = Settings(agents=("claude",), max_parallel=4)
 PATIENCE = 60.0

@@ -9,17 +9,17 @@ from typing import Any
 import msgspec
 import pytest
 
-from plait import codec
+from plait.client.batch_json import batch_json, status_json
+from plait.client.event_stream import EventStream
 from plait.core.reports import AttemptLaunched, AttemptPhase, AttemptSession, ConflictPredicted
 from plait.core.requests import Pause, Ship
 from plait.core.settings import Budget, Isolation, Mode, Publish, Settings, Spend
 from plait.core.status import Category
 from plait.core.task import Task
-from plait.front.feed import EventStream
-from plait.front.shape import batch_json, status_json
-from plait.site.refs import task_branch
+from plait.git.refs import task_branch
+from plait.store import codec
+from plait.store.project_files import EngineInfo
 from plait.testing.script import Script, needs
-from plait.wiring import EngineInfo
 
 HISTORIES = Path(__file__).parents[1] / "histories"
 BATCH_KEYS = (

@@ -4,7 +4,7 @@ import json
 
 from hypothesis import given, strategies as st
 
-from plait.front.spelling import encode_json
+from plait.client.json_encoding import encode_json
 
 
 @given(st.recursive(st.none() | st.text() | st.integers(-(2**53), 2**53), st.lists, max_leaves=10))

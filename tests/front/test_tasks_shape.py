@@ -8,16 +8,16 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.support.journal_writer import SETTINGS, Scribe
+from tests.support.task_files import Checkout
 
+from plait.client.api_errors__refusals import NotFoundError, StateError
+from plait.client.task_listing import saved_task_json, task_list_json
 from plait.core.plan import Plan
 from plait.core.requests import Submit
 from plait.core.state import State
-from plait.front.refusals import StateError, NotFoundError
-from plait.front.tasks_shape import task_list_json, saved_task_json
+from plait.git.location import RepoLocation
 from plait.sources.planning import PlanOptions, plan_tasks
-from plait.testing.scribe import SETTINGS, Scribe
-from plait.testing.taskfiles import Checkout
-from plait.wiring import RepoLocation
 
 KEYS = (
     "id title status source format needs touches conflictsWith phase priority weight agent model verify run parts "

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from plait import codec
+from plait.client.batch_json__graph_shape import graph_json
+from plait.client.timeline import BatchTimeline, TaskHistory, TimelineSpan, build_timeline
+from plait.client.timeline__timeline_shape import timeline_json
 from plait.core.requests import CancelTask, Pause, Retry, Unpause
 from plait.core.settings import Isolation, Settings
 from plait.core.status import Category
-from plait.front.graph_shape import graph_json
-from plait.front.timeline import TaskHistory, TimelineSpan, BatchTimeline, build_timeline
-from plait.front.timeline_shape import timeline_json
+from plait.store import codec
 from plait.testing.script import BATCH, Script, needs
 
 HISTORIES = Path(__file__).parents[1] / "histories"

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from tests.support.golden_histories import BatchEnd, outcome, replay
 
-from plait import codec
 from plait.core.decisions import PublishStarted
-from plait.testing.histories import BatchEnd, outcome, replay
+from plait.store import codec
 
 HERE = Path(__file__).parent
 NAMES = sorted(path.stem for path in HERE.glob("*.jsonl"))

@@ -7,10 +7,11 @@ import pickle
 import sys
 from pathlib import Path
 
+from tests.support.batch_branch import Line
+from tests.support.git_repository import Repository
+
 from plait.core.decisions import MergeStarted
-from plait.kit import MergeRules
-from plait.testing.mergeline import Line
-from plait.testing.repositories import Repository
+from plait.store.batch_inputs import MergeRules
 
 
 def main(top: str, base: str) -> None:

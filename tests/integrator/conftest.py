@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-from plait.testing.mergeline import Line
-from plait.testing.repositories import Repository
+from tests.support.batch_branch import Line
+from tests.support.git_repository import Repository
 
 
 @pytest.fixture

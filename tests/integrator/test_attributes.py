@@ -6,11 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.support.batch_branch import Line
+from tests.support.git_repository import Files, Link, Repository
 
 from plait.core.reports import MergeConflicted, MergeDone
-from plait.kit import MergeRules
-from plait.testing.mergeline import Line
-from plait.testing.repositories import Files, Link, Repository
+from plait.store.batch_inputs import MergeRules
 
 Page = Callable[..., str]
 BOTH: tuple[Files, Files] = ({"changes.log": "start\none\n"}, {"changes.log": "start\ntwo\n"})

@@ -2,10 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from tests.support.batch_branch import Line
+
 from plait.core.decisions import Change
 from plait.core.reports import MergeConflicted
-from plait.kit import MergeRules
-from plait.testing.mergeline import Line
+from plait.store.batch_inputs import MergeRules
 
 Page = Callable[..., str]
 

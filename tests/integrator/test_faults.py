@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.support.batch_branch import Line
+from tests.support.git_repository import Repository
 
 from plait.core.errors import WorldError
 from plait.core.reports import MergeDone
-from plait.ports import ChangeGoneError
-from plait.testing.mergeline import Line
-from plait.testing.repositories import Repository
+from plait.store.interfaces import ChangeGoneError
 
 Page = Callable[..., str]
 

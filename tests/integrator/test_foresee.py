@@ -2,10 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from plait.kit import MergeRules
-from plait.ports import PredictedConflict
-from plait.testing.mergeline import Line
-from plait.testing.repositories import Files
+from tests.support.batch_branch import Line
+from tests.support.git_repository import Files
+
+from plait.store.batch_inputs import MergeRules
+from plait.store.interfaces import PredictedConflict
 
 Page = Callable[..., str]
 

@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
+from tests.support.batch_branch import Line
+from tests.support.git_repository import Repository
+from tests.support.random_agent import fake_agent, first_files
+
 from plait.core.decisions import Change, MergeStarted, RebuildStarted
 from plait.core.reports import MergeConflicted, MergeDone, RebuildDone
-from plait.testing.edits import fake_agent, first_files
-from plait.testing.mergeline import Line
-from plait.testing.repositories import Repository
 
 Order = MergeStarted | RebuildStarted
 Result = MergeDone | MergeConflicted | RebuildDone

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from tests.support.batch_branch import Line
+from tests.support.git_repository import Files, Link, Repository, Script
 
 from plait.core.reports import MergeConflicted, MergeDone
-from plait.testing.mergeline import Line
-from plait.testing.repositories import Files, Link, Repository, Script
 
 LONG = "".join(f"line {n}\n" for n in range(30))
 SHORT = LONG.replace("line 3\n", "changed\n")

@@ -5,15 +5,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.support.batch_branch import Line
+from tests.support.git_repository import Repository, Script
 
-from plait.adapters.integrator import GitBranchMerger
 from plait.core.decisions import Change
 from plait.core.errors import WorldError
 from plait.core.reports import MergeConflicted, MergeDone
-from plait.kit import MergeRules
-from plait.ports import MergeMessage
-from plait.testing.mergeline import Line
-from plait.testing.repositories import Repository, Script
+from plait.git.merge.branch_merger import GitBranchMerger
+from plait.store.batch_inputs import MergeRules
+from plait.store.interfaces import MergeMessage
 
 Page = Callable[..., str]
 

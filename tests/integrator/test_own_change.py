@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from tests.support.batch_branch import Line
+from tests.support.git_repository import Repository
 
 from plait.core.decisions import Change
 from plait.core.errors import WorldError
-from plait.core.reports import RebuildConflict, MergeConflicted, MergedTask, MergeDone
-from plait.ports import MergeMessage
-from plait.site import refs
-from plait.testing.mergeline import Line
-from plait.testing.repositories import Repository
+from plait.core.reports import MergeConflicted, MergeDone, MergedTask, RebuildConflict
+from plait.git import refs
+from plait.store.interfaces import MergeMessage
 
 Page = Callable[..., str]
 

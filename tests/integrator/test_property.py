@@ -6,12 +6,12 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from tests.support.batch_branch import Line
+from tests.support.git_repository import Repository
+from tests.support.random_agent import fake_agent, first_files
 
 from plait.core.decisions import Change
 from plait.core.reports import MergeConflicted, MergeDone
-from plait.testing.edits import fake_agent, first_files
-from plait.testing.mergeline import Line
-from plait.testing.repositories import Repository
 
 SEEDS = range(3)
 

@@ -3,12 +3,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
+from tests.support.batch_branch import Line
+from tests.support.git_repository import Repository
 
 from plait.core.errors import WorldError
 from plait.core.reports import MergeConflicted, MergeDone
-from plait.kit import MergeRules
-from plait.testing.mergeline import Line
-from plait.testing.repositories import Repository
+from plait.store.batch_inputs import MergeRules
 
 RULES = MergeRules(regenerate=(("*.lock", "relock"), ("gen/*", "generate")))
 

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.support.batch_branch import Line
+from tests.support.git_repository import Files
 
-from plait.adapters.integrator import blobs
-from plait.adapters.integrator.sides import MAX_CONFLICT_FILES, ConflictingMerge, read_conflict_sides
 from plait.core.decisions import Change
-from plait.kit import MergeRules
-from plait.ports import ConflictedFile, ConflictKind
-from plait.testing.mergeline import Line
-from plait.testing.repositories import Files
+from plait.git.merge import objects__blobs
+from plait.git.merge.conflict_view import MAX_CONFLICT_FILES, ConflictingMerge, read_conflict_sides
+from plait.store.batch_inputs import MergeRules
+from plait.store.interfaces import ConflictedFile, ConflictKind
 
 Page = Callable[..., str]
 
@@ -92,7 +92,7 @@ def test_a_name_that_git_could_read_something_into_is_a_name(line: Line, name: s
 
 
 def test_what_is_too_long_is_said_to_be_so(line: Line) -> None:
-    long = "x\n" * blobs.MAX_BLOB_BYTES
+    long = "x\n" * objects__blobs.MAX_BLOB_BYTES
     found, _ = sides(line, {"long.txt": f"one\n{long}"}, {"long.txt": "two\n"})
     told = found["long.txt"]
     assert (told.ours, told.theirs, told.truncated) == (None, "two\n", ("ours", "merged"))

@@ -8,10 +8,12 @@ from contextlib import closing
 from pathlib import Path
 from random import Random
 
-from plait.adapters.sqlite import open_inbox, open_journal_reader, open_journal_writer
 from plait.core.requests import Pause
-from plait.ports import JournalError
-from plait.testing.contracts.samples import records
+from plait.store.inbox import open_inbox
+from plait.store.interfaces import JournalError
+from plait.store.journal_reader import open_journal_reader
+from plait.store.journal_writer import open_journal_writer
+from plait.testing.contracts.sample_records__samples import records
 
 
 def say(word: object) -> None:

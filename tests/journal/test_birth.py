@@ -8,9 +8,11 @@ from stat import S_IMODE
 
 import pytest
 
-from plait.adapters.sqlite import open_inbox, open_journal_reader, open_journal_writer
-from plait.ports import JournalMissingError
-from plait.testing.contracts.samples import records
+from plait.store.inbox import open_inbox
+from plait.store.interfaces import JournalMissingError
+from plait.store.journal_reader import open_journal_reader
+from plait.store.journal_writer import open_journal_writer
+from plait.testing.contracts.sample_records__samples import records
 
 
 def mode(path: Path) -> int:

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from hypothesis import given, strategies as st
 
-from plait.adapters.sqlite import chain
+from plait.store import checksums
 
-BEFORE = chain.compute_genesis("a journal")
+BEFORE = checksums.compute_genesis("a journal")
 texts = st.text(max_size=5)
 contents = st.tuples(
     st.integers(1, 2**40),
@@ -17,40 +17,40 @@ contents = st.tuples(
 
 @given(contents, contents)
 def test_two_records_share_a_check_only_when_they_are_the_same(
-    one: chain.RecordContent, other: chain.RecordContent
+    one: checksums.RecordContent, other: checksums.RecordContent
 ) -> None:
-    assert (chain.compute_link(BEFORE, one) == chain.compute_link(BEFORE, other)) == (one == other)
+    assert (checksums.compute_link(BEFORE, one) == checksums.compute_link(BEFORE, other)) == (one == other)
 
 
 @given(st.binary(min_size=1, max_size=9), st.integers(0, 9))
 def test_what_is_kind_and_what_is_event_is_not_mixed_up(text: bytes, cut: int) -> None:
-    moved = chain.compute_link(BEFORE, (1, 0.0, 1, text[:cut], text[cut:]))
-    assert (moved == chain.compute_link(BEFORE, (1, 0.0, 1, text, b""))) == (text[:cut] == text)
+    moved = checksums.compute_link(BEFORE, (1, 0.0, 1, text[:cut], text[cut:]))
+    assert (moved == checksums.compute_link(BEFORE, (1, 0.0, 1, text, b""))) == (text[:cut] == text)
 
 
 @given(contents)
-def test_a_record_fits_in_one_place_of_one_journal(content: chain.RecordContent) -> None:
-    row = (*content, chain.compute_link(BEFORE, content))
+def test_a_record_fits_in_one_place_of_one_journal(content: checksums.RecordContent) -> None:
+    row = (*content, checksums.compute_link(BEFORE, content))
     seq = content[0]
-    assert chain.is_next_link(row, BEFORE, seq)
-    assert not chain.is_next_link(row, BEFORE, seq + 1)
-    assert not chain.is_next_link(row, chain.compute_genesis("another"), seq)
-    assert not chain.is_next_link(row, chain.compute_link(BEFORE, content), seq)
+    assert checksums.is_next_link(row, BEFORE, seq)
+    assert not checksums.is_next_link(row, BEFORE, seq + 1)
+    assert not checksums.is_next_link(row, checksums.compute_genesis("another"), seq)
+    assert not checksums.is_next_link(row, checksums.compute_link(BEFORE, content), seq)
 
 
 @given(contents, st.integers(1, 4), st.sampled_from([None, "text", b"bytes", 7, 0.5]))
 def test_a_value_of_another_type_is_damage_not_a_failure(
-    content: chain.RecordContent, place: int, other: object
+    content: checksums.RecordContent, place: int, other: object
 ) -> None:
-    row = [*content, chain.compute_link(BEFORE, content)]
+    row = [*content, checksums.compute_link(BEFORE, content)]
     row[place] = other
-    assert not chain.is_next_link(tuple(row), BEFORE, content[0]) or row[place] == content[place]  # type: ignore[arg-type]
+    assert not checksums.is_next_link(tuple(row), BEFORE, content[0]) or row[place] == content[place]  # type: ignore[arg-type]
 
 
 @given(st.dictionaries(texts, texts, max_size=3), st.dictionaries(texts, texts, max_size=3))
 def test_settings_share_a_digest_only_when_they_are_the_same(
     one: dict[str, str], other: dict[str, str]
 ) -> None:
-    same = chain.digest_settings(one) == chain.digest_settings(other)
+    same = checksums.digest_settings(one) == checksums.digest_settings(other)
     assert same == (one == other)
-    assert chain.digest_settings(dict(reversed(one.items()))) == chain.digest_settings(one)
+    assert checksums.digest_settings(dict(reversed(one.items()))) == checksums.digest_settings(one)

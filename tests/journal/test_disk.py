@@ -15,11 +15,13 @@ from tempfile import mkdtemp
 
 import pytest
 
-from plait.adapters.sqlite import open_inbox, open_journal_reader, open_journal_writer
-from plait.adapters.sqlite.files import find_wal
 from plait.core.requests import Feedback, Pause
-from plait.ports import InboxError, JournalError, JournalFullError, JournalReadOnlyError
-from plait.testing.contracts.samples import records
+from plait.store.inbox import open_inbox
+from plait.store.interfaces import InboxError, JournalError, JournalFullError, JournalReadOnlyError
+from plait.store.journal_reader import open_journal_reader
+from plait.store.journal_writer import open_journal_writer
+from plait.store.sqlite_files import find_wal
+from plait.testing.contracts.sample_records__samples import records
 
 Child = Callable[..., Popen[str]]
 

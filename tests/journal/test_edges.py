@@ -11,13 +11,15 @@ from threading import Thread, Timer
 
 import pytest
 
-from plait.adapters.sqlite import files, lock, open_inbox, open_journal_reader, open_journal_writer
-from plait.adapters.sqlite.reader import PAGE_BYTES
 from plait.core.decisions import BatchHalted
 from plait.core.events import Record
 from plait.core.requests import Feedback, Pause
-from plait.ports import InboxError, JournalBusyError, JournalError, JournalMissingError
-from plait.testing.contracts.samples import records
+from plait.store import journal_lock, sqlite_files
+from plait.store.inbox import open_inbox
+from plait.store.interfaces import InboxError, JournalBusyError, JournalError, JournalMissingError
+from plait.store.journal_reader import PAGE_BYTES, open_journal_reader
+from plait.store.journal_writer import open_journal_writer
+from plait.testing.contracts.sample_records__samples import records
 
 
 def written(path: Path, count: int = 3) -> None:
@@ -51,25 +53,25 @@ def test_two_names_of_one_journal_are_one_journal(tmp_path: Path) -> None:
 
 
 def test_a_lock_on_a_removed_file_is_not_taken_for_one(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened = lock._open
+    opened = journal_lock._open
     removals = [path]
 
     def removed_meanwhile(where: Path) -> int:
         fd = opened(where)
         if removals:
-            lock.find_lock_file(removals.pop()).unlink()
+            journal_lock.find_lock_file(removals.pop()).unlink()
         return fd
 
-    monkeypatch.setattr(lock, "_open", removed_meanwhile)
-    held = lock.acquire_lock(path)
-    assert lock.is_locked(path)
+    monkeypatch.setattr(journal_lock, "_open", removed_meanwhile)
+    held = journal_lock.acquire_lock(path)
+    assert journal_lock.is_locked(path)
     held.release()
 
 
 def test_a_writer_whose_lock_file_was_removed_writes_no_more(path: Path) -> None:
     with closing(open_journal_writer(path)) as journal:
         journal.append(records(1, 3))
-        lock.find_lock_file(path).unlink()
+        journal_lock.find_lock_file(path).unlink()
         with pytest.raises(JournalBusyError, match=r"was removed.*\n  nothing was added"):
             journal.append(records(4, 4))
         assert journal.last() == 3
@@ -77,8 +79,8 @@ def test_a_writer_whose_lock_file_was_removed_writes_no_more(path: Path) -> None
 
 def test_a_stale_name_in_the_lock_is_nobody(path: Path) -> None:
     written(path)
-    lock.find_lock_file(path).write_text("1\n")  # alive, and innocent
-    fd = os.open(lock.find_lock_file(path), os.O_RDONLY)
+    journal_lock.find_lock_file(path).write_text("1\n")  # alive, and innocent
+    fd = os.open(journal_lock.find_lock_file(path), os.O_RDONLY)
     fcntl.flock(fd, fcntl.LOCK_SH)  # a reader asks, for a moment
     asked = Timer(0.02, os.close, [fd])
     asked.start()
@@ -90,13 +92,13 @@ def test_a_stale_name_in_the_lock_is_nobody(path: Path) -> None:
 def test_a_reader_that_never_lets_go_is_named(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with closing(open_journal_writer(path)) as journal:
         journal.append(records(1, 3))
-        stopped = files.connect(path, "mode=ro")
+        stopped = sqlite_files.connect(path, "mode=ro")
         stopped.execute("BEGIN")
         stopped.execute("SELECT * FROM records").fetchone()
         journal._db.execute("PRAGMA busy_timeout = 0")
         journal.append(records(4, 4))
-    monkeypatch.setattr(files, "BUSY_TIMEOUT_SECONDS", 0.05)
-    monkeypatch.setattr(files.connect, "__kwdefaults__", {"patience": 0.05})
+    monkeypatch.setattr(sqlite_files, "BUSY_TIMEOUT_SECONDS", 0.05)
+    monkeypatch.setattr(sqlite_files.connect, "__kwdefaults__", {"patience": 0.05})
     try:
         with pytest.raises(JournalBusyError, match=r"does not let go\n  look for a plait process"):
             open_journal_writer(path)
@@ -171,7 +173,7 @@ def test_paths_with_odd_names(tmp_path: Path) -> None:
 def test_a_front_that_stopped_while_asking_is_an_error_after_which_the_engine_may_come_again(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("plait.adapters.sqlite.inbox.ENGINE_TIMEOUT_SECONDS", 0.05)
+    monkeypatch.setattr("plait.store.inbox.ENGINE_TIMEOUT_SECONDS", 0.05)
     with closing(open_inbox(path)) as inbox, closing(sqlite3.connect(path, isolation_level=None)) as front:
         inbox.put(Pause("r", "b"))
         front.execute("BEGIN IMMEDIATE")

@@ -11,10 +11,10 @@ from subprocess import Popen
 
 import pytest
 
-from plait import codec
-from plait.adapters.sqlite import chain, open_inbox
 from plait.core.requests import Pause, Request
-from plait.ports import InboxError
+from plait.store import checksums, codec
+from plait.store.inbox import open_inbox
+from plait.store.interfaces import InboxError
 
 Child = Callable[..., Popen[str]]
 
@@ -61,7 +61,7 @@ def test_fifty_fronts_at_once_and_none_hears_of_a_lock(path: Path) -> None:
 
 def put_raw(path: Path, id_: str, version: int, kind: str, body: bytes) -> None:
     """As another plait would."""
-    check = chain.digest_request(id_, version, kind, body)
+    check = checksums.digest_request(id_, version, kind, body)
     with closing(sqlite3.connect(path)) as db, db:
         columns = 'id, version, kind, body, "check"'
         db.execute(

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from plait import codec
-from plait.adapters.sqlite import chain, open_journal_reader, open_journal_writer
-from plait.adapters.sqlite.files import find_wal
-from plait.adapters.sqlite.schema import PAGE_SIZE
-from plait.ports import JournalCorruptError, JournalError, JournalMissingError, JournalNewerError
-from plait.testing.contracts.samples import records
+from plait.store import checksums, codec
+from plait.store.interfaces import JournalCorruptError, JournalError, JournalMissingError, JournalNewerError
+from plait.store.journal_reader import open_journal_reader
+from plait.store.journal_writer import open_journal_writer
+from plait.store.schema import PAGE_SIZE
+from plait.store.sqlite_files import find_wal
+from plait.testing.contracts.sample_records__samples import records
 
 LEFT = (
     "it was left as it is; restore it from a backup, or move it and the files named like it away "
@@ -73,8 +74,8 @@ def a_newer_record(path: Path) -> None:
             "SELECT id, schema, last, tip, settings FROM meta"
         ).fetchone()
         content = (last + 1, 0.0, codec.VERSION + 1, b"new-kind", b"{}")
-        tip = chain.compute_link(tip, content)
-        head = chain.JournalHead(id_, schema, last + 1, tip, settings)
+        tip = checksums.compute_link(tip, content)
+        head = checksums.JournalHead(id_, schema, last + 1, tip, settings)
         row = (last + 1, 0.0, codec.VERSION + 1, "new-kind", b"{}", tip)
         db.execute("INSERT INTO records VALUES (?, ?, ?, ?, ?, ?)", row)
         db.execute("UPDATE meta SET last = ?, tip = ?, seal = ?", (head.last, head.tip, head.seal))
@@ -217,7 +218,7 @@ def test_a_last_record_that_fits_but_is_another_is_noticed(path: Path) -> None:
     made(path)
     with closing(sqlite3.connect(path)) as db, db:
         (before,) = db.execute('SELECT "check" FROM records WHERE seq = 4').fetchone()
-        check = chain.compute_link(before, (5, 0.0, codec.VERSION, b"engine-released", b'{"pid":5}'))
+        check = checksums.compute_link(before, (5, 0.0, codec.VERSION, b"engine-released", b'{"pid":5}'))
         row = (0.0, "engine-released", b'{"pid":5}', check)
         db.execute('UPDATE records SET at = ?, kind = ?, event = ?, "check" = ? WHERE seq = 5', row)
     with (

@@ -13,9 +13,10 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from plait.adapters.sqlite import SqliteJournal, open_journal_writer, wal
-from plait.adapters.sqlite.files import find_wal
-from plait.testing.contracts.samples import records
+from plait.store import wal
+from plait.store.journal_writer import SqliteJournal, open_journal_writer
+from plait.store.sqlite_files import find_wal
+from plait.testing.contracts.sample_records__samples import records
 
 COMMITS = 5
 META = 2

@@ -14,10 +14,12 @@ from time import monotonic
 
 import pytest
 
-from plait.adapters.sqlite import files, lock, open_journal_reader, open_journal_writer, wal
-from plait.adapters.sqlite.files import find_wal
-from plait.ports import JournalBusyError
-from plait.testing.contracts.samples import records
+from plait.store import journal_lock, sqlite_files, wal
+from plait.store.interfaces import JournalBusyError
+from plait.store.journal_reader import open_journal_reader
+from plait.store.journal_writer import open_journal_writer
+from plait.store.sqlite_files import find_wal
+from plait.testing.contracts.sample_records__samples import records
 
 Child = Callable[..., Popen[str]]
 
@@ -40,10 +42,10 @@ def test_death_gives_the_lock_back(path: Path, child: Child) -> None:
     first = child("hold", path)
     assert first.stdout
     assert first.stdout.readline() == "held\n"
-    assert lock.is_locked(path)
+    assert journal_lock.is_locked(path)
     first.kill()
     first.wait()
-    assert not lock.is_locked(path)
+    assert not journal_lock.is_locked(path)
     open_journal_writer(path).close()
 
 
@@ -53,7 +55,7 @@ def test_a_refusal_gives_the_lock_back(path: Path) -> None:
     for _ in range(2):
         with pytest.raises(Exception, match="is not a plait journal"):
             open_journal_writer(path)
-    assert not lock.is_locked(path)
+    assert not journal_lock.is_locked(path)
 
 
 def test_a_second_writer_in_the_same_process_is_refused_too(path: Path) -> None:
@@ -63,7 +65,7 @@ def test_a_second_writer_in_the_same_process_is_refused_too(path: Path) -> None:
 
 def test_a_reader_that_only_asks_keeps_no_writer_out(path: Path) -> None:
     path.parent.mkdir()
-    fd = os.open(lock.find_lock_file(path), os.O_RDONLY | os.O_CREAT)
+    fd = os.open(journal_lock.find_lock_file(path), os.O_RDONLY | os.O_CREAT)
     fcntl.flock(fd, fcntl.LOCK_SH)
     asked = Timer(0.05, os.close, [fd])
     asked.start()
@@ -121,7 +123,9 @@ def test_a_reader_that_never_lets_go_keeps_nobody_from_appending(path: Path) -> 
             began = monotonic()
             for seq in range(2, 30):
                 journal.append(records(seq, seq))
-            assert monotonic() - began < files.BUSY_TIMEOUT_SECONDS, "not even one checkpoint waited for it"
+            assert monotonic() - began < sqlite_files.BUSY_TIMEOUT_SECONDS, (
+                "not even one checkpoint waited for it"
+            )
             assert reader.last() == 1
             reader._db.execute("COMMIT")
             assert list(reader.read()) == records(1, 29)

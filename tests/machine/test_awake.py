@@ -10,8 +10,8 @@ from subprocess import Popen
 
 import pytest
 
-from plait.adapters.awake import SystemSleepInhibitor
-from plait.adapters.commons.identity import identify_process
+from plait.system.engine_slots__identity import identify_process
+from plait.system.sleep_inhibitor import SystemSleepInhibitor
 
 Child = Callable[..., Popen[str]]
 Until = Callable[[Callable[[], bool]], None]

@@ -12,10 +12,11 @@ from subprocess import Popen
 
 import pytest
 
-from plait.adapters.commons import FileSharedState, lock, open_shared_state
-from plait.adapters.commons.identity import identify_process
-from plait.adapters.commons.refusals import ProviderRefusals
-from plait.ports import OtherEngines
+from plait.store.interfaces import OtherEngines
+from plait.system import shared_files__lock
+from plait.system.engine_slots__identity import identify_process
+from plait.system.shared_state import FileSharedState, open_shared_state
+from plait.system.shared_state__refusals import ProviderRefusals
 
 Child = Callable[..., Popen[str]]
 Opened = Callable[..., FileSharedState]
@@ -335,7 +336,7 @@ def test_all_of_it_can_be_asked_for_within_a_turn(engine: Opened) -> None:
 def test_a_stopped_engine_is_not_waited_for_for_ever(
     engine: Opened, child: Child, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lock, "LOCK_TIMEOUT_SECONDS", 0.05)
+    monkeypatch.setattr(shared_files__lock, "LOCK_TIMEOUT_SECONDS", 0.05)
     mine = engine("/mine")
     other = child("stop", folder, "/stopped")
     assert other.stdout

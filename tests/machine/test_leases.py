@@ -12,8 +12,8 @@ from subprocess import Popen
 
 import pytest
 
-from plait.adapters.commons import FileSharedState, open_shared_state
-from plait.adapters.commons.leases import DEFAULT_PORTS, list_blocks, read_ephemeral_range
+from plait.system.port_leases import DEFAULT_PORTS, list_blocks, read_ephemeral_range
+from plait.system.shared_state import FileSharedState, open_shared_state
 
 Child = Callable[..., Popen[str]]
 

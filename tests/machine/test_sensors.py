@@ -9,8 +9,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from plait.adapters.sensors import PLENTY, MachineSensors
-from plait.ports import MachineReadings
+from plait.store.interfaces import MachineReadings
+from plait.system.sensors import PLENTY, MachineSensors
 
 MEMINFO = (
     "MemTotal:       8000 kB\nMemFree:         100 kB\nMemAvailable:   6000 kB\nHugePages_Total:       0\n"

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from plait.config.outside import ATTEMPT_VARIABLES, read_environment
-from plait.config.schema import KEYS_BY_VARIABLE
+from plait.config.keys import KEYS_BY_VARIABLE
+from plait.config.layers__outside import ATTEMPT_VARIABLES, read_environment
 from plait.core.task import Attempt, Step, Task
-from plait.engine.surroundings import build_environment, make_unique_name
+from plait.engine.attempt_inputs__surroundings import build_environment, make_unique_name
 
 ATTEMPT = Attempt("7f3a", "03-split", Step.WRITE, 2)
 WANTED = {"GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT"}

@@ -3,8 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-
-from plait.testing.receiver import Receiver, receiving
+from tests.support.webhook_receiver import Receiver, receiving
 
 
 @pytest.fixture

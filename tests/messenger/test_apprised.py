@@ -6,12 +6,11 @@ import json
 import sys
 
 import pytest
+from tests.support.webhook_receiver import Receiver
 
-from plait.adapters.messenger import AppriseChannel, DeliveryError, build_test_message
-from plait.adapters.messenger.apprised import _APPRISE_TYPES
-from plait.adapters.messenger.message import TEST_TYPE, build_message
-from plait.core.tiding import Notification, NotificationKind
-from plait.testing.receiver import Receiver
+from plait.core.notifications__tiding import Notification, NotificationKind
+from plait.observe.channels__apprised import _APPRISE_TYPES, AppriseChannel
+from plait.observe.channels__message import TEST_TYPE, DeliveryError, build_message, build_test_message
 
 # Its modules for other services are imported too, and what those import may be on its way out.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.temp_project__household import Household, household
+from tests.support.webhook_receiver import PATIENCE, Receiver
 
 from plait.core.decisions import BatchEnded
-from plait.testing.household import Household, household
-from plait.testing.receiver import PATIENCE, Receiver
 
 SECRET = "hunter2-hunter2"
 

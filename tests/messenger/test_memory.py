@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from plait.adapters.messenger.memory import DELIVERY_LOG_FILE, DeliveryCursor, DeliveryLog
+from plait.observe.notifier__memory import DELIVERY_LOG_FILE, DeliveryCursor, DeliveryLog
 
 
 def test_a_mark_is_read_back(tmp_path: Path) -> None:

@@ -8,21 +8,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.webhook_receiver import PATIENCE, Receiver
 
-from plait.adapters.messenger import (
-    NotifierOptions,
-    DeliveryLog,
-    NotificationMessage,
-    Notifier,
-    WebhookChannel,
-    messenger as module,
-)
 from plait.core.events import Record
+from plait.core.notifications__tiding import DEFAULT_NOTIFICATION_KINDS, NotificationKind
 from plait.core.settings import Isolation, Settings
 from plait.core.state import State
 from plait.core.status import Category
-from plait.core.tiding import DEFAULT_NOTIFICATION_KINDS, NotificationKind
-from plait.testing.receiver import PATIENCE, Receiver
+from plait.observe import notifier as module
+from plait.observe.channels import WebhookChannel
+from plait.observe.channels__message import NotificationMessage
+from plait.observe.notifier import Notifier, NotifierOptions
+from plait.observe.notifier__memory import DeliveryLog
 from plait.testing.script import Script
 
 ALONE = Settings(isolation=Isolation.IN_PLACE, retries=0, max_parallel=0)

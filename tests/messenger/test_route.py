@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from plait.adapters.messenger.memory import DeliveryCursor, DeliveryLog
-from plait.adapters.messenger.message import NotificationMessage, DeliveryError, build_message
-from plait.adapters.messenger.route import MAX_AGE_SECONDS, DeliveryQueue
-from plait.core.tiding import Notification, NotificationKind
+from plait.core.notifications__tiding import Notification, NotificationKind
+from plait.observe.channels__message import DeliveryError, NotificationMessage, build_message
+from plait.observe.notifier__memory import DeliveryCursor, DeliveryLog
+from plait.observe.notifier__route import MAX_AGE_SECONDS, DeliveryQueue
 
 K = NotificationKind
 NOW = 1e9

@@ -15,13 +15,17 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from tests.support.webhook_receiver import Receiver
 
-from plait.adapters.messenger import NotificationMessage, DeliveryError, WebhookChannel, build_test_message
-from plait.adapters.messenger.message import build_message
-from plait.adapters.messenger.secret import read_secret
-from plait.adapters.messenger.webhook import sign_body
-from plait.core.tiding import Notification, NotificationKind
-from plait.testing.receiver import Receiver
+from plait.core.notifications__tiding import Notification, NotificationKind
+from plait.observe.channels import WebhookChannel, sign_body
+from plait.observe.channels__message import (
+    DeliveryError,
+    NotificationMessage,
+    build_message,
+    build_test_message,
+)
+from plait.observe.channels__secret import read_secret
 
 PAGE = Path(__file__).parents[2] / "docs" / "notifications.md"
 SECRET = b"hush"
@@ -242,4 +246,4 @@ def test_what_holds_no_secret_is_said_to(tmp_path: Path) -> None:
 
 
 def test_who_only_knows_a_webhook_imports_no_http() -> None:
-    assert "httpx" not in vars(sys.modules["plait.adapters.messenger.webhook"])
+    assert "httpx" not in vars(sys.modules["plait.observe.channels"])

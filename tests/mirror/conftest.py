@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from plait.adapters.mirror import Mirror, open_mirror
+from plait.git.mirror import Mirror, open_mirror
 
 
 @pytest.fixture

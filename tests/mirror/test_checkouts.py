@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from plait.adapters.mirror import Mirror, remove_checkout, list_stale_checkouts
 from plait.core.errors import WorldError
-from plait.site.git import Git
-from plait.wiring import find_repo
+from plait.git.command import Git
+from plait.git.location import find_repo
+from plait.git.mirror import Mirror
+from plait.git.mirror_checkouts import list_stale_checkouts, remove_checkout
 
 Open = Callable[[str | Path], Mirror]
 Commit = Callable[..., str]

@@ -14,8 +14,8 @@ from threading import Event, Thread
 
 import pytest
 
-from plait.adapters.mirror import Mirror, open_mirror
 from plait.core.errors import WorldError
+from plait.git.mirror import Mirror, open_mirror
 
 Open = Callable[[str | Path], Mirror]
 
@@ -162,7 +162,7 @@ def test_who_is_not_let_in_is_told_how(
 
 
 CHILD = (
-    "import os, sys; from pathlib import Path; from plait.adapters.mirror import open_mirror; "
+    "import os, sys; from pathlib import Path; from plait.git import open_mirror; "
     "open_mirror(sys.argv[1], Path(sys.argv[2]), environment=os.environ)"
 )
 

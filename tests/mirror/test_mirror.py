@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from plait.adapters.mirror import Mirror, open_mirror
 from plait.core.errors import UserError, WorldError
+from plait.git.mirror import Mirror, open_mirror
 
 Open = Callable[[str | Path], Mirror]
 Commit = Callable[..., str]
@@ -146,7 +146,7 @@ def test_a_repository_with_longer_hashes(mirror: Open, tmp_path: Path, env: dict
 @pytest.mark.usefixtures("commit")
 def test_many_at_once_share_one(cache: Path, bare: Path, env: dict[str, str]) -> None:
     code = (
-        "import os, sys; from pathlib import Path; from plait.adapters.mirror import open_mirror; "
+        "import os, sys; from pathlib import Path; from plait.git import open_mirror; "
         "made = open_mirror(sys.argv[1], Path(sys.argv[2]), environment=os.environ); "
         "print(made.checkout(made.resolve()))"
     )

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from plait.adapters.mirror.remote import parse_remote_url
 from plait.core.errors import UserError
+from plait.git.remote_url import parse_remote_url
 
 
 @pytest.mark.parametrize(

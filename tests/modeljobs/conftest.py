@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-from plait.testing.forks import Forks
-from plait.testing.modelbench import Workbench, workbench
+from tests.support.forked_jobs import Forks
+from tests.support.model_job_bench import Workbench, workbench
 
 
 @pytest.fixture(scope="session")

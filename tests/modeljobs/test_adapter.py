@@ -9,17 +9,17 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from plait.agents.model import AgentSpec, AttemptContext, ActivityKind, Price, CostReporting, SpendUpdated
+from plait.agents.drivers.model_agent import ModelAgent
+from plait.agents.interface import ActivityKind, AgentSpec, AttemptContext, CostReporting, Price, SpendUpdated
+from plait.agents.model_jobs.job_spec import ModelSettings, decode_spec, encode_options
 from plait.agents.table import load_agent
-from plait.agents.tools.model import ModelAgent
-from plait.agents.tools.model_spec import ModelSettings, decode_spec, encode_options
+from plait.client.agent_specs__tools import explain_missing
 from plait.core.settings import Spend
 from plait.core.status import Category
 from plait.core.task import Attempt, ModelJob, Step, Task
-from plait.site.modeljob.failure import JobError
-from plait.site.modeljob.server import ChatClient
-from plait.site.modeljob.telling import JobReporter
-from plait.wiring.tools import explain_missing
+from plait.runtime.model_job.chat_client import ChatClient
+from plait.runtime.model_job.job_output import JobReporter
+from plait.runtime.model_job.job_output__failure import JobError
 
 SPEC = AgentSpec(
     "model", model="coder", options=encode_options({"base_url": "https://api.example.org/v1", "key": "K"})
@@ -39,7 +39,7 @@ def test_the_process_is_this_python_s_and_is_told_by_a_file() -> None:
     agent = load_agent(SPEC)
     job = ModelJob("a.py")
     command = agent.build_command(brief(Task("j", "Title", "Body", job=job, touches=("a.py",))))
-    assert command.argv == (sys.executable, "-E", "-P", "-m", "plait.site.modeljob", "/f/job.json")
+    assert command.argv == (sys.executable, "-E", "-P", "-m", "plait.runtime.model_job", "/f/job.json")
     ((name, text),) = command.files
     told = decode_spec(text)
     assert name == "job.json"

@@ -6,11 +6,12 @@ import signal
 
 import psutil
 import pytest
+from tests.support.model_job_bench import KEY, Done, Workbench, edit, whole
+from tests.support.model_server.messages import Request
+from tests.support.model_server.server__server import ModelServer
 
 from plait.core.status import Category
 from plait.core.task import ModelJob, ModelJobMode
-from plait.testing.modelbench import KEY, Done, Workbench, edit, whole
-from plait.testing.modelserver import ModelServer, Request
 
 JOB = ModelJob("a.py")
 OLD = "old\n"

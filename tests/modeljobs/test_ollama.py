@@ -12,18 +12,18 @@ from threading import Thread
 
 import psutil
 import pytest
+from tests.support.model_job_bench import Workbench, whole
+from tests.support.model_server.server__server import ModelServer
 
 from plait.core.status import Category
 from plait.core.task import ModelJob
-from plait.testing.modelbench import Workbench, whole
-from plait.testing.modelserver import ModelServer
 
 JOB = ModelJob("a.py")
 FAKE = """#!{python} -P
 # It stands for the real one: what it is told, and a server where it is told to be one.
 import os, sys, time
 from pathlib import Path
-from plait.testing.modelserver import ModelServer
+from tests.support.model_server import ModelServer
 told = {{name: value for name, value in os.environ.items() if name.startswith(("OLLAMA_", "PLAIT_MARK"))}}
 with Path({log!r}).open("a") as log:
     log.write(f"{{os.getpid()}} {{sys.argv[1:]}} {{sorted(told.items())}}\\n")

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-from plait.testing.estate import Estate, estate as make
+from tests.support.temp_project__estate import Estate, estate as make
 
 GOOD = "Here you are.\n\nFILE: new/a.md\n```\nhello\n```\n\nFILE: b.txt\nFIND:\nold\nREPLACE:\nnew\nEND\n"
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-
-from plait.testing.estate import Estate, estate
-from plait.testing.modelbench import KEY, whole
-from plait.testing.modelserver import ModelServer, Reply, Request
+from tests.support.model_job_bench import KEY, whole
+from tests.support.model_server.messages import Reply, Request
+from tests.support.model_server.server__server import ModelServer
+from tests.support.temp_project__estate import Estate, estate
 
 _WANTED = re.compile(r"~~~worksplit:(\S+)\nthe file, from its first line")
 

@@ -6,26 +6,30 @@ from dataclasses import asdict, fields
 
 import pytest
 
-from plait.agents.tools.model_spec import (
-    ModelSettings,
+from plait.agents.model_jobs.job_spec import (
     ModelJobSpec,
-    decode_spec,
-    encode_spec,
-    encode_options,
+    ModelSettings,
     decode_settings,
+    decode_spec,
+    encode_options,
+    encode_spec,
 )
-from plait.config import toml
-from plait.config.document import ConfigDocument, read_document
+from plait.client.agent_specs import build_agent_specs
+from plait.config import toml_file__toml
+from plait.config.config import Config, Layer, ModelConfig, find_repository_commands
 from plait.config.layers import SettingsError, merge_layers
-from plait.config.model import Config, Layer, ModelConfig, find_repository_commands
+from plait.config.loading import ConfigDocument, read_document
 from plait.core.errors import ConfigError
 from plait.core.task import ModelJob, ModelJobMode
-from plait.wiring.agents import build_agent_specs
 
 
 def configured(text: str) -> Config:
     return merge_layers(
-        [read_document(ConfigDocument("plait.toml", toml.parse_toml(text, "plait.toml")), Layer.REPOSITORY)]
+        [
+            read_document(
+                ConfigDocument("plait.toml", toml_file__toml.parse_toml(text, "plait.toml")), Layer.REPOSITORY
+            )
+        ]
     )
 
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from plait.client.counters import DURATION_BOUNDS_SECONDS
 from plait.core.settings import NO_SPEND
 from plait.core.status import Category
 from plait.core.task import Step
-from plait.front.tally import DURATION_BOUNDS_SECONDS
-from plait.server.figures import ProjectMetrics, CurrentMetrics, TotalMetrics, DurationBuckets
 from plait.server.metrics import COUNTERS, GAUGES, render_metrics
+from plait.server.metrics_snapshot import CurrentMetrics, DurationBuckets, ProjectMetrics, TotalMetrics
 
 DOCS = Path(__file__).parents[2] / "docs"
 DASHBOARD = json.loads((DOCS / "grafana-dashboard.json").read_text())

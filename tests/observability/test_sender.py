@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
-from plait.adapters.tracer import sender as sending
-from plait.adapters.tracer.sender import MAX_WAITING_SPANS, MAX_SPANS_PER_EXPORT, SpanBatch, SpanSender
-from plait.core.spans.span import Span
+from plait.observe import tracing as sending
+from plait.observe.spans__span import Span
+from plait.observe.tracing import MAX_SPANS_PER_EXPORT, MAX_WAITING_SPANS, SpanBatch, SpanSender
 
 PATIENCE = 20.0
 

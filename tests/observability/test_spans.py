@@ -13,13 +13,13 @@ from plait.core.events import Record
 from plait.core.reports import AttemptExited, AttemptLost, AttemptUsed, ClockJumped, MergeDone, Outcome
 from plait.core.requests import Drop, Retry
 from plait.core.settings import Backoff, Isolation, Publish, Settings, Spend
-from plait.core.spans.fold import SpanBuilder
-from plait.core.spans.span import MAX_TEXT_CHARS, Span, make_span_id, make_trace_id
 from plait.core.status import Category
 from plait.core.task import Task
-from plait.testing.run import run
-from plait.testing.scenario import stormy
+from plait.observe.spans import SpanBuilder
+from plait.observe.spans__span import MAX_TEXT_CHARS, Span, make_span_id, make_trace_id
 from plait.testing.script import BATCH, Script, needs
+from plait.testing.simulator.engine__run import run
+from plait.testing.simulator.scenario import stormy
 
 ALONE = Settings(agents=("amber",), isolation=Isolation.IN_PLACE)
 STORMS = st.integers(0, 60).map(cache(lambda seed: run(stormy(seed)).journal))

@@ -9,26 +9,26 @@ from typing import Any
 
 from hypothesis import given, settings, strategies as st
 
+from plait.client.counters import (
+    DURATION_BOUNDS_SECONDS,
+    MAX_LABELS,
+    OTHER_LABEL,
+    DurationHistogram,
+    JournalCounters,
+    LabelSet,
+)
 from plait.core import reports as r
 from plait.core.decisions import BatchEnded, TaskEnded
 from plait.core.events import Record
-from plait.core.evolve import evolve
+from plait.core.reducers.dispatch import evolve
 from plait.core.requests import Drop, Pause, Retry
 from plait.core.settings import NO_SPEND, Isolation, Settings, Spend
 from plait.core.state import State
 from plait.core.status import BatchStatus, Category, TaskStatus
 from plait.core.task import Step, Task
-from plait.front.tally import (
-    DURATION_BOUNDS_SECONDS,
-    MAX_LABELS,
-    OTHER_LABEL,
-    DurationHistogram,
-    LabelSet,
-    JournalCounters,
-)
-from plait.testing.run import run
-from plait.testing.scenario import stormy
 from plait.testing.script import BATCH, Script
+from plait.testing.simulator.engine__run import run
+from plait.testing.simulator.scenario import stormy
 
 ALONE = Settings(agents=("amber",), isolation=Isolation.IN_PLACE)
 STORMS = st.integers(0, 60).map(cache(lambda seed: run(stormy(seed)).journal))

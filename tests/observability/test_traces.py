@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.support.temp_project__household import Household, household
 
-from plait.adapters.sqlite import open_journal_reader
-from plait.core.spans.fold import SpanBuilder
-from plait.core.spans.span import Span
-from plait.testing.household import Household, household
-from plait.wiring import JOURNAL_FILE
+from plait.observe.spans import SpanBuilder
+from plait.observe.spans__span import Span
+from plait.store.journal_reader import open_journal_reader
+from plait.store.project_files import JOURNAL_FILE
 
 if TYPE_CHECKING:
     from opentelemetry.proto.trace.v1.trace_pb2 import Span as SentSpan

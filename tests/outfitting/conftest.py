@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from tests.support.leaked_processes import clear
 
-from plait.kit import WorkspaceSetup
-from plait.site import outfitting
-from plait.site.outfitting import SetupSpec
-from plait.site.outfitting.spec import MIN_FREE_BYTES
-from plait.testing.strays import clear
+from plait.git.worktrees import metadata
+from plait.runtime.setup import preparation, spec
+from plait.runtime.setup.spec import MIN_FREE_BYTES, SetupSpec
+from plait.store.batch_inputs import WorkspaceSetup
 
 SOON = 30.0  # seconds within which everything here happens, however busy the machine is
 
@@ -95,11 +95,9 @@ class Bench:
     ) -> subprocess.Popen[str]:
         spec_file = self.root / f"{workspace.name}.json"
         failed = self.root / f"{workspace.name}.failed"
-        outfitting.write_spec(
-            spec_file, SetupSpec(workspace, self.top, outfit, self.cache, failed, spare=spare)
-        )
+        spec.write_spec(spec_file, SetupSpec(workspace, self.top, outfit, self.cache, failed, spare=spare))
         process = subprocess.Popen(
-            [*prefix, *outfitting.wrap_with_setup(argv or DONE, spec_file)],
+            [*prefix, *spec.wrap_with_setup(argv or DONE, spec_file)],
             cwd=workspace,
             env=self.environment,
             stdin=stdin,
@@ -124,7 +122,7 @@ class Bench:
     def end(self, workspace: Path, process: subprocess.Popen[str]) -> Ended:
         out, _ = process.communicate(timeout=SOON)
         self.running.remove(process)
-        return Ended(process.returncode, out, outfitting.read_failure(self.root / f"{workspace.name}.json"))
+        return Ended(process.returncode, out, spec.read_failure(self.root / f"{workspace.name}.json"))
 
     def kill(self, workspace: Path, process: subprocess.Popen[str]) -> Ended:
         """With all that it started: it has not been waited for, so the group is its own."""
@@ -132,7 +130,7 @@ class Bench:
         return self.end(workspace, process)
 
     def wanted(self, workspace: Path, outfit: WorkspaceSetup) -> bool:
-        return outfitting.is_setup_needed(workspace, self.top, outfit)
+        return preparation.is_setup_needed(workspace, self.top, outfit)
 
     def until(self, true: Callable[[], bool]) -> None:
         """Wait for it."""
@@ -142,7 +140,7 @@ class Bench:
             time.sleep(0.002)
 
     def ours(self, workspace: Path) -> set[str]:
-        return {*outfitting.read_setup_metadata(workspace).ours}
+        return {*metadata.read_setup_metadata(workspace).ours}
 
     def status(self, workspace: Path) -> str:
         return self.git("status", "--porcelain", "--untracked-files=all", where=workspace)

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plait.kit import WorkspaceSetup
-from plait.site import outfitting
-from plait.site.outfitting import SETUP_FAILED_EXIT
+from plait.runtime.setup import spec as spec_
+from plait.runtime.setup.spec import SETUP_FAILED_EXIT
+from plait.store.batch_inputs import WorkspaceSetup
 
 if TYPE_CHECKING:
     from tests.outfitting.conftest import Bench
@@ -113,7 +113,7 @@ def test_a_spec_that_cannot_be_read_is_told(bench: Bench, tmp_path: Path) -> Non
         if text is not None:
             spec.write_text(text)
         done = subprocess.run(
-            outfitting.wrap_with_setup(["echo"], spec),
+            spec_.wrap_with_setup(["echo"], spec),
             capture_output=True,
             text=True,
             check=False,
@@ -121,7 +121,7 @@ def test_a_spec_that_cannot_be_read_is_told(bench: Bench, tmp_path: Path) -> Non
         )
         assert done.returncode == SETUP_FAILED_EXIT
         assert done.stdout.startswith(f"plait: what the workspace is to be given can't be read from {spec}: ")
-        assert outfitting.read_failure(spec) is None
+        assert spec_.read_failure(spec) is None
 
 
 def test_a_workspace_that_is_no_worktree_is_told(bench: Bench) -> None:

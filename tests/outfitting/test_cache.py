@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plait.kit import WorkspaceSetup
-from plait.site.outfitting import prune_tree_cache, tree_size
-from plait.site.outfitting.cache import TreeCache
+from plait.store.batch_inputs import WorkspaceSetup
+from plait.system.disk import tree_size
+from plait.system.tree_cache import TreeCache, prune_tree_cache
 
 if TYPE_CHECKING:
     from tests.outfitting.conftest import Bench
@@ -97,7 +97,7 @@ def test_folders_that_forbid_it_are_removed_all_the_same(
     ended = bench.fit(other, outfit, prefix=humble)
     assert "set up as in an earlier workspace" in ended.out
     assert (other / "made").stat().st_mode & 0o777 == 0o555
-    prune = "import sys, pathlib, plait.site.outfitting as o; o.prune_cache(pathlib.Path(sys.argv[1]), 0)"
+    prune = "import sys, pathlib, plait.runtime.setup as o; o.prune_cache(pathlib.Path(sys.argv[1]), 0)"
     subprocess.run([*humble, sys.executable, "-c", prune, str(bench.cache)], check=True)
     assert [*bench.cache.iterdir()] == []
 

@@ -10,8 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from plait.kit import WorkspaceSetup
-from plait.site.outfitting import SETUP_FAILED_EXIT
+from plait.runtime.setup.spec import SETUP_FAILED_EXIT
+from plait.store.batch_inputs import WorkspaceSetup
 
 if TYPE_CHECKING:
     from tests.outfitting.conftest import Bench

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plait.kit import WorkspaceSetup
-from plait.site import outfitting
-from plait.site.outfitting import SETUP_FAILED_EXIT
+from plait.git.worktrees import metadata
+from plait.runtime.setup.spec import SETUP_FAILED_EXIT
+from plait.store.batch_inputs import WorkspaceSetup
 
 if TYPE_CHECKING:
     from tests.outfitting.conftest import Bench
@@ -316,7 +316,7 @@ def test_a_workspace_that_goes_to_another_task_keeps_what_setup_made(
     workspace, outfit = bench.worktree(), replace(outfit, copy=(".env",))
     bench.fit(workspace, outfit)
     bench.git("clean", "-ffdxq", "-e", "/out", where=workspace)
-    outfitting.reset_setup_metadata(workspace)
+    metadata.reset_setup_metadata(workspace)
     assert bench.ours(workspace) == {"out"}
     assert bench.wanted(workspace, outfit)
     bench.write(".env", "second")

@@ -5,9 +5,8 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-
-from plait.testing.modelserver import ModelServer
-from plait.testing.workshop import KINDS, Workshop, workshop
+from tests.support.model_server.server__server import ModelServer
+from tests.support.real_agents import KINDS, Workshop, workshop
 
 TOP = Path(__file__).parents[2]
 

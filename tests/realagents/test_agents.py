@@ -13,9 +13,8 @@ from contextlib import suppress
 
 import psutil
 import pytest
-
-from plait.testing.modelserver import Role
-from plait.testing.workshop import KEY, KINDS, Workshop
+from tests.support.model_server.messages import Role
+from tests.support.real_agents import KEY, KINDS, Workshop
 
 LONG = bool(os.environ.get("PLAIT_AGENTS_LONG"))
 TOOLS = tuple(KINDS) if LONG else ("claude", "codex")

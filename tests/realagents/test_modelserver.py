@@ -12,8 +12,8 @@ from typing import Any
 
 import httpx
 import pytest
-
-from plait.testing.modelserver import ModelServer, Request, Role
+from tests.support.model_server.messages import Request, Role
+from tests.support.model_server.server__server import ModelServer
 
 # What comes back is looked at by keys that the test names: a missing one fails it.
 Json = Any
@@ -216,7 +216,7 @@ def test_it_listens_on_this_machine_only(server: ModelServer) -> None:
 
 
 def test_it_can_be_started_by_hand() -> None:
-    words = [sys.executable, "-m", "plait.testing.modelserver", "--fault", "429:1"]
+    words = [sys.executable, "-m", "tests.support.model_server", "--fault", "429:1"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None

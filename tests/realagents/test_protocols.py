@@ -8,8 +8,8 @@ from typing import Any
 
 import httpx
 import pytest
-
-from plait.testing.modelserver import ModelServer, Reply, Usage
+from tests.support.model_server.messages import Reply, Usage
+from tests.support.model_server.server__server import ModelServer
 
 # What comes back is looked at by keys that the test names: a missing one fails it.
 Json = Any

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-from plait.testing.yard import Yard, yard as make
+from tests.support.temp_project import Yard, yard as make
 
 
 @pytest.fixture

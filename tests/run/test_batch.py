@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from plait.testing.yard import Yard
+from tests.support.temp_project import Yard
 
 # Waits until two have begun, so that a batch that runs one at a time would never end; then tells when it is over.
 MEET = """

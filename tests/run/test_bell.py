@@ -5,8 +5,7 @@ from __future__ import annotations
 import subprocess
 
 import pytest
-
-from plait.testing.yard import Yard
+from tests.support.temp_project import Yard
 
 BELL = "\a"
 

@@ -6,9 +6,9 @@ import json
 import subprocess
 import sys
 
-from plait.testing.yard import Yard
+from tests.support.temp_project import Yard
 
-LOADED = "import sys; from plait.cli.main import run; code = run(sys.argv[1:]); print(*sys.modules, file=sys.stderr); sys.exit(code)"
+LOADED = "import sys; from plait.cli.app import run; code = run(sys.argv[1:]); print(*sys.modules, file=sys.stderr); sys.exit(code)"
 RUN = ("--agent-command", "true", "--isolation", "in-place", "--yes")
 
 
@@ -34,7 +34,7 @@ def test_a_json_file_needs_neither_markdown_nor_yaml_nor_a_terminal(yard: Yard) 
 def test_a_command_needs_no_other_agent(yard: Yard) -> None:
     yard.task("01-one")
     found = loaded(yard, "run", "tasks", *RUN)
-    assert "plait.agents.command" in found
-    assert not {name for name in found if name.startswith("plait.agents.tools.")} - {
-        "plait.agents.tools.model_spec"
+    assert "plait.agents.drivers.command" in found
+    assert not {name for name in found if name.startswith("plait.agents.drivers.")} - {
+        "plait.agents.model_jobs.job_spec"
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from plait.testing.yard import Yard
+from tests.support.temp_project import Yard
 
 
 def test_without_a_terminal_it_says_what_it_waits_for_and_leaves(yard: Yard) -> None:

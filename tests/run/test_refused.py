@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-
-from plait.testing.yard import Yard
+from tests.support.temp_project import Yard
 
 pytestmark = pytest.mark.usefixtures("walls")
 

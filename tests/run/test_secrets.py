@@ -9,8 +9,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-
-from plait.testing.estate import Estate, estate as make
+from tests.support.temp_project__estate import Estate, estate as make
 
 ENVIRONMENT = "zebra-of-the-environment-41"
 TASK_ENV = "zebra-of-a-task-42"
@@ -29,7 +28,7 @@ cat; echo
 touch "$HOME/begun-$PLAIT_TASK_ID"; until [ -e "$HOME/go" ]; do sleep 0.02; done
 """
 TALKING = f"""
-from plait.agents.model import Asked, Command, PhaseBegun, Reports
+from plait.agents.interface import Asked, Command, PhaseBegun, Reports
 from plait.core.reports import Outcome
 from plait.core.settings import NO_SPEND
 from plait.core.status import Category

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from plait.testing.yard import Yard
+from tests.support.temp_project import Yard
 
 
 def variables(text: str) -> dict[str, str]:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import sys
 
-from plait.testing.commands import Answer
-from plait.testing.yard import Yard
+from tests.support.cli_runner import Answer
+from tests.support.temp_project import Yard
 
 # The same flow with a backoff that a test can wait for: it is no flag.
 HURRIED = """
 import sys
 from pathlib import Path
 from plait.cli import main
-from plait.cli.run import run_command
-from plait.cli.run_options import RunOptions
+from plait.cli.commands.run import run_command
+from plait.cli.commands.run_options import RunOptions
 from plait.core.settings import Backoff
 sys.exit(run_command(RunOptions(Path(), yes=True, backoff=Backoff(base=0.01))))
 """

@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
-from plait.adapters.trouble import EngineHealthFile
-from plait.cli.run_calls import SignalCounter
-from plait.cli.run_watch import FollowResult, BatchFollower
-from plait.cli.say import Page
-from plait.front.desk import Session, RecordEvents, open_session
-from plait.front.feed import EventStream
-from plait.testing.yard import Yard
-from plait.wiring import HEALTH_FILE, find_repo
+from tests.support.temp_project import Yard
+
+from plait.cli.live.follower import BatchFollower, FollowResult
+from plait.cli.live.signals import SignalCounter
+from plait.cli.output import Page
+from plait.client.event_stream import EventStream
+from plait.client.session import RecordEvents, Session, open_session
+from plait.engine.daemon__trouble import EngineHealthFile
+from plait.git.location import find_repo
+from plait.store.project_files import HEALTH_FILE
 
 
 class Onlooker:

@@ -11,8 +11,7 @@ from collections.abc import Callable
 
 import httpx
 import pytest
-
-from plait.testing.yard import Yard, command
+from tests.support.temp_project import Yard, command
 
 WAITS = "until [ -e go ]; do sleep 0.02; done"
 LINK = re.compile(r"(http://127\.0\.0\.1:[0-9]+)(/login\?code=\S+)")

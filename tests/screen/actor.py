@@ -11,14 +11,14 @@ import termios
 import time
 from pathlib import Path
 
-from plait.cli.say import Page, make_console
-from plait.cli.screen.display import Display
-from plait.cli.screen.keys import KeyReader
+from plait.cli.live.display import Display
+from plait.cli.live.screen__keys import KeyReader
+from plait.cli.output import Page, make_console
+from plait.client.event_stream import EventStream
+from plait.client.logs.activity import ActivityTracker
 from plait.core.settings import Isolation, Settings
 from plait.core.task import Task
-from plait.front.activity import ActivityTracker
-from plait.front.feed import EventStream
-from plait.site.folder import StateFolder
+from plait.system.state_paths import StateFolder
 from plait.testing.script import BATCH, Script
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from plait.cli.screen.scene import BatchViewModel, build_view_model
+from plait.cli.live.view_model import BatchViewModel, build_view_model
 from plait.core.decisions import Decision
+from plait.core.graph__shape import group_waves
 from plait.core.reports import (
     AttemptAsked,
     AttemptPhase,
@@ -19,7 +20,6 @@ from plait.core.reports import (
 )
 from plait.core.requests import CancelTask, ChangeEngineSettings, Pause, Stop
 from plait.core.settings import Budget, EngineSettings, Isolation, Mode, Publish, Settings, Spend
-from plait.core.shape import group_waves
 from plait.core.status import Category
 from plait.core.task import Attempt, Need, Task
 from plait.testing.script import BATCH, Script

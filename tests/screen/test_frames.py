@@ -18,11 +18,11 @@ import pytest
 from hypothesis import given, strategies as st
 from rich.cells import cell_len
 
-from plait.cli.say import replace_control_chars
-from plait.cli.screen.choose import select_visible_tasks
-from plait.cli.screen.frame import StyledLine, Viewport, render_frame, frame_to_text
-from plait.cli.screen.ink import choose_terminal_style
-from plait.cli.screen.spans import format_elapsed
+from plait.cli.format__spans import format_elapsed
+from plait.cli.live.frame import Viewport, frame_to_text, render_frame
+from plait.cli.live.task_selection import select_visible_tasks
+from plait.cli.live.terminal_style import StyledLine, choose_terminal_style
+from plait.cli.output import replace_control_chars
 from plait.core.status import TaskStatus
 
 HERE = Path(__file__).parent

@@ -6,7 +6,9 @@ from datetime import UTC, timedelta, timezone
 
 import pytest
 
-from plait.cli.lines import EventLines
+from plait.cli.live.event_lines import EventLines
+from plait.client.event_stream import EventStream
+from plait.client.stream_event import EventType, StreamEvent
 from plait.core.reports import (
     AttemptAsked,
     AttemptPhase,
@@ -21,8 +23,6 @@ from plait.core.requests import Drop, Pause, Stop
 from plait.core.settings import Isolation, Mode, Publish, Settings
 from plait.core.status import Category
 from plait.core.task import Task
-from plait.front.event import StreamEvent, EventType
-from plait.front.feed import EventStream
 from plait.testing.script import BATCH, Script, needs
 
 ALONE = Settings(isolation=Isolation.IN_PLACE, retries=1)

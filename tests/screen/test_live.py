@@ -23,9 +23,9 @@ import pytest
 from hypothesis import given, strategies as st
 from rich.console import Console
 
-from plait.cli.screen.display import Display
-from plait.cli.screen.ink import StyledLine
-from plait.cli.screen.live import Screen, make_painter
+from plait.cli.live.display import Display
+from plait.cli.live.screen import Screen, make_painter
+from plait.cli.live.terminal_style import StyledLine
 
 HERE = Path(__file__).parent
 DEADLINE = 30.0

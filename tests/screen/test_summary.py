@@ -6,12 +6,12 @@ import io
 
 from rich.console import Console
 
-from plait.cli.summary import get_batch_exit_code, make_summary
+from plait.cli.live.summary import get_batch_exit_code, make_summary
+from plait.client.event_stream import EventStream
 from plait.core.requests import CancelBatch, Drop, Pause, Stop
 from plait.core.settings import Backoff, Budget, Isolation, Mode, Settings, Spend
 from plait.core.status import Category
 from plait.core.views import make_batch_view
-from plait.front.feed import EventStream
 from plait.testing.script import BATCH, Script, needs
 
 ALONE = Settings(isolation=Isolation.IN_PLACE, retries=0)

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.local_forge import REPOSITORY, Forge, forge
+from tests.support.running_server import Served, served as serve
+from tests.support.temp_project import Yard, yard as make_yard
+from tests.support.temp_project__estate import Estate, estate as make_estate
 
-from plait.testing.estate import Estate, estate as make_estate
-from plait.testing.localforge import REPOSITORY, Forge, forge
-from plait.testing.served import Served, served as serve
-from plait.testing.yard import Yard, yard as make_yard
-from plait.wiring import RepoLocation
+from plait.git.location import RepoLocation
 
 
 @pytest.fixture

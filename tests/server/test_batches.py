@@ -6,13 +6,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from tests.support.journal_writer import Scribe
+from tests.support.running_server import Served
 
-from plait.front.refusals import StateError, NotFoundError
-from plait.server.acts.naming import resolve_batch, resolve_task
-from plait.server.mark import EventCursor
-from plait.testing.scribe import Scribe
-from plait.testing.served import Served
-from plait.wiring import RepoLocation
+from plait.client.api_errors__refusals import NotFoundError, StateError
+from plait.git.location import RepoLocation
+from plait.server.event_buffer__mark import EventCursor
+from plait.server.service.lookup import resolve_batch, resolve_task
 
 NAMES = ["01-walls", "02-roof", "03-door"]
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-
-from plait.testing.estate import Estate
-from plait.testing.served import Json, Served
+from tests.support.running_server import Json, Served
+from tests.support.temp_project__estate import Estate
 
 # Each waits for the other to have begun, so that both have the same base.
 MEET = "touch ../../$PLAIT_TASK_ID; until [ -e ../../01-slate ] && [ -e ../../02-tiles ]; do sleep 0.02; done"

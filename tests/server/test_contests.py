@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from plait.testing.arena import AMBER, BIRCH, arena as make
-from plait.testing.served import served as serve
+from tests.support.contest_project import AMBER, BIRCH, arena as make
+from tests.support.running_server import served as serve
 
 
 def test_two_agents_enter_and_one_wins(tmp_path: Path) -> None:

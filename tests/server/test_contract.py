@@ -8,9 +8,8 @@ import sys
 from pathlib import Path
 
 import httpx
-
-from plait.testing.serving import ServeProcess, serve
-from plait.testing.yard import Yard
+from tests.support.running_server__serving import ServeProcess, serve
+from tests.support.temp_project import Yard
 
 LONG = bool(os.environ.get("PLAIT_CONTRACT_LONG"))
 EXAMPLES = 100 if LONG else 4  # for each operation

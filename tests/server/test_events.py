@@ -9,17 +9,18 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from tests.support.generated_journal import batch_of, records_of
+from tests.support.running_server__hearing import Reader, told
 
-from plait.adapters.sqlite import open_journal_writer
 from plait.core.events import Record
 from plait.core.settings import Settings
-from plait.ports import Journal
-from plait.server.events import SseStream
-from plait.server.mark import EventCursor
-from plait.server.office import ProjectSession
-from plait.testing.hearing import Reader, told
-from plait.testing.worldless import batch_of, records_of
-from plait.wiring import JOURNAL_FILE, RepoLocation
+from plait.git.location import RepoLocation
+from plait.server.event_buffer__mark import EventCursor
+from plait.server.project_session import ProjectSession
+from plait.server.sse import SseStream
+from plait.store.interfaces import Journal
+from plait.store.journal_writer import open_journal_writer
+from plait.store.project_files import JOURNAL_FILE
 
 CUTS = 40
 PATIENCE = 60.0
@@ -178,7 +179,7 @@ async def test_only_the_batch_that_was_asked_for_is_told(place: RepoLocation, jo
 async def test_who_hears_nothing_gets_a_sign_of_life_and_a_mark_that_moves(
     place: RepoLocation, journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("plait.server.office.HEARTBEAT_SECONDS", 0.01)
+    monkeypatch.setattr("plait.server.project_session.HEARTBEAT_SECONDS", 0.01)
     journal.append(history(3)[:1])
     async with opened(place) as office, aclosing(aiter(SseStream(office, None, batch="other"))) as stream:
         assert (await anext(stream)).startswith(b"retry: ")
@@ -193,7 +194,7 @@ async def test_who_hears_nothing_gets_a_sign_of_life_and_a_mark_that_moves(
 async def test_what_happens_while_a_sign_of_life_is_sent_is_not_waited_for(
     place: RepoLocation, journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("plait.server.office.HEARTBEAT_SECONDS", 1e9)  # there will be no other
+    monkeypatch.setattr("plait.server.project_session.HEARTBEAT_SECONDS", 1e9)  # there will be no other
     journal.append(history(3)[:1])
     async with opened(place) as office, aclosing(aiter(SseStream(office, None))) as stream:
         assert (await anext(stream)).startswith(b"retry: ")

@@ -13,16 +13,17 @@ from threading import Semaphore
 from urllib.parse import urlsplit
 
 import pytest
+from tests.support.generated_journal import batch_of, records_of
+from tests.support.running_server import Served
+from tests.support.running_server__hearing import Reader, told
+from tests.support.running_server__serving import ServeProcess, serve
+from tests.support.temp_project import PATIENCE, Yard
 
-from plait.adapters.sqlite import open_journal_writer
 from plait.core.settings import Settings
-from plait.server.mark import EventCursor
-from plait.testing.hearing import Reader, told
-from plait.testing.served import Served
-from plait.testing.serving import ServeProcess, serve
-from plait.testing.worldless import batch_of, records_of
-from plait.testing.yard import PATIENCE, Yard
-from plait.wiring import JOURNAL_FILE, find_repo
+from plait.git.location import find_repo
+from plait.server.event_buffer__mark import EventCursor
+from plait.store.journal_writer import open_journal_writer
+from plait.store.project_files import JOURNAL_FILE
 
 TASKS = 1_700  # some 10,000 records
 CUTS = 200

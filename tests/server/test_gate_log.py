@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from plait.testing.estate import Estate
-from plait.testing.served import Served
+from tests.support.running_server import Served
+from tests.support.temp_project__estate import Estate
 
 SECRET = "correct-horse-battery-staple"
 

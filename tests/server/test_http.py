@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import httpx
 import pytest
-
-from plait.testing.served import Served
+from tests.support.running_server import Served
 
 
 def allowed(answer: httpx.Response) -> set[str]:

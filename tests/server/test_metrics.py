@@ -15,20 +15,27 @@ import pytest
 from prometheus_client import Metric
 from prometheus_client.openmetrics import parser as openmetrics
 from prometheus_client.parser import text_string_to_metric_families
+from tests.support.journal_writer import Scribe
 
+from plait.client.counters import DURATION_BOUNDS_SECONDS, JournalCounters, LabelSet
+from plait.client.event_stream import EventStream
+from plait.client.session import Session
 from plait.core import reports as r
 from plait.core.requests import CancelBatch, Pause
 from plait.core.settings import Spend
 from plait.core.status import Category
 from plait.core.task import Step
-from plait.front.desk import Session
-from plait.front.feed import EventStream
-from plait.front.tally import DURATION_BOUNDS_SECONDS, LabelSet, JournalCounters
-from plait.server.figures import ProjectMetrics, MetricsReader, CurrentMetrics, TotalMetrics, DurationBuckets
+from plait.git.location import RepoLocation
 from plait.server.metrics import COUNTERS, GAUGES, ServerMetrics, render_metrics
-from plait.server.office import ProjectSession
-from plait.testing.scribe import Scribe
-from plait.wiring import INBOX_FILE, JOURNAL_FILE, RepoLocation, open_project_inbox
+from plait.server.metrics_snapshot import (
+    CurrentMetrics,
+    DurationBuckets,
+    MetricsReader,
+    ProjectMetrics,
+    TotalMetrics,
+)
+from plait.server.project_session import ProjectSession
+from plait.store.project_files import INBOX_FILE, JOURNAL_FILE, open_project_inbox
 
 
 @pytest.fixture

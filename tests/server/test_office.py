@@ -14,22 +14,23 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from tests.support.generated_journal import batch_of, records_of
+from tests.support.running_server__hearing import Reader, told
 
-from plait.adapters.sqlite import open_journal_writer
+from plait.client import engine_launcher
+from plait.client.session import Session
 from plait.core.errors import WorldError
 from plait.core.events import Record
 from plait.core.requests import Pause
 from plait.core.settings import Settings
-from plait.front import tending
-from plait.front.desk import Session
-from plait.ports import JournalCorruptError
-from plait.server import clerk, events, office as offices, replay
-from plait.server.events import SseStream
-from plait.server.mark import EventCursor
-from plait.server.office import ProjectSession
-from plait.testing.hearing import Reader, told
-from plait.testing.worldless import batch_of, records_of
-from plait.wiring import INBOX_FILE, JOURNAL_FILE, RepoLocation
+from plait.git.location import RepoLocation
+from plait.server import journal_follower, project_session as offices, sse, sse__replay
+from plait.server.event_buffer__mark import EventCursor
+from plait.server.project_session import ProjectSession
+from plait.server.sse import SseStream
+from plait.store.interfaces import JournalCorruptError
+from plait.store.journal_writer import open_journal_writer
+from plait.store.project_files import INBOX_FILE, JOURNAL_FILE
 
 PATIENCE = 30.0
 pytestmark = pytest.mark.anyio
@@ -37,7 +38,7 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (offices, clerk, events):
+    for module in (offices, journal_follower, sse):
         monkeypatch.setattr(module, "AGAIN", 0.05)
 
 
@@ -78,8 +79,8 @@ def move_away(place: RepoLocation, to: Path) -> None:
 async def test_readers_that_are_stuck_in_a_replay_keep_nobody_from_another(
     place: RepoLocation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(replay, "REPLAY_IDLE_SECONDS", 0.05)
-    monkeypatch.setattr(replay, "SSE_CHUNK_BYTES", 2_000)
+    monkeypatch.setattr(sse__replay, "REPLAY_IDLE_SECONDS", 0.05)
+    monkeypatch.setattr(sse__replay, "SSE_CHUNK_BYTES", 2_000)
     with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
         journal.append(history())
         wanted, begin = told(journal.id, history()), EventCursor(journal.id, 0)
@@ -99,8 +100,8 @@ async def test_readers_that_are_stuck_in_a_replay_keep_nobody_from_another(
 async def test_a_reader_that_lost_its_turn_goes_on_where_it_was(
     place: RepoLocation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(replay, "SSE_CHUNK_BYTES", 2_000)
-    monkeypatch.setattr(replay, "REPLAY_IDLE_SECONDS", 0.0)
+    monkeypatch.setattr(sse__replay, "SSE_CHUNK_BYTES", 2_000)
+    monkeypatch.setattr(sse__replay, "REPLAY_IDLE_SECONDS", 0.0)
     with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
         journal.append(history())
         wanted = told(journal.id, history())
@@ -119,7 +120,7 @@ async def test_a_reader_that_lost_its_turn_goes_on_where_it_was(
 async def test_who_comes_and_goes_leaves_nothing_behind(
     place: RepoLocation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(replay, "SSE_CHUNK_BYTES", 2_000)
+    monkeypatch.setattr(sse__replay, "SSE_CHUNK_BYTES", 2_000)
     with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
         journal.append(history())
         begin = EventCursor(journal.id, 0)
@@ -194,10 +195,10 @@ async def test_engines_that_do_not_stay_keep_nobody_from_hearing(
     place: RepoLocation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They are started and die; what others write meanwhile is told."""
-    monkeypatch.setattr(clerk, "ENGINE_WATCH_SECONDS", 0.01)
-    for module in (clerk, offices):
+    monkeypatch.setattr(journal_follower, "ENGINE_WATCH_SECONDS", 0.01)
+    for module in (journal_follower, offices):
         monkeypatch.setattr(module, "AGAIN", 1_000.0)
-    monkeypatch.setattr(tending, "_start", lambda _: os.spawnlp(os.P_NOWAIT, "true", "true"))
+    monkeypatch.setattr(engine_launcher, "_start", lambda _: os.spawnlp(os.P_NOWAIT, "true", "true"))
     with closing(open_journal_writer(place.state / JOURNAL_FILE)) as journal:
         journal.append(history()[:30])
     async with opened(place, tends=True) as office:
@@ -209,8 +210,8 @@ async def test_engines_that_do_not_stay_keep_nobody_from_hearing(
 def write_elsewhere(place: RepoLocation, start: int) -> None:
     """A process that reads a journal does not write it."""
     code = (
-        "import sys; from pathlib import Path; from plait.adapters.sqlite import open_writer;"
-        "from plait.core.settings import Settings; from plait.testing.worldless import batch_of, records_of;"
+        "import sys; from pathlib import Path; from plait.store import open_writer;"
+        "from plait.core.settings import Settings; from tests.support.generated_journal import batch_of, records_of;"
         "open_writer(Path(sys.argv[1])).append(records_of(batch_of(20), Settings())[int(sys.argv[2]):])"
     )
     subprocess.run([sys.executable, "-c", code, str(place.state / JOURNAL_FILE), str(start)], check=True)

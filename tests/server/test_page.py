@@ -10,8 +10,8 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from plait.server.app import create_bare_app
-from plait.server.page import add_page, find_built_page, read_page_version
+from plait.server.http.app import create_bare_app
+from plait.server.http.web_page import add_page, find_built_page, read_page_version
 
 BROWSER = {"Sec-Fetch-Mode": "navigate", "Accept": "text/html,application/xhtml+xml"}
 OLD_BROWSER = {"Accept": "text/html,application/xhtml+xml"}

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import httpx
 import pytest
+from tests.support.running_server import Served, spelt
 
 from plait import __version__
-from plait.testing.served import Served, spelt
 
 
 def test_health_needs_nothing_and_tells_nothing(served: Served) -> None:

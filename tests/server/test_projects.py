@@ -13,15 +13,15 @@ from pathlib import Path
 
 import pytest
 
+from plait.client.api_errors__refusals import FieldError, NotFoundError, StateError
+from plait.client.mirrors import get_mirror_settings, is_mirror
 from plait.core.errors import PlaitError, WorldError
-from plait.front.mirroring import is_mirror, get_mirror_settings
-from plait.front.refusals import FieldError, StateError, NotFoundError
-from plait.server.catalogue import ProjectCatalog
-from plait.server.offices import SessionPool
+from plait.git.location import RepoLocation, find_repo
+from plait.git.location__projects import compute_project_id, find_project_register
+from plait.server.project_store import ProjectStore
+from plait.server.project_store__catalogue import ProjectCatalog
 from plait.server.projects import Project
-from plait.server.register import ProjectStore
-from plait.wiring import RepoLocation, find_repo
-from plait.wiring.projects import compute_project_id, find_project_register
+from plait.server.session_pool import SessionPool
 
 pytestmark = pytest.mark.anyio
 
@@ -149,7 +149,7 @@ _ADDS = """
 import sys
 from pathlib import Path
 from plait.server.projects import Project
-from plait.server.register import Register
+from plait.server.project_store import Register
 for n in range(int(sys.argv[2]), int(sys.argv[2]) + 10):
     Register(Path(sys.argv[1])).put(Project(f"{n:012x}", "p", f"/{n}"))
 """
@@ -488,7 +488,7 @@ async def test_a_register_that_can_t_be_read_does_not_keep_the_server_from_its_o
 def test_there_is_an_end_to_projects(
     tmp_path: Path, register: ProjectStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("plait.server.catalogue.MAX_PROJECTS", 1)
+    monkeypatch.setattr("plait.server.project_store__catalogue.MAX_PROJECTS", 1)
     catalogue = ProjectCatalog(register)
     catalogue.add_path(str(repository(tmp_path / "one")))
     with pytest.raises(StateError, match="already"):

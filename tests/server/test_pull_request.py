@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
-
-from plait.testing.estate import Estate
-from plait.testing.localforge import REPOSITORY, Forge
-from plait.testing.served import Json, Served
+from tests.support.local_forge import REPOSITORY, Forge
+from tests.support.running_server import Json, Served
+from tests.support.temp_project__estate import Estate
 
 SECRET = "s3cret-w0rd-0f-ada"
 

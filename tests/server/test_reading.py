@@ -7,9 +7,8 @@ import os
 
 import httpx
 import pytest
-
-from plait.testing.estate import Estate
-from plait.testing.served import Served, spelt
+from tests.support.running_server import Served, spelt
+from tests.support.temp_project__estate import Estate
 
 WAIT = "while [ ! -e go ]; do sleep 0.05; done"
 SECRET = "correct-horse-battery-staple"

@@ -6,12 +6,12 @@ import json
 import subprocess
 import sys
 
-from plait.testing.served import Served
+from tests.support.running_server import Served
 
 
 def printed(seed: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-m", "plait.server.schema"],
+        [sys.executable, "-m", "plait.server.http.openapi"],
         env={"PYTHONHASHSEED": seed},
         capture_output=True,
         text=True,

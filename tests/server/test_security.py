@@ -17,11 +17,11 @@ from urllib.parse import quote
 import httpx
 import psutil
 import pytest
+from tests.support.running_server__serving import serve
+from tests.support.security_harness import Siege
+from tests.support.temp_project import PATIENCE, yard as make_yard
 
-from plait.server.keys import SESSION_COOKIE
-from plait.testing.serving import serve
-from plait.testing.siege import Siege
-from plait.testing.yard import PATIENCE, yard as make_yard
+from plait.server.auth import SESSION_COOKIE
 
 HTML = "<script>alert(1)</script>"
 ESCAPES = "\x1b]0;owned\x07\x1b[2J"

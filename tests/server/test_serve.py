@@ -15,11 +15,12 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
+from tests.support.running_server__serving import Follower, ServeProcess, serve
+from tests.support.temp_project import Yard
+from tests.support.temp_project__estate import Estate
 
-from plait.testing.estate import Estate
-from plait.testing.serving import Follower, ServeProcess, serve
-from plait.testing.yard import Yard
-from plait.wiring import find_engine, find_repo
+from plait.git.location import find_repo
+from plait.store.project_files import find_engine
 
 WAITS = "echo $$ >> runs-{name}\nuntil [ -e go-{name} ]; do sleep 0.02; done"
 
@@ -399,6 +400,6 @@ def test_a_project_that_is_gone_is_told_when_the_server_starts_and_costs_nothing
 
 
 def test_other_verbs_do_not_wait_for_what_only_the_server_needs(yard: Yard) -> None:
-    words = "import sys, plait.cli.main; print([m for m in ('fastapi', 'uvicorn', 'pydantic', 'starlette') if m in sys.modules])"
+    words = "import sys, plait.cli.app; print([m for m in ('fastapi', 'uvicorn', 'pydantic', 'starlette') if m in sys.modules])"
     told = yard.answer(yard.popen([sys.executable, "-P", "-c", words]))
     assert (told.code, told.out) == (0, "[]\n")

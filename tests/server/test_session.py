@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from plait.testing.estate import Estate
-from plait.testing.localforge import REPOSITORY, Forge
-from plait.testing.served import Served
+from tests.support.local_forge import REPOSITORY, Forge
+from tests.support.running_server import Served
+from tests.support.temp_project__estate import Estate
 
 
 def test_three_tasks_to_one_pull_request(session: Served, estate: Estate, remote: Forge) -> None:

@@ -10,24 +10,24 @@ import anyio
 import httpx
 import pytest
 from fastapi import FastAPI
+from tests.support.running_server import Served
+from tests.support.temp_project__estate import Estate
 
 from plait.core.errors import Bug
-from plait.server.app import create_app
-from plait.server.shapes.batch import Batch, Batches
-from plait.server.shapes.events import EventShape
-from plait.server.shapes.places import Agents, Me, Projects
-from plait.server.shapes.plan import PlanShape
-from plait.server.shapes.pulls import PullRequest
-from plait.server.shapes.reading import ConflictShape, DiffShape, Explanation
-from plait.server.shapes.settings import Preferences, PreferencesSchema
-from plait.server.shapes.shape import ApiModel
-from plait.server.shapes.tasks import Standing, Tasks, WholeTask
-from plait.server.shapes.views import GraphShape, TimelineShape
-from plait.testing.estate import Estate
-from plait.testing.served import Served
+from plait.server.http.app import create_app
+from plait.server.http.schema.base__shape import ApiModel
+from plait.server.http.schema.batches import Batch, Batches
+from plait.server.http.schema.batches__pulls import PullRequest
+from plait.server.http.schema.batches__views import GraphShape, TimelineShape
+from plait.server.http.schema.events import EventShape
+from plait.server.http.schema.inspection import ConflictShape, DiffShape, Explanation
+from plait.server.http.schema.projects import Agents, Me, Projects
+from plait.server.http.schema.settings import Preferences, PreferencesSchema
+from plait.server.http.schema.tasks import PlanShape
+from plait.server.http.schema.tasks__tasks import Standing, Tasks, WholeTask
 
 if TYPE_CHECKING:
-    from plait.server.offices import SessionPool
+    from plait.server.session_pool import SessionPool
 
 
 def shapes(batch: str) -> Iterator[tuple[str, type[ApiModel]]]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from plait.server.mark import EventCursor
-from plait.testing.served import Served
+from tests.support.running_server import Served
+
+from plait.server.event_buffer__mark import EventCursor
 
 HOSTILE = "a&b=c +%2F é"
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-
-from plait.testing.served import Served, spelt
+from tests.support.running_server import Served, spelt
 
 WAIT = "while [ ! -e go ]; do sleep 0.05; done"
 

@@ -6,13 +6,13 @@ from functools import cache
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from plait.client.event_stream import EventStream
+from plait.client.stream_event import EventType, StreamEvent
 from plait.core.events import Record
-from plait.front.event import StreamEvent, EventType
-from plait.front.feed import EventStream
-from plait.server.mark import EventCursor
-from plait.server.story import SSE_CHUNK_BYTES, BufferedEvent, EventBuffer, encode_events
-from plait.testing.run import run
-from plait.testing.scenario import stormy
+from plait.server.event_buffer import SSE_CHUNK_BYTES, BufferedEvent, EventBuffer, encode_events
+from plait.server.event_buffer__mark import EventCursor
+from plait.testing.simulator.engine__run import run
+from plait.testing.simulator.scenario import stormy
 
 JOURNAL = "0123456789abcdef0123456789abcdef"
 

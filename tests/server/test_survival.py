@@ -2,11 +2,13 @@ from __future__ import annotations
 
 from contextlib import closing
 
-from plait.front.feed import EventStream
-from plait.server.story import encode_events
-from plait.testing.serving import Follower, serve
-from plait.testing.yard import Yard
-from plait.wiring import find_engine, find_repo, open_project_journal
+from tests.support.running_server__serving import Follower, serve
+from tests.support.temp_project import Yard
+
+from plait.client.event_stream import EventStream
+from plait.git.location import find_repo
+from plait.server.event_buffer import encode_events
+from plait.store.project_files import find_engine, open_project_journal
 
 TASKS = [f"{n:02}-task" for n in range(1, 7)]
 AT_ONCE = 2

@@ -7,21 +7,22 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from tests.support.generated_journal import batch_of, records_of
+from tests.support.running_server import Served, served as serve
+from tests.support.temp_project import Yard
 
-from plait.adapters.sqlite import open_journal_writer
 from plait.core.settings import Settings
-from plait.server import handing
-from plait.testing.served import Served, served as serve
-from plait.testing.worldless import batch_of, records_of
-from plait.testing.yard import Yard
-from plait.wiring import JOURNAL_FILE, LOG_FILE, find_repo
+from plait.git.location import find_repo
+from plait.server import project_session__handing
+from plait.store.journal_writer import open_journal_writer
+from plait.store.project_files import JOURNAL_FILE, LOG_FILE
 
 
 @pytest.fixture
 def held(yard: Yard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
     """With a batch `b`, half of it done; nobody waits long."""
-    monkeypatch.setattr(handing, "SUBMIT_TIMEOUT_SECONDS", 1.0)
-    monkeypatch.setattr(handing, "ANSWER_TIMEOUT_SECONDS", 1.0)
+    monkeypatch.setattr(project_session__handing, "SUBMIT_TIMEOUT_SECONDS", 1.0)
+    monkeypatch.setattr(project_session__handing, "ANSWER_TIMEOUT_SECONDS", 1.0)
     place = find_repo(yard.top)
     place.state.mkdir(parents=True)
     with closing(open_journal_writer(place.state / JOURNAL_FILE)) as writer:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plait.testing.served import Served
+from tests.support.running_server import Served
 
 
 def test_a_graph_has_statuses_and_reasons(served: Served) -> None:

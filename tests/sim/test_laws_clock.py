@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from tests.support.handwritten_history import History, again, breaks, name
+
 from plait.core import decisions as d, reports as r, requests as q
 from plait.core.status import Category, EndWhy
-from plait.testing.history import History, again, breaks, name
 
 
 @breaks("ending")

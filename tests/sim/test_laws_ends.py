@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tests.support.handwritten_history import SETTINGS, History, breaks, ended
+
 from plait.core import decisions as d, requests as q
 from plait.core.settings import Isolation
 from plait.core.status import BatchStatus, Category, TaskStatus
-from plait.testing.history import SETTINGS, History, breaks, ended
 
 GATED = replace(SETTINGS, gate="make gate")
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tests.support.handwritten_history import SETTINGS, History, again, breaks, name
+
 from plait.core import decisions as d, reports as r, requests as q
 from plait.core.status import Category, EndWhy
 from plait.core.task import Step
-from plait.testing.history import SETTINGS, History, again, breaks, name
 
 
 @breaks("retry")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tests.support.handwritten_history import SETTINGS, History, again, breaks, ended, start
+
 from plait.core import decisions as d, reports as r, requests as q
 from plait.core.settings import NO_SPEND, Budget, EngineSettings, Settings, Spend
 from plait.core.status import Category, PauseCause, TaskStatus
-from plait.testing.history import SETTINGS, History, again, breaks, ended, start
 
 POOR = replace(SETTINGS, budget=Budget(100), reserve=Spend(60))
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tests.support.handwritten_history import SETTINGS, History, again, breaks, ended, name
+
 from plait.core import decisions as d, reports as r, requests as q
 from plait.core.settings import OnConflict
 from plait.core.status import Category, EndWhy, PauseCause, TaskStatus
 from plait.core.task import Step
-from plait.testing.history import SETTINGS, History, again, breaks, ended, name
 
 GATED = replace(SETTINGS, gate="make gate")
 

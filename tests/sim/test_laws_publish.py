@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tests.support.handwritten_history import SETTINGS, History, breaks, ended, name, start
+
 from plait.core import decisions as d, reports as r, requests as q
 from plait.core.settings import FileConflicts, Publish
 from plait.core.status import BatchStatus, TaskStatus
 from plait.core.task import Step
-from plait.testing.history import SETTINGS, History, breaks, ended, name, start
 
 PUBLIC = replace(SETTINGS, publish=Publish.PR)
 GATED = replace(PUBLIC, gate="make gate")

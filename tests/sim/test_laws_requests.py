@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from tests.support.handwritten_history import WRITE, History, breaks, ended, name, start
+
 from plait.core import decisions as d, reports as r, requests as q
 from plait.core.events import Record
 from plait.core.status import BatchStatus, Category, TaskStatus
 from plait.core.task import Attempt
-from plait.testing.audit import Auditor
-from plait.testing.history import WRITE, History, breaks, ended, name, start
+from plait.testing.laws.auditor import Auditor
 
 
 def test_a_good_history_breaks_no_law() -> None:

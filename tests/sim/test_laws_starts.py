@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tests.support.handwritten_history import SETTINGS, VERIFY, History, again, breaks, ended, name, start
+
 from plait.core import decisions as d, reports as r, requests as q
 from plait.core.settings import Budget, Mode, Spend
 from plait.core.status import Category, PauseCause, TaskStatus
 from plait.core.task import Step
-from plait.testing.history import SETTINGS, VERIFY, History, again, breaks, ended, name, start
 
 QUEUE = replace(SETTINGS, mode=Mode.QUEUE)
 

@@ -8,8 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-
-from plait.testing.mutants.defects import DEFECTS, Defect
+from tests.support.mutants.defects import DEFECTS, Defect
 
 
 def source(defect: Defect) -> str:
@@ -32,10 +31,10 @@ def test_the_names_are_told_apart() -> None:
 def test_a_grafted_module_has_the_defect() -> None:
     defect = next(defect for defect in DEFECTS if defect.module == "policy" and "LOSSES" in defect.old)
     code = (
-        "from plait.testing.mutants.defects import DEFECTS\n"
-        "from plait.testing.mutants.graft import graft\n"
+        "from tests.support.mutants.defects import DEFECTS\n"
+        "from tests.support.mutants.trial import graft\n"
         f"graft(next(defect for defect in DEFECTS if defect.name == {defect.name!r}))\n"
-        "from plait.core.policy import LOSSES\n"
+        "from plait.core.retry_policy import LOSSES\n"
         "print(LOSSES)"
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -6,16 +6,16 @@ from functools import cache
 
 import pytest
 
-from plait.core.agenda.rules import list_due
 from plait.core.estimate import forecast_batch
 from plait.core.events import Record
-from plait.core.evolve import evolve
 from plait.core.explain import explain_in_words, explain_status
-from plait.core.fork import copy_state
+from plait.core.reducers.dispatch import evolve
+from plait.core.scheduler.rules import list_due
 from plait.core.state import State
-from plait.testing.recount import differences
-from plait.testing.run import run
-from plait.testing.scenario import stormy
+from plait.core.state__fork import copy_state
+from plait.testing.index_check import differences
+from plait.testing.simulator.engine__run import run
+from plait.testing.simulator.scenario import stormy
 
 SEEDS = range(24)
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 import pytest
 
 from plait import testing
-from plait.codec import encode_record
 from plait.core.decisions import AttemptStarted, BatchEnded
 from plait.core.reports import EngineReleased, EngineTaken
-from plait.testing.audit import Violation
-from plait.testing.chance import Chance
-from plait.testing.crashes import Never, Once, Random
-from plait.testing.errands import Errand, Tally, do, replay
-from plait.testing.report import table
-from plait.testing.run import run
-from plait.testing.scenario import calm, stormy
-from plait.testing.sim import main
-from plait.testing.timeline import Timeline
+from plait.store.codec import encode_record
+from plait.testing.laws.violation import Violation
+from plait.testing.simulation import main
+from plait.testing.simulator.campaign import Errand, Tally, do, replay
+from plait.testing.simulator.campaign__report import table
+from plait.testing.simulator.engine__crashes import Never, Once, Random
+from plait.testing.simulator.engine__run import run
+from plait.testing.simulator.event_queue import Timeline
+from plait.testing.simulator.scenario import calm, stormy
+from plait.testing.simulator.seeded_random import Chance
 
 SEEDS = range(12)
 
@@ -96,10 +96,10 @@ def test_a_violation_is_counted_and_says_how_to_replay_it(monkeypatch: pytest.Mo
     def broken(*_: object) -> None:
         raise Violation("needs", "b started before a")
 
-    monkeypatch.setattr("plait.testing.errands.run", broken)
+    monkeypatch.setattr("plait.testing.simulator.campaign.run", broken)
     tally = do(Errand("storm", range(41, 42)))
     said = table(tally, 1.0, complete=False)
-    assert "needs: b started before a\n  replay: python -m plait.testing.sim --seed 41" in said
+    assert "needs: b started before a\n  replay: python -m plait.testing.simulation --seed 41" in said
     assert said.endswith("1 violation")
     assert isinstance(replay("storm", 41, None)[1], Violation)
 

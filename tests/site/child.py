@@ -6,11 +6,11 @@ import os
 import sys
 from pathlib import Path
 
-from plait.adapters.local import LocalExecutor
 from plait.core.task import Attempt, Step
 from plait.engine.reactor import SelectReactor
-from plait.ports import LaunchSpec
-from plait.site.folder import StateFolder
+from plait.runtime.local_executor import LocalExecutor
+from plait.store.interfaces import LaunchSpec
+from plait.system.state_paths import StateFolder
 
 
 class Speaker:

@@ -5,20 +5,19 @@ from pathlib import Path
 from subprocess import run
 
 import pytest
+from tests.support.local_executor import local_scene
 
-from plait.adapters.local import scoping
-from plait.site import scope
-from plait.testing.local import local_scene
-from plait.testing.scene import Scene
+from plait.runtime import cgroup, process_tree__scoping
+from plait.testing.contracts.executor__scene import Scene
 
 
 @pytest.fixture(params=["with scopes", "without scopes"])
 def scene(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scene]:
     if request.param == "without scopes":
-        monkeypatch.setattr(scope, "parent_cgroup", lambda: "")
-    elif not scope.parent_cgroup():
+        monkeypatch.setattr(cgroup, "parent_cgroup", lambda: "")
+    elif not cgroup.parent_cgroup():
         pytest.skip("no control groups can be made here")
-    monkeypatch.setattr(scoping, "MIN_AGE_SECONDS", 0.02)
+    monkeypatch.setattr(process_tree__scoping, "MIN_AGE_SECONDS", 0.02)
     with local_scene(tmp_path) as scene:
         yield scene
 
@@ -26,7 +25,7 @@ def scene(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
 @pytest.fixture
 def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scene]:
     """A scene without scopes, which see everything: what else finds processes has to find them alone."""
-    monkeypatch.setattr(scope, "parent_cgroup", lambda: "")
+    monkeypatch.setattr(cgroup, "parent_cgroup", lambda: "")
     with local_scene(tmp_path) as scene:
         yield scene
 

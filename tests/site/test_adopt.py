@@ -12,16 +12,17 @@ from subprocess import DEVNULL, Popen
 
 import pytest
 
-from plait.adapters.local import LocalExecutor
 from plait.core.task import Attempt, Step
 from plait.engine.reactor import SelectReactor
-from plait.ports import ExitedProcess, ProbeResult, LostProcess, RunningProcess
-from plait.site import claim, processes, warden
-from plait.site.folder import AttemptFolder, StateFolder
-from plait.site.launch import PROCESS_NAME
-from plait.site.marker import attempt_tag, tag_prefix
+from plait.runtime import pidfile, supervisor__warden
+from plait.runtime.local_executor import LocalExecutor
+from plait.runtime.supervisor import PROCESS_NAME
+from plait.store.interfaces import ExitedProcess, LostProcess, ProbeResult, RunningProcess
+from plait.system import psutil_processes
+from plait.system.process_identity import attempt_tag, tag_prefix
+from plait.system.state_paths import AttemptFolder, StateFolder
 from plait.testing.contracts.executor import STUBBORN, UNTIL_GO
-from plait.testing.scene import Scene, Told, lives
+from plait.testing.contracts.executor__scene import Scene, Told, lives
 
 ATTEMPT = Attempt("batch", "one", Step.WRITE, 1)
 
@@ -47,9 +48,9 @@ def found(scene: Scene, folder: AttemptFolder, *line: object) -> ProbeResult:
 
 
 def identity(pid: int) -> tuple[int, str]:
-    process = processes.read_process(pid)
+    process = psutil_processes.read_process(pid)
     assert process is not None
-    return process.start, processes.boot_id()
+    return process.start, psutil_processes.boot_id()
 
 
 def test_a_stranger_that_has_the_pid_now_is_not_taken_for_it(
@@ -76,7 +77,7 @@ class Look:
     marker: str | None = None
 
 
-@pytest.mark.skipif(not processes.boot_id(), reason="claims have no signature here")
+@pytest.mark.skipif(not psutil_processes.boot_id(), reason="claims have no signature here")
 @pytest.mark.parametrize(
     ("look", "is_taken"),
     [
@@ -92,7 +93,7 @@ class Look:
 def test_a_warden_is_one_in_every_respect(
     bare: Scene, folder: AttemptFolder, tmp_path: Path, look: Look, *, is_taken: bool
 ) -> None:
-    signature = f"{processes.clock_ticks() + look.since} {look.boot or processes.boot_id()}"
+    signature = f"{psutil_processes.clock_ticks() + look.since} {look.boot or psutil_processes.boot_id()}"
     words = [look.name, str(look.folder or folder.path), "/tmp", look.signature or signature]
     environment = {
         **os.environ,
@@ -100,10 +101,12 @@ def test_a_warden_is_one_in_every_respect(
     }
     with Popen(["sh", "-c", "sleep 60; :", *words], env=environment, start_new_session=True) as process:
         folder.pidfile.write_text(f"{process.pid} {signature}\n")
-        assert bare.until(lambda: len(processes.command_line(process.pid)) == 7)
-        signed = claim.read_pidfile(folder.pidfile)
+        assert bare.until(lambda: len(psutil_processes.command_line(process.pid)) == 7)
+        signed = pidfile.read_pidfile(folder.pidfile)
         assert signed is not None
-        found = warden.find_supervisor(folder, signed, attempt_tag(tag_prefix(tmp_path / "state"), ATTEMPT))
+        found = supervisor__warden.find_supervisor(
+            folder, signed, attempt_tag(tag_prefix(tmp_path / "state"), ATTEMPT)
+        )
         os.killpg(process.pid, SIGKILL)
     assert (found is not None) == is_taken
     if found is not None and found.fd is not None:
@@ -211,7 +214,7 @@ def test_another_warden_that_came_first_is_adopted(bare: Scene, monkeypatch: pyt
     later = Told()
     second = bare.site(later)
     with monkeypatch.context() as blind:
-        blind.setattr(claim, "read_pidfile", lambda _: None)
+        blind.setattr(pidfile, "read_pidfile", lambda _: None)
         second.start(job)
     assert bare.until(lambda: len(later.launches) == 2)
     assert later.launches[1] == bare.told.launches[0] != later.launches[0]
@@ -228,7 +231,7 @@ def test_another_warden_that_came_first_and_is_over_is_told(
     assert bare.run("echo ran >>runs; exit 6") == 6
     later = Told()
     with monkeypatch.context() as blind:
-        blind.setattr(claim, "read_pidfile", lambda _: None)
+        blind.setattr(pidfile, "read_pidfile", lambda _: None)
         bare.site(later).start(bare.script(""))
     assert bare.until(lambda: later.count == 1)
     assert later.ends == {ATTEMPT: 6}
@@ -240,7 +243,7 @@ def test_an_end_reaches_the_warden_that_came_first(bare: Scene, monkeypatch: pyt
     later = Told()
     second = bare.site(later)
     with monkeypatch.context() as blind:
-        blind.setattr(claim, "read_pidfile", lambda _: None)
+        blind.setattr(pidfile, "read_pidfile", lambda _: None)
         second.start(bare.script("exit 0"))
         second.terminate(attempt, at_once=False)
     assert bare.until(lambda: later.count == 1)

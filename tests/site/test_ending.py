@@ -7,14 +7,14 @@ from pathlib import Path
 from signal import SIGKILL, SIGSTOP
 
 import pytest
+from tests.support.leaked_processes import strays
+from tests.support.local_executor import local_scene
 
-from plait.adapters.local import GracePeriods
-from plait.site import processes
-from plait.site.process import Process
+from plait.runtime.termination import GracePeriods
+from plait.system import processes, psutil_processes
+from plait.system.process_identity__process import Process
 from plait.testing.contracts.executor import POLITE, STUBBORN
-from plait.testing.local import local_scene
-from plait.testing.scene import Scene, Told, lives
-from plait.testing.strays import strays
+from plait.testing.contracts.executor__scene import Scene, Told, lives
 
 LOOP = "while :; do sleep 0.05; done"
 
@@ -131,7 +131,7 @@ def test_a_warden_that_does_not_go_on_is_killed_too(tmp_path: Path) -> None:
 def test_many_end_in_the_same_passes(bare: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     """A pass over all processes costs milliseconds: it is not made for each."""
     attempts = [bare.start(": >up; exec sleep 60", f"{number}") for number in range(12)]
-    passes, every = 0, processes.list_processes
+    passes, every = 0, psutil_processes.list_processes
 
     def counted() -> list[Process]:
         nonlocal passes

@@ -8,9 +8,9 @@ from subprocess import PIPE, Popen
 
 import pytest
 
-from plait.ports import ExitedProcess, RunningProcess
+from plait.store.interfaces import ExitedProcess, RunningProcess
 from plait.testing.contracts.executor import UNTIL_GO
-from plait.testing.scene import Scene, Told
+from plait.testing.contracts.executor__scene import Scene, Told
 
 Engine = Callable[..., "Popen[str]"]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from hypothesis import given, strategies as st
 
 from plait.core.task import Attempt, Step
-from plait.site.folder import StateFolder, safe_filename
+from plait.system.state_paths import StateFolder, safe_filename
 
 names = st.text(max_size=300) | st.sampled_from(
     ["", ".", "..", "../..", "/etc", "a/b", "A", "a", "a.", "~", "con", "\0"]

@@ -12,10 +12,10 @@ import pytest
 
 from plait.core.errors import WorldError
 from plait.core.task import Attempt, Step
-from plait.site import launch
-from plait.site.folder import StateFolder
-from plait.site.marker import TAG_VARIABLE, attempt_tag, tag_prefix
-from plait.testing.scene import Scene
+from plait.runtime import supervisor
+from plait.system.process_identity import TAG_VARIABLE, attempt_tag, tag_prefix
+from plait.system.state_paths import StateFolder
+from plait.testing.contracts.executor__scene import Scene
 
 
 def test_each_attempt_has_a_session_of_its_own(bare: Scene) -> None:
@@ -116,6 +116,6 @@ def test_a_disk_without_room_says_so(bare: Scene, tmp_path: Path, small_disk: Pa
 
 def test_the_script_is_in_the_package_and_has_no_comments_when_it_runs() -> None:
     """It is part of every warden's command line."""
-    assert launch.read_script().startswith("set ")
-    assert "#" not in launch.read_script()
-    run(["sh", "-n", "-c", launch.read_script()], check=True)
+    assert supervisor.read_script().startswith("set ")
+    assert "#" not in supervisor.read_script()
+    run(["sh", "-n", "-c", supervisor.read_script()], check=True)

@@ -6,15 +6,16 @@ import os
 from pathlib import Path
 
 import pytest
+from tests.support.local_executor import local_scene
 
-from plait.adapters.local import GracePeriods, LocalExecutor
-from plait.adapters.local.executor import SWEEP_DELAY_SECONDS
-from plait.ports import Executor
-from plait.site import processes, scope
-from plait.site.process import Process
+from plait.runtime import cgroup
+from plait.runtime.local_executor import SWEEP_DELAY_SECONDS, LocalExecutor
+from plait.runtime.termination import GracePeriods
+from plait.store.interfaces import Executor
+from plait.system import processes, psutil_processes
+from plait.system.process_identity__process import Process
 from plait.testing.contracts.executor import STUBBORN
-from plait.testing.local import local_scene
-from plait.testing.scene import Scene, Told, lives
+from plait.testing.contracts.executor__scene import Scene, Told, lives
 
 DAEMON = "setsid sh -c 'trap \"\" INT TERM; echo $$ >child; while :; do sleep 0.05; done' & until [ -e child ]; do sleep 0.02; done"
 
@@ -49,7 +50,7 @@ def test_a_daemon_is_ended_by_the_sweep(bare: Scene) -> None:
 
 
 def test_a_daemon_is_ended_some_time_after_its_attempt(bare: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("plait.adapters.local.executor.SWEEP_DELAY_SECONDS", SWEEP_DELAY_SECONDS / 20)
+    monkeypatch.setattr("plait.runtime.local_executor.SWEEP_DELAY_SECONDS", SWEEP_DELAY_SECONDS / 20)
     assert bare.run(DAEMON) == 0
     assert bare.until(lambda: not lives(bare.pid("child")))
 
@@ -77,7 +78,7 @@ def test_an_engine_that_was_started_inside_an_attempt_survives_it(
 ) -> None:
     assert bare.run("exit 0") == 0
     marker = next(iter(bare.executor._census.ended))  # type: ignore[attr-defined]
-    every = processes.list_processes
+    every = psutil_processes.list_processes
 
     def disguised() -> list[Process]:
         """This process as it would look if the attempt had started it."""
@@ -93,8 +94,8 @@ def test_an_engine_that_was_started_inside_an_attempt_survives_it(
 
 
 def test_no_op_attempts_cost_no_pass_over_all_processes(bare: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("plait.adapters.local.executor.SWEEP_DELAY_SECONDS", 3600)
-    passes, every = 0, processes.list_processes
+    monkeypatch.setattr("plait.runtime.local_executor.SWEEP_DELAY_SECONDS", 3600)
+    passes, every = 0, psutil_processes.list_processes
 
     def counted() -> list[Process]:
         nonlocal passes
@@ -109,7 +110,7 @@ def test_no_op_attempts_cost_no_pass_over_all_processes(bare: Scene, monkeypatch
 
 def test_what_cannot_be_ended_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Somebody else's process, started through a door such as sudo: no engine waits for it for ever."""
-    monkeypatch.setattr(scope, "parent_cgroup", lambda: "")
+    monkeypatch.setattr(cgroup, "parent_cgroup", lambda: "")
     monkeypatch.setattr(processes, "send_signal", lambda *_: None)
     with local_scene(tmp_path, graces=GracePeriods(leftover=0.05, kill=0.1)) as scene:
         assert scene.run("sleep 60 & exit 2", "in its group") == 2

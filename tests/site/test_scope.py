@@ -7,25 +7,25 @@ from signal import SIGKILL
 from subprocess import DEVNULL, Popen
 
 import pytest
+from tests.support.local_executor import local_scene
 
-from plait.adapters.local import LocalExecutor, scoping
 from plait.core.task import Attempt
-from plait.site import scope
-from plait.site.folder import StateFolder
-from plait.site.marker import tag_prefix
+from plait.runtime import cgroup, process_tree__scoping
+from plait.runtime.local_executor import LocalExecutor
+from plait.system.process_identity import tag_prefix
+from plait.system.state_paths import StateFolder
 from plait.testing.contracts.executor import UNTIL_GO
-from plait.testing.local import local_scene
-from plait.testing.scene import Scene, Told, lives
+from plait.testing.contracts.executor__scene import Scene, Told, lives
 
-needed = pytest.mark.skipif(not scope.parent_cgroup(), reason="no control groups can be made here")
+needed = pytest.mark.skipif(not cgroup.parent_cgroup(), reason="no control groups can be made here")
 
 
 @pytest.fixture
 def made() -> Iterator[str]:
-    path = scope.make_cgroup(f"test-{os.getpid()}")
+    path = cgroup.make_cgroup(f"test-{os.getpid()}")
     yield path
-    scope.kill_members(path)
-    while not scope.remove_cgroup(path):
+    cgroup.kill_members(path)
+    while not cgroup.remove_cgroup(path):
         pass
 
 
@@ -33,31 +33,31 @@ def made() -> Iterator[str]:
 def test_a_scope_holds_who_joined_it_and_is_killed_as_a_whole(made: str) -> None:
     join = f"echo 0 >{made}/cgroup.procs; setsid sleep 60 & exec sleep 60"
     with Popen(["sh", "-c", join], stdin=DEVNULL) as process:
-        while len(members := scope.list_members(made)) < 2:
+        while len(members := cgroup.list_members(made)) < 2:
             assert process.poll() is None
         assert process.pid in members
-        assert not scope.remove_cgroup(made)
-        scope.kill_members(made)
+        assert not cgroup.remove_cgroup(made)
+        cgroup.kill_members(made)
         process.wait(30)
-    while scope.list_members(made):
+    while cgroup.list_members(made):
         pass
-    assert scope.remove_cgroup(made)
+    assert cgroup.remove_cgroup(made)
     assert not any(map(lives, members))
 
 
 @needed
 def test_making_one_that_is_there_and_removing_one_that_is_gone_is_no_error(made: str) -> None:
-    assert scope.make_cgroup(f"test-{os.getpid()}") == made
-    assert scope.remove_cgroup(made)
-    assert scope.remove_cgroup(made)
-    assert scope.list_members(made) == []
-    scope.kill_members(made)
+    assert cgroup.make_cgroup(f"test-{os.getpid()}") == made
+    assert cgroup.remove_cgroup(made)
+    assert cgroup.remove_cgroup(made)
+    assert cgroup.list_members(made) == []
+    cgroup.kill_members(made)
 
 
 @pytest.fixture
 def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scene]:
     """Attempts get their scopes at once."""
-    monkeypatch.setattr(scoping, "MIN_AGE_SECONDS", 0.01)
+    monkeypatch.setattr(process_tree__scoping, "MIN_AGE_SECONDS", 0.01)
     with local_scene(tmp_path) as scene:
         yield scene
 
@@ -65,16 +65,16 @@ def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scene]:
 def scope_of(scene: Scene, attempt: Attempt) -> str:
     """Of a running attempt, as soon as all of it is in there."""
     folder = StateFolder(scene.workspace.parent / "state").attempt(attempt).path
-    assert scene.until(lambda: len(scope.list_members(scope.read_cgroup_path(folder))) > 0)
-    return scope.read_cgroup_path(folder)
+    assert scene.until(lambda: len(cgroup.list_members(cgroup.read_cgroup_path(folder))) > 0)
+    return cgroup.read_cgroup_path(folder)
 
 
 @needed
 def test_an_attempt_that_lasts_gets_a_scope_without_its_warden(scene: Scene) -> None:
     attempt = scene.start("env -i setsid sh -c 'echo $$ >child; exec sleep 60' & : >up; wait")
     child, path = scene.pid("child"), scope_of(scene, attempt)
-    assert scene.until(lambda: child in scope.list_members(path))
-    assert scene.told.launches[0][1] not in scope.list_members(path)
+    assert scene.until(lambda: child in cgroup.list_members(path))
+    assert scene.told.launches[0][1] not in cgroup.list_members(path)
     scene.executor.terminate(attempt, at_once=True)
     assert scene.end_of(attempt) == 128 + SIGKILL
     assert not Path(path).exists()
@@ -122,12 +122,12 @@ def test_a_later_engine_knows_the_scope(scene: Scene) -> None:
 def test_a_scope_that_a_dead_engine_left_is_removed_and_one_in_use_is_not(scene: Scene) -> None:
     attempt = scene.start(f"{UNTIL_GO}; exec sleep 60")
     used = scope_of(scene, attempt)
-    left = scope.make_cgroup(f"{tag_prefix(scene.workspace.parent / 'state')}left")
-    other = scope.make_cgroup("of-another-state-folder")
+    left = cgroup.make_cgroup(f"{tag_prefix(scene.workspace.parent / 'state')}left")
+    other = cgroup.make_cgroup("of-another-state-folder")
     assert isinstance(scene.executor, LocalExecutor)
     assert scene.executor.end_leftovers() == 0
     assert [Path(path).exists() for path in (used, left, other)] == [True, False, True]
-    assert scope.remove_cgroup(other)
+    assert cgroup.remove_cgroup(other)
 
 
 @needed
@@ -140,16 +140,16 @@ def test_short_attempts_get_no_scope(tmp_path: Path) -> None:
 def test_where_no_groups_can_be_made_there_is_no_scope(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(scope, "parent_cgroup", lambda: "")
-    assert scope.make_cgroup("a") == ""
-    monkeypatch.setattr(scope, "parent_cgroup", lambda: str(tmp_path / "gone"))
-    assert scope.make_cgroup("a") == ""
+    monkeypatch.setattr(cgroup, "parent_cgroup", lambda: "")
+    assert cgroup.make_cgroup("a") == ""
+    monkeypatch.setattr(cgroup, "parent_cgroup", lambda: str(tmp_path / "gone"))
+    assert cgroup.make_cgroup("a") == ""
     # A folder that is no control group, or one of an older kernel.
-    monkeypatch.setattr(scope, "parent_cgroup", lambda: str(tmp_path))
-    assert scope.make_cgroup("a") == ""
+    monkeypatch.setattr(cgroup, "parent_cgroup", lambda: str(tmp_path))
+    assert cgroup.make_cgroup("a") == ""
     assert list(tmp_path.iterdir()) == []
-    assert scope.remove_cgroup("")
-    assert scope.list_members("") == []
+    assert cgroup.remove_cgroup("")
+    assert cgroup.list_members("") == []
 
 
 @pytest.mark.parametrize(
@@ -162,4 +162,4 @@ def test_where_no_groups_can_be_made_there_is_no_scope(
     ],
 )
 def test_its_own_group_is_read_from_the_line_of_version_2(text: str, own: str) -> None:
-    assert scope._parse_own_cgroup(text) == own
+    assert cgroup._parse_own_cgroup(text) == own

@@ -12,8 +12,9 @@ from textwrap import dedent
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from plait.agents.jobs.paths import STAGING_DIR
-from plait.site.staging import FileChangedError, StagedWrites, StagingError
+from plait.agents.model_jobs.safe_paths import STAGING_DIR
+from plait.runtime.atomic_apply import StagedWrites
+from plait.runtime.workspace_files import FileChangedError, StagingError
 
 
 @pytest.fixture
@@ -316,7 +317,7 @@ DYING = dedent(
     import json, os, shutil, sys
     from itertools import count
     from pathlib import Path
-    from plait.site.staging import Staging
+    from plait.runtime import Staging
 
     workspace, then = Path(sys.argv[1]), sys.argv[2]
 
@@ -380,7 +381,7 @@ class TestTakingBack:
             """
             import os, sys
             from pathlib import Path
-            from plait.site.staging import Staging
+            from plait.runtime import Staging
 
             staging = Staging(Path(sys.argv[1])).__enter__()
             staging.apply({"src/a.py": "new\\n", "x/b": "b\\n"})

@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
+from tests.support.local_executor import local_scene
 
-from plait.site import hole, transcript
-from plait.site.hole import BLOCK_BYTES
-from plait.site.transcript import TranscriptChunk
-from plait.testing.local import local_scene
+from plait.runtime import transcript
+from plait.runtime.transcript import TranscriptChunk
+from plait.system import punch_hole
+from plait.system.punch_hole import BLOCK_BYTES
 
 CAP = 16 * BLOCK_BYTES
 
@@ -112,7 +113,7 @@ def test_where_the_file_system_has_no_holes_it_stays_as_it_is(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data = fill(path, 40)
-    monkeypatch.setattr(hole, "_punch_descriptor", lambda *_: False)
+    monkeypatch.setattr(punch_hole, "_punch_descriptor", lambda *_: False)
     assert not transcript.trim(path, CAP)
     assert path.read_bytes() == data
 

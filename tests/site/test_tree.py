@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import os
 
-from plait.site.process import Process
-from plait.site.tree import TreeRoot, find_trees
+from plait.runtime.process_tree__tree import TreeRoot, find_trees
+from plait.system.process_identity__process import Process
 
 OURS = "here-"
 

@@ -14,11 +14,11 @@ from subprocess import DEVNULL, Popen
 from threading import Thread
 
 import pytest
+from tests.support.leaked_processes import clear
 
-from plait.site import claim, exitstatus
-from plait.site.folder import AttemptFolder
-from plait.site.launch import EXIT_CLAIMED, PROCESS_NAME, EXIT_CANNOT_WRITE, read_script
-from plait.testing.strays import clear
+from plait.runtime import pidfile, pidfile__exitstatus
+from plait.runtime.supervisor import EXIT_CANNOT_WRITE, EXIT_CLAIMED, PROCESS_NAME, read_script
+from plait.system.state_paths import AttemptFolder
 
 SIGNATURE = "17 some-boot"
 NAMES = ("sh", "dash", "bash", "busybox")
@@ -56,9 +56,9 @@ def ward(request: pytest.FixtureRequest, tmp_path: Path, folder: AttemptFolder) 
 def test_it_signs_its_claim_and_leaves_the_exit_status(ward: Ward, folder: AttemptFolder) -> None:
     warden = ward("sh", "-c", "exit 7")
     assert warden.wait(30) == 0
-    signed = claim.read_pidfile(folder.pidfile)
+    signed = pidfile.read_pidfile(folder.pidfile)
     assert signed is not None
-    assert signed == claim.PidFile(warden.pid, SIGNATURE)
+    assert signed == pidfile.PidFile(warden.pid, SIGNATURE)
     assert folder.exit_status.read_bytes() == b"007\n"
 
 
@@ -66,16 +66,16 @@ def test_one_of_many_wardens_runs_the_command(ward: Ward, tmp_path: Path, folder
     wardens = [ward("sh", "-c", "echo ran >>runs") for _ in range(8)]
     assert sorted(warden.wait(30) for warden in wardens) == [0] + [EXIT_CLAIMED] * 7
     assert (tmp_path / "runs").read_text() == "ran\n"
-    assert exitstatus.read_exit_status(folder.exit_status) == 0
+    assert pidfile__exitstatus.read_exit_status(folder.exit_status) == 0
     assert (tmp_path / "output").read_bytes() == b""
 
 
 def test_a_claim_for_nobody_keeps_every_warden_out(ward: Ward, tmp_path: Path, folder: AttemptFolder) -> None:
-    assert claim.block_launch(folder.pidfile)
-    assert not claim.block_launch(folder.pidfile)
+    assert pidfile.block_launch(folder.pidfile)
+    assert not pidfile.block_launch(folder.pidfile)
     assert ward("touch", "ran").wait(30) == EXIT_CLAIMED
     assert not (tmp_path / "ran").exists()
-    assert claim.read_pidfile(folder.pidfile) == claim.PidFile()
+    assert pidfile.read_pidfile(folder.pidfile) == pidfile.PidFile()
 
 
 def test_without_room_for_its_files_it_runs_nothing(
@@ -86,7 +86,7 @@ def test_without_room_for_its_files_it_runs_nothing(
     _fill(small_disk / "all")
     assert ward("touch", str(tmp_path / "ran")).wait(30) == EXIT_CANNOT_WRITE
     assert not (tmp_path / "ran").exists()
-    assert claim.read_pidfile(folder.pidfile) == claim.PidFile()
+    assert pidfile.read_pidfile(folder.pidfile) == pidfile.PidFile()
 
 
 def test_a_disk_that_fills_up_does_not_lose_the_exit_status(
@@ -103,7 +103,7 @@ def test_a_disk_that_fills_up_does_not_lose_the_exit_status(
     (tmp_path / "go").touch()
     assert warden.wait(30) == 0
     assert (small_disk / "more").read_bytes() == b""
-    assert exitstatus.read_exit_status(folder.exit_status) == 9
+    assert pidfile__exitstatus.read_exit_status(folder.exit_status) == 9
 
 
 def _fill(path: Path) -> None:
@@ -126,7 +126,7 @@ def test_no_reader_sees_another_status_than_the_one_it_left(ward: Ward, folder: 
 
     def watch() -> None:
         while not over:
-            seen.add(exitstatus.read_exit_status(folder.exit_status))
+            seen.add(pidfile__exitstatus.read_exit_status(folder.exit_status))
 
     reader = Thread(target=watch)
     reader.start()
@@ -151,7 +151,7 @@ def test_it_survives_what_its_command_is_told_by(
         assert warden.poll() is None
     os.killpg(warden.pid, number)
     assert warden.wait(30) == 0
-    assert exitstatus.read_exit_status(folder.exit_status) == 42
+    assert pidfile__exitstatus.read_exit_status(folder.exit_status) == 42
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc tells it")
@@ -178,7 +178,7 @@ def test_its_command_gets_the_environment_as_it_was(ward: Ward, tmp_path: Path) 
 def test_options_from_the_environment_do_not_disturb_it(ward: Ward, folder: AttemptFolder) -> None:
     """bash takes them from there, even as sh."""
     ward("sh", "-c", "exit 3", env={"SHELLOPTS": "errexit:nounset:noglob:xtrace"}).wait(30)
-    assert exitstatus.read_exit_status(folder.exit_status) == 3
+    assert pidfile__exitstatus.read_exit_status(folder.exit_status) == 3
 
 
 def test_its_own_options_do_not_reach_its_command(ward: Ward, tmp_path: Path) -> None:
@@ -191,7 +191,7 @@ def test_a_workspace_that_is_gone_is_said_in_the_transcript(
     ward: Ward, tmp_path: Path, folder: AttemptFolder
 ) -> None:
     assert ward("touch", "ran", cwd=tmp_path / "gone").wait(30) == 0
-    assert exitstatus.read_exit_status(folder.exit_status) == 126
+    assert pidfile__exitstatus.read_exit_status(folder.exit_status) == 126
     assert "gone" in (tmp_path / "output").read_text()
 
 
@@ -199,5 +199,5 @@ def test_a_command_that_is_not_there_is_said_in_the_transcript(
     ward: Ward, tmp_path: Path, folder: AttemptFolder
 ) -> None:
     ward("there-is-no-such-command").wait(30)
-    assert exitstatus.read_exit_status(folder.exit_status) == 127
+    assert pidfile__exitstatus.read_exit_status(folder.exit_status) == 127
     assert "there-is-no-such-command" in (tmp_path / "output").read_text()

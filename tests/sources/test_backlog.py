@@ -4,13 +4,14 @@ from textwrap import dedent
 
 import pytest
 from hypothesis import given, settings, strategies as st
+from tests.support.source_folders import by_id, material, needs, only, told
 
 from plait.core.graph import build_checked_plan
 from plait.core.plan import Severity
 from plait.core.task import Need, Origin
 from plait.sources.formats import Confidence, load_format
-from plait.sources.model import StatusChange, SourceEntry, SourceStatus, Reading
-from plait.testing.contracts.sources import (
+from plait.sources.source_model import Reading, SourceEntry, SourceStatus, StatusChange
+from plait.testing.contracts.source_format import (
     NOW,
     Subject,
     changes_only_its_own_lines,
@@ -18,7 +19,6 @@ from plait.testing.contracts.sources import (
     mangled,
     never_raises,
 )
-from plait.testing.folders import by_id, material, needs, only, told
 
 BACKLOG = load_format("backlog")
 PATH = "backlog/tasks/task-12 - Add-login.md"

@@ -11,9 +11,9 @@ from hypothesis import given, settings, strategies as st
 
 from plait.core.plan import Severity
 from plait.sources.formats import Confidence, beads
-from plait.sources.model import StatusChange, Document, SourceEntry, SourceStatus, SourceFiles, Reading
+from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus, StatusChange
 from plait.sources.text import TextLines, to_printable
-from plait.testing.contracts.sources import (
+from plait.testing.contracts.source_format import (
     NOW,
     Subject,
     changes_only_its_own_lines,

@@ -4,12 +4,13 @@ from textwrap import dedent
 
 import pytest
 from hypothesis import given, settings, strategies as st
+from tests.support.source_folders import by_id, material, needs, only, told
 
 from plait.core.plan import Severity
 from plait.core.task import Need, Origin
 from plait.sources.formats import Confidence, load_format
-from plait.sources.model import StatusChange, SourceStatus, Reading
-from plait.testing.contracts.sources import (
+from plait.sources.source_model import Reading, SourceStatus, StatusChange
+from plait.testing.contracts.source_format import (
     NOW,
     Subject,
     changes_only_its_own_lines,
@@ -17,7 +18,6 @@ from plait.testing.contracts.sources import (
     mangled,
     never_raises,
 )
-from plait.testing.folders import by_id, material, needs, only, told
 
 CCPM = load_format("ccpm")
 EPIC = ".claude/epics/login"

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 from plait.core.errors import UserError
-from plait.sources.detect import QUICK_CHECKS, detect_format
+from plait.sources.detection import QUICK_CHECKS, detect_format
 from plait.sources.formats import FORMATS, JSON_FORMATS, Confidence, load_format
-from plait.sources.model import Document, SourceFiles
-from plait.testing.contracts.sources import mangled
+from plait.sources.source_model import Document, SourceFiles
+from plait.testing.contracts.source_format import mangled
 
 LOOK_ALIKES = {
     ("plan", "notes/work.md"): "# Plan\n\n## Phase 1: Ground\n\n- [ ] 1.1 Dig\n- [x] 1.2 Pour\n",

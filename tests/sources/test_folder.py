@@ -4,16 +4,16 @@ from textwrap import dedent
 
 import pytest
 from hypothesis import given, settings, strategies as st
+from tests.support.source_folders import by_id, material, needs, only, told
 
 from plait.core.graph import build_checked_plan
 from plait.core.plan import Severity
 from plait.core.task import Need, NeedKind, Origin
-from plait.sources.detect import detect_format
+from plait.sources.detection import detect_format
 from plait.sources.formats import Confidence, load_format
-from plait.sources.model import Document, SourceEntry, SourceStatus, SourceFiles, Reading
+from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus
 from plait.sources.text import TextLines, to_printable
-from plait.testing.contracts.sources import mangled
-from plait.testing.folders import by_id, material, needs, only, told
+from plait.testing.contracts.source_format import mangled
 
 FOLDER = load_format("folder")
 

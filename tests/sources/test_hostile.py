@@ -10,7 +10,7 @@ import os
 import pytest
 
 from plait.sources.formats import FORMATS, JSON_FORMATS
-from plait.testing.contracts.sources import Subject, never_raises
+from plait.testing.contracts.source_format import Subject, never_raises
 
 SIZE = 10_000_000 if os.environ.get("PLAIT_HOSTILE_LONG") else 50_000
 PATHS = {"taskmaster": ".taskmaster/tasks/tasks.json", "beads": ".beads/issues.jsonl", "prd": "prd.json"}

@@ -6,15 +6,15 @@ from textwrap import dedent
 
 import pytest
 from hypothesis import given, settings, strategies as st
+from tests.support.source_folders import by_id, material, needs, only, told
 
 from plait.core.graph import build_checked_plan
 from plait.core.plan import Severity
 from plait.core.task import ModelJob, ModelJobMode, Need, Origin
 from plait.sources.formats import Confidence, load_format
-from plait.sources.model import StatusChange, SourceStatus, Reading
+from plait.sources.source_model import Reading, SourceStatus, StatusChange
 from plait.sources.text import TextLines, to_printable
-from plait.testing.contracts.sources import NOW, mangled
-from plait.testing.folders import by_id, material, needs, only, told
+from plait.testing.contracts.source_format import NOW, mangled
 
 JOBS = load_format("jobs")
 STATUS = "_jobstatus.json"

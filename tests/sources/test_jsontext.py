@@ -9,17 +9,17 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from plait.sources.jsontext import (
+from plait.sources.json_text import (
     MAX_DEPTH,
-    JsonSyntaxError,
     JsonNode,
+    JsonSyntaxError,
     insert_key,
     parse_json,
     remove_key,
     replace_value,
 )
 from plait.sources.text import apply_edits, to_printable
-from plait.testing.contracts.sources import mangled
+from plait.testing.contracts.source_format import mangled
 
 SETTINGS = settings(max_examples=150, deadline=None)
 TEXTS = st.text(max_size=8) | st.sampled_from(['a "quoted" {b}', "\\", "\U0001f600", "]", "é\n"])

@@ -9,8 +9,8 @@ from plait.core.requests import CancelTask, Drop, Stop, Submit
 from plait.core.settings import Settings, WriteBack
 from plait.core.status import Category
 from plait.core.task import Need, Origin, Phase, Task
-from plait.sources.ledger import SourceUpdate, WritebackQueue
-from plait.sources.model import SourceStatus
+from plait.sources.source_model import SourceStatus
+from plait.sources.writeback_queue import SourceUpdate, WritebackQueue
 from plait.testing.script import BATCH, Script
 
 SOURCES = ("todo:TODO.md", "plan:docs/plan.md")

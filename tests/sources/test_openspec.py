@@ -6,8 +6,8 @@ from hypothesis import given, settings, strategies as st
 from plait.core.graph import build_checked_plan
 from plait.core.plan import Severity
 from plait.sources.formats import Confidence, kiro, openspec
-from plait.sources.model import Document, SourceEntry, SourceStatus, SourceFiles, Reading
-from plait.testing.contracts.sources import (
+from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus
+from plait.testing.contracts.source_format import (
     Subject,
     changes_only_its_own_lines,
     keeps_every_byte,

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from plait.core.settings import FileConflicts
 from plait.core.task import Need, NeedKind, Origin, Phase, Task
-from plait.sources.address import SourceAddress, make_source_names
-from plait.sources.model import SourceEntry, SourceStatus, Reading
-from plait.sources.pile import combine_sources
-from plait.sources.same import PathAliases
+from plait.sources.source_model import Reading, SourceEntry, SourceStatus
+from plait.sources.source_set import combine_sources
+from plait.sources.source_set__address import SourceAddress, make_source_names
+from plait.sources.source_set__same import PathAliases
 
 
 def entry(

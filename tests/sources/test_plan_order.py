@@ -5,8 +5,8 @@ import pytest
 from plait.core.graph import build_checked_plan
 from plait.core.plan import Severity
 from plait.core.task import NeedKind, Origin
-from plait.sources.model import Chain, Reading
-from plait.testing.contracts.sources import Subject
+from plait.sources.source_model import Chain, Reading
+from plait.testing.contracts.source_format import Subject
 
 PATH = "plan.md"
 PLAN = Subject("plan", PATH)

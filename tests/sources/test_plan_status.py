@@ -10,14 +10,14 @@ from hypothesis import given, settings, strategies as st
 from plait.core.plan import Problem, Severity
 from plait.core.task import Origin
 from plait.sources.formats import load_format
-from plait.sources.model import (
-    StatusChange,
+from plait.sources.source_model import (
     Document,
-    SourceEntry,
-    SourceStatus,
-    SourceFiles,
     Reading,
     Rewrite,
+    SourceEntry,
+    SourceFiles,
+    SourceStatus,
+    StatusChange,
     StatusFileWriter,
 )
 

@@ -11,8 +11,8 @@ from hypothesis import given, settings, strategies as st
 
 from plait.core.plan import Severity
 from plait.sources.formats import Confidence, prd
-from plait.sources.model import StatusChange, Document, SourceEntry, SourceStatus, SourceFiles, Reading
-from plait.testing.contracts.sources import (
+from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus, StatusChange
+from plait.testing.contracts.source_format import (
     NOW,
     Subject,
     changes_only_its_own_lines,

@@ -5,9 +5,9 @@ from hypothesis import given, strategies as st
 
 from plait.core.plan import Severity
 from plait.core.task import Need, Origin, Phase, Task
-from plait.sources.model import SourceEntry, SourceStatus, Reading
-from plait.sources.pile import SourceSet, combine_sources
-from plait.sources.select import Selection, select_ids, select_tasks, add_needs
+from plait.sources.selectors import Selection, add_needs, select_ids, select_tasks
+from plait.sources.source_model import Reading, SourceEntry, SourceStatus
+from plait.sources.source_set import SourceSet, combine_sources
 
 
 def entry(

@@ -7,10 +7,10 @@ from plait.core.graph import build_checked_plan
 from plait.core.phases import is_held_by_phase
 from plait.core.plan import Severity
 from plait.core.task import NeedKind
-from plait.sources.formats import Confidence, kiro, openspec, speckit
-from plait.sources.formats.speckit.order import parse_orders
-from plait.sources.model import Document, SourceEntry, SourceStatus, SourceFiles, Reading
-from plait.testing.contracts.sources import (
+from plait.sources.formats import Confidence, kiro, openspec, speckit__speckit
+from plait.sources.formats.speckit_grammar import parse_orders
+from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus
+from plait.testing.contracts.source_format import (
     Subject,
     changes_only_its_own_lines,
     keeps_every_byte,
@@ -82,7 +82,7 @@ T009 -> T001
 
 
 def read(text: str, path: str = PATH) -> Reading:
-    return speckit.read(SourceFiles(path, (Document(path, text),)))
+    return speckit__speckit.read(SourceFiles(path, (Document(path, text),)))
 
 
 def entries(text: str) -> dict[str, SourceEntry]:
@@ -94,7 +94,7 @@ def needs(text: str) -> dict[str, list[str]]:
 
 
 def likeness(text: str, path: str = "tasks.md") -> Confidence:
-    return speckit.detect(SourceFiles(path, (Document(path, text),)))
+    return speckit__speckit.detect(SourceFiles(path, (Document(path, text),)))
 
 
 class TestTasks:

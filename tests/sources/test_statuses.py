@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from plait.core.frozen import dataclass
+from plait.core.fast_dataclass import dataclass
 from plait.sources.formats import FORMATS, TAGGED_FORMATS
-from plait.sources.model import SourceStatus
-from plait.sources.statuses import restore_statuses
-from plait.testing.contracts.sources import Subject
+from plait.sources.source_model import SourceStatus
+from plait.sources.status_restore import restore_statuses
+from plait.testing.contracts.source_format import Subject
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,17 +12,17 @@ from hypothesis import given, settings, strategies as st
 from plait.core.plan import Severity
 from plait.core.task import NeedKind
 from plait.sources.formats import Confidence, taskmaster
-from plait.sources.model import (
-    StatusChange,
+from plait.sources.source_model import (
     Document,
-    SourceEntry,
-    SourceStatus,
-    SourceFiles,
-    ReadOptions,
     Reading,
+    ReadOptions,
+    SourceEntry,
+    SourceFiles,
+    SourceStatus,
+    StatusChange,
 )
 from plait.sources.text import TextLines
-from plait.testing.contracts.sources import NOW, Subject, keeps_every_byte, mangled, never_raises
+from plait.testing.contracts.source_format import NOW, Subject, keeps_every_byte, mangled, never_raises
 
 SETTINGS = settings(max_examples=100, deadline=None)
 PATH = ".taskmaster/tasks/tasks.json"

@@ -4,12 +4,12 @@ from datetime import UTC, datetime
 from textwrap import dedent
 
 import pytest
+from tests.support.source_folders import by_id, needs, only, told
 
 from plait.core.plan import Severity
 from plait.core.task import Need, Origin
 from plait.sources.formats import Confidence, load_format
-from plait.sources.model import Document, SourceEntry, SourceStatus, SourceFiles, Reading
-from plait.testing.folders import by_id, needs, only, told
+from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles, SourceStatus
 
 TODO = load_format("todo")
 PATH = "docs/TODO.md"

@@ -5,7 +5,7 @@ import re
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from plait.sources.formats.todo.refs import TodoRange, parse_references
+from plait.sources.formats.todo_references import TodoRange, parse_references
 
 Numbers = list[int | tuple[int, int]]
 

@@ -6,11 +6,12 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 from hypothesis import assume, given, settings, strategies as st
+from tests.support.source_folders import told
 
 from plait.sources.formats import load_format
-from plait.sources.model import StatusChange, SourceStatus, Rewrite
+from plait.sources.source_model import Rewrite, SourceStatus, StatusChange
 from plait.sources.text import decode, encode
-from plait.testing.contracts.sources import (
+from plait.testing.contracts.source_format import (
     NOW,
     Subject,
     changes_only_its_own_lines,
@@ -18,7 +19,6 @@ from plait.testing.contracts.sources import (
     mangled,
     never_raises,
 )
-from plait.testing.folders import told
 
 TODO = load_format("todo")
 PATH = "docs/TODO.md"

@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 
 from plait.core.settings import Settings
 from plait.core.task import Need, Origin, Task
-from plait.sources.model import SourceEntry, SourceStatus, Reading
-from plait.sources.pile import combine_sources
+from plait.sources.next_tasks import NextTask, list_next_tasks
 from plait.sources.planning import PlanOptions, plan_tasks
-from plait.sources.upcoming import NextTask, list_next_tasks
+from plait.sources.source_model import Reading, SourceEntry, SourceStatus
+from plait.sources.source_set import combine_sources
 
 NOW = datetime(2026, 3, 14, 12, tzinfo=UTC)
 

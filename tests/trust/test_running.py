@@ -6,8 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
-from plait.testing.yard import Yard
+from tests.support.temp_project import Yard
 
 VERIFY = '[run]\nverify = "touch {}"'
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from plait.adapters.trust import IDENTITY_FILE, TrustStore, read_all_trusted
+from plait.client.trust_store import IDENTITY_FILE, TrustStore, read_all_trusted
 from plait.core.errors import WorldError
 
 VERIFY = ("run.verify", "make test")
@@ -90,7 +90,7 @@ def test_a_way_through_a_link_leads_to_the_same_repository(root: Path, state: Pa
 
 def test_all_who_say_yes_at_once_have_said_so(root: Path, state: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from plait.adapters.trust import TrustFolder; "
+        "import sys; from pathlib import Path; from plait.client.trust_store import TrustFolder; "
         "TrustFolder(Path(sys.argv[1]), Path(sys.argv[2])).add([('run.verify', sys.argv[3])])"
     )
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect
+from tests.support.browser import WIDE, Window, browser as make_browser, window as make_window
+from tests.support.running_server__serving import ServeProcess, serve
+from tests.support.temp_project__estate import Estate, estate as make_estate
 
-from plait.server.page import PAGE_FOLDER_VARIABLE
-from plait.testing.estate import Estate, estate as make_estate
-from plait.testing.serving import ServeProcess, serve
-from plait.testing.windows import WIDE, Window, browser as make_browser, window as make_window
+from plait.server.http.web_page import PAGE_FOLDER_VARIABLE
 
 Opens = Callable[..., Window]
 

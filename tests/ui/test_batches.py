@@ -9,16 +9,17 @@ from dataclasses import replace
 from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
+from tests.support.browser import PHONE, Window
+from tests.support.generated_journal import batch_of, records_of
+from tests.support.temp_project__estate import Estate
 
-from plait.adapters.sqlite import open_journal_writer
-from plait.core.drive import decide_due, fold_incoming
 from plait.core.requests import Pause, Submit
+from plait.core.scheduler.rules__drive import decide_due, fold_incoming
 from plait.core.settings import Isolation, Settings
 from plait.core.state import State
-from plait.testing.estate import Estate
-from plait.testing.windows import PHONE, Window
-from plait.testing.worldless import batch_of, records_of
-from plait.wiring import JOURNAL_FILE, find_repo
+from plait.git.location import find_repo
+from plait.store.journal_writer import open_journal_writer
+from plait.store.project_files import JOURNAL_FILE
 
 Opens = Callable[..., Window]
 

@@ -6,9 +6,8 @@ import re
 from collections.abc import Callable
 
 from playwright.sync_api import Locator, Page, expect
-
-from plait.testing.estate import Estate
-from plait.testing.windows import PHONE, Window
+from tests.support.browser import PHONE, Window
+from tests.support.temp_project__estate import Estate
 
 Opens = Callable[..., Window]
 

@@ -6,12 +6,13 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, Page, expect
+from tests.support.browser import opened, window
+from tests.support.running_server__serving import serve
+from tests.support.temp_project__estate import Estate
 
-from plait.adapters.trouble import EngineHealthFile
-from plait.testing.estate import Estate
-from plait.testing.serving import serve
-from plait.testing.windows import opened, window
-from plait.wiring import HEALTH_FILE, find_repo
+from plait.engine.daemon__trouble import EngineHealthFile
+from plait.git.location import find_repo
+from plait.store.project_files import HEALTH_FILE
 
 GO = "while [ ! -e {go} ]; do sleep 0.05; done; echo {name} > {name}.txt"
 CUT_OFF = ("ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET", "ERR_INCOMPLETE_CHUNKED", "ERR_EMPTY_RESPONSE")

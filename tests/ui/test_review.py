@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
-
-from plait.testing.estate import Estate
-from plait.testing.localforge import REPOSITORY, Forge, forge
-from plait.testing.windows import PHONE, Window
+from tests.support.browser import PHONE, Window
+from tests.support.local_forge import REPOSITORY, Forge, forge
+from tests.support.temp_project__estate import Estate
 
 Opens = Callable[..., Window]
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 
 from playwright.sync_api import Browser, Page, expect
-
-from plait.testing.estate import Estate
-from plait.testing.serving import ServeProcess, serve
-from plait.testing.windows import opened, window
+from tests.support.browser import opened, window
+from tests.support.running_server__serving import ServeProcess, serve
+from tests.support.temp_project__estate import Estate
 
 # Quicker than any answer: both count.
 _AT_ONCE = """(group, names) => [...group.querySelectorAll("label")]

@@ -7,11 +7,11 @@ import shutil
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect
+from tests.support.browser import Window, opened, window
+from tests.support.running_server__serving import ServeProcess, serve
+from tests.support.temp_project__estate import Estate
 
-from plait.server.page import PAGE_FOLDER_VARIABLE, find_built_page
-from plait.testing.estate import Estate
-from plait.testing.serving import ServeProcess, serve
-from plait.testing.windows import Window, opened, window
+from plait.server.http.web_page import PAGE_FOLDER_VARIABLE, find_built_page
 
 GO = "while [ ! -e {go} ]; do sleep 0.05; done; echo {name} > {name}.txt"
 

@@ -9,9 +9,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import unquote
 
 from playwright.sync_api import Browser, expect
-
-from plait.testing.estate import Estate
-from plait.testing.serving import serve
+from tests.support.running_server__serving import serve
+from tests.support.temp_project__estate import Estate
 
 
 class Elsewhere(BaseHTTPRequestHandler):

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Locator, Page, Route, expect
-
-from plait.testing.estate import Estate
-from plait.testing.windows import PHONE, Window
+from tests.support.browser import PHONE, Window
+from tests.support.temp_project__estate import Estate
 
 Opens = Callable[..., Window]
 

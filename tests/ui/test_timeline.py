@@ -7,9 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
-
-from plait.testing.estate import Estate
-from plait.testing.windows import Window
+from tests.support.browser import Window
+from tests.support.temp_project__estate import Estate
 
 Opens = Callable[..., Window]
 

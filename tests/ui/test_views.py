@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
+from tests.support.browser import PHONE, WIDE, Window, window
+from tests.support.local_forge import REPOSITORY, forge
+from tests.support.running_server__serving import ServeProcess, serve
+from tests.support.screenshots import Gallery, furnish, hang
+from tests.support.temp_project__estate import estate as make_estate
 
-from plait.server.page import PAGE_FOLDER_VARIABLE
-from plait.testing.estate import estate as make_estate
-from plait.testing.gallery import Gallery, furnish, hang
-from plait.testing.localforge import REPOSITORY, forge
-from plait.testing.serving import ServeProcess, serve
-from plait.testing.windows import PHONE, WIDE, Window, window
+from plait.server.http.web_page import PAGE_FOLDER_VARIABLE
 
 TOP = Path(__file__).parents[2]
 AXE = TOP / "ui" / "node_modules" / "axe-core" / "axe.min.js"

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from plait.kit import WorkspaceSetup
-from plait.site.workspaces import GitWorkspaces
+from plait.git.worktrees.workspaces import GitWorkspaces
+from plait.store.batch_inputs import WorkspaceSetup
 
 BATCH = "7f3a"
 PLAIN = WorkspaceSetup()

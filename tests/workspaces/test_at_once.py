@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plait.kit import WorkspaceSetup
-from plait.site.workspaces import stamp
-from plait.site.workspaces.stamp import LeaseMetadata
+from plait.git.worktrees import metadata__stamp
+from plait.git.worktrees.metadata__stamp import LeaseMetadata
+from plait.store.batch_inputs import WorkspaceSetup
 
 if TYPE_CHECKING:
     from tests.workspaces.conftest import Ground
@@ -24,8 +24,8 @@ PROCESS = """
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from plait.kit import Outfit
-from plait.site.workspaces import GitWorkspaces
+from plait.store.batch_inputs import Outfit
+from plait.git.worktrees.init__workspaces import GitWorkspaces
 
 common, root, base, batch, count = sys.argv[1:]
 workspaces = GitWorkspaces(Path(common), Path(root))
@@ -88,8 +88,8 @@ def test_a_stamp_that_many_write_at_once_is_whole_and_leaves_nothing_beside(tmp_
 
     def write(mine: LeaseMetadata) -> None:
         for _ in range(200):
-            stamp.write_lease(tmp_path, mine)
-            assert stamp.read_lease(tmp_path) in stamps
+            metadata__stamp.write_lease(tmp_path, mine)
+            assert metadata__stamp.read_lease(tmp_path) in stamps
 
     with ThreadPoolExecutor(len(stamps)) as threads:
         for each in [threads.submit(write, mine) for mine in stamps]:

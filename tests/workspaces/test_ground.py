@@ -11,7 +11,7 @@ import pytest
 
 from plait.core.errors import UserError
 from plait.core.plan import Severity
-from plait.site.workspaces import check_preconditions
+from plait.git.worktrees.preconditions import check_preconditions
 
 if TYPE_CHECKING:
     from tests.workspaces.conftest import Ground

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plait.site.workspaces import lock
+from plait.system import locks__lock
 
 if TYPE_CHECKING:
     from tests.workspaces.conftest import Ground
@@ -26,8 +26,8 @@ KILLS = 16
 NURSERY = """
 import os, sys
 from pathlib import Path
-from plait.kit import Outfit
-from plait.site.workspaces import GitWorkspaces
+from plait.store.batch_inputs import Outfit
+from plait.git.worktrees.init__workspaces import GitWorkspaces
 
 def live(common, root, name, *bases):
     workspaces = GitWorkspaces(Path(common), Path(root), keep=1)
@@ -103,7 +103,7 @@ def test_what_a_dead_one_was_making_is_thrown_away_and_a_living_ones_is_not(grou
     alive = ground.root / "making" / "plait-alive"
     alive.mkdir(parents=True)
     (ground.root / "making" / "plait-dead").mkdir()
-    fd = lock.try_lock_folder(alive)
+    fd = locks__lock.try_lock_folder(alive)
     assert fd is not None
     ground.prepare()
     assert list(ground.root.glob("making/*")) == [alive]

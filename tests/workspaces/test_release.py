@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plait.core.errors import WorldError
-from plait.kit import WorkspaceSetup
-from plait.site import outfitting
-from plait.site.outfitting import stamp as outfits
+from plait.git.worktrees import metadata, metadata as outfits
+from plait.store.batch_inputs import WorkspaceSetup
 
 if TYPE_CHECKING:
     from tests.workspaces.conftest import Ground
@@ -130,7 +129,7 @@ def test_declared_outputs_of_a_setup_are_kept_for_the_next_task(ground: Ground) 
     assert kept == ["build/out/made", "vendor/made"]
     assert not (second / "build/other").exists()
     assert not (second / ".env.log").exists()
-    told = outfitting.read_setup_metadata(second)
+    told = metadata.read_setup_metadata(second)
     assert (told.key, told.fitted, told.used) == ("key", "", False)  # the setup counts, copies are due again
 
 
@@ -140,7 +139,7 @@ def test_outputs_are_kept_only_whole_and_for_those_who_declare_them(ground: Grou
     other = ground.prepare("two")
     assert ground.status(other) == ""
     assert not (other / "vendor").exists()
-    assert outfitting.read_setup_metadata(other).key == ""
+    assert metadata.read_setup_metadata(other).key == ""
     ground.release("two")
     third = ground.prepare("three", outfit=VENDOR)
     _set_up(third, VENDOR)
@@ -148,7 +147,7 @@ def test_outputs_are_kept_only_whole_and_for_those_who_declare_them(ground: Grou
     ground.release("three")
     fourth = ground.prepare("four", outfit=VENDOR)
     assert not (fourth / "build").exists()
-    assert outfitting.read_setup_metadata(fourth).key == ""
+    assert metadata.read_setup_metadata(fourth).key == ""
 
 
 def test_a_task_gets_the_worktree_whose_outputs_it_declares(ground: Ground) -> None:

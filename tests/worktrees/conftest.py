@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-from plait.testing.estate import Estate, estate as make
+from tests.support.temp_project__estate import Estate, estate as make
 
 
 @pytest.fixture

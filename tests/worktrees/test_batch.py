@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-
-from plait.testing.estate import Estate
+from tests.support.temp_project__estate import Estate
 
 RUN = ("run", "tasks", "--yes", "--retries", "0")
 

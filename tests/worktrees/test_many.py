@@ -6,8 +6,8 @@ import json
 import os
 import time
 
-from plait.testing import proof
-from plait.testing.estate import Estate
+from tests.support import batch_checks
+from tests.support.temp_project__estate import Estate
 
 LONG = bool(os.environ.get("PLAIT_SOAK_LONG"))
 TASKS = 1_000 if LONG else 60
@@ -28,7 +28,7 @@ def test_many_tasks_leave_nothing_but_their_work(estate: Estate) -> None:
     ]
     estate.until_quiet()
     assert estate.own() == before
-    proof.prove_tidy(estate)
+    batch_checks.prove_tidy(estate)
     _clean(estate)
     assert estate.own() == before
 

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-from plait.testing.estate import Estate
-from plait.testing.localforge import REPOSITORY, Forge, forge
-from plait.testing.yard import command
+from tests.support.local_forge import REPOSITORY, Forge, forge
+from tests.support.temp_project import command
+from tests.support.temp_project__estate import Estate
 
 
 @pytest.fixture

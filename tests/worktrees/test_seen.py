@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-
-from plait.testing.commands import Answer, ask
-from plait.testing.estate import Estate, estate as make
+from tests.support.cli_runner import Answer, ask
+from tests.support.temp_project__estate import Estate, estate as make
 
 Say = Callable[..., Answer]
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 
 import pytest
-
-from plait.testing.estate import Estate
-from plait.testing.story import Story
+from tests.support.random_batch import Story
+from tests.support.temp_project__estate import Estate
 
 LONG = bool(os.environ.get("PLAIT_SOAK_LONG"))
 SEEDS = range(60 if LONG else 3)

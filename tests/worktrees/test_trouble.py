@@ -6,9 +6,10 @@ import os
 import signal
 
 import pytest
+from tests.support.temp_project__estate import Estate
 
-from plait.testing.estate import Estate
-from plait.wiring import find_engine, find_repo
+from plait.git.location import find_repo
+from plait.store.project_files import find_engine
 
 RUN = ("run", "tasks", "--yes", "--retries", "0")
 

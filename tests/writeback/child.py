@@ -15,10 +15,12 @@ from itertools import count
 from pathlib import Path
 from random import Random
 
-from plait.adapters.sourcefiles import exchange, write_statuses
+from tests.support.status_file import Site, every_step
+
 from plait.sources.formats import load_format
-from plait.sources.model import StatusChange, SourceStatus
-from plait.testing.writeback import Site, every_step
+from plait.sources.source_model import SourceStatus, StatusChange
+from plait.system import file_exchange__exchange
+from plait.system.status_files import write_statuses
 
 START = "# Tasks\none: pending\ntwo: pending\nthree: pending\n"
 DONE = "# Tasks\none: completed\ntwo: pending\nthree: completed\n"
@@ -32,7 +34,7 @@ def say(word: object) -> None:
 def crashes(folder: Path, way: str, carry_on: str) -> None:
     """A write is killed at its first step, its second, and so on; say what came of it, until one comes to its end."""
     if way == "three":
-        exchange._system_call = lambda: None  # type: ignore[assignment]
+        file_exchange__exchange._system_call = lambda: None  # type: ignore[assignment]
     for number in count(1):
         site = Site(folder / str(number))
         site.save(START)
@@ -107,14 +109,14 @@ def plait(folder: Path, seed: str, saves: str) -> None:
 
     The computer is slow: there is time for others in the last instant before an exchange, and right after it.
     """
-    chance, real = Random(int(seed)), exchange.exchange_files
+    chance, real = Random(int(seed)), file_exchange__exchange.exchange_files
 
     def slow(temp: Path, path: Path) -> None:
         time.sleep(chance.choice((0, 0.005, 0.02)))
         real(temp, path)
         time.sleep(chance.choice((0, 0.005, 0.02)))
 
-    exchange.exchange_files = slow
+    file_exchange__exchange.exchange_files = slow
     say("ready")
     while sum(log.read_text().count("+") for log in folder.glob("editor.*")) < int(saves):
         number, mark = chance.randint(1, TASKS), chance.choice(MARKS)

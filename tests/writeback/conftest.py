@@ -3,9 +3,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.support.status_file import Site
 
-from plait.adapters.sourcefiles import exchange
-from plait.testing.writeback import Site
+from plait.system import file_exchange__exchange
 
 
 @pytest.fixture
@@ -19,4 +19,4 @@ def site(tmp_path: Path) -> Site:
 def _either_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the system can exchange files, and where it can't."""
     if request.param == "in three steps":
-        monkeypatch.setattr(exchange, "_system_call", lambda: None)
+        monkeypatch.setattr(file_exchange__exchange, "_system_call", lambda: None)

@@ -11,10 +11,10 @@ from tempfile import TemporaryDirectory
 from time import time
 
 import pytest
+from tests.support.status_file import Site, change, nothing, rewrite
 
-from plait.adapters.sourcefiles import write_statuses
-from plait.sources.model import StatusFileWriter
-from plait.testing.writeback import Site, change, nothing, rewrite
+from plait.sources.source_model import StatusFileWriter
+from plait.system.status_files import write_statuses
 
 CHILD = Path(__file__).with_name("child.py")
 

@@ -14,10 +14,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from tests.support.status_file import Site, every_step
 
-from plait.adapters.sourcefiles import WriteResult, files
-from plait.ports import SourceWriteError
-from plait.testing.writeback import Site, every_step
+from plait.store.interfaces import SourceWriteError
+from plait.system import file_exchange
+from plait.system.status_files import WriteResult
 
 START = "# Tasks\none: pending\ntwo: pending\nthree: pending\n"
 DONE = "# Tasks\none: completed\ntwo: pending\nthree: completed\n"
@@ -131,8 +132,8 @@ def test_a_limit_on_the_size_of_files(site: Site) -> None:
 FILL = """
 import sys
 from pathlib import Path
-from plait.ports import SourceWriteError
-from plait.testing.writeback import Site
+from plait.store.interfaces import SourceWriteError
+from tests.support.status_file import Site
 site = Site(Path(sys.argv[1]))
 text = "one: pending\\n" + "x" * 100_000
 site.save(text)
@@ -176,17 +177,17 @@ def test_what_reads_back_differently_is_not_put_in_place(site: Site, monkeypatch
 
 def test_a_place_that_reads_back_differently_is_noticed(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """A disk that gives back something else, once: the next try finds all well."""
-    real, lies = files.read_snapshot, ["three: p3nding"]
+    real, lies = file_exchange.read_snapshot, ["three: p3nding"]
 
-    def read(path: Path) -> files.FileSnapshot:
+    def read(path: Path) -> file_exchange.FileSnapshot:
         seen = real(path)
         if path == site.path and "one: completed" in seen.text and lies:
-            return files.FileSnapshot(
+            return file_exchange.FileSnapshot(
                 seen.text.replace("three: pending", lies.pop()), seen.stat, is_complete=True
             )
         return seen
 
-    monkeypatch.setattr(files, "read_snapshot", read)
+    monkeypatch.setattr(file_exchange, "read_snapshot", read)
     assert site.write("one") == WriteResult(changed=True)
     assert site.waits == [0.05]
     assert site.text == START.replace("one: pending", "one: completed")

@@ -6,9 +6,10 @@ import os
 from collections.abc import Callable
 
 import pytest
+from tests.support.status_file import Site, nothing
 
-from plait.adapters.sourcefiles import WriteResult, files
-from plait.testing.writeback import Site, nothing
+from plait.system import file_exchange
+from plait.system.status_files import WriteResult
 
 pytestmark = pytest.mark.usefixtures("_either_way")
 
@@ -97,16 +98,16 @@ def test_what_is_written_to_the_displaced_file_while_it_is_being_merged(
 
 def happens_at(monkeypatch: pytest.MonkeyPatch, number: int, act: Callable[[], None]) -> None:
     """Just before we read a file for the so-manieth time."""
-    read, count = files.read_snapshot, 0
+    read, count = file_exchange.read_snapshot, 0
 
-    def counting(path: object) -> files.FileSnapshot:
+    def counting(path: object) -> file_exchange.FileSnapshot:
         nonlocal count
         count += 1
         if count == number:
             act()
         return read(path)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(files, "read_snapshot", counting)
+    monkeypatch.setattr(file_exchange, "read_snapshot", counting)
 
 
 def test_a_file_that_changes_while_it_is_read_is_read_again(
@@ -122,10 +123,10 @@ def test_a_file_that_changes_while_it_is_read_is_read_again(
         return fstat(fd)
 
     monkeypatch.setattr(os, "fstat", later)
-    seen = files.read_snapshot(site.path)
+    seen = file_exchange.read_snapshot(site.path)
     assert not seen.is_complete
     monkeypatch.undo()
-    seen = files.read_snapshot(site.path)
+    seen = file_exchange.read_snapshot(site.path)
     assert (seen.text, seen.is_complete) == (NEW, True)
 
 

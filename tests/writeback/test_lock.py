@@ -7,10 +7,10 @@ import os
 from pathlib import Path
 
 import pytest
+from tests.support.status_file import Site
 
-from plait.adapters.sourcefiles.lock import hold_file_lock
-from plait.ports import SourceWriteError
-from plait.testing.writeback import Site
+from plait.store.interfaces import SourceWriteError
+from plait.system.status_files__lock import hold_file_lock
 
 
 def test_another_plait_is_waited_for_and_then_named(site: Site) -> None:

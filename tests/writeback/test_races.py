@@ -11,10 +11,11 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import given, settings, strategies as st
+from tests.support.status_file import Site, nothing
 
-from plait.adapters.sourcefiles import WriteResult, exchange
-from plait.ports import SourceWriteError
-from plait.testing.writeback import Site, nothing
+from plait.store.interfaces import SourceWriteError
+from plait.system import file_exchange__exchange
+from plait.system.status_files import WriteResult
 
 either_way = pytest.mark.usefixtures("_either_way")
 
@@ -243,12 +244,12 @@ def test_in_one_step_nothing_that_was_put_there_is_lost(tmp_path: Path) -> None:
     one, path = tmp_path / "one", tmp_path / "path"
     one.write_text("ours")
     path.write_text("theirs")
-    if not exchange._exchange_atomically(one, path):
+    if not file_exchange__exchange._exchange_atomically(one, path):
         pytest.skip("not on this system")
     assert (one.read_text(), path.read_text()) == ("theirs", "ours")
     path.unlink()
     with pytest.raises(FileNotFoundError):
-        exchange.exchange_files(one, path)
+        file_exchange__exchange.exchange_files(one, path)
     assert one.read_text() == "theirs"
 
 
@@ -257,23 +258,23 @@ def test_in_three_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, link
     def refuse(*_: object) -> None:
         raise PermissionError
 
-    monkeypatch.setattr(exchange, "_system_call", lambda: None)
+    monkeypatch.setattr(file_exchange__exchange, "_system_call", lambda: None)
     if not links:
         monkeypatch.setattr(os, "link", refuse)
     one, path = tmp_path / "one", tmp_path / "path"
     one.write_text("ours")
     path.write_text("theirs")
-    exchange.exchange_files(one, path)
+    file_exchange__exchange.exchange_files(one, path)
     assert (one.read_text(), path.read_text()) == ("theirs", "ours")
     path.unlink()
     with pytest.raises(FileNotFoundError):
-        exchange.exchange_files(one, path)
-    exchange.link_new_file(one, path)
+        file_exchange__exchange.exchange_files(one, path)
+    file_exchange__exchange.link_new_file(one, path)
     assert path.read_text() == "theirs"
     one.unlink(missing_ok=True)
     one.write_text("more")
     with pytest.raises(FileExistsError):
-        exchange.link_new_file(one, path)
+        file_exchange__exchange.link_new_file(one, path)
     assert path.read_text() == "theirs"
 
 
@@ -324,7 +325,7 @@ def test_whenever_people_open_and_save_nothing_is_lost(
     memory = "/dev/shm" if Path("/dev/shm").is_dir() else None
     with TemporaryDirectory(dir=memory) as name, pytest.MonkeyPatch.context() as patch:
         if not in_one_step:
-            patch.setattr(exchange, "_system_call", lambda: None)
+            patch.setattr(file_exchange__exchange, "_system_call", lambda: None)
         site = Site(Path(name))
         site.save("# Tasks\none: pending\ntwo: pending\nthree: pending\n")
         people = People(site, sessions)

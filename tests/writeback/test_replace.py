@@ -10,10 +10,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from tests.support.status_file import Site, every_step
 
-from plait.adapters.sourcefiles import replace_file_text
-from plait.ports import SourceWriteError
-from plait.testing.writeback import Site, every_step
+from plait.store.interfaces import SourceWriteError
+from plait.system.status_files import replace_file_text
 
 BEFORE = "# Walls\n\nOf brick.\n\nTall.\n"
 AFTER = "# High walls\n\nOf brick.\n\nTall.\n"

@@ -9,21 +9,21 @@ from pathlib import Path
 
 import pytest
 
-from plait.adapters.checkout.load import read_named_sources
-from plait.adapters.checkout.place import RepoLocation, find_repo
-from plait.adapters.sqlite import open_journal_writer
+from plait.client.checkout_files import open_source_writer
+from plait.client.source_reader import read_named_sources
 from plait.core.events import Record
 from plait.core.plan import Severity
 from plait.core.requests import Submit
 from plait.core.settings import Settings
 from plait.core.status import Category
-from plait.engine.settle import WriteBackResult, write_back_all
-from plait.sources.ledger import WritebackQueue
-from plait.sources.pile import combine_sources
+from plait.engine.status_writeback__settle import WriteBackResult, write_back_all
+from plait.git.location import RepoLocation, find_repo
 from plait.sources.planning import PlanOptions, plan_tasks
+from plait.sources.source_set import combine_sources
+from plait.sources.writeback_queue import WritebackQueue
+from plait.store.journal_writer import open_journal_writer
+from plait.store.project_files import JOURNAL_FILE
 from plait.testing.script import BATCH, Script
-from plait.wiring import JOURNAL_FILE
-from plait.wiring.writing import open_source_writer
 
 TODO = """\
 # TODO
@@ -45,7 +45,7 @@ CHILD = """
 import sys
 from pathlib import Path
 from plait import codec
-from plait.adapters.sqlite import open_writer
+from plait.store import open_writer
 journal = open_writer(Path(sys.argv[1]))
 journal.append([codec.load(line.encode()) for line in sys.stdin.read().splitlines()])
 print("durable", flush=True)
@@ -95,7 +95,7 @@ def journalled(place: RepoLocation, script: Script) -> None:
 
 
 def test_an_engine_killed_between_the_journal_and_the_file_is_made_good(place: RepoLocation) -> None:
-    from plait import codec  # noqa: PLC0415 - only the child's records are text
+    from plait.store import codec  # noqa: PLC0415 - only the child's records are text
 
     script = submitted(place)
     script.exits("1")

@@ -19,9 +19,9 @@ from typing import Self
 
 import pytest
 
-from plait.adapters.sourcefiles import write_statuses
 from plait.sources.formats import load_format
-from plait.sources.model import StatusChange, Document, SourceStatus, SourceFiles
+from plait.sources.source_model import Document, SourceFiles, SourceStatus, StatusChange
+from plait.system.status_files import write_statuses
 
 CHILD = Path(__file__).with_name("child.py")
 LONG = bool(os.environ.get("PLAIT_STRESS_LONG"))

@@ -10,15 +10,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from tests.support.status_file import Site, change, rewrite
 
-from plait.adapters.sourcefiles import WriteResult, write_statuses
 from plait.core.errors import Fault
 from plait.core.plan import Severity
 from plait.core.task import Origin
-from plait.ports import SourceWriteError
-from plait.sources.model import SourceStatus, StatusFileWriter
+from plait.sources.source_model import SourceStatus, StatusFileWriter
 from plait.sources.text import decode
-from plait.testing.writeback import Site, change, rewrite
+from plait.store.interfaces import SourceWriteError
+from plait.system.status_files import WriteResult, write_statuses
 
 pytestmark = pytest.mark.usefixtures("_either_way")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
-from plait.agents.model import Price
-from plait.core.frozen import dataclass
+from plait.agents.interface import Price
+from plait.core.fast_dataclass import dataclass
 from plait.core.settings import Spend
 
 

@@ -7,33 +7,35 @@ from difflib import get_close_matches
 from importlib import import_module
 from typing import cast
 
-from plait.agents.known import AGENTS_BY_NAME
-from plait.agents.model import Agent, AgentSpec
+from plait.agents.interface import Agent, AgentSpec
+from plait.agents.table__known import AGENTS_BY_NAME
 from plait.core.contest import REFEREE
 from plait.core.errors import ConfigError
 from plait.core.task import Task
 
 AGENTS = {
-    "shell": "plait.agents.shell:ShellAgent",
-    "command": "plait.agents.command:CommandAgent",
-    "claude": "plait.agents.tools.claude:Claude",
-    "codex": "plait.agents.tools.codex:Codex",
-    "gemini": "plait.agents.tools.gemini:Gemini",
-    "opencode": "plait.agents.tools.opencode:OpenCode",
-    "aider": "plait.agents.tools.aider:Aider",
-    "qwen": "plait.agents.tools.qwen:Qwen",
-    "copilot": "plait.agents.tools.copilot:Copilot",
-    "mini": "plait.agents.tools.mini:Mini",
-    "pi": "plait.agents.tools.pi:Pi",
-    "cn": "plait.agents.tools.cn:Continue",
-    "cline": "plait.agents.tools.cline:Cline",
-    "cube": "plait.agents.tools.cube:Cube",
-    "model": "plait.agents.tools.model:ModelAgent",
-    "amp": "plait.agents.tools.presets:Amp",
-    "goose": "plait.agents.tools.presets:Goose",
-    "cursor-agent": "plait.agents.tools.presets:CursorAgent",
+    "shell": "plait.agents.drivers.shell:ShellAgent",
+    "command": "plait.agents.drivers.command:CommandAgent",
+    "claude": "plait.agents.drivers.claude:Claude",
+    "codex": "plait.agents.drivers.codex:Codex",
+    "gemini": "plait.agents.drivers.gemini:Gemini",
+    "opencode": "plait.agents.drivers.opencode:OpenCode",
+    "aider": "plait.agents.drivers.aider:Aider",
+    "qwen": "plait.agents.drivers.qwen:Qwen",
+    "copilot": "plait.agents.drivers.copilot:Copilot",
+    "mini": "plait.agents.drivers.mini:Mini",
+    "pi": "plait.agents.drivers.pi:Pi",
+    "cn": "plait.agents.drivers.cn:Continue",
+    "cline": "plait.agents.drivers.cline:Cline",
+    "cube": "plait.agents.drivers.plain_text_tools__cube:Cube",
+    "model": "plait.agents.drivers.model_agent:ModelAgent",
+    "amp": "plait.agents.drivers.plain_text_tools:Amp",
+    "goose": "plait.agents.drivers.plain_text_tools:Goose",
+    "cursor-agent": "plait.agents.drivers.plain_text_tools:CursorAgent",
 }
-INTERNAL_AGENTS = {REFEREE: "plait.agents.tools.referee:Referee"}  # plait gives them tasks; nobody else does
+INTERNAL_AGENTS = {
+    REFEREE: "plait.agents.drivers.referee:Referee"
+}  # plait gives them tasks; nobody else does
 ENTRY_POINT_GROUP = "plait.agents"  # of entry points: how other packages add agents
 
 AgentFactory = Callable[[AgentSpec], Agent]
@@ -57,7 +59,7 @@ def find_provider(spec: AgentSpec) -> str:
     if known is None or spec.command:
         return load_agent(spec).provider
     if known.name == "model":
-        from plait.agents.tools.model_spec import find_server  # noqa: PLC0415 - each agent is imported when it is used
+        from plait.agents.model_jobs.job_spec import find_server  # noqa: PLC0415 - each agent is imported when it is used
 
         return find_server(spec.options) or known.name
     maker, slash, _ = spec.model.partition("/") if known.multi_provider else (known.default_provider, "/", "")
@@ -77,7 +79,7 @@ def explain_unsupported(agent: str, task: Task) -> str | None:
         return "has a model that no command can name: it holds a character that can't be seen"
     if agent != "shell":
         return None
-    from plait.agents.shell import explain_missing_run as shell_why_not  # noqa: PLC0415 - each agent is imported when it is used
+    from plait.agents.drivers.shell import explain_missing_run as shell_why_not  # noqa: PLC0415 - each agent is imported when it is used
 
     return shell_why_not(task)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from plait.cli.say import Page, replace_control_chars
-from plait.cli.screen.row import format_cost
-from plait.cli.screen.spans import format_elapsed
-from plait.cli.show import format_diffstat, truncate_line, get_minus_sign, get_line_width
+from plait.cli.format import format_diffstat, get_line_width, get_minus_sign, truncate_line
+from plait.cli.format__spans import format_elapsed
+from plait.cli.live.task_rows__row import format_cost
+from plait.cli.output import Page, replace_control_chars
+from plait.client.contest_results import ContestView, EntrantView
 from plait.core.status import TaskStatus
-from plait.front.contests import ContestView, EntrantView
 
 _MAX_CONTESTS = 10  # contests that are told one by one
 _MAX_VERDICT_CHARS = 200  # characters

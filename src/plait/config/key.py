@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
-from plait.config.kinds import ValueType, PlainValue
-from plait.core.frozen import dataclass
+from plait.config.value_types import PlainValue, ValueType
+from plait.core.fast_dataclass import dataclass
 
 T = TypeVar("T")
 

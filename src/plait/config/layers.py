@@ -7,14 +7,11 @@ from dataclasses import field, fields, replace
 from types import MappingProxyType
 from typing import Any
 
-from plait.config.key import AnyKey
-from plait.config.kinds import InvalidValue
-from plait.config.model import (
+from plait.config.config import (
     COMMAND_AGENT,
     AgentsConfig,
     Config,
     EngineConfig,
-    ValueOrigin,
     Layer,
     MergeConfig,
     ModelConfig,
@@ -22,12 +19,15 @@ from plait.config.model import (
     PrConfig,
     RunConfig,
     SourcesConfig,
+    ValueOrigin,
     WorkspaceConfig,
 )
-from plait.config.schema import KEYS
-from plait.config.toml import format_short
+from plait.config.key import AnyKey
+from plait.config.keys import KEYS
+from plait.config.toml_file__toml import format_short
+from plait.config.value_types import InvalidValue
 from plait.core.errors import ConfigError
-from plait.core.frozen import dataclass
+from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem, Severity
 from plait.core.task import Origin
 

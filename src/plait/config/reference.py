@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from plait.config.key import AnyKey
-from plait.config.schema import KEYS, TABLES
-from plait.config.toml import format_toml
+from plait.config.keys import KEYS, TABLES
+from plait.config.toml_file__toml import format_toml
 
 
 def render_reference() -> str:

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from plait.core.decisions import Candidate
-from plait.core.frozen import dataclass
-from plait.core.holds import GROUP_PREFIX
+from plait.core.fast_dataclass import dataclass
+from plait.core.file_locks import GROUP_PREFIX
 from plait.core.plan import Plan
 from plait.core.state import AttemptState, BatchState, TaskState
 from plait.core.status import TaskStatus

@@ -6,7 +6,7 @@ itself are lengths (`AttemptStarted.timeout`), and the record's own time complet
 
 from __future__ import annotations
 
-from plait.core.frozen import dataclass
+from plait.core.fast_dataclass import dataclass
 from plait.core.settings import NO_SPEND, Publish, Spend
 from plait.core.status import BatchStatus, Category, EndWhy, PauseCause, TaskStatus
 from plait.core.task import Attempt, Step

@@ -21,21 +21,21 @@ from plait.core.decisions import (
     RebuildStarted,
     TaskEnded,
 )
-from plait.core.drive import decide_due, fold_incoming
-from plait.core.fork import copy_state
-from plait.core.frozen import dataclass
-from plait.core.probe import list_outstanding
+from plait.core.fast_dataclass import dataclass
 from plait.core.reports import (
     AttemptExited,
     GateDone,
-    MergedTask,
     MergeDone,
+    MergedTask,
     Outcome,
     PublishDone,
     RebuildDone,
     Report,
 )
+from plait.core.scheduler.rules__drive import decide_due, fold_incoming
+from plait.core.scheduler.rules__probe import list_outstanding
 from plait.core.state import BatchState, State
+from plait.core.state__fork import copy_state
 from plait.core.status import Category, EndWhy
 from plait.core.task import Step, Task
 

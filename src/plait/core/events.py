@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from plait.core.decisions import Decision
-from plait.core.frozen import dataclass
+from plait.core.fast_dataclass import dataclass
 from plait.core.reports import Report
 from plait.core.requests import Request
 

@@ -4,17 +4,27 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from plait.core.agenda.choose import is_affordable, find_fallback_agents, make_choice, why_agent_unavailable
-from plait.core.agenda.phase import describe_phase_progress
-from plait.core.agenda.rebuild import is_branch_stable
-from plait.core.agenda.slots import clamp_slots, has_batch_slots, is_within_limit, is_within_capacity
-from plait.core.evolve.index import LOCK_SCOPE_SEPARATOR
-from plait.core.frozen import dataclass
-from plait.core.owed import NextAction
-from plait.core.ready import TaskRef
+from plait.core.fast_dataclass import dataclass
+from plait.core.reducers.task_index import LOCK_SCOPE_SEPARATOR
+from plait.core.scheduler.batches__phase import describe_phase_progress
+from plait.core.scheduler.merge_queue__rebuild import is_branch_stable
+from plait.core.scheduler.selection import (
+    find_fallback_agents,
+    is_affordable,
+    make_choice,
+    why_agent_unavailable,
+)
+from plait.core.scheduler.selection__slots import (
+    clamp_slots,
+    has_batch_slots,
+    is_within_capacity,
+    is_within_limit,
+)
 from plait.core.settings import Mode
+from plait.core.start_queue import TaskRef
 from plait.core.state import AttemptState, BatchState, State, TaskState
 from plait.core.status import EndWhy, TaskStatus, Waiting
+from plait.core.status__owed import NextAction
 from plait.core.task import NeedKind, Step
 
 _END_REASON_TEXTS = {

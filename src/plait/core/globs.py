@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from plait.core.frozen import dataclass
+from plait.core.fast_dataclass import dataclass
 
 _WILDCARD = re.compile(r"[*?\[]")
 _PIECE = re.compile(r"(?P<star>\*+)|(?P<one>\?)|\[(?P<no>!?)(?P<of>[^/\]]+)\]|(?P<plain>[^*?\[]+|\[)")

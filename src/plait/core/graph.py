@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from graphlib import CycleError, TopologicalSorter
 
-from plait.core import cycles
-from plait.core.frozen import dataclass
-from plait.core.holds import find_crowded_files, assign_locks
-from plait.core.needs import (
-    UnplannedTasks,
+from plait.core import dependencies__cycles
+from plait.core.dependencies import (
     DependencyRow,
     UnknownNeeds,
+    UnplannedTasks,
     check_missing_needs,
-    resolve_needs,
     describe_need,
+    resolve_needs,
 )
-from plait.core.phases import check_phases, find_phase_contradictions, add_phase_rows
+from plait.core.fast_dataclass import dataclass
+from plait.core.file_locks import assign_locks, find_crowded_files
+from plait.core.phases import add_phase_rows, check_phases, find_phase_contradictions
 from plait.core.plan import Plan, Problem, Severity
 from plait.core.task import Phase, Task
 
@@ -101,10 +101,10 @@ def _sort_topologically(rows: Sequence[DependencyRow]) -> list[int] | None:
 
 
 def _report_cycles(tasks: Sequence[Task], needs: Sequence[DependencyRow]) -> list[Problem]:
-    def edge(place: int, before: int) -> cycles.EdgeText:
+    def edge(place: int, before: int) -> dependencies__cycles.EdgeText:
         return describe_need(tasks[place], tasks[before].id)
 
-    return cycles.report_cycles(needs, lambda place: tasks[place].id, edge, what="tasks")
+    return dependencies__cycles.report_cycles(needs, lambda place: tasks[place].id, edge, what="tasks")
 
 
 def _has_errors(problems: Sequence[Problem]) -> bool:

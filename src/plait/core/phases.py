@@ -6,8 +6,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from plait.core import cycles
-from plait.core.needs import UnplannedTasks, DependencyRow, UnknownNeeds, describe_need, describe_origin
+from plait.core import dependencies__cycles
+from plait.core.dependencies import (
+    DependencyRow,
+    UnknownNeeds,
+    UnplannedTasks,
+    describe_need,
+    describe_origin,
+)
 from plait.core.plan import Problem, Severity
 from plait.core.task import NeedKind, Phase, Task
 
@@ -67,10 +73,10 @@ def _check_phase_order(phases: Sequence[Phase], keys: Mapping[str, int]) -> list
     def name(place: int) -> str:
         return f"phase {phases[place].key}"
 
-    def edge(place: int, before: int) -> cycles.EdgeText:
+    def edge(place: int, before: int) -> dependencies__cycles.EdgeText:
         return _describe_wait(phases[place], name(before)), phases[place].at
 
-    return problems + cycles.report_cycles(
+    return problems + dependencies__cycles.report_cycles(
         rows, name, edge, what="phases", hint="Let one of them come first."
     )
 
@@ -133,7 +139,7 @@ def find_phase_contradictions(
     def name(place: int) -> str:
         return tasks[place].id if place < size else f"phase {phases[(place - size) // 2].key}"
 
-    def edge(place: int, before: int) -> cycles.EdgeText:
+    def edge(place: int, before: int) -> dependencies__cycles.EdgeText:
         if place < size and before < size:
             return describe_need(tasks[place], tasks[before].id)
         if place >= size and (place - size) % 2 == 0:
@@ -143,6 +149,6 @@ def find_phase_contradictions(
         return f"{task.id} is part of {phase_name}", task.origin
 
     hint = "Take the need out, or say what the later task itself needs: then it does not wait for its phase."
-    return cycles.report_cycles(
+    return dependencies__cycles.report_cycles(
         add_phase_rows(tasks, needs, phases), name, edge, what="tasks and phases", hint=hint
     )

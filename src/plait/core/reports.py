@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plait.core.frozen import dataclass
+from plait.core.fast_dataclass import dataclass
 from plait.core.settings import NO_SPEND, Spend
 from plait.core.status import Category, Waiting
 from plait.core.task import Attempt

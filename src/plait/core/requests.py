@@ -5,7 +5,7 @@ Each carries an id chosen by the front that sends it: a second copy changes noth
 
 from __future__ import annotations
 
-from plait.core.frozen import dataclass
+from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Plan
 from plait.core.settings import EngineSettings, Publish, Settings
 

@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 from enum import StrEnum
 from typing import Self
 
-from plait.core.frozen import dataclass
+from plait.core.fast_dataclass import dataclass
 
 
 class Mode(StrEnum):

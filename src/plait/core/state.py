@@ -9,17 +9,17 @@ from __future__ import annotations
 from dataclasses import field
 
 from plait.core.decisions import AttemptStarted, Change, GateStarted, PublishStarted, RebuildStarted
-from plait.core.frozen import dataclass
-from plait.core.owed import NextAction
+from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Plan
-from plait.core.ready import QueueKey, StartQueue
-from plait.core.reports import EngineTaken, Outcome, PublishFailed, CapacityChanged
+from plait.core.reports import CapacityChanged, EngineTaken, Outcome, PublishFailed
 from plait.core.requests import Request
+from plait.core.requests__wording import NO_OVERRIDE, PullRequestOverride
 from plait.core.settings import NO_SPEND, EngineSettings, Publish, Settings, Spend
-from plait.core.sorted import SortedSet
+from plait.core.sorted_set import SortedSet
+from plait.core.start_queue import QueueKey, StartQueue
 from plait.core.status import BatchStatus, Category, EndWhy, PauseCause, TaskStatus
+from plait.core.status__owed import NextAction
 from plait.core.task import Attempt, Phase, Step, Task
-from plait.core.wording import NO_OVERRIDE, PullRequestOverride
 
 
 @dataclass(slots=True)

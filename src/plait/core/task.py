@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from plait.core.frozen import dataclass
+from plait.core.fast_dataclass import dataclass
 
 SECONDS_PER_WEIGHT = 600.0
 

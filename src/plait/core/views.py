@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from plait.core.agenda.over import is_finished
-from plait.core.agenda.publish import needs_publishing
-from plait.core.count import count_statuses
 from plait.core.explain import explain_status
-from plait.core.frozen import dataclass
+from plait.core.fast_dataclass import dataclass
+from plait.core.scheduler.batches import needs_publishing
+from plait.core.scheduler.batches__over import is_finished
 from plait.core.settings import Mode, Publish, Settings, Spend
 from plait.core.state import BatchState, State, TaskState
 from plait.core.status import BatchStatus, Category, TaskStatus, Waiting
 from plait.core.task import Origin, Step
+from plait.core.views__count import count_statuses
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,9 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 
-from plait.core.agenda.slots import has_batch_slots
-from plait.core.drive import decide_due, fold_incoming
 from plait.core.events import Record
-from plait.core.evolve import evolve
-from plait.core.frozen import dataclass
-from plait.core.needed import is_engine_needed
+from plait.core.fast_dataclass import dataclass
+from plait.core.reducers.dispatch import evolve
 from plait.core.reports import (
     AttemptActive,
     AttemptLaunched,
@@ -25,30 +22,33 @@ from plait.core.reports import (
     SourcesWritten,
 )
 from plait.core.requests import ChangeEngineSettings, Request
+from plait.core.scheduler.rules__drive import decide_due, fold_incoming
+from plait.core.scheduler.rules__needed import is_engine_needed
+from plait.core.scheduler.selection__slots import has_batch_slots
 from plait.core.state import State
-from plait.engine import log
-from plait.engine.foresight import ConflictPredictor
-from plait.engine.grounds import AttemptWorkspaces
-from plait.engine.hands import WorkerPool
-from plait.engine.machine import CapacityReporter
+from plait.engine.attempt_workspaces import AttemptWorkspaces
+from plait.engine.attempts import AttemptWatcher
+from plait.engine.capacity_reporter import CapacityReporter
+from plait.engine.conflict_prediction import ConflictPredictor
 from plait.engine.perform import Performer
-from plait.engine.recover import recover
-from plait.engine.settler import StatusWriter
-from plait.engine.sound import make_utf8_safe
-from plait.engine.watch import AttemptWatcher
-from plait.ports import (
-    SharedState,
-    OtherEngines,
+from plait.engine.perform__recover import recover
+from plait.engine.report_text import make_utf8_safe
+from plait.engine.status_writeback import StatusWriter
+from plait.engine.worker_pool import WorkerPool
+from plait.store.interfaces import (
     Executor,
+    HealthFile,
     Inbox,
     InboxError,
     Journal,
     JournalFullError,
     JournalReadOnlyError,
+    OtherEngines,
     RecordListener,
-    HealthFile,
+    SharedState,
     SleepInhibitor,
 )
+from plait.system import log
 
 TICK_SECONDS = 1.0  # seconds between two looks at transcripts and sensors, while something runs
 INBOX_POLL_SECONDS = 2.0  # at the inbox, in case its bell did not ring

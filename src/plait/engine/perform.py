@@ -35,13 +35,14 @@ from plait.core.decisions import (
 from plait.core.events import Record
 from plait.core.requests import Drop, Feedback, Resume, Retry, Ship
 from plait.core.state import State
-from plait.engine import gates, log
-from plait.engine.grounds import AttemptWorkspaces
-from plait.engine.launch import GATE_TASK, JobBuilder
-from plait.engine.line import MergeQueue
-from plait.engine.starting import AttemptStarter
-from plait.engine.watch import AttemptWatcher
-from plait.ports import SharedState, Executor
+from plait.engine import attempts__gates
+from plait.engine.attempt_inputs import GATE_TASK, JobBuilder
+from plait.engine.attempt_workspaces import AttemptWorkspaces
+from plait.engine.attempts import AttemptWatcher
+from plait.engine.attempts__starting import AttemptStarter
+from plait.engine.merge_queue import MergeQueue
+from plait.store.interfaces import Executor, SharedState
+from plait.system import log
 
 
 class Performer:
@@ -110,7 +111,7 @@ class Performer:
             case GateStarted():
                 self._starter.start_gate(decision)
             case GateEnding():
-                self._executor.terminate(gates.build_gate_attempt(decision), at_once=False)
+                self._executor.terminate(attempts__gates.build_gate_attempt(decision), at_once=False)
             case (
                 RequestGranted()
                 | RequestRefused()

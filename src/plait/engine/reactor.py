@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import field
 from itertools import count
 
-from plait.core.frozen import dataclass
+from plait.core.fast_dataclass import dataclass
 
 Callback = Callable[[], None]
 

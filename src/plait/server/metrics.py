@@ -19,12 +19,12 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
 from plait import __version__
+from plait.client.counters import DURATION_BOUNDS_SECONDS
 from plait.core.errors import PlaitError
-from plait.core.frozen import dataclass
+from plait.core.fast_dataclass import dataclass
 from plait.core.status import BatchStatus, TaskStatus, Waiting
-from plait.front.tally import DURATION_BOUNDS_SECONDS
-from plait.server.figures import ProjectMetrics, MetricsReader, CurrentMetrics, TotalMetrics
-from plait.server.office import ProjectSession
+from plait.server.metrics_snapshot import CurrentMetrics, MetricsReader, ProjectMetrics, TotalMetrics
+from plait.server.project_session import ProjectSession
 
 T = TypeVar("T")
 LabelValue = TypeVar("LabelValue", bound=str)

@@ -12,7 +12,7 @@ from enum import Enum, auto
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
-from plait.core.frozen import dataclass
+from plait.core.fast_dataclass import dataclass
 from plait.sources.text import BOM, TextLines
 
 if TYPE_CHECKING:

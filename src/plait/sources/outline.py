@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import field
 
-from plait.core.frozen import dataclass
+from plait.core.fast_dataclass import dataclass
 from plait.core.task import Origin, Phase
 from plait.sources.markdown import Block, BlockKind, Markdown
-from plait.sources.model import Document, SourceEntry
-from plait.sources.titles import UniqueNames, make_title, strip_markup
+from plait.sources.outline__titles import UniqueNames, make_title, strip_markup
+from plait.sources.source_model import Document, SourceEntry
 
 # Every phase waits for all the earlier ones. Beyond this many it waits for the nearest, which wait for the others.
 _MAX_EARLIER_PHASES = 200

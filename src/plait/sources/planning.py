@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from plait.core.frozen import dataclass
-from plait.core.graph import PlanCheck, UnknownNeeds, build_checked_plan
+from plait.core.dependencies import UnknownNeeds
+from plait.core.fast_dataclass import dataclass
+from plait.core.graph import PlanCheck, build_checked_plan
 from plait.core.plan import Plan, Problem, Severity
 from plait.core.task import Task
-from plait.sources.pile import SourceSet
-from plait.sources.select import Selection, select_ids, select_tasks, add_needs
+from plait.sources.selectors import Selection, add_needs, select_ids, select_tasks
+from plait.sources.source_set import SourceSet
 
 
 @dataclass(frozen=True, slots=True)

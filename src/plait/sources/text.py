@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from functools import cached_property
 
-from plait.core.frozen import dataclass
+from plait.core.fast_dataclass import dataclass
 
 BOM = "\ufeff"
 

@@ -6,10 +6,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from plait.testing.audit import Auditor, Violation
-    from plait.testing.engine import SimEngine
-    from plait.testing.scenario import Scenario, calm, stormy
-    from plait.testing.world import World
+    from plait.testing.laws.auditor import Auditor
+    from plait.testing.laws.violation import Violation
+    from plait.testing.simulator.engine import SimEngine
+    from plait.testing.simulator.scenario import Scenario, calm, stormy
+    from plait.testing.simulator.world import World
 
 __all__ = ["Auditor", "Scenario", "SimEngine", "Violation", "World", "calm", "stormy"]
 

@@ -13,7 +13,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from plait.core.decisions import AttemptStarted, Decision, GateStarted, MergeStarted, RebuildStarted
-from plait.core.drive import decide_due, fold_incoming
 from plait.core.events import Event, Record
 from plait.core.explain import explain_in_words, explain_status
 from plait.core.graph import build_checked_plan
@@ -21,8 +20,8 @@ from plait.core.reports import (
     AttemptExited,
     GateDone,
     MergeConflicted,
-    MergedTask,
     MergeDone,
+    MergedTask,
     Outcome,
     PublishDone,
     PublishFailed,
@@ -30,11 +29,12 @@ from plait.core.reports import (
     Report,
 )
 from plait.core.requests import Request, Submit
+from plait.core.scheduler.rules__drive import decide_due, fold_incoming
 from plait.core.settings import Settings
 from plait.core.state import BatchState, State, TaskState
 from plait.core.status import Category
 from plait.core.task import Need, NeedKind, Phase, Task
-from plait.testing.recount import differences
+from plait.testing.index_check import differences
 
 BATCH = "b1"
 

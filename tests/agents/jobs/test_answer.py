@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from plait.agents.jobs.answer import JobAnswer, parse_answer, parse_repair, parse_reply_files
-from plait.agents.jobs.files import output_paths, target_paths, writable_paths
-from plait.agents.jobs.flaw import AnswerError, format_errors
+from plait.agents.model_jobs.answer import JobAnswer, parse_answer, parse_repair, parse_reply_files
+from plait.agents.model_jobs.edit_blocks__flaw import AnswerError, format_errors
+from plait.agents.model_jobs.job_spec__files import output_paths, target_paths, writable_paths
 from plait.core.task import ModelJob, ModelJobMode
 
 ONE = ModelJob("src/a.py")

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from hypothesis import given, strategies as st
 
-from plait.agents.jobs.context import (
-    ContextLimits,
+from plait.agents.model_jobs.context import guess_context_files
+from plait.agents.model_jobs.context__context import (
     ContextFile,
-    gather_context,
-    guess_context_files,
+    ContextLimits,
     count_lines,
     estimate_tokens,
+    gather_context,
 )
 from plait.core.task import ModelJob, ModelJobMode
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 from hypothesis import given, strategies as st
 
-from plait.agents.jobs.answer import JobAnswer, parse_answer
+from plait.agents.model_jobs.answer import JobAnswer, parse_answer
 from plait.core.task import ModelJob, ModelJobMode
 
 EDIT = ModelJob("src/a.py", ModelJobMode.EDIT, targets=("src/a.py",))

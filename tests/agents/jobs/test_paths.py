@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from plait.agents.jobs.paths import PathRefusal, normalize_path, make_path_key
+from plait.agents.model_jobs.safe_paths import PathRefusal, make_path_key, normalize_path
 
 REFUSED = [
     "",

@@ -4,19 +4,19 @@ from collections.abc import Mapping
 
 import pytest
 
-from plait.agents.jobs.answer import parse_answer
-from plait.agents.jobs.context import JobContext, ContextFile
-from plait.agents.jobs.prompts import (
-    PromptInputs,
+from plait.agents.model_jobs.answer import parse_answer
+from plait.agents.model_jobs.context__context import ContextFile, JobContext
+from plait.agents.model_jobs.job_prompts import (
     ChatMessage,
     ChatRole,
-    build_retry_prompt,
-    parse_prompt_name,
+    PromptInputs,
     build_repair_prompt,
+    build_retry_prompt,
     build_verification_prompt,
     build_writing_prompt,
+    parse_prompt_name,
 )
-from plait.agents.jobs.words import SYSTEM_PROMPTS
+from plait.agents.model_jobs.job_prompts__words import SYSTEM_PROMPTS
 from plait.core.task import ModelJob, ModelJobMode
 
 NO_CONTEXT = JobContext()

@@ -5,7 +5,7 @@ from textwrap import dedent
 import pytest
 from hypothesis import given, strategies as st
 
-from plait.agents.jobs.reply import FileRequest, parse_files
+from plait.agents.model_jobs.whole_files import FileRequest, parse_files
 
 ONE = FileRequest(("src/a.py",), ("src/a.py",))
 TWO = FileRequest(("src/a.py", "src/b.py"), ("src/a.py", "src/b.py"))

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from plait.agents.model import AgentSpec, ActivityKind, Permission, Price, CostReporting
-from plait.agents.tools.aider import Aider
-from plait.agents.waits import RetryAfter
+from plait.agents.drivers.aider import Aider
+from plait.agents.interface import ActivityKind, AgentSpec, CostReporting, Permission, Price
+from plait.agents.retry_after__waits import RetryAfter
 from plait.core.settings import Spend
 from plait.core.status import Category
-from plait.testing.listeners import brief, heard
+from plait.testing.contracts.agent import brief, heard
 
 AIDER = Aider(AgentSpec("aider"))
 

@@ -6,12 +6,12 @@ from json import dumps
 
 import pytest
 
-from plait.agents.model import AgentSpec, ActivityKind, Permission, CostReporting
-from plait.agents.tools.claude import Claude
-from plait.agents.waits import RetryAfter
+from plait.agents.drivers.claude import Claude
+from plait.agents.interface import ActivityKind, AgentSpec, CostReporting, Permission
+from plait.agents.retry_after__waits import RetryAfter
 from plait.core.settings import Spend
 from plait.core.status import Category
-from plait.testing.listeners import SAID_AT, brief, heard, mangled
+from plait.testing.contracts.agent import SAID_AT, brief, heard, mangled
 
 SESSION = "5f0c9a3e-1111-4222-8333-944455566677"
 CLAUDE = Claude(AgentSpec("claude"))

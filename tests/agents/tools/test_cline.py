@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from plait.agents.model import AgentSpec, ActivityKind, Permission
-from plait.agents.tools.cline import Cline
+from plait.agents.drivers.cline import Cline
+from plait.agents.interface import ActivityKind, AgentSpec, Permission
 from plait.core.errors import ConfigError
 from plait.core.settings import Spend
 from plait.core.status import Category
-from plait.testing.listeners import brief, heard, mangled
+from plait.testing.contracts.agent import brief, heard, mangled
 
 CLINE = Cline(AgentSpec("cline"))
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from plait.agents.model import AgentSpec, ActivityKind, Permission, CostReporting
-from plait.agents.tools.cn import Continue
+from plait.agents.drivers.cn import Continue
+from plait.agents.interface import ActivityKind, AgentSpec, CostReporting, Permission
 from plait.core.status import Category
-from plait.testing.listeners import brief, heard, mangled
+from plait.testing.contracts.agent import brief, heard, mangled
 
 CN = Continue(AgentSpec("cn"))
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from plait.agents.model import AgentSpec, ActivityKind, Permission, Price, CostReporting
-from plait.agents.tools.codex import Codex
-from plait.agents.waits import RetryAfter
+from plait.agents.drivers.codex import Codex
+from plait.agents.interface import ActivityKind, AgentSpec, CostReporting, Permission, Price
+from plait.agents.retry_after__waits import RetryAfter
 from plait.core.settings import Spend
 from plait.core.status import Category
-from plait.testing.listeners import brief, heard, mangled
+from plait.testing.contracts.agent import brief, heard, mangled
 
 THREAD = "019a1dcb-0000-7aaa-8bbb-0123456789ab"
 CODEX = Codex(AgentSpec("codex"))

@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from plait.agents.model import AgentSpec, ActivityKind, Permission, CostReporting
-from plait.agents.tools.copilot import Copilot
-from plait.agents.waits import NO_RETRY_AFTER
+from plait.agents.drivers.copilot import Copilot
+from plait.agents.interface import ActivityKind, AgentSpec, CostReporting, Permission
+from plait.agents.retry_after__waits import NO_RETRY_AFTER
 from plait.core.settings import NO_SPEND
 from plait.core.status import Category
-from plait.testing.listeners import brief, heard, mangled
+from plait.testing.contracts.agent import brief, heard, mangled
 
 COPILOT = Copilot(AgentSpec("copilot"))
 SESSION = "0a1b2c3d-0000-4000-8000-0123456789ab"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from plait.agents.model import AgentSpec, Permission, CostReporting
-from plait.agents.tools.cube import Cube
+from plait.agents.drivers.plain_text_tools__cube import Cube
+from plait.agents.interface import AgentSpec, CostReporting, Permission
 from plait.core.errors import ConfigError
 from plait.core.status import Category
-from plait.testing.listeners import brief, heard
+from plait.testing.contracts.agent import brief, heard
 
 CUBE = Cube(AgentSpec("cube"))
 LINES = [

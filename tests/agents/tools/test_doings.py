@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from plait.agents.model import Activity, ActivityKind
-from plait.agents.tools.doings import strip_shell, shorten_path, format_question, describe_tool_use
+from plait.agents.drivers.activity_labels import describe_tool_use, format_question, shorten_path, strip_shell
+from plait.agents.interface import Activity, ActivityKind
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from plait.agents.model import AgentSpec, ActivityKind, Permission, Price, CostReporting
-from plait.agents.tools.gemini import Gemini
-from plait.agents.waits import RetryAfter
+from plait.agents.drivers.gemini import Gemini
+from plait.agents.interface import ActivityKind, AgentSpec, CostReporting, Permission, Price
+from plait.agents.retry_after__waits import RetryAfter
 from plait.core.settings import Spend
 from plait.core.status import Category
-from plait.testing.listeners import brief, heard, mangled
+from plait.testing.contracts.agent import brief, heard, mangled
 
 SESSION = "0b9c8d7e-1111-4222-8333-944455566677"
 GEMINI = Gemini(AgentSpec("gemini"))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from plait.agents.model import AgentSpec, ActivityKind, Permission, CostReporting
-from plait.agents.tools.mini import Mini
-from plait.agents.waits import RetryAfter
+from plait.agents.drivers.mini import Mini
+from plait.agents.interface import ActivityKind, AgentSpec, CostReporting, Permission
+from plait.agents.retry_after__waits import RetryAfter
 from plait.core.errors import ConfigError
 from plait.core.settings import Spend
 from plait.core.status import Category
-from plait.testing.listeners import brief, heard
+from plait.testing.contracts.agent import brief, heard
 
 MINI = Mini(AgentSpec("mini"))
 ASKED = [

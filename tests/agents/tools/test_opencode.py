@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from plait.agents.model import AgentSpec, ActivityKind, Permission, Price, CostReporting
-from plait.agents.tools.opencode import OpenCode
+from plait.agents.drivers.opencode import OpenCode
+from plait.agents.interface import ActivityKind, AgentSpec, CostReporting, Permission, Price
 from plait.core.settings import Spend
 from plait.core.status import Category
-from plait.testing.listeners import brief, heard, mangled
+from plait.testing.contracts.agent import brief, heard, mangled
 
 SESSION = "ses_0f1e2d3c4b5a"
 OPENCODE = OpenCode(AgentSpec("opencode"))

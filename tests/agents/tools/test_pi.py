@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from plait.agents.model import AgentSpec, ActivityKind, Permission
-from plait.agents.tools.pi import Pi
-from plait.agents.waits import RetryAfter
+from plait.agents.drivers.pi import Pi
+from plait.agents.interface import ActivityKind, AgentSpec, Permission
+from plait.agents.retry_after__waits import RetryAfter
 from plait.core.settings import Spend
 from plait.core.status import Category
-from plait.testing.listeners import brief, heard, mangled
+from plait.testing.contracts.agent import brief, heard, mangled
 
 PI = Pi(AgentSpec("pi"))
 SESSION = "01a1b2c3-0000-7000-8000-0123456789ab"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from plait.agents.known import AGENTS_BY_NAME
-from plait.agents.model import AgentSpec, Permission
+from plait.agents.interface import AgentSpec, Permission
 from plait.agents.table import load_agent
+from plait.agents.table__known import AGENTS_BY_NAME
 from plait.core.errors import ConfigError
 from plait.core.status import Category
-from plait.testing.listeners import brief, heard
+from plait.testing.contracts.agent import brief, heard
 
 NAMES = ["amp", "goose", "cursor-agent"]
 PROMPT = "/state/write-1/prompt.md"

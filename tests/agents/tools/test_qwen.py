@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from plait.agents.model import AgentSpec, ActivityKind, Permission, Price, CostReporting
-from plait.agents.tools.qwen import Qwen
+from plait.agents.drivers.qwen import Qwen
+from plait.agents.interface import ActivityKind, AgentSpec, CostReporting, Permission, Price
 from plait.core.settings import Spend
 from plait.core.status import Category
-from plait.testing.listeners import brief, heard, mangled
+from plait.testing.contracts.agent import brief, heard, mangled
 
 SESSION = "4c3b2a19-1111-4222-8333-944455566677"
 QWEN = Qwen(AgentSpec("qwen"))

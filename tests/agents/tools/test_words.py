@@ -7,7 +7,7 @@ from json import dumps, loads
 import pytest
 from hypothesis import given, strategies as st
 
-from plait.agents.tools.words import (
+from plait.agents.drivers.provider_errors import (
     extract_api_error,
     last_nonempty_line,
     repair_json,

@@ -20,8 +20,8 @@ from jsonschema.validators import extend
 from referencing import Registry
 from referencing.jsonschema import DRAFT4
 
-from plait.adapters.forge import HttpOptions, open_forge
-from plait.adapters.forge.forge import RestForge
+from plait.forges.pull_requests import RestForge
+from plait.forges.registry import HttpOptions, open_forge
 
 Json = Any  # a document that belongs to others
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plait.ports import PullRequestSpec
+from plait.store.interfaces import PullRequestSpec
 
 if TYPE_CHECKING:
     from tests.forge.rest.conftest import FakeGitHub, Visitor
 
-    from plait.adapters.forge.forge import RestForge
+    from plait.forges.pull_requests import RestForge
 
 BRANCH = "plait/batch-7f3a"
 WANTED = PullRequestSpec(BRANCH, "main", "Three tasks", "| a | table |")

@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from plait.ports import PullRequestSpec
+from plait.store.interfaces import PullRequestSpec
 
 if TYPE_CHECKING:
     from tests.forge.rest.conftest import FakeGitea, FakeGitLab, Visitor

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from plait.adapters.forge.forge import ForgeUnreachableError, NothingToProposeError
-from plait.ports import PullRequestSpec, ForgeError
+from plait.forges.pull_requests import ForgeUnreachableError, NothingToProposeError
+from plait.store.interfaces import ForgeError, PullRequestSpec
 
 if TYPE_CHECKING:
     from tests.forge.rest.conftest import FakeGitea, FakeGitHub, Visitor
 
-    from plait.adapters.forge.forge import RestForge
+    from plait.forges.pull_requests import RestForge
 
 TOKEN = "s3cr3t-T0ken-0123456789"
 BRANCH = "plait/batch-7f3a"

@@ -3,8 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
-from plait.testing.taskfiles import Checkout
+from tests.support.task_files import Checkout
 
 
 @pytest.fixture

@@ -12,11 +12,11 @@ from threading import Barrier, Thread
 
 import pytest
 from hypothesis import given, settings, strategies as st
+from tests.support.task_files import Checkout
 
+from plait.client.api_errors__refusals import FieldError, StateError
 from plait.core.errors import WorldError
 from plait.core.plan import Severity
-from plait.front.refusals import FieldError, StateError
-from plait.testing.taskfiles import Checkout
 
 # What people type, and what they should not: no lone surrogates, which JSON can't carry to us.
 ANY = st.text(st.characters(codec="utf-8"), max_size=60)
@@ -319,7 +319,7 @@ class TestTheWorld:
 
     def test_two_processes_at_once_too(self, checkout: Checkout) -> None:
         code = (
-            "import sys; from pathlib import Path; from plait.testing.taskfiles import Checkout\n"
+            "import sys; from pathlib import Path; from tests.support.task_files import Checkout\n"
             "print(Checkout.at(Path(sys.argv[1])).create('Walls').file)"
         )
         begun = [

@@ -8,12 +8,12 @@ from threading import Barrier, Thread
 
 import pytest
 from hypothesis import given, settings, strategies as st
+from tests.support.task_files import Checkout
 
-from plait.config.schema import KEYS_BY_NAME
+from plait.client.api_errors__refusals import FieldError, NotFoundError, StateError
+from plait.config.keys import KEYS_BY_NAME
 from plait.core.plan import Severity
-from plait.front.refusals import FieldError, StateError, NotFoundError
-from plait.ports import SourceWriteError
-from plait.testing.taskfiles import Checkout
+from plait.store.interfaces import SourceWriteError
 
 TASK = """\
 ---

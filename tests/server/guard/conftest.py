@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from plait.adapters.spent import UsedCodes
-from plait.adapters.token import TokenFiles
-from plait.server.keys import Authenticator
+from plait.client.server_tokens import TokenFiles
+from plait.server.auth import Authenticator
+from plait.server.used_codes import UsedCodes
 
 Headers = dict[str, str] | Sequence[tuple[str, str]]
 

@@ -9,11 +9,11 @@ import pytest
 from starlette.types import Message
 
 from plait.core.errors import UserError
-from plait.server.guard.heads import HeaderLimitMiddleware
-from plait.server.guard.hosts import HostCheckMiddleware
-from plait.server.guard.origins import OriginCheckMiddleware, CsrfMiddleware
-from plait.server.guard.rules import LOOPBACK_HOSTS, RequestPolicy, create_policy
-from plait.server.keys import Access, AuthMethod, Caller
+from plait.server.auth import Access, AuthMethod, Caller
+from plait.server.http.middleware.origin_checks import CsrfMiddleware, OriginCheckMiddleware
+from plait.server.http.middleware.origin_checks__hosts import HostCheckMiddleware
+from plait.server.http.middleware.policy import LOOPBACK_HOSTS, RequestPolicy, create_policy
+from plait.server.http.middleware.request_limits__heads import HeaderLimitMiddleware
 
 if TYPE_CHECKING:
     from tests.server.guard.conftest import TinyApp, Visitor

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
-from plait.server.guard.bodies import BodyLimitMiddleware
-from plait.server.guard.rules import RequestPolicy
+from plait.server.http.middleware.policy import RequestPolicy
+from plait.server.http.middleware.request_limits import BodyLimitMiddleware
 
 if TYPE_CHECKING:
     from tests.server.guard.conftest import TinyApp, Visitor

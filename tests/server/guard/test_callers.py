@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
-from plait.adapters.token import TokenFiles, read_or_create_token
-from plait.server.guard import wrap_with_middleware
-from plait.server.guard.callers import AuthenticationMiddleware, ReadOnlyMiddleware
-from plait.server.guard.rules import RequestPolicy, create_policy
-from plait.server.guard.strikes import AuthRateLimiter
-from plait.server.keys import SESSION_COOKIE, COOKIE_SECONDS, Access, AuthMethod, Caller, Authenticator
+from plait.client.server_tokens import TokenFiles, read_or_create_token
+from plait.server.auth import COOKIE_SECONDS, SESSION_COOKIE, Access, Authenticator, AuthMethod, Caller
+from plait.server.http.middleware import wrap_with_middleware
+from plait.server.http.middleware.authentication import AuthenticationMiddleware, ReadOnlyMiddleware
+from plait.server.http.middleware.authentication__strikes import AuthRateLimiter
+from plait.server.http.middleware.policy import RequestPolicy, create_policy
 
 if TYPE_CHECKING:
     from tests.server.guard.conftest import Clock, TinyApp, Visitor

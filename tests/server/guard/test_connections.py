@@ -18,12 +18,13 @@ import pytest
 import uvicorn
 from starlette.types import Receive, Scope, Send
 
-from plait.adapters.spent import UsedCodes
-from plait.adapters.token import TokenFiles, read_or_create_token
-from plait.server.guard import RequestPolicy, wrap_with_middleware
-from plait.server.guard.listening import create_uvicorn_config
-from plait.server.guard.strangers import UnauthenticatedConnections
-from plait.server.keys import Authenticator
+from plait.client.server_tokens import TokenFiles, read_or_create_token
+from plait.server.auth import Authenticator
+from plait.server.http.connections__strangers import UnauthenticatedConnections
+from plait.server.http.middleware import wrap_with_middleware
+from plait.server.http.middleware.policy import RequestPolicy
+from plait.server.http.server_config__listening import create_uvicorn_config
+from plait.server.used_codes import UsedCodes
 
 PATIENCE = 20.0  # seconds until a test gives up
 RULES = RequestPolicy()

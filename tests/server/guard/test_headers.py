@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
-from plait.server.guard.headers import SecurityHeadersMiddleware
+from plait.server.http.middleware.security_headers import SecurityHeadersMiddleware
 
 if TYPE_CHECKING:
     from tests.server.guard.conftest import TinyApp, Visitor

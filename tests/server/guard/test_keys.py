@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plait.adapters.spent import UsedCodes
-from plait.adapters.token import TokenFiles, replace_token, read_or_create_token
+from plait.client.server_tokens import TokenFiles, read_or_create_token, replace_token
 from plait.core.errors import UserError
-from plait.server.keys import (
+from plait.server.auth import (
     CODE_SECONDS,
     COOKIE_SECONDS,
     Access,
+    Authenticator,
     AuthMethod,
     Caller,
     InvalidCode,
-    Authenticator,
     make_login_link,
     parse_server_url,
 )
+from plait.server.used_codes import UsedCodes
 
 if TYPE_CHECKING:
     from tests.server.guard.conftest import Clock

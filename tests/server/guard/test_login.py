@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plait.adapters.token import TokenFiles, read_or_create_token
-from plait.server.guard import wrap_with_middleware
-from plait.server.guard.rules import RequestPolicy, create_policy
-from plait.server.keys import (
+from plait.client.server_tokens import TokenFiles, read_or_create_token
+from plait.server.auth import (
     CODE_SECONDS,
     SESSION_COOKIE,
     Access,
+    Authenticator,
     AuthMethod,
     Caller,
-    Authenticator,
     make_login_link,
 )
+from plait.server.http.middleware import wrap_with_middleware
+from plait.server.http.middleware.policy import RequestPolicy, create_policy
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp

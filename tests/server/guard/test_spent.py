@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plait.adapters.spent import UsedCodes
 from plait.core.errors import WorldError
+from plait.server.used_codes import UsedCodes
 
 if TYPE_CHECKING:
     from tests.server.guard.conftest import Clock

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from plait.server.guard.tls import check_tls_files
+from plait.server.http.server_config import check_tls_files
 
 
 def made(folder: Path, name: str, *more: str) -> tuple[Path, Path]:

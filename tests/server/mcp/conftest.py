@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-from plait.testing.household import Household, household
+from tests.support.temp_project__household import Household, household
 
 
 @pytest.fixture

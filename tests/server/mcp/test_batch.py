@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
-from plait.testing.household import Household
-from plait.testing.mcphost import Host, Told, hosting
+from tests.support.mcp_client import Host, Told, hosting
+from tests.support.temp_project__household import Household
 
 pytestmark = pytest.mark.anyio
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
+from tests.support.mcp_client import hosting
+from tests.support.temp_project__household import Household
 
-from plait.server.mcp.wanted import MAX_OUTPUT_LENGTH, DEFAULT_OUTPUT_LENGTH
-from plait.testing.household import Household
-from plait.testing.mcphost import hosting
+from plait.server.mcp.params import DEFAULT_OUTPUT_LENGTH, MAX_OUTPUT_LENGTH
 
 pytestmark = pytest.mark.anyio
 

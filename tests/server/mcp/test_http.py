@@ -13,21 +13,22 @@ import httpx2
 import pytest
 import uvicorn
 from starlette.types import Message
+from tests.support.mcp_client import PATIENCE, Host, over_http
+from tests.support.temp_project__household import Household
 
-from plait.adapters.spent import UsedCodes
-from plait.adapters.token import TokenFiles, read_or_create_token
-from plait.server.app import create_app
-from plait.server.guard import RequestPolicy, wrap_with_middleware
-from plait.server.guard.listening import create_uvicorn_config
-from plait.server.keys import Authenticator
-from plait.server.listener import bind_listener
-from plait.server.mcp.http import McpEndpoint, add_mcp
-from plait.server.mcp.table import TOOLS
-from plait.server.offices import SessionPool
-from plait.server.register import ProjectStore
-from plait.server.visits import RequestScopeMiddleware
-from plait.testing.household import Household
-from plait.testing.mcphost import PATIENCE, Host, over_http
+from plait.client.server_tokens import TokenFiles, read_or_create_token
+from plait.server.auth import Authenticator
+from plait.server.http.app import create_app
+from plait.server.http.middleware import wrap_with_middleware
+from plait.server.http.middleware.policy import RequestPolicy
+from plait.server.http.server_config__listening import create_uvicorn_config
+from plait.server.mcp.http_transport import McpEndpoint, add_mcp
+from plait.server.mcp.tool_table import TOOLS
+from plait.server.project_store import ProjectStore
+from plait.server.serve__listener import bind_listener
+from plait.server.session_pool import SessionPool
+from plait.server.session_pool__visits import RequestScopeMiddleware
+from plait.server.used_codes import UsedCodes
 
 pytestmark = pytest.mark.anyio
 

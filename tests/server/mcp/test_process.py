@@ -14,9 +14,8 @@ from threading import Timer
 
 import psutil
 import pytest
-
-from plait.testing.household import Household
-from plait.testing.mcphost import PATIENCE, hosting
+from tests.support.mcp_client import PATIENCE, hosting
+from tests.support.temp_project__household import Household
 
 HELLO = {
     "jsonrpc": "2.0",
@@ -141,7 +140,7 @@ def test_without_the_extra_it_says_what_to_install(house: Household) -> None:
         [
             sys.executable,
             "-c",
-            "import sys; sys.modules['mcp'] = None; from plait.cli.main import run; sys.exit(run(['mcp']))",
+            "import sys; sys.modules['mcp'] = None; from plait.cli.app import run; sys.exit(run(['mcp']))",
         ],
         cwd=house.top,
         env=house.env,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.support.mcp_client import hosting
+from tests.support.temp_project__household import Household
 
-from plait.server.mcp.reach import FULL_SCOPE, NESTED_SCOPE, READ_ONLY_SCOPE, detect_scope
-from plait.testing.household import Household
-from plait.testing.mcphost import hosting
+from plait.server.mcp.server__reach import FULL_SCOPE, NESTED_SCOPE, READ_ONLY_SCOPE, detect_scope
 
 CHANGING = {
     "run",

@@ -6,11 +6,10 @@ import asyncio
 from pathlib import Path
 
 import pytest
-
-from plait.testing.estate import Estate
-from plait.testing.localforge import REPOSITORY, forge
-from plait.testing.mcphost import Host, over_http
-from plait.testing.serving import serve
+from tests.support.local_forge import REPOSITORY, forge
+from tests.support.mcp_client import Host, over_http
+from tests.support.running_server__serving import serve
+from tests.support.temp_project__estate import Estate
 
 pytestmark = pytest.mark.anyio
 

@@ -11,9 +11,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 
-from plait.core.frozen import dataclass
-from plait.front.refusals import FieldError
-from plait.server.office import ProjectSession
+from plait.client.api_errors__refusals import FieldError
+from plait.core.fast_dataclass import dataclass
+from plait.server.project_session import ProjectSession
 
 Json = dict[str, object]
 ProgressCallback = Callable[[float, float | None, str | None], Awaitable[None]]

@@ -12,14 +12,14 @@ from importlib import import_module
 from typing import Protocol, cast
 
 from plait.core.errors import UserError
-from plait.sources.model import StatusChange, SourceFiles, Reading, StatusFileWriter
+from plait.sources.source_model import Reading, SourceFiles, StatusChange, StatusFileWriter
 
 FORMATS = {
-    "folder": "plait.sources.formats.folder",
-    "plan": "plait.sources.formats.plan",
+    "folder": "plait.sources.formats.folder__folder",
+    "plan": "plait.sources.formats.plan__plan",
     "todo": "plait.sources.formats.todo",
     "jobs": "plait.sources.formats.jobs",
-    "speckit": "plait.sources.formats.speckit",
+    "speckit": "plait.sources.formats.speckit__speckit",
     "kiro": "plait.sources.formats.kiro",
     "openspec": "plait.sources.formats.openspec",
     "checklist": "plait.sources.formats.checklist",

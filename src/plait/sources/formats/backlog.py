@@ -8,22 +8,22 @@ from dataclasses import replace
 
 from plait.core.plan import Problem
 from plait.core.task import Need, Origin, Task
+from plait.sources import front_matter_status
 from plait.sources.formats import Confidence
-from plait.sources.formats.folder.owned import find_task_paths
-from plait.sources.model import (
-    StatusChange,
+from plait.sources.front_matter import FrontMatterKeys
+from plait.sources.problem_reports import make_warning
+from plait.sources.source_model import (
     Document,
-    SourceEntry,
-    SourceStatus,
-    SourceFiles,
     Reading,
+    SourceEntry,
+    SourceFiles,
+    SourceStatus,
+    StatusChange,
     StatusFileWriter,
 )
-from plait.sources.report import make_warning
-from plait.sources.taskfiles import status_line
-from plait.sources.taskfiles.files import list_task_documents, report_no_tasks, sample_keys
-from plait.sources.taskfiles.keys import FrontMatterKeys
-from plait.sources.taskfiles.text import read_task_body, split_stem, read_task_title
+from plait.sources.task_files import list_task_documents, report_no_tasks, sample_keys
+from plait.sources.task_files__text import read_task_body, read_task_title, split_stem
+from plait.sources.task_paths import find_task_paths
 
 _FILE = re.compile(r"(?P<id>[A-Za-z][A-Za-z_]*-?\d[\d.]*)(?:\s+-\s+(?P<title>.+))?\Z", re.DOTALL)
 _NUMBERED = re.compile(r"(?P<prefix>\D*)(?P<number>\d+(?:\.\d+)*)\Z")
@@ -75,7 +75,7 @@ def _read_title(document: Document, keys: FrontMatterKeys | None = None) -> str:
     return " ".join(said.split()) if said else read_task_title(document, named)
 
 
-_STATUS_KEY = status_line.StatusKey("To Do", "In Progress", "Done", _read_id, _read_title)
+_STATUS_KEY = front_matter_status.StatusKey("To Do", "In Progress", "Done", _read_id, _read_title)
 
 
 class _IdResolver:
@@ -137,7 +137,7 @@ class _TaskFile:
             self.problems.append(make_warning(self._document, 0, message, "Give it id, title and status."))
         if self.keys.front_matter.is_broken or not self.keys.front_matter.is_present:
             return SourceStatus.UNREADABLE, ""
-        return status_line.read_status_key(self._document, self.keys)
+        return front_matter_status.read_status_key(self._document, self.keys)
 
     def _read_needs(self, ids: _IdResolver) -> Iterator[Need]:
         for said in self.keys.names("dependencies"):

@@ -7,23 +7,23 @@ from collections.abc import Sequence
 
 from plait.core.plan import Problem
 from plait.core.task import Need, Origin, Task
+from plait.sources import front_matter_status
 from plait.sources.formats import Confidence
-from plait.sources.formats.folder.owned import find_task_paths
-from plait.sources.formats.folder.task import SERIAL_GROUP
-from plait.sources.model import (
-    StatusChange,
+from plait.sources.formats.folder_task import SERIAL_GROUP
+from plait.sources.front_matter import FrontMatterKeys
+from plait.sources.problem_reports import make_warning
+from plait.sources.source_model import (
     Document,
-    SourceEntry,
-    SourceStatus,
-    SourceFiles,
     Reading,
+    SourceEntry,
+    SourceFiles,
+    SourceStatus,
+    StatusChange,
     StatusFileWriter,
 )
-from plait.sources.report import make_warning
-from plait.sources.taskfiles import status_line
-from plait.sources.taskfiles.files import list_task_documents, report_no_tasks, sample_keys
-from plait.sources.taskfiles.keys import FrontMatterKeys
-from plait.sources.taskfiles.text import read_task_body, read_task_title
+from plait.sources.task_files import list_task_documents, report_no_tasks, sample_keys
+from plait.sources.task_files__text import read_task_body, read_task_title
+from plait.sources.task_paths import find_task_paths
 
 _EPICS = ".claude/epics/"
 _NON_TASK_STEMS = frozenset({"epic", "execution-status", "github-mapping", "progress"})
@@ -79,7 +79,7 @@ def _get_stem(document: Document) -> str:
     return document.stem
 
 
-_STATUS_KEY = status_line.StatusKey(
+_STATUS_KEY = front_matter_status.StatusKey(
     "open", "in-progress", "closed", _get_stem, _read_title, time_key="updated"
 )
 
@@ -130,4 +130,4 @@ def _read_status(document: Document, keys: FrontMatterKeys) -> tuple[SourceStatu
         keys.problems.append(make_warning(document, 0, message, "Give it name and status."))
     if keys.front_matter.is_broken or not keys.front_matter.is_present:
         return SourceStatus.UNREADABLE, ""
-    return status_line.read_status_key(document, keys)
+    return front_matter_status.read_status_key(document, keys)

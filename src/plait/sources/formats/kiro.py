@@ -9,26 +9,26 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from plait.core.frozen import dataclass
+from plait.core.fast_dataclass import dataclass
 from plait.core.task import Need, NeedKind, Origin, Task
-from plait.sources import single, ticking
-from plait.sources.boxes import TICK_CHARACTERS, read_item_body, find_nested, find_usual_tick
+from plait.sources import checkboxes, problem_reports__single
+from plait.sources.checkboxes import CheckboxFile, TaskBox
+from plait.sources.checkboxes__boxes import TICK_CHARACTERS, find_nested, find_usual_tick, read_item_body
+from plait.sources.checkboxes__numbered import NumberedBox, find_numbered_boxes, find_parents
 from plait.sources.formats import Confidence
 from plait.sources.markdown import Checkbox, Markdown
-from plait.sources.mentions import find_mentions
-from plait.sources.model import (
-    StatusChange,
+from plait.sources.outline__titles import UniqueNames, make_title
+from plait.sources.problem_reports import find_repeated_ids, make_info, make_warning
+from plait.sources.source_model import (
     Document,
-    SourceEntry,
-    SourceStatus,
-    SourceFiles,
     Reading,
+    SourceEntry,
+    SourceFiles,
+    SourceStatus,
+    StatusChange,
     StatusFileWriter,
 )
-from plait.sources.numbered import NumberedBox, find_numbered_boxes, find_parents
-from plait.sources.report import make_info, find_repeated_ids, make_warning
-from plait.sources.ticking import CheckboxFile, TaskBox
-from plait.sources.titles import UniqueNames, make_title
+from plait.sources.task_paths__mentions import find_mentions
 
 _KIRO_PATH = re.compile(r"(?:^|/)\.kiro/specs/[^/]+/tasks\.md\Z")
 _CHECKPOINT = re.compile(r"(?:final\s+)?checkpoint\b", re.IGNORECASE)
@@ -39,7 +39,7 @@ _OTHER_FORMATS = re.compile(
 
 
 def detect(source: SourceFiles) -> Confidence:
-    document = single.find_checkbox_document(source)
+    document = problem_reports__single.find_checkbox_document(source)
     if document is None:
         return Confidence.NO
     tops = [item for item in find_numbered_boxes(document.markdown) if item.block.level == 0]
@@ -60,11 +60,11 @@ def companions(path: str) -> tuple[str, ...]:  # noqa: ARG001 - the file says it
 
 
 def read(source: SourceFiles) -> Reading:
-    return single.read_single_file(source, _read_document)
+    return problem_reports__single.read_single_file(source, _read_document)
 
 
 def writers(path: str, changes: Sequence[StatusChange]) -> list[StatusFileWriter]:
-    return ticking.make_checkbox_writers(path, changes, _parse_checkbox_file)
+    return checkboxes.make_checkbox_writers(path, changes, _parse_checkbox_file)
 
 
 @dataclass(frozen=True, slots=True)

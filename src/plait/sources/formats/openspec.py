@@ -10,35 +10,35 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from plait.core.frozen import dataclass
+from plait.core.fast_dataclass import dataclass
 from plait.core.task import Origin, Task
-from plait.sources import single, ticking
-from plait.sources.boxes import read_item_body, find_nested, read_checkbox_status, find_usual_tick
+from plait.sources import checkboxes, problem_reports__single
+from plait.sources.checkboxes import CheckboxFile, TaskBox
+from plait.sources.checkboxes__boxes import find_nested, find_usual_tick, read_checkbox_status, read_item_body
+from plait.sources.checkboxes__numbered import NumberedBox, find_numbered_boxes, find_parents
 from plait.sources.formats import Confidence
 from plait.sources.markdown import Block, Markdown
-from plait.sources.mentions import find_mentions
-from plait.sources.model import (
-    StatusChange,
+from plait.sources.outline import PhaseBuilder, excludes_tasks, walk_outline
+from plait.sources.outline__titles import UniqueNames, make_title, strip_markup
+from plait.sources.problem_reports import find_repeated_ids, make_warning
+from plait.sources.source_model import (
     Document,
-    SourceEntry,
-    SourceStatus,
-    SourceFiles,
     Reading,
+    SourceEntry,
+    SourceFiles,
+    SourceStatus,
+    StatusChange,
     StatusFileWriter,
 )
-from plait.sources.numbered import NumberedBox, find_numbered_boxes, find_parents
-from plait.sources.outline import PhaseBuilder, excludes_tasks, walk_outline
-from plait.sources.report import find_repeated_ids, make_warning
-from plait.sources.ticking import CheckboxFile, TaskBox
-from plait.sources.titles import UniqueNames, make_title, strip_markup
-from plait.sources.words import make_slug
+from plait.sources.task_paths__mentions import find_mentions
+from plait.sources.vocabulary import make_slug
 
 _OPENSPEC_PATH = re.compile(r"(?:^|/)openspec/changes/(?:archive/)?[^/]+/tasks\.md\Z")
 _SECTION = re.compile(r"\W*(\d{1,4})[.):](?:\s+|\Z)(.*)\Z", re.DOTALL)
 
 
 def detect(source: SourceFiles) -> Confidence:
-    document = single.find_checkbox_document(source)
+    document = problem_reports__single.find_checkbox_document(source)
     if document is None:
         return Confidence.NO
     boxes = list(find_numbered_boxes(document.markdown))
@@ -54,11 +54,11 @@ def companions(path: str) -> tuple[str, ...]:  # noqa: ARG001 - the file says it
 
 
 def read(source: SourceFiles) -> Reading:
-    return single.read_single_file(source, _read_document)
+    return problem_reports__single.read_single_file(source, _read_document)
 
 
 def writers(path: str, changes: Sequence[StatusChange]) -> list[StatusFileWriter]:
-    return ticking.make_checkbox_writers(path, changes, _parse_checkbox_file)
+    return checkboxes.make_checkbox_writers(path, changes, _parse_checkbox_file)
 
 
 @dataclass(frozen=True, slots=True)

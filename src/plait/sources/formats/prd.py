@@ -8,21 +8,26 @@ from functools import partial
 
 from plait.core.plan import Severity
 from plait.core.task import Task
-from plait.sources import records, words
+from plait.sources import json_tasks, vocabulary
 from plait.sources.formats import Confidence
-from plait.sources.found import TaskIndex, list_changed_files, report_missing_task, select_file_changes
-from plait.sources.jsontext import JsonSyntaxError, JsonNode, insert_key, parse_json, replace_value
-from plait.sources.mentions import find_mentions
-from plait.sources.model import (
-    StatusChange,
-    SourceEntry,
-    SourceStatus,
-    SourceFiles,
+from plait.sources.json_tasks import JsonReader
+from plait.sources.json_text import JsonNode, JsonSyntaxError, insert_key, parse_json, replace_value
+from plait.sources.source_model import (
     Reading,
     Rewrite,
+    SourceEntry,
+    SourceFiles,
+    SourceStatus,
+    StatusChange,
     StatusFileWriter,
 )
-from plait.sources.records import JsonReader
+from plait.sources.status_changes import (
+    TaskIndex,
+    list_changed_files,
+    report_missing_task,
+    select_file_changes,
+)
+from plait.sources.task_paths__mentions import find_mentions
 from plait.sources.text import TextEdit, apply_edits, to_printable
 
 _SECTIONS = {"acceptanceCriteria": "Acceptance criteria", "notes": "Notes"}
@@ -64,7 +69,7 @@ def companions(path: str) -> tuple[str, ...]:  # noqa: ARG001
 
 
 def read(source: SourceFiles) -> Reading:
-    return records.read_json_source(source, _read_entries)
+    return json_tasks.read_json_source(source, _read_entries)
 
 
 def writers(path: str, changes: Sequence[StatusChange]) -> list[StatusFileWriter]:
@@ -89,22 +94,22 @@ def _index_stories(root: JsonNode, reader: JsonReader | None = None) -> dict[str
     """The stories by id; of several with one id the first counts."""
     stories: dict[str, JsonNode] = {}
     for node in root["userStories"].items if "userStories" in root.members else ():
-        name = records.read_id(node)
+        name = json_tasks.read_id(node)
         if name and stories.setdefault(name, node) is node:
             continue
         if reader is not None:
-            records.warn_skipped(reader, node, name, stories.get(name))
+            json_tasks.warn_skipped(reader, node, name, stories.get(name))
     return stories
 
 
 def _build_entry(reader: JsonReader, name: str, node: JsonNode) -> SourceEntry:
-    title = records.read_json_title(node, name)
-    body = records.render_sections(node, _SECTIONS)
+    title = json_tasks.read_json_title(node, name)
+    body = json_tasks.render_sections(node, _SECTIONS)
     task = Task(
         name,
         title,
         body,
-        needs=tuple(need for key in _NEEDS for need in records.read_needs(reader, node, key)),
+        needs=tuple(need for key in _NEEDS for need in json_tasks.read_needs(reader, node, key)),
         priority=_read_priority(reader, node),
         origin=reader.origin(node),
     )
@@ -123,7 +128,7 @@ def _read_priority(reader: JsonReader, node: JsonNode) -> int:
     match node.get("priority"):
         case None:
             return 1
-        case str() as said if (found := words.parse_priority(said)) is not None:
+        case str() as said if (found := vocabulary.parse_priority(said)) is not None:
             return found
         case (int() | float()) as number if abs(number) < 1e6 and not isinstance(number, bool):
             return math.floor(number) - 1
@@ -136,8 +141,10 @@ def _write_statuses(path: str, text: str, changes: Sequence[StatusChange]) -> Re
     try:
         stories = _index_stories(parse_json(to_printable(text)))
     except JsonSyntaxError as flaw:
-        return Rewrite(text, (records.report_unwritable(path, flaw),))
-    places = TaskIndex(stories, lambda name: name, lambda name: records.read_json_title(stories[name], name))
+        return Rewrite(text, (json_tasks.report_unwritable(path, flaw),))
+    places = TaskIndex(
+        stories, lambda name: name, lambda name: json_tasks.read_json_title(stories[name], name)
+    )
     asked: dict[str, bool] = {}
     problems = []
     for change in select_file_changes(path, changes):

@@ -8,8 +8,8 @@ from signal import SIGKILL
 import pytest
 
 from plait.core.errors import WorldError
-from plait.ports import ExitedProcess, LostProcess, RunningProcess
-from plait.testing.scene import Scene, Told, lives
+from plait.store.interfaces import ExitedProcess, LostProcess, RunningProcess
+from plait.testing.contracts.executor__scene import Scene, Told, lives
 
 STUBBORN = "trap '' INT TERM; : >up; while :; do sleep 0.05; done"
 POLITE = "trap 'echo asked >>asked; exit 3' INT; : >up; while :; do sleep 0.05; done"

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from plait.core.requests import Pause, Request, Unpause
-from plait.ports import Inbox
-from plait.testing.contracts.strategies import QUIETLY, requests
+from plait.store.interfaces import Inbox
+from plait.testing.contracts.sample_records import QUIETLY, requests
 
 FreshInbox = Callable[[], Inbox]
 Again = Callable[[Inbox], Inbox]

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from plait.core.events import Event, Record
-from plait.ports import Journal, JournalGapError, JournalReader
-from plait.testing.contracts.samples import placed, records
-from plait.testing.contracts.strategies import QUIETLY, facts
+from plait.store.interfaces import Journal, JournalGapError, JournalReader
+from plait.testing.contracts.sample_records import QUIETLY, facts
+from plait.testing.contracts.sample_records__samples import placed, records
 
 Fresh = Callable[[], Journal]
 ReaderOf = Callable[[Journal], JournalReader]

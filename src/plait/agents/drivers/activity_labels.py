@@ -1,0 +1,172 @@
+"""What an agent does, by the tool it uses: one line for people, of the same few kinds with every agent."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
+
+from plait.agents.interface import ActivityKind, AgentEvent, QuestionAsked
+from plait.agents.output_parser import Json, JsonLinesParser, get_object, make_activity, relative_to_workspace
+from plait.core.settings import NO_SPEND, Spend
+
+_MAX_COMMAND_CHARS = 2000  # characters of a command that are looked at
+_PATH_TAIL_PARTS = 3  # so many parts of a path say enough, where nobody knows the workspace
+_NOT_A_LETTER = re.compile(r"[^a-z]")
+_SHELL_WRAPPER = re.compile(r"(?:\S*/)?(?:ba|z|da|)sh -l?c (?=\S)")
+
+# Names without case and underscores: `Write` and `write_file` are near enough.
+_KIND_BY_TOOL: Mapping[str, ActivityKind] = {
+    name: kind
+    for kind, names in {
+        ActivityKind.READS: "read readfile readmanyfiles view listdirectory ls list notebookread getfile",
+        ActivityKind.EDITS: (
+            "write writefile edit multiedit editfile replace notebookedit applypatch strreplaceeditor createfile create patch"
+        ),
+        ActivityKind.RUNS: "bash shell shellcommand execcommand runshellcommand executecommand runcommand powershell",
+        ActivityKind.SEARCHES: (
+            "grep glob grepsearch searchfilecontent ripgrep codesearch search websearch googlewebsearch webfetch fetch"
+        ),
+        ActivityKind.THINKS: "think todowrite writetodos taskcreate taskupdate tasklist updateplan savememory",
+    }.items()
+    for name in names.split()
+}
+_VERB_BY_KIND: Mapping[ActivityKind, str] = {
+    ActivityKind.READS: "reading",
+    ActivityKind.EDITS: "editing",
+    ActivityKind.RUNS: "running",
+    ActivityKind.SEARCHES: "searching for",
+    ActivityKind.THINKS: "planning",
+}
+_DETAIL_FIELDS: Mapping[ActivityKind, tuple[str, ...]] = {
+    ActivityKind.READS: (
+        "file_path",
+        "path",
+        "absolute_path",
+        "dir_path",
+        "filePath",
+        "notebook_path",
+        "paths",
+    ),
+    ActivityKind.EDITS: ("file_path", "path", "absolute_path", "filePath", "notebook_path"),
+    ActivityKind.RUNS: ("command", "cmd", "description"),
+    ActivityKind.SEARCHES: ("pattern", "query", "url", "prompt"),
+    ActivityKind.THINKS: (),
+    ActivityKind.USES: ("description", "subject", "title", "skill"),
+}
+_QUESTION_TOOLS = frozenset({"askuserquestion", "askuser", "askfollowupquestion"})
+
+
+class ToolUseParser(JsonLinesParser):
+    """A listener to a tool that tells what it uses by name, so that it is known what it did."""
+
+    def __init__(self, before: Spend = NO_SPEND, permission_note: str = "") -> None:
+        super().__init__(before, permission_note)
+        self.changes_made = 0
+
+    def handle_part(self, part: Json) -> Iterator[AgentEvent]:
+        """A piece of a message, in the shape that several tools have in common."""
+        match part.get("type"):
+            case "text":
+                self.last_message = str(part.get("text") or "")
+                yield from make_activity(self.last_message, ActivityKind.SAYS)
+            case "thinking":
+                yield from make_activity(part.get("thinking") or "thinking", ActivityKind.THINKS)
+            case "tool_use":
+                yield from self.handle_tool_use(part.get("name"), get_object(part, "input"))
+            case _:
+                pass
+
+    def handle_tool_use(self, name: object, given: Json) -> Iterator[AgentEvent]:
+        if is_question_tool(name):
+            self.question = format_question(given)
+            yield QuestionAsked(self.question)
+        elif classify_tool(name) in {ActivityKind.EDITS, ActivityKind.RUNS}:
+            self.record_change()
+        yield from describe_tool_use(name, given, self.workspace)
+        todos = given.get("todos")
+        items = [get_object(one) for one in todos] if isinstance(todos, list) else []
+        current = next((one for one in items if one.get("status") == "in_progress"), {})
+        yield from self.update_phase(
+            current.get("activeForm") or current.get("content") or current.get("description")
+        )
+
+
+def classify_tool(name: object) -> ActivityKind:
+    """What a tool of this name is for."""
+    return _KIND_BY_TOOL.get(_normalize_name(name), ActivityKind.USES)
+
+
+def is_question_tool(name: object) -> bool:
+    """It asks a person."""
+    return _normalize_name(name) in _QUESTION_TOOLS
+
+
+def format_question(given: Json) -> str:
+    """What it asks, with the choices it offers."""
+    several = given.get("questions")
+    asked = [one for one in several if isinstance(one, dict)] if isinstance(several, list) else [dict(given)]
+    return (
+        "\n".join(filter(None, map(_format_one_question, asked)))
+        or "it asks something, and does not say what"
+    )
+
+
+def describe_tool_use(name: object, given: Json, workspace: str = "") -> Iterator[AgentEvent]:
+    """`editing src/app.py`, `running pytest -q`: what a tool is used for."""
+    sort = classify_tool(name)
+    about = _first_text(given, _DETAIL_FIELDS[sort])
+    match sort:
+        case ActivityKind.READS | ActivityKind.EDITS:
+            about = shorten_path(about, workspace)
+        case ActivityKind.RUNS:
+            about = strip_shell(about)
+        case _:
+            pass
+    if sort is ActivityKind.USES:
+        return make_activity(f"using {name}" + (":" if about else ""), sort, about)
+    return make_activity(_VERB_BY_KIND[sort], sort, about)
+
+
+def shorten_path(path: str, workspace: str = "") -> str:
+    """A file as people call it; where the workspace is not known, by the end of its path."""
+    inside = relative_to_workspace(path, workspace)
+    parts = inside.split("/")
+    far = not workspace and inside.startswith("/") and len(parts) > _PATH_TAIL_PARTS + 1
+    return "/".join(("\N{HORIZONTAL ELLIPSIS}", *parts[-_PATH_TAIL_PARTS:])) if far else inside
+
+
+def strip_shell(command: str) -> str:
+    """A command without the shell that tools put around it; of several lines, the first."""
+    said = command[:_MAX_COMMAND_CHARS].strip()
+    found = _SHELL_WRAPPER.match(said)
+    if found:
+        try:
+            said = (shlex.split(said[found.end() :]) or [""])[0].strip()
+        except ValueError:  # it was cut, or is quoted in a way of its own
+            said = said[found.end() :].lstrip("'\"")
+    return said.split("\n", 1)[0]
+
+
+def _first_text(given: Json, names: Iterable[str]) -> str:
+    said = (given.get(name) for name in names)
+    return next((value for value in said if value and isinstance(value, str)), "")
+
+
+def _format_one_question(asked: Mapping[str, object]) -> str:
+    said = asked.get("question") or asked.get("prompt") or asked.get("text")
+    if not isinstance(said, str):
+        return ""
+    offered = asked.get("options")
+    labels = [_option_label(option) for option in offered] if isinstance(offered, list) else []
+    choices = ", ".join(filter(None, labels))
+    return f"{said.strip()} ({choices})" if choices else said.strip()
+
+
+def _option_label(option: object) -> str:
+    said = option.get("label") if isinstance(option, Mapping) else option
+    return said if isinstance(said, str) else ""
+
+
+def _normalize_name(name: object) -> str:
+    return _NOT_A_LETTER.sub("", name.lower()) if isinstance(name, str) else ""

@@ -1,0 +1,151 @@
+"""`aider`: Aider. It prints text, and exits 0 however it ended: what its provider refused is among the text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from plait.agents.drivers.base__routed import MultiProviderTool
+from plait.agents.drivers.provider_errors__providers import make_provider_error, report_refusal
+from plait.agents.error_patterns__failures import classify_exit, was_killed
+from plait.agents.interface import (
+    Activity,
+    ActivityKind,
+    AgentEvent,
+    AttemptContext,
+    Command,
+    CostReporting,
+    OutputParser,
+    SpendUpdated,
+)
+from plait.agents.output_parser import ToolError, make_activity, make_failure, to_microdollars
+from plait.agents.output_parser__listening import PlainTextParser
+from plait.agents.plain_text import to_plain_text
+from plait.agents.prices import Tokens
+from plait.core.reports import Outcome
+from plait.core.settings import NO_SPEND, Spend
+from plait.core.status import Category
+
+_FIXED_ARGS = (
+    *("--no-auto-commits", "--no-dirty-commits", "--no-gitignore"),  # a commit is plait's to make
+    *("--no-analytics", "--no-check-update", "--no-show-release-notes", "--no-show-model-warnings"),
+    *("--no-pretty", "--no-fancy-input", "--no-detect-urls", "--disable-playwright"),
+)
+# It keeps what it knows of the code in the workspace, and nothing says it should not: a folder that ignores itself is
+# in nobody's commit.
+_CACHE = ".aider.tags.cache.v4"
+_PREPARE_CACHE_SCRIPT = f"""mkdir -p {_CACHE} && echo '*' > {_CACHE}/.gitignore; exec "$@\""""
+_LITELLM_ERROR = re.compile(r"litellm\.\w+: ")
+_ADVICE = re.compile(r"The API provider|Retrying in |https?://|$")
+_RETRY = re.compile(r"Retrying in (?P<seconds>\d+(?:\.\d+)?) seconds")
+_TOKENS = re.compile(r"Tokens: (?P<sent>.*?), (?P<got>[\d.,]+[kM]?) received\.(?P<cost>.*)")
+_NUMBER = re.compile(r"(?P<number>\d[\d.,]*)(?P<unit>[kM]?) (?P<what>sent|cache write|cache hit)")
+_COST = re.compile(r"\$(?P<cost>\d+(?:\.\d+)?) session")
+_UNITS = {"": 1, "k": 1_000, "M": 1_000_000}
+_TOO_LONG = re.compile(r"Model \S+ has hit a token limit!")
+_EDIT_APPLIED = re.compile(r"Applied edit to (?P<file>.+)")
+_EMPTY = "Empty response received from LLM"
+_NO_KEY = "No LLM model was specified and no API keys were provided"
+_MAX_ERROR_CHARS = 2000  # characters of a complaint
+
+
+class Aider(MultiProviderTool):
+    program = "aider"
+    cost_reporting = CostReporting.TOKENS
+
+    def build_command(self, context: AttemptContext) -> Command:
+        """Its histories are put beside the transcript: what lies in the workspace becomes part of the change."""
+        words = (
+            *("--message-file", context.prompt_file),
+            *self.model_and_session_args(context),
+            *self.permission_args(("--yes-always",), ("--yes-always", "--no-suggest-shell-commands")),
+            *("--chat-history-file", f"{context.folder}/aider.chat.md"),
+            *("--input-history-file", f"{context.folder}/aider.input"),
+            *_FIXED_ARGS,
+        )
+        return Command(("sh", "-c", _PREPARE_CACHE_SCRIPT, "sh", *self.build_argv(*words)))
+
+    def create_parser(self, before: Spend = NO_SPEND) -> OutputParser:  # noqa: ARG002 - it has no sessions
+        return _AiderParser(self)
+
+
+class _AiderParser(PlainTextParser):
+    def __init__(self, tool: Aider) -> None:
+        super().__init__(use_output=True)
+        self._tool = tool
+        self._error: ToolError | None = None
+        self._error_continues = False  # whether a complaint goes on in the next line
+        self._answered = False
+        self._spend = NO_SPEND
+        self._tokens = Tokens()
+
+    def feed(self, line: str) -> Sequence[AgentEvent]:
+        told = to_plain_text(line)
+        return (*self._read_line(told), *self._show_line(line, told))
+
+    def finish(self, code: int, tail: str, printed_at: float) -> Outcome:
+        if was_killed(code):
+            ended = classify_exit(code, tail)
+        elif self._error is not None:
+            ended = make_failure(code, self._error, printed_at)
+        elif code or self._answered:
+            ended = classify_exit(code, tail, printed_at=printed_at, use_output=True)
+        else:
+            ended = Outcome(Category.TASK, code, "it ended without an answer of its model")
+        return replace(ended, spend=self._spend)
+
+    def _show_line(self, line: str, told: str) -> Sequence[AgentEvent]:
+        edited = _EDIT_APPLIED.fullmatch(told)
+        if edited:
+            return (Activity(f"editing {edited['file']}", ActivityKind.EDITS),)
+        return super().feed(line)
+
+    def _read_line(self, told: str) -> Iterator[AgentEvent]:
+        if _LITELLM_ERROR.match(told):
+            self._error, self._error_continues = make_provider_error(told), True
+        elif self._error_continues and self._error is not None and not _ADVICE.match(told):
+            self._error = make_provider_error(
+                f"{self._error.message} {told}"[:_MAX_ERROR_CHARS]
+            )  # it breaks its lines
+        else:
+            self._error_continues = False
+            yield from self._read_other_line(told)
+
+    def _read_other_line(self, told: str) -> Iterator[AgentEvent]:
+        if (again := _RETRY.match(told)) and self._error is not None:
+            yield from report_refusal(self._error.message, after=float(again["seconds"]))
+            yield from make_activity(told, ActivityKind.WAITS)
+        elif told.startswith("Tokens: ") and (spent := _TOKENS.match(told)):
+            yield from self._read_usage(spent)
+        elif _TOO_LONG.match(told):
+            self._error = ToolError(told, category=Category.CONTEXT)
+        elif told.startswith(_EMPTY):
+            self._error = ToolError(told, category=Category.EMPTY)
+        elif told.startswith(_NO_KEY):
+            self._error = ToolError(told, category=Category.AUTH)  # it now waits for somebody at a browser
+
+    def _read_usage(self, found: re.Match[str]) -> Iterator[AgentEvent]:
+        told = {
+            one["what"]: _parse_number(one["number"], one["unit"]) for one in _NUMBER.finditer(found["sent"])
+        }
+        hit = told.get("cache hit", 0)
+        got = _parse_number(found["got"].rstrip("kM"), found["got"].lstrip("0123456789.,"))
+        read = told.get("sent", 0) + told.get("cache write", 0) + hit
+        self._tokens += Tokens(read, got, hit)
+        cost = _COST.search(found["cost"])
+        self._spend = self._spend.at_least(
+            self._tool.compute_reported_spend(
+                to_microdollars(float(cost["cost"])) if cost else 0, self._tokens
+            )
+        )
+        if got:
+            self._error, self._answered = None, True
+        yield SpendUpdated(self._spend)
+
+
+def _parse_number(said: str, unit: str) -> int:
+    try:
+        return min(round(float(said.replace(",", "")) * _UNITS[unit]), 10**12)
+    except (ValueError, OverflowError, KeyError):
+        return 0

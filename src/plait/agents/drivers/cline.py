@@ -1,0 +1,169 @@
+"""`cline`: Cline. Its sessions can't be gone on with unattended, so each attempt begins anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from plait.agents.drivers.activity_labels import (
+    classify_tool,
+    describe_tool_use,
+    format_question,
+    strip_shell,
+)
+from plait.agents.drivers.base import READ_PROMPT_FILE
+from plait.agents.drivers.base__routed import MultiProviderTool
+from plait.agents.drivers.base__whole import reject_edits_permission
+from plait.agents.drivers.provider_errors__providers import make_provider_error
+from plait.agents.interface import (
+    ActivityKind,
+    AgentEvent,
+    AgentSpec,
+    AttemptContext,
+    Command,
+    CostReporting,
+    OutputParser,
+)
+from plait.agents.output_parser import (
+    Json,
+    JsonLinesParser,
+    get_count,
+    get_object,
+    make_activity,
+    to_microdollars,
+)
+from plait.agents.prices import Tokens
+from plait.core.settings import NO_SPEND, Spend
+
+# Left alone it works inside of a daemon that all its runs share: whoever ended the first would end them all.
+_ENV = (("CLINE_SESSION_BACKEND_MODE", "local"), ("CLINE_NO_AUTO_UPDATE", "1"))
+_TOOL_ALIASES: Mapping[str, str] = {
+    "editor": "edit",
+    "run_commands": "bash",
+    "read_files": "read",
+    "search_codebase": "grep",
+    "fetch_web_content": "webfetch",
+}
+_CHANGING_KINDS = frozenset({ActivityKind.EDITS, ActivityKind.RUNS})
+_QUESTION_TOOL = "ask_question"
+_DENIED = "requires approval"
+
+
+class Cline(MultiProviderTool):
+    program = "cline"
+    cost_reporting = CostReporting.COST
+
+    def __init__(self, spec: AgentSpec) -> None:
+        reject_edits_permission(spec, "it approves of everything or of nothing")
+        super().__init__(spec)
+
+    def build_command(self, context: AttemptContext) -> Command:
+        """It reads no prompt from its standard input."""
+        words = (
+            *("--json", "--cwd", context.workspace),
+            *self.model_and_session_args(context),
+            *self.permission_args(("--auto-approve", "true"), ()),
+        )
+        return Command((*self.build_argv(*words), READ_PROMPT_FILE.format(context.prompt_file)), None, _ENV)
+
+    def create_parser(self, before: Spend = NO_SPEND) -> OutputParser:
+        return _ClineParser(self, before)
+
+
+class _ClineParser(JsonLinesParser):
+    def __init__(self, tool: Cline, before: Spend) -> None:
+        super().__init__(before, tool.permission_note)
+        self.changes_made = 0
+        self._tool = tool
+
+    def handle_text(self, line: str) -> Iterator[AgentEvent]:  # noqa: ARG002 - the base's
+        """Warnings of its libraries."""
+        yield from ()
+
+    def handle_event(self, event: Json) -> Iterator[AgentEvent]:
+        match event.get("type"):
+            case "agent_event":
+                yield from self._handle_agent_event(get_object(event, "event"))
+            case "run_result":
+                yield from self._handle_result(event)
+            case "error":
+                yield from self._handle_error(event.get("message"))
+            case _:
+                pass
+
+    def _handle_agent_event(self, event: Json) -> Iterator[AgentEvent]:
+        tool = event.get("contentType") == "tool"
+        match event.get("type"):
+            case "content_start" if tool:
+                yield from self._handle_tool_start(event.get("toolName"), get_object(event, "input"))
+            case "content_end" if tool:
+                yield from self._handle_tool_end(event)
+            case "content_end":
+                self.last_message = str(event.get("text") or "")
+                yield from make_activity(self.last_message, ActivityKind.SAYS)
+            case "usage":
+                yield from self._report_usage(
+                    get_count(event, "totalInputTokens"),
+                    get_count(event, "totalOutputTokens"),
+                    0,
+                    event.get("totalCost"),
+                )
+            case "error":
+                yield from self._handle_error(get_object(event, "error").get("message"))
+            case "notice":
+                yield from make_activity(event.get("message"), ActivityKind.WAITS)
+            case _:
+                pass
+
+    def _handle_tool_start(self, name: object, given: Json) -> Iterator[AgentEvent]:
+        """Unattended, it answers its own questions, with the first choice: fine, if it does something then."""
+        if name == _QUESTION_TOOL:
+            self.question = format_question(given)
+            yield from make_activity("asking:", ActivityKind.SAYS, self.question)
+        else:
+            yield from _describe_use(name, given, self.workspace)
+
+    def _handle_tool_end(self, event: Json) -> Iterator[AgentEvent]:
+        name, why = event.get("toolName"), event.get("error")
+        if not why:
+            if classify_tool(_canonical_name(name)) in _CHANGING_KINDS:
+                self.record_change()
+        elif _DENIED in str(why):
+            self.denied.append(str(name))
+            yield from make_activity(f"{name} was not allowed", ActivityKind.FAILS)
+        else:
+            yield from make_activity(f"{name} failed:", ActivityKind.FAILS, why)
+
+    def _handle_result(self, event: Json) -> Iterator[AgentEvent]:
+        usage = get_object(event, "aggregateUsage") or get_object(event, "usage")
+        cached = get_count(usage, "cacheReadTokens")
+        read = get_count(usage, "inputTokens")
+        yield from self._report_usage(read, get_count(usage, "outputTokens"), cached, usage.get("totalCost"))
+        if event.get("finishReason") == "completed":
+            self.finished = True
+            self.error = None
+        elif self.error is None:
+            self.error = make_provider_error(
+                str(event.get("text") or event.get("finishReason") or "it did not finish")
+            )
+
+    def _report_usage(self, read: int, written: int, cached: int, cost: object) -> Iterator[AgentEvent]:
+        yield from self.report_spend(
+            self._tool.compute_reported_spend(to_microdollars(cost), Tokens(read, written, cached))
+        )
+
+    def _handle_error(self, said: object) -> Iterator[AgentEvent]:
+        words = said if isinstance(said, str) and said else "it failed, and does not say why"
+        self.error = make_provider_error(words)
+        yield from make_activity(words, ActivityKind.FAILS)
+
+
+def _canonical_name(tool: object) -> object:
+    return _TOOL_ALIASES.get(tool, tool) if isinstance(tool, str) else tool
+
+
+def _describe_use(tool: object, given: Json, workspace: str) -> Iterator[AgentEvent]:
+    commands, files = given.get("commands"), given.get("files")
+    if isinstance(commands, list) and commands:
+        return make_activity("running", ActivityKind.RUNS, strip_shell(str(commands[0])))
+    first = get_object(files[0]) if isinstance(files, list) and files else given
+    return describe_tool_use(_canonical_name(tool), first, workspace)

@@ -1,0 +1,75 @@
+"""`cn`: Continue. It prints what it says in the end and nothing before; its errors are a line of JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from plait.agents.drivers.base__routed import MultiProviderTool
+from plait.agents.drivers.provider_errors__providers import make_provider_error
+from plait.agents.interface import (
+    ActivityKind,
+    AgentEvent,
+    AgentSpec,
+    AttemptContext,
+    Command,
+    CostReporting,
+    OutputParser,
+)
+from plait.agents.output_parser import Json, JsonLinesParser, make_activity
+from plait.agents.plain_text import to_plain_text
+from plait.core.reports import Outcome
+from plait.core.settings import NO_SPEND, Spend
+from plait.core.status import Category
+
+_ENV = (
+    ("CONTINUE_CLI_ENABLE_TELEMETRY", "0"),
+    ("CONTINUE_METRICS_ENABLED", "0"),
+    ("CONTINUE_CLI_AUTO_UPDATED", "true"),
+    ("CONTINUE_CLI_DISABLE_COMMIT_SIGNATURE", "1"),
+)
+_EDIT_ARGS = ("--allow", "Write", "--allow", "Edit", "--allow", "MultiEdit", "--exclude", "Bash")
+
+
+class Continue(MultiProviderTool):
+    program = "cn"
+    cost_reporting = CostReporting.NOTHING
+
+    def __init__(self, spec: AgentSpec) -> None:
+        super().__init__(spec)
+        self._permission_args = self.permission_args(("--auto",), _EDIT_ARGS)
+
+    def build_command(self, context: AttemptContext) -> Command:
+        """After `-p` it takes any word for a prompt, and then reads none: it comes last."""
+        words = (*self.model_and_session_args(context), *self._permission_args)
+        return Command((*self.build_argv(*words), "-p"), context.prompt_file, _ENV)
+
+    def create_parser(self, before: Spend = NO_SPEND) -> OutputParser:
+        return _ContinueParser(before, self.permission_note)
+
+
+class _ContinueParser(JsonLinesParser):
+    def handle_event(self, event: Json) -> Iterator[AgentEvent]:
+        """Also its answer is JSON, where a person's arguments ask for that."""
+        said = event.get("message") or event.get("response")
+        words = said if isinstance(said, str) else ""
+        if event.get("status") == "error":
+            self.error = make_provider_error(words or "it failed, and does not say why")
+            yield from make_activity(words, ActivityKind.FAILS)
+        else:
+            self.finished = True
+            yield from make_activity(words, ActivityKind.SAYS)
+
+    def handle_invalid(self, line: str) -> Iterator[AgentEvent]:
+        """Its answer may begin with a brace."""
+        yield from self.handle_text(line)
+
+    def handle_text(self, line: str) -> Iterator[AgentEvent]:
+        if to_plain_text(line):
+            self.finished = True
+        yield from super().handle_text(line)
+
+    def finish(self, code: int, tail: str, printed_at: float) -> Outcome:
+        """It says nothing where its model does."""
+        if code == 0 and self.error is None and not self.finished:
+            return Outcome(Category.EMPTY, code, "the model's answer was empty")
+        return super().finish(code, tail, printed_at)

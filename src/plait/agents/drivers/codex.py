@@ -1,0 +1,186 @@
+"""`codex`: Codex. It counts tokens over a whole session, tells no cost, and waits for a network without end.
+
+It complains of things that pass by themselves, too: only what it says last counts, or that a turn failed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from json import dumps
+
+from plait.agents.drivers.activity_labels import shorten_path, strip_shell
+from plait.agents.drivers.base import CodingTool
+from plait.agents.drivers.provider_errors import guess_category, unwrap_error
+from plait.agents.error_patterns import classify_error
+from plait.agents.interface import (
+    ActivityKind,
+    AgentEvent,
+    AttemptContext,
+    Command,
+    CostReporting,
+    OutputParser,
+    Permission,
+    ProviderRefused,
+)
+from plait.agents.output_parser import (
+    Json,
+    JsonLinesParser,
+    ToolError,
+    get_count,
+    get_object,
+    make_activity,
+    spend_since,
+)
+from plait.agents.prices import Tokens
+from plait.core.reports import Outcome
+from plait.core.settings import NO_SPEND, Spend
+from plait.core.status import Category
+
+_RECONNECTS = re.compile(r"Reconnecting\.\.\. ?(?P<how>[^(]*?) ?\((?P<why>.*)\)", re.DOTALL)
+_STATUS = re.compile(r"\bstatus:? ([45]\d\d)\b")
+_LOG_LINE = re.compile(
+    r"\d{4}-\d\d-\d\dT\S+ +(?:ERROR|WARN|INFO|DEBUG|TRACE)\b|WARNING: proceeding, even though"
+)
+_NOISE = ("Reading additional input from stdin", "Reading prompt from stdin")
+_SESSION_GONE = "no rollout found for thread"
+_USAGE_ERRORS = ("Not inside a trusted directory", "Error loading config")
+
+
+class Codex(CodingTool):
+    program = "codex"
+    default_provider = "openai"
+    cost_reporting = CostReporting.TOKENS
+
+    def build_command(self, context: AttemptContext) -> Command:
+        """A person's words come before the subcommand, which knows fewer of them."""
+        words = ["exec", "--json", "--skip-git-repo-check", "-c", "analytics.enabled=false"]
+        words += self.permission_args(
+            ("--dangerously-bypass-approvals-and-sandbox",), ("--sandbox", "workspace-write")
+        )
+        words += self._trust_args(context.workspace)
+        goes_on = ("resume", context.session) if context.session else ()
+        return Command(
+            (*self.build_argv(*words, *self.model_and_session_args(context)), *goes_on, "-"),
+            context.prompt_file,
+        )
+
+    def create_parser(self, before: Spend = NO_SPEND) -> OutputParser:
+        return _CodexParser(self, before)
+
+    def _trust_args(self, workspace: str) -> tuple[str, ...]:
+        """Otherwise it writes every folder it works in into the user's settings, as one to be trusted."""
+        if self.spec.permission is Permission.OWN or not workspace.isprintable():
+            return ()
+        key = dumps(workspace, ensure_ascii=False)  # a text in JSON is one in TOML
+        return ("-c", f'projects={{{key}={{trust_level="trusted"}}}}')
+
+
+class _CodexParser(JsonLinesParser):
+    trust_exit_status = True
+
+    def __init__(self, tool: Codex, before: Spend) -> None:
+        super().__init__(before, tool.permission_note)
+        self.changes_made = 0
+        self._tool = tool
+        self._reconnect_reason = ""  # what it is trying to get over
+
+    def handle_event(self, event: Json) -> Iterator[AgentEvent]:
+        match event.get("type"):
+            case "thread.started":
+                yield from self.update_session(event.get("thread_id"))
+            case "item.started" | "item.updated" | "item.completed":
+                self._reconnect_reason = ""
+                yield from self._handle_item(
+                    get_object(event, "item"), over=event.get("type") == "item.completed"
+                )
+            case "error":
+                yield from self._handle_error(str(event.get("message") or ""))
+            case "turn.failed":
+                self.error = _parse_error(str(get_object(event, "error").get("message") or ""))
+                yield from make_activity(self.error.message, ActivityKind.FAILS)
+            case "turn.completed":
+                self.finished, self.error, self._reconnect_reason = True, None, ""
+                yield from self.report_spend(self._read_spend(get_object(event, "usage")))
+            case _:
+                pass
+
+    def handle_text(self, line: str) -> Iterator[AgentEvent]:
+        if _SESSION_GONE in line:
+            self.session_gone = True
+        elif line.startswith(_USAGE_ERRORS):
+            self.error = ToolError(line.strip(), category=Category.USAGE)
+        if not line.startswith(_NOISE) and not _LOG_LINE.match(line):
+            yield from super().handle_text(line)
+
+    def finish(self, code: int, tail: str, printed_at: float) -> Outcome:
+        if code and self.error is None and self._reconnect_reason:
+            self.error = _parse_error(self._reconnect_reason)
+        return super().finish(code, tail, printed_at)
+
+    def _handle_error(self, said: str) -> Iterator[AgentEvent]:
+        found = _RECONNECTS.fullmatch(said)
+        if found is None:
+            self.error = _parse_error(said)
+            yield from make_activity(self.error.message, ActivityKind.FAILS)
+            return
+        self._reconnect_reason = found["why"]
+        error = _parse_error(found["why"])
+        why = classify_error(error.message, error.status)
+        if why is not None and why.category is Category.RATE_LIMIT:
+            yield ProviderRefused(why.wait)
+        yield from make_activity(f"reconnecting, {found['how'].strip()}: {error.message}", ActivityKind.WAITS)
+
+    def _handle_item(self, item: Json, *, over: bool) -> Iterator[AgentEvent]:
+        match item.get("type"):
+            case "agent_message":
+                self.last_message = str(item.get("text") or "")
+                yield from make_activity(self.last_message, ActivityKind.SAYS)
+            case "reasoning":
+                yield from make_activity(item.get("text"), ActivityKind.THINKS)
+            case "command_execution":
+                yield from self._handle_command(item, over=over)
+            case "file_change":
+                yield from self._handle_file_change(item, over=over)
+            case "mcp_tool_call" if not over:
+                self.record_change()
+                yield from make_activity(f"using {item.get('tool')}", ActivityKind.USES)
+            case "web_search":
+                yield from make_activity("searching for", ActivityKind.SEARCHES, item.get("query"))
+            case "todo_list":
+                items = (get_object(one) for one in item.get("items") or ())
+                current = next((one for one in items if one.get("completed") is False), None)
+                yield from self.update_phase(current.get("text") if current else None)
+            case _:
+                pass
+
+    def _handle_command(self, item: Json, *, over: bool) -> Iterator[AgentEvent]:
+        said = strip_shell(str(item.get("command") or ""))
+        if item.get("status") == "declined":
+            self.denied.append("a shell")
+            yield from make_activity("it was not allowed to run", ActivityKind.FAILS, said)
+        elif not over:
+            self.record_change()
+            yield from make_activity("running", ActivityKind.RUNS, said)
+        elif not self.changes_made:
+            self.record_change()  # some commands are told only when they are over
+
+    def _handle_file_change(self, item: Json, *, over: bool) -> Iterator[AgentEvent]:
+        files = [shorten_path(str(get_object(one).get("path") or "")) for one in item.get("changes") or ()]
+        if item.get("status") in {"failed", "declined"}:
+            yield from make_activity("could not change", ActivityKind.FAILS, ", ".join(files))
+            return
+        self.record_change()
+        if over:
+            yield from make_activity("editing", ActivityKind.EDITS, ", ".join(files))
+
+    def _read_spend(self, usage: Json) -> Spend:
+        """Of this attempt: what the session took in all, less what it had taken; unless it counts from nothing again."""
+        read, cached = get_count(usage, "input_tokens"), get_count(usage, "cached_input_tokens")
+        whole = self._tool.compute_spend(Tokens(read, get_count(usage, "output_tokens"), cached))
+        return spend_since(whole, self.before)
+
+
+def _parse_error(said: str) -> ToolError:
+    found = _STATUS.search(said)
+    return ToolError(unwrap_error(said), int(found[1]) if found else None, fallback=guess_category(said))

@@ -1,0 +1,162 @@
+"""`command`: any command as an agent. It is split into words first; then placeholders are filled in, one word each."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping
+
+from plait.agents.interface import (
+    AgentSpec,
+    AttemptContext,
+    Command,
+    CostReporting,
+    OutputParser,
+    PromptDelivery,
+)
+from plait.agents.output_parser__listening import PlainTextParser
+from plait.agents.plain_text import truncate
+from plait.agents.templates__placeholders import (
+    check_command_placeholders as check_placeholders,
+    escape_option,
+    fill_word,
+    find_placeholders,
+    substitute,
+)
+from plait.core.errors import ConfigError
+from plait.core.settings import NO_SPEND, Spend
+
+DEFAULT_NAME = "command"
+
+_MAX_TITLE_CHARS = 500  # characters: no title is a text
+_BEFORE_WORD = " \t\n'\""
+_FILE_PLACEHOLDERS = frozenset({"task_file", "prompt_file"})
+_OPERATORS = frozenset({"|", "||", "&", "&&", ";", ">", ">>", "<", "2>", "2>&1", "&>"})
+# What no argument can hold: a null character, and halves of characters that stand for no byte.
+_INVALID_CHARS = re.compile("[\0\ud800-\udc7f\udd00-\udfff]")
+
+
+class CommandAgent:
+    reports = CostReporting.NOTHING
+
+    def __init__(self, spec: AgentSpec) -> None:
+        check_command(spec.command, shell=spec.shell)
+        self.name = spec.name
+        self.provider = spec.name
+        self._spec = spec
+
+    def build_command(self, context: AttemptContext) -> Command:
+        values = build_placeholder_values(context)
+        words = self._spec.command
+        argv = (
+            _build_shell_argv(words[0], values)
+            if self._spec.shell
+            else tuple(fill_word(word, values) for word in words)
+        )
+        return Command(argv, context.prompt_file if self._spec.prompt_by is PromptDelivery.STDIN else None)
+
+    def create_parser(self, before: Spend = NO_SPEND) -> OutputParser:  # noqa: ARG002 - the protocol's
+        return PlainTextParser(use_output=True)
+
+
+def build_command_spec(
+    text: str, *, name: str = DEFAULT_NAME, shell: bool = False, prompt_by: PromptDelivery | None = None
+) -> AgentSpec:
+    """A command as a person writes it; raises ConfigError. The prompt is on standard input, unless it names a file."""
+    words = (text.strip(),) if shell else split_command(text)
+    check_command(words, shell=shell)
+    by_itself = PromptDelivery.FILE if find_placeholders(words) & _FILE_PLACEHOLDERS else PromptDelivery.STDIN
+    return AgentSpec(name, words, shell, prompt_by or by_itself)
+
+
+def split_command(text: str) -> tuple[str, ...]:
+    """The words of a command, by the quotes that a shell has; nothing else of a shell is there."""
+    try:
+        words = tuple(shlex.split(text))
+        bare = shlex.split(text, posix=False)  # the same words, with their quotes
+    except ValueError as error:
+        said = str(error)[:1].lower() + str(error)[1:]
+        raise ConfigError(
+            f"the agent's command can't be split into words: {said}", hint=f"Look at its quotes: {text}"
+        ) from None
+    operator = next((word for word in bare if word in _OPERATORS), None)
+    if operator is not None:
+        raise ConfigError(
+            f"the agent's command has a {operator}, which means nothing without a shell",
+            hint="Say --agent-shell to have one; or put it in quotes, if it is a word like any other.",
+        )
+    return words
+
+
+def check_command(words: tuple[str, ...], *, shell: bool = False) -> None:
+    """Raises ConfigError for what could never run."""
+    if not words or not words[0].strip():
+        raise ConfigError(
+            "the agent's command is empty", hint="Say what to run: --agent-command 'tool {task_file}'."
+        )
+    check_placeholders(words)
+    if shell:
+        _check_shell_line(words)
+
+
+def _check_shell_line(words: tuple[str, ...]) -> None:
+    if len(words) > 1:
+        raise ConfigError(
+            "the agent's command for a shell is more than one line", hint="Give it as one text."
+        )
+    quotes = _quote_states(words[0])
+
+    def look(name: str, place: int) -> str:
+        if quotes[place] == "'":
+            raise ConfigError(
+                f"the agent's command has {{{name}}} in single quotes, in which a shell fills in nothing",
+                hint="Take the quotes away: a value is one word, whatever is in it.",
+            )
+        return ""
+
+    substitute(words[0], look)
+
+
+def build_placeholder_values(context: AttemptContext) -> Mapping[str, str]:
+    """Nothing of the environment is among them: arguments are seen by everybody on the machine."""
+    attempt = context.attempt
+    values = {
+        "task_file": context.task_file,
+        "prompt_file": context.prompt_file,
+        "task_id": context.task.id,
+        "title": truncate(" ".join((context.task.title or context.task.id).split()), _MAX_TITLE_CHARS),
+        "workspace": context.workspace,
+        "batch": attempt.batch,
+        "attempt": str(attempt.n),
+    }
+    return {name: _INVALID_CHARS.sub("\N{REPLACEMENT CHARACTER}", value) for name, value in values.items()}
+
+
+def _build_shell_argv(line: str, values: Mapping[str, str]) -> tuple[str, ...]:
+    """For `sh -c`. Values are parameters beside the line, not text in it: nothing in them is ever read as a command."""
+    given: dict[str, int] = {}
+    quotes = _quote_states(line)
+
+    def parameter(name: str, place: int) -> str:
+        begins = not line[:place] or line[place - 1] in _BEFORE_WORD
+        number = given.setdefault(escape_option(values[name]) if begins else values[name], len(given) + 1)
+        return f"${{{number}}}" if quotes[place] == '"' else f'"${{{number}}}"'
+
+    script = substitute(line, parameter)
+    return ("sh", "-c", script, "sh", *given)
+
+
+def _quote_states(line: str) -> str:
+    """For each character the quote that it stands in, or a space."""
+    inside, escaped, found = " ", False, []
+    for char in line:
+        found.append(inside)
+        if escaped:
+            escaped = False
+        elif char == "\\" and inside != "'":
+            escaped = True
+        elif char == inside:
+            inside = " "
+        elif char in "\"'" and inside == " ":
+            inside = char
+    return "".join(found)

@@ -1,0 +1,128 @@
+"""`copilot`: GitHub Copilot CLI. It tells neither tokens nor money."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from plait.agents.drivers.activity_labels import classify_tool, describe_tool_use
+from plait.agents.drivers.base import CodingTool
+from plait.agents.drivers.provider_errors__providers import make_provider_error, report_refusal
+from plait.agents.interface import (
+    ActivityKind,
+    AgentEvent,
+    AttemptContext,
+    Command,
+    CostReporting,
+    OutputParser,
+)
+from plait.agents.output_parser import Json, JsonLinesParser, ToolError, get_count, get_object, make_activity
+from plait.core.settings import NO_SPEND, Spend
+from plait.core.status import Category
+
+_ENV = (("COPILOT_AUTO_UPDATE", "false"),)
+_NO_LOGIN = "No authentication information found"
+_SESSION_GONE = "No session, task, or name matched"
+_CHANGING_KINDS = frozenset({ActivityKind.EDITS, ActivityKind.RUNS})
+_CATEGORY_BY_TYPE = {
+    "rate_limit": Category.RATE_LIMIT,
+    "quota": Category.QUOTA,
+    "authentication": Category.AUTH,
+    "authorization": Category.AUTH,
+    "context_limit": Category.CONTEXT,
+}
+_DELTA_PREFIXES = (
+    '{"type":"assistant.message_delta"',
+    '{"type":"assistant.tool_call_delta"',
+    '{"type":"assistant.reasoning_delta"',
+)
+
+
+class Copilot(CodingTool):
+    program = "copilot"
+    default_provider = "github"
+    cost_reporting = CostReporting.NOTHING
+
+    def build_command(self, context: AttemptContext) -> Command:
+        """A session would go on in the folder that it began in: `-C` says where."""
+        words = (
+            *("-C", context.workspace, "--output-format", "json", "--no-ask-user"),
+            *self.model_and_session_args(context, "--resume"),
+            *self.permission_args(("--allow-all",), ("--allow-tool=write",)),
+        )
+        return Command(self.build_argv(*words), context.prompt_file, _ENV)
+
+    def create_parser(self, before: Spend = NO_SPEND) -> OutputParser:
+        return _CopilotParser(before, self.permission_note)
+
+
+class _CopilotParser(JsonLinesParser):
+    def __init__(self, before: Spend, permission_note: str) -> None:
+        super().__init__(before, permission_note)
+        self.changes_made = 0
+        self._tool_calls: dict[str, object] = {}
+
+    def feed(self, line: str) -> Sequence[AgentEvent]:
+        return () if line.startswith(_DELTA_PREFIXES) else super().feed(line)
+
+    def handle_text(self, line: str) -> Iterator[AgentEvent]:
+        if _NO_LOGIN in line:
+            self.error = ToolError(line.strip(), category=Category.AUTH)
+        elif _SESSION_GONE in line:
+            self.error = ToolError(line.strip())  # how to resume, which follows, explains nothing
+            self.session = ""  # it must not be tried again
+        yield from super().handle_text(line)
+
+    def handle_event(self, event: Json) -> Iterator[AgentEvent]:
+        data = get_object(event, "data")
+        match event.get("type"):
+            case "assistant.message":
+                self.last_message = str(data.get("content") or "")
+                yield from make_activity(self.last_message, ActivityKind.SAYS)
+            case "tool.execution_start":
+                self._tool_calls[str(data.get("toolCallId"))] = data.get("toolName")
+                yield from describe_tool_use(
+                    data.get("toolName"), get_object(data, "arguments"), self.workspace
+                )
+            case "tool.execution_complete":
+                yield from self._handle_tool_end(data)
+            case "model.call_failure":
+                said = data.get("errorMessage")
+                yield from report_refusal(
+                    said if isinstance(said, str) else "", get_count(data, "statusCode") or None
+                )
+            case "session.error":
+                yield from self._handle_error(data)
+            case "session.info" if data.get("infoType") == "model_retry":
+                yield from make_activity(data.get("message"), ActivityKind.WAITS)
+            case "result":
+                yield from self._handle_result(event)
+            case _:
+                pass
+
+    def _handle_tool_end(self, data: Json) -> Iterator[AgentEvent]:
+        name = self._tool_calls.pop(str(data.get("toolCallId")), None)
+        why = get_object(data, "error")
+        if data.get("success") is not False:
+            if classify_tool(name) in _CHANGING_KINDS:
+                self.record_change()
+        elif why.get("code") in {"denied", "rejected"}:
+            self.denied.append(str(name))
+            yield from make_activity(f"{name} was not allowed", ActivityKind.FAILS)
+        else:
+            yield from make_activity(f"{name} failed:", ActivityKind.FAILS, why.get("message"))
+
+    def _handle_error(self, data: Json) -> Iterator[AgentEvent]:
+        said = data.get("message")
+        words = said if isinstance(said, str) and said else "it failed, and does not say why"
+        words = words.rpartition("Last error: ")[2] or words
+        failed = make_provider_error(words, get_count(data, "statusCode") or None)
+        sort = data.get("errorType")
+        otherwise = _CATEGORY_BY_TYPE.get(sort, failed.fallback) if isinstance(sort, str) else failed.fallback
+        self.error = ToolError(failed.message, failed.status, fallback=otherwise)
+        yield from make_activity(words, ActivityKind.FAILS)
+
+    def _handle_result(self, event: Json) -> Iterator[AgentEvent]:
+        yield from self.update_session(event.get("sessionId"))
+        if get_count(event, "exitCode") == 0:
+            self.error = None
+            self.finished = True

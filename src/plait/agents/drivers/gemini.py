@@ -1,0 +1,182 @@
+"""`gemini`: Gemini CLI. It exits with its provider's status of HTTP, as far as that fits into a byte.
+
+What its provider refuses, it tells as text beside its events: how often it tried, and when it will again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from plait.agents.drivers.activity_labels import ToolUseParser
+from plait.agents.drivers.base import CodingTool
+from plait.agents.drivers.provider_errors import (
+    USAGE_ERROR_PREFIXES,
+    extract_api_error,
+    guess_category,
+    unwrap_error,
+)
+from plait.agents.error_patterns import classify_error
+from plait.agents.interface import (
+    ActivityKind,
+    AgentEvent,
+    AttemptContext,
+    Command,
+    CostReporting,
+    OutputParser,
+    ProviderRefused,
+)
+from plait.agents.output_parser import Json, ToolError, get_count, get_object, make_activity
+from plait.agents.prices import Tokens
+from plait.agents.retry_after__waits import RetryAfter
+from plait.core.reports import Outcome
+from plait.core.settings import NO_SPEND, Spend
+from plait.core.status import Category
+
+_ENV = (
+    ("GEMINI_CLI_TRUST_WORKSPACE", "true"),
+    ("GEMINI_CLI_NO_RELAUNCH", "true"),  # a second process does nothing but keep signals from the first
+)
+_HTTP_EXIT_STATUSES = range(144, 256)  # exit statuses that are 400 and more, less 256
+_EXIT_MEANINGS: Mapping[int, tuple[Category, str]] = {
+    41: (Category.AUTH, "nobody is logged in"),
+    42: (Category.USAGE, "it does not understand its arguments or its input"),
+    44: (Category.USAGE, "its sandbox can't be used"),
+    52: (Category.USAGE, "its settings are wrong"),
+    53: (Category.TASK, "it used up the turns that its settings allow it"),
+    55: (Category.USAGE, "it does not trust the folder"),
+}
+_ATTEMPT_FAILED = re.compile(
+    r"Attempt (?P<n>\d+) failed(?: with status (?P<status>\d{3}))?[.:]? ?(?P<why>.*)"
+)
+_RETRY_AFTER = re.compile(r"Retrying after (?P<ms>\d{1,9})ms")
+_NOISE = re.compile(
+    r"Warning: (?:Basic terminal|256-color|True color)|YOLO mode is enabled|Ripgrep is not available|\[STARTUP\]"
+    r"|Loaded cached credentials|Suggested retry after|\s+(?:at |\w+:|\[\w+\]:)|\s*[\]}]|Skill conflict"
+)
+_SESSION_GONE = "Error resuming session"
+_MAX_MESSAGE_CHARS = 4000  # characters of a message that are kept
+
+
+class Gemini(CodingTool):
+    program = "gemini"
+    default_provider = "google"
+    cost_reporting = CostReporting.TOKENS
+
+    def build_command(self, context: AttemptContext) -> Command:
+        words = (
+            "--output-format=stream-json",
+            *self.permission_args(("--yolo",), ("--approval-mode=auto_edit",)),
+        )
+        return Command(
+            self.build_argv(*words, *self.model_and_session_args(context, "--resume")),
+            context.prompt_file,
+            _ENV,
+        )
+
+    def create_parser(self, before: Spend = NO_SPEND) -> OutputParser:
+        return _GeminiParser(self, before)
+
+
+class _GeminiParser(ToolUseParser):
+    trust_exit_status = True
+
+    def __init__(self, tool: Gemini, before: Spend) -> None:
+        super().__init__(before, tool.permission_note)
+        self._tool = tool
+        self._model = ""
+        self._message_continues = False  # a message comes in pieces
+        self._last_error = ""
+        self._retry_reason = ""
+        self._first_line = ""  # the first line that is no noise
+
+    def handle_event(self, event: Json) -> Iterator[AgentEvent]:
+        going_on, self._message_continues = self._message_continues, False
+        match event.get("type"):
+            case "init":
+                self._model = str(event.get("model") or "")
+                yield from self.update_session(event.get("session_id"))
+            case "message" if event.get("role") == "assistant":
+                self._message_continues = True
+                before = self.last_message if going_on else ""
+                self.last_message = (before + str(event.get("content") or ""))[-_MAX_MESSAGE_CHARS:]
+                yield from make_activity(self.last_message, ActivityKind.SAYS)
+            case "tool_use":
+                yield from self.handle_tool_use(event.get("tool_name"), get_object(event, "parameters"))
+            case "error":
+                self._last_error = str(event.get("message") or "")
+                yield from make_activity(self._last_error, ActivityKind.FAILS)
+            case "result":
+                yield from self._handle_result(event)
+            case _:
+                pass
+
+    def handle_text(self, line: str) -> Iterator[AgentEvent]:
+        tried = _ATTEMPT_FAILED.match(line)
+        if tried:
+            self._retry_reason = tried["why"]
+        if tried or self._retry_reason:
+            yield from self._handle_retry(line, int(tried["status"]) if tried and tried["status"] else None)
+        if tried or _NOISE.match(line):
+            return
+        self._first_line = self._first_line or line.strip()
+        if line.startswith(USAGE_ERROR_PREFIXES):
+            self.error = ToolError(line.strip(), category=Category.USAGE)
+        elif line.startswith(_SESSION_GONE):
+            self.session_gone, self.error = True, ToolError(line.strip())
+        yield from super().handle_text(line)
+
+    def finish(self, code: int, tail: str, printed_at: float) -> Outcome:
+        """What it exits with may look like a signal: 408 less 256 is what a process leaves that used up its time."""
+        if code in _HTTP_EXIT_STATUSES and self.error is not None:
+            self.error = replace(self.error, status=code + 256)
+            return super().finish(1, tail, printed_at)
+        if code in _EXIT_MEANINGS and not self.session_gone:
+            category, what = _EXIT_MEANINGS[code]
+            said = self.error.message if self.error else self._last_error or self._first_line
+            self.error = ToolError(f"{what}: {said}" if said else what, category=category)
+        return super().finish(code, tail, printed_at)
+
+    def _handle_retry(self, line: str, status: int | None) -> Iterator[AgentEvent]:
+        """A line says that it failed, or the one after it, when it will try again: so it does only for a limit."""
+        again = _RETRY_AFTER.search(line)
+        found = classify_error(self._retry_reason, status)
+        if again:
+            seconds = int(again["ms"]) / 1000
+            self._retry_reason = ""
+            yield ProviderRefused(RetryAfter(after=seconds))
+            yield from make_activity(
+                f"waiting {seconds:.0f}s for the provider, which refuses for now", ActivityKind.WAITS
+            )
+        elif "Retrying with backoff" in line:
+            if found is not None and found.category is Category.RATE_LIMIT:
+                yield ProviderRefused(found.wait)
+            said, self._retry_reason = unwrap_error(self._retry_reason.partition("... ")[2]), ""
+            yield from make_activity("waiting to try again:", ActivityKind.WAITS, said or f"status {status}")
+        elif "Max attempts reached" in line:
+            self._retry_reason = ""
+
+    def _handle_result(self, event: Json) -> Iterator[AgentEvent]:
+        self.finished, self.error = True, None
+        if event.get("status") not in {"success", None}:
+            said = str(get_object(event, "error").get("message") or self._last_error or "it failed")
+            words = extract_api_error(said) or said
+            self.error = ToolError(words, fallback=guess_category(words))
+            yield from make_activity(self.error.message, ActivityKind.FAILS)
+        yield from self.report_spend(self._read_spend(get_object(event, "stats")))
+
+    def _read_spend(self, stats: Json) -> Spend:
+        """By model: each has its price. What it thought is in the whole only, and paid for as what it wrote."""
+        models = get_object(stats, "models") or {self._model: stats}
+        spent = NO_SPEND
+        for model, used in models.items():
+            read, written = (
+                get_count(get_object(used), "input_tokens"),
+                get_count(get_object(used), "output_tokens"),
+            )
+            written = max(written, get_count(get_object(used), "total_tokens") - read)
+            spent += self._tool.compute_spend(
+                Tokens(read, written, get_count(get_object(used), "cached")), model
+            )
+        return spent

@@ -1,0 +1,149 @@
+"""`mini`: mini-swe-agent. It prints each step with what it cost so far; a run that gave up exits 0, too."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from plait.agents.drivers.base import READ_PROMPT_FILE
+from plait.agents.drivers.base__routed import MultiProviderTool
+from plait.agents.drivers.base__whole import reject_edits_permission
+from plait.agents.drivers.provider_errors__providers import make_provider_error, report_refusal
+from plait.agents.error_patterns__failures import classify_exit, was_killed
+from plait.agents.interface import (
+    ActivityKind,
+    AgentEvent,
+    AgentSpec,
+    AttemptContext,
+    Command,
+    CostReporting,
+    OutputParser,
+    SpendUpdated,
+)
+from plait.agents.output_parser import ToolError, make_activity, make_failure, to_microdollars
+from plait.agents.plain_text import to_plain_text, truncate
+from plait.core.reports import Outcome
+from plait.core.settings import NO_SPEND, Spend
+from plait.core.status import Category
+
+_ENV = (
+    ("MSWEA_CONFIGURED", "true"),
+    ("MSWEA_SILENT_STARTUP", "1"),
+    ("MSWEA_COST_TRACKING", "ignore_errors"),  # it would not start with a model that it knows no price of
+)
+_STEP = re.compile(r"mini-swe-agent \(step (?P<step>\d{1,9}), \$(?P<cost>\d{1,9}\.\d+)\):")
+_OTHER_SPEAKERS = frozenset({"System:", "User:", "Tool:"})
+_RETRY = re.compile(r"Retrying \S+ in (?P<seconds>\d+(?:\.\d+)?) seconds as it raised (?P<why>.+)")
+_EXIT = "Exit:"
+_EXIT_FOLLOWED_BY = "Saved trajectory"
+_FRAME = re.compile(
+    "[\u2500-\u257f]"
+)  # a stack, drawn on the other stream: it may come between any two lines
+_GAVE_UP = re.compile(r"[A-Z]\w+(?:Error|Exceeded|Exception|Interruption)")
+_NO_MODEL = "ValueError: No default model set"
+_NO_MODEL_ERROR = ToolError(
+    "no model is set for it: say which under [agents.models]", category=Category.USAGE
+)
+_FENCE = "```"
+_MAX_EXIT_CHARS = 2000  # characters of its last words
+
+
+class Mini(MultiProviderTool):
+    program = "mini"
+    cost_reporting = CostReporting.COST
+
+    def __init__(self, spec: AgentSpec) -> None:
+        reject_edits_permission(spec, "a shell is all it has")
+        super().__init__(spec)
+
+    def build_command(self, context: AttemptContext) -> Command:
+        words = (
+            *self.model_and_session_args(context),
+            *self.permission_args(("--yolo",), ()),
+            *("--exit-immediately", "--output", f"{context.folder}/mini.trajectory.json"),
+        )
+        return Command(
+            (*self.build_argv(*words), "--task", READ_PROMPT_FILE.format(context.prompt_file)), None, _ENV
+        )
+
+    def create_parser(self, before: Spend = NO_SPEND) -> OutputParser:  # noqa: ARG002 - it has no sessions
+        return _MiniParser()
+
+
+class _MiniParser:
+    """What it was asked and what commands print is passed over: only its own words are told."""
+
+    def __init__(self) -> None:
+        self._in_own_message = False
+        self._fenced = False
+        self._exit_message: str | None = None  # how it says that it ended
+        self._exit_continues = False
+        self._model_missing = False  # whether it knows of no model
+        self._spend = NO_SPEND
+
+    def feed(self, line: str) -> Sequence[AgentEvent]:
+        told = to_plain_text(line)
+        if _FRAME.match(told):
+            return ()
+        if not told:
+            self._exit_continues = self._exit_continues and not self._exit_message
+            return ()
+        return tuple(self._read_line(told))
+
+    def mark_gap(self) -> None:
+        pass
+
+    def finish(self, code: int, tail: str, printed_at: float) -> Outcome:
+        """Where it dies, it first says of what; the stack that follows is long."""
+        last = self._exit_message
+        if was_killed(code):
+            ended = classify_exit(code, tail)
+        elif code and (self._model_missing or last):
+            ended = make_failure(
+                code, _NO_MODEL_ERROR if self._model_missing else make_provider_error(last or ""), printed_at
+            )
+        elif code:
+            ended = classify_exit(code, tail, printed_at=printed_at, use_output=True)
+        elif last is None:
+            ended = Outcome(Category.TASK, code, "it ended without saying how")
+        elif _GAVE_UP.fullmatch(last):
+            ended = Outcome(Category.TASK, code, f"it gave up: {truncate(last, 100)}")
+        else:
+            ended = Outcome(Category.OK, code)
+        return replace(ended, spend=self._spend)
+
+    def _read_line(self, told: str) -> Iterator[AgentEvent]:
+        if told == _EXIT:
+            self._exit_message, self._exit_continues, self._in_own_message = "", True, False
+        elif self._exit_continues:
+            self._exit_continues = not told.startswith(_EXIT_FOLLOWED_BY)
+            if self._exit_continues and self._exit_message is not None:
+                self._exit_message = f"{self._exit_message} {told}".strip()[:_MAX_EXIT_CHARS]
+        elif step := _STEP.fullmatch(told):
+            yield from self._handle_step(step)
+        elif told in _OTHER_SPEAKERS:
+            self._in_own_message = False
+        elif again := _RETRY.match(told):
+            yield from report_refusal(again["why"], after=float(again["seconds"]))
+            yield from make_activity(told, ActivityKind.WAITS)
+        elif told.startswith(_NO_MODEL):
+            self._model_missing = True
+        elif self._in_own_message:
+            yield from self._read_own_line(told)
+
+    def _handle_step(self, step: re.Match[str]) -> Iterator[AgentEvent]:
+        self._in_own_message, self._fenced = True, False
+        spend = Spend(to_microdollars(float(step["cost"])))
+        if self._spend.at_least(spend) != self._spend:
+            self._spend = spend
+            yield SpendUpdated(spend)
+
+    def _read_own_line(self, told: str) -> Iterator[AgentEvent]:
+        if told.startswith(_FENCE):
+            self._fenced = not self._fenced
+        elif self._fenced:
+            self._in_own_message = False  # the first line of a command says enough
+            yield from make_activity("running", ActivityKind.RUNS, told)
+        else:
+            yield from make_activity(told, ActivityKind.SAYS)

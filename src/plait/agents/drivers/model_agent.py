@@ -1,0 +1,96 @@
+"""`model`: a model that does jobs by itself, through Ollama or any server that speaks as OpenAI's does.
+
+It is a process of plait's own, so that it is started, watched, ended and found again as every other agent is.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+from plait.agents.drivers.base import CodingTool
+from plait.agents.drivers.plait_protocol import PlaitProtocolParser, get_text
+from plait.agents.interface import (
+    AgentEvent,
+    AgentSpec,
+    AttemptContext,
+    Command,
+    CostReporting,
+    OutputParser,
+    Price,
+)
+from plait.agents.model_jobs.job_spec import (
+    JOB_SPEC_FILE,
+    ModelJobSpec,
+    decode_settings,
+    encode_spec,
+    find_server,
+)
+from plait.agents.output_parser import Json, get_count
+from plait.agents.prices import Tokens, compute_spend, find_price
+from plait.core.settings import NO_SPEND, Spend
+
+JOB_MODULE = "plait.runtime.model_job"
+
+
+class ModelAgent(CodingTool):
+    default_provider = "model"
+    cost_reporting = CostReporting.TOKENS
+
+    def __init__(self, spec: AgentSpec) -> None:
+        """Raises ConfigError."""
+        super().__init__(spec)
+        self._settings = decode_settings(spec.options)
+
+    @property
+    def provider(self) -> str:
+        """The server: its limits are what jobs run into."""
+        return self.spec.account or find_server(self.spec.options) or self.default_provider
+
+    def build_command(self, context: AttemptContext) -> Command:
+        task = context.task
+        spec = ModelJobSpec(
+            task.id,
+            task.title,
+            task.body,
+            self.choose_model(context),
+            context.workspace,
+            context.folder,
+            context.feedback,
+            task.job,
+            task.touches,
+            task.origin.file if task.origin is not None else "",
+            self._settings,
+        )
+        argv = (sys.executable, "-E", "-P", "-m", JOB_MODULE, f"{context.folder}/{JOB_SPEC_FILE}")
+        # The prompt has what the task has not: why it is done again, what a check printed, both sides of a conflict.
+        return Command(
+            argv,
+            context.prompt_file if context.feedback else None,
+            files=((JOB_SPEC_FILE, encode_spec(spec)),),
+        )
+
+    def create_parser(self, before: Spend = NO_SPEND) -> OutputParser:
+        return ModelJobParser(self.spec.prices, before)
+
+
+class ModelJobParser(PlaitProtocolParser):
+    """`usage` objects are what one model has used so far; several models may have been at work."""
+
+    def __init__(self, prices: tuple[Price, ...], before: Spend = NO_SPEND) -> None:
+        super().__init__(before)
+        self._prices = prices
+        self._tokens: dict[str, Tokens] = {}
+
+    def handle_usage(self, event: Json) -> Iterator[AgentEvent]:
+        model = get_text(event, "model")
+        self._tokens[model] = Tokens(
+            get_count(event, "input"), get_count(event, "output"), get_count(event, "cached")
+        )
+        each = (
+            compute_spend(tokens, find_price(self._prices, name)) for name, tokens in self._tokens.items()
+        )
+        yield from self.report_spend(sum(each, NO_SPEND))
+
+    def handle_result(self, event: Json) -> None:
+        self.last_message = get_text(event, "said")

@@ -1,0 +1,163 @@
+"""`opencode`: OpenCode, which speaks to many providers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from json import dumps
+
+from plait.agents.drivers.activity_labels import classify_tool, describe_tool_use
+from plait.agents.drivers.base__routed import MultiProviderTool
+from plait.agents.drivers.provider_errors__providers import make_provider_error
+from plait.agents.interface import (
+    ActivityKind,
+    AgentEvent,
+    AttemptContext,
+    Command,
+    CostReporting,
+    OutputParser,
+    Permission,
+)
+from plait.agents.output_parser import (
+    Json,
+    JsonLinesParser,
+    ToolError,
+    get_count,
+    get_object,
+    make_activity,
+    to_microdollars,
+)
+from plait.agents.plain_text import to_plain_text
+from plait.agents.prices import Tokens
+from plait.core.settings import NO_SPEND, Spend
+from plait.core.status import Category
+
+_ENV = (
+    ("OPENCODE_DISABLE_AUTOUPDATE", "1"),
+    ("OPENCODE_DISABLE_LSP_DOWNLOAD", "1"),
+)
+# Beside a person's own settings, which stay as they are.
+_EDIT_PERMISSIONS = dumps({"edit": "allow", "bash": "deny", "webfetch": "deny", "external_directory": "deny"})
+_CATEGORY_BY_ERROR = {
+    "ProviderAuthError": Category.AUTH,
+    "ContextOverflowError": Category.CONTEXT,
+    "ProviderModelNotFoundError": Category.USAGE,
+}
+_PERMISSION_REQUEST = re.compile(r"permission requested: (?P<what>.{1,200}?); auto-rejecting")
+_REJECTED = re.compile(r"rejected permission|prevents? you from using|denied by", re.IGNORECASE)
+_DATABASE_LOCKED = (
+    "database is locked"  # two that start at once where it was never run before: nobody's fault
+)
+_SESSION_GONE = "Session not found"
+_CHANGING_KINDS = frozenset({ActivityKind.EDITS, ActivityKind.RUNS})
+
+
+class OpenCode(MultiProviderTool):
+    program = "opencode"
+    cost_reporting = CostReporting.COST
+
+    def build_command(self, context: AttemptContext) -> Command:
+        """It would work where the variable `PWD` says it is, wherever that may be."""
+        words = (
+            *("run", "--format", "json", "--dir", context.workspace),
+            *self.model_and_session_args(context, "--session"),
+            *self.permission_args(("--auto",), ()),
+        )
+        edits = self.spec.permission is Permission.EDITS
+        env = (*_ENV, ("OPENCODE_PERMISSION", _EDIT_PERMISSIONS)) if edits else _ENV
+        return Command(self.build_argv(*words), context.prompt_file, env)
+
+    def create_parser(self, before: Spend = NO_SPEND) -> OutputParser:
+        return _OpenCodeParser(self, before)
+
+
+class _OpenCodeParser(JsonLinesParser):
+    def __init__(self, tool: OpenCode, before: Spend) -> None:
+        super().__init__(before, tool.permission_note)
+        self.changes_made = 0
+        self._tool = tool
+        self._exact = False  # whether it was told what exactly was not allowed
+        self._steps: set[str] = set()  # those that are counted
+        self._cost = 0
+        self._tokens = Tokens()
+
+    def handle_event(self, event: Json) -> Iterator[AgentEvent]:
+        yield from self.update_session(event.get("sessionID"))
+        part = get_object(event, "part")
+        match event.get("type"):
+            case "text":
+                self.last_message = str(part.get("text") or "")
+                yield from make_activity(self.last_message, ActivityKind.SAYS)
+            case "reasoning":
+                yield from make_activity(part.get("text"), ActivityKind.THINKS)
+            case "tool_use":
+                yield from self._handle_tool_use(part.get("tool"), get_object(part, "state"))
+            case "step_finish":
+                yield from self._handle_step(part)
+            case "error":
+                yield from self._handle_error(get_object(event, "error"))
+            case _:
+                pass
+
+    def handle_text(self, line: str) -> Iterator[AgentEvent]:
+        found = _PERMISSION_REQUEST.search(to_plain_text(line))
+        if found:
+            self._record_denial(found["what"], exactly=True)
+        elif _SESSION_GONE in line:
+            self.session = ""  # it must not be tried again
+        elif self.session is None and to_plain_text(line) == _DATABASE_LOCKED:
+            self.error = ToolError(
+                f"{_DATABASE_LOCKED}: another one was just making it", category=Category.LOST
+            )
+        yield from super().handle_text(line)
+
+    def _handle_tool_use(self, tool: object, state: Json) -> Iterator[AgentEvent]:
+        why = state.get("error")
+        if state.get("status") != "error":
+            if classify_tool(tool) in _CHANGING_KINDS:
+                self.record_change()
+            yield from describe_tool_use(tool, get_object(state, "input"), self.workspace)
+        elif isinstance(why, str) and _REJECTED.search(why):
+            self._record_denial(str(tool), exactly=False)
+            yield from make_activity(f"{tool} was not allowed", ActivityKind.FAILS)
+        else:
+            yield from make_activity(f"{tool} failed:", ActivityKind.FAILS, why)
+
+    def _record_denial(self, what: str, *, exactly: bool) -> None:
+        """A refused tool ends the run, without a word of how it ended. What was asked for may be told beside."""
+        self.finished = True
+        if exactly and not self._exact:
+            self.denied.clear()
+        self._exact = self._exact or exactly
+        if exactly is self._exact:
+            self.denied.append(what)
+
+    def _handle_step(self, part: Json) -> Iterator[AgentEvent]:
+        name = part.get("id")
+        if name not in self._steps:
+            self._count_usage(part)
+        if isinstance(name, str):
+            self._steps.add(name)
+        if part.get("reason") != "tool-calls":
+            self.finished = True
+            self.error = None
+        yield from self.report_spend(self._tool.compute_reported_spend(self._cost, self._tokens))
+
+    def _count_usage(self, part: Json) -> None:
+        tokens, cache = get_object(part, "tokens"), get_object(part, "tokens", "cache")
+        cached = get_count(cache, "read")
+        read = get_count(tokens, "input") + cached + get_count(cache, "write")
+        self._cost += to_microdollars(part.get("cost"))
+        self._tokens += Tokens(read, get_count(tokens, "output") + get_count(tokens, "reasoning"), cached)
+
+    def _handle_error(self, told: Json) -> Iterator[AgentEvent]:
+        name, data = told.get("name"), get_object(told, "data")
+        said = data.get("message")
+        words = said if isinstance(said, str) and said else str(name)
+        wait = get_object(data, "responseHeaders").get("retry-after")
+        failed = make_provider_error(
+            words, get_count(data, "statusCode") or None, wait if isinstance(wait, str) else ""
+        )
+        plainly = _CATEGORY_BY_ERROR.get(name) if isinstance(name, str) else None
+        self.error = ToolError(failed.message, failed.status, plainly, failed.fallback)
+        yield from make_activity(words, ActivityKind.FAILS)

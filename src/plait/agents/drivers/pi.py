@@ -1,0 +1,142 @@
+"""`pi`: Pi. It exits 0 however it ended: the last message tells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from plait.agents.drivers.activity_labels import classify_tool, describe_tool_use
+from plait.agents.drivers.base__routed import MultiProviderTool
+from plait.agents.drivers.provider_errors__providers import make_provider_error, report_refusal
+from plait.agents.interface import (
+    ActivityKind,
+    AgentEvent,
+    AttemptContext,
+    Command,
+    CostReporting,
+    OutputParser,
+)
+from plait.agents.output_parser import (
+    Json,
+    JsonLinesParser,
+    ToolError,
+    get_count,
+    get_object,
+    make_activity,
+    to_microdollars,
+)
+from plait.agents.prices import Tokens
+from plait.core.settings import NO_SPEND, Spend
+from plait.core.status import Category
+
+_ENV = (("PI_OFFLINE", "1"), ("PI_TELEMETRY", "0"))  # offline: nothing but the model is asked
+_EDIT_TOOLS = "read,edit,write,grep,find,ls"
+_CHANGING_KINDS = frozenset({ActivityKind.EDITS, ActivityKind.RUNS})
+# Each tells the whole message so far, over and over.
+_REPEATED_PREFIXES = ('{"type":"message_update"', '{"type":"tool_execution_update"', '{"type":"turn_end"')
+_NO_KEY = ("No API key found", "No models available")
+_SESSION_GONE = "No session found matching"
+_END_PREFIX = '{"type":"agent_end"'  # with all messages: too long to be heard to its end
+
+
+class Pi(MultiProviderTool):
+    program = "pi"
+    cost_reporting = CostReporting.COST
+
+    def build_command(self, context: AttemptContext) -> Command:
+        model = self.choose_model(context)
+        words = (
+            *("-p", "--mode", "json"),
+            *(("--model", model) if model else ()),
+            *(("--session", context.session) if context.session else ()),
+            *self.permission_args((), ("--tools", _EDIT_TOOLS)),
+        )
+        return Command(self.build_argv(*words), context.prompt_file, _ENV)
+
+    def create_parser(self, before: Spend = NO_SPEND) -> OutputParser:
+        return _PiParser(self, before)
+
+
+class _PiParser(JsonLinesParser):
+    def __init__(self, tool: Pi, before: Spend) -> None:
+        super().__init__(before, tool.permission_note)
+        self.changes_made = 0
+        self._tool = tool
+        self._tool_calls: dict[str, object] = {}  # the tools at work, by call
+
+    def feed(self, line: str) -> Sequence[AgentEvent]:
+        if line.startswith(_REPEATED_PREFIXES):
+            return ()
+        if line.startswith(_END_PREFIX):
+            self.finished = True
+            return ()
+        return super().feed(line)
+
+    def handle_text(self, line: str) -> Iterator[AgentEvent]:
+        if line.startswith(_SESSION_GONE):
+            self.session = ""  # it must not be tried again
+        elif line.startswith(_NO_KEY):
+            self.error = ToolError(line.strip(), category=Category.AUTH)
+        yield from super().handle_text(line)
+
+    def handle_event(self, event: Json) -> Iterator[AgentEvent]:
+        match event.get("type"):
+            case "session":
+                self.workspace = str(event.get("cwd") or "")
+                yield from self.update_session(event.get("id"))
+            case "message_end":
+                yield from self._handle_message(get_object(event, "message"))
+            case "tool_execution_start":
+                self._tool_calls[str(event.get("toolCallId"))] = event.get("toolName")
+                yield from describe_tool_use(event.get("toolName"), get_object(event, "args"), self.workspace)
+            case "tool_execution_end":
+                yield from self._handle_tool_end(event)
+            case "auto_retry_start":
+                yield from self._handle_retry(event)
+            case _:
+                pass
+
+    def _handle_message(self, message: Json) -> Iterator[AgentEvent]:
+        if message.get("role") != "assistant":
+            return
+        yield from self._report_usage(message)
+        said = message.get("errorMessage")
+        if message.get("stopReason") in {"error", "aborted"}:
+            self.error = make_provider_error(
+                said if isinstance(said, str) and said else "its model gave no answer"
+            )
+            yield from make_activity(said, ActivityKind.FAILS)
+            return
+        self.error = None
+        content = message.get("content")
+        texts = [get_object(part) for part in content] if isinstance(content, list) else []
+        self.last_message = "\n".join(
+            str(part.get("text") or "") for part in texts if part.get("type") == "text"
+        )
+        yield from make_activity(self.last_message, ActivityKind.SAYS)
+
+    def _report_usage(self, message: Json) -> Iterator[AgentEvent]:
+        usage = get_object(message, "usage")
+        cached = get_count(usage, "cacheRead")
+        tokens = Tokens(
+            get_count(usage, "input") + cached + get_count(usage, "cacheWrite"),
+            get_count(usage, "output"),
+            cached,
+        )
+        cost = to_microdollars(get_object(usage, "cost").get("total"))
+        model = message.get("model")
+        now = self._tool.compute_reported_spend(cost, tokens, model if isinstance(model, str) else "")
+        yield from self.report_spend(self.spend + now)
+
+    def _handle_tool_end(self, event: Json) -> Iterator[AgentEvent]:
+        name = self._tool_calls.pop(str(event.get("toolCallId")), event.get("toolName"))
+        if event.get("isError"):
+            yield from make_activity(f"{name} failed", ActivityKind.FAILS)
+        elif classify_tool(name) in _CHANGING_KINDS:
+            self.record_change()
+
+    def _handle_retry(self, event: Json) -> Iterator[AgentEvent]:
+        said = event.get("errorMessage")
+        words = said if isinstance(said, str) else ""
+        after = get_count(event, "delayMs") / 1000
+        yield from report_refusal(words, after=after or None)
+        yield from make_activity(f"waiting {after:g} s:" if after else "waiting:", ActivityKind.WAITS, words)

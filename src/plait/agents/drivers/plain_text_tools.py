@@ -1,0 +1,72 @@
+"""Tools that plait could not be tried with: how they are called is by their documents, what they print is read as text."""
+
+from __future__ import annotations
+
+from plait.agents.drivers.base import READ_PROMPT_FILE, CodingTool
+from plait.agents.drivers.base__whole import reject_edits_permission
+from plait.agents.interface import AgentSpec, AttemptContext, Command, CostReporting, OutputParser, Permission
+from plait.agents.output_parser__listening import PlainTextParser
+from plait.core.settings import NO_SPEND, Spend
+
+
+class _PlainTextTool(CodingTool):
+    cost_reporting = CostReporting.NOTHING
+
+    def create_parser(self, before: Spend = NO_SPEND) -> OutputParser:  # noqa: ARG002 - no session is known
+        return PlainTextParser(use_output=True)
+
+
+class Amp(_PlainTextTool):
+    program = "amp"
+    default_provider = "amp"
+
+    def __init__(self, spec: AgentSpec) -> None:
+        reject_edits_permission(spec, "its own settings say what it may do")
+        super().__init__(spec)
+
+    def build_command(self, context: AttemptContext) -> Command:
+        """It chooses its model itself."""
+        words = (*self.permission_args(("--dangerously-allow-all",), ()), "--execute")
+        return Command(self.build_argv(*words), context.prompt_file)
+
+
+class Goose(_PlainTextTool):
+    program = "goose"
+    default_provider = "goose"
+
+    def build_command(self, context: AttemptContext) -> Command:
+        model = self.choose_model(context)
+        env = (
+            *((("GOOSE_MODE", self._mode),) if self._mode else ()),
+            *((("GOOSE_MODEL", model),) if model else ()),
+        )
+        return Command(
+            self.build_argv("run", "--no-session", "--instructions", context.prompt_file), None, env
+        )
+
+    @property
+    def _mode(self) -> str:
+        match self.spec.permission:
+            case Permission.FULL:
+                return "auto"
+            case Permission.EDITS:
+                return "smart_approve"
+            case Permission.OWN:
+                return ""
+
+
+class CursorAgent(_PlainTextTool):
+    program = "cursor-agent"
+    default_provider = "cursor"
+
+    def __init__(self, spec: AgentSpec) -> None:
+        reject_edits_permission(spec, "it proposes changes or makes them, with all the rest")
+        super().__init__(spec)
+
+    def build_command(self, context: AttemptContext) -> Command:
+        words = (
+            *("--print", "--output-format", "text"),
+            *self.permission_args(("--force",), ()),
+            *self.model_and_session_args(context),
+        )
+        return Command((*self.build_argv(*words), READ_PROMPT_FILE.format(context.prompt_file)))

@@ -1,0 +1,122 @@
+"""`qwen`: Qwen Code. It says success of everything, and its exit status does too: the truth is in its last words.
+
+An answer that failed ends with `[API Error: …]`; a session is counted as a whole; of a limit it says nothing until it
+gives up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from plait.agents.drivers.activity_labels import ToolUseParser
+from plait.agents.drivers.base import CodingTool
+from plait.agents.drivers.provider_errors import USAGE_ERROR_PREFIXES, extract_api_error, guess_category
+from plait.agents.interface import (
+    ActivityKind,
+    AgentEvent,
+    AttemptContext,
+    Command,
+    CostReporting,
+    OutputParser,
+)
+from plait.agents.output_parser import Json, ToolError, get_count, get_object, make_activity, spend_since
+from plait.agents.prices import TokenCounter, Tokens
+from plait.core.settings import NO_SPEND, Spend
+from plait.core.status import Category
+
+_ENV = (
+    ("QWEN_CODE_NO_RELAUNCH", "true"),  # otherwise what is asked to stop is not what works
+    ("NO_BROWSER", "true"),
+)
+_SESSION_GONE = "No saved session found"
+
+
+class Qwen(CodingTool):
+    program = "qwen"
+    default_provider = "qwen"
+    cost_reporting = CostReporting.TOKENS
+
+    def build_command(self, context: AttemptContext) -> Command:
+        words = (
+            "--output-format=stream-json",
+            *self.permission_args(("--yolo",), ("--approval-mode=auto-edit",)),
+        )
+        return Command(
+            self.build_argv(*words, *self.model_and_session_args(context, "--resume")),
+            context.prompt_file,
+            _ENV,
+        )
+
+    def create_parser(self, before: Spend = NO_SPEND) -> OutputParser:
+        return _QwenParser(self, before)
+
+
+class _QwenParser(ToolUseParser):
+    trust_exit_status = True
+    result_prefix = '{"type":"result"'
+
+    def __init__(self, tool: Qwen, before: Spend) -> None:
+        super().__init__(before, tool.permission_note)
+        self._tool = tool
+        self._model = ""
+        self._token_counter = TokenCounter()
+        self._message_empty = False  # whether the model wrote nothing of the last message
+
+    def handle_event(self, event: Json) -> Iterator[AgentEvent]:
+        yield from self.update_session(event.get("session_id"))
+        match event.get("type"):
+            case "system" if event.get("subtype") == "init":
+                self.workspace = str(event.get("cwd") or "")
+                self._model = str(event.get("model") or "")
+            case "assistant":
+                yield from self._handle_message(get_object(event, "message"))
+            case "result":
+                yield from self._handle_result(event)
+            case _:
+                pass
+
+    def handle_text(self, line: str) -> Iterator[AgentEvent]:
+        self.session_gone = self.session_gone or line.startswith(_SESSION_GONE)
+        if line.startswith(USAGE_ERROR_PREFIXES):
+            self.error = ToolError(line.strip(), category=Category.USAGE)
+        yield from super().handle_text(line)
+
+    def _handle_message(self, message: Json) -> Iterator[AgentEvent]:
+        for part in message.get("content") or ():
+            yield from self.handle_part(get_object(part))
+        asked = _read_tokens(get_object(message, "usage"))
+        self._message_empty = not asked.output
+        whole = self._token_counter.add(message.get("id"), asked)
+        yield from self.report_growing_spend(self._tool.compute_spend(whole, self._model))
+
+    def _handle_result(self, event: Json) -> Iterator[AgentEvent]:
+        self.finished, self.error = True, None
+        said = event.get("result")
+        self.last_message = said if isinstance(said, str) else self.last_message
+        for denial in event.get("permission_denials") or ():
+            self.denied.append(str(get_object(denial).get("tool_name") or "a tool"))
+        self.error = self._read_failure(event)
+        if self.error is not None:
+            yield from make_activity(self.error.message, ActivityKind.FAILS)
+        whole = self._tool.compute_spend(_read_tokens(get_object(event, "usage")), self._model)
+        yield from self.report_spend(spend_since(whole, self.before))
+
+    def _read_failure(self, event: Json) -> ToolError | None:
+        """A message that begins so, or that the model wrote nothing of: its own words may end like that."""
+        told = extract_api_error(self.last_message)
+        if told is not None and (self._message_empty or self.last_message.startswith("[API Error: ")):
+            return ToolError(told, fallback=guess_category(told))
+        failed = event.get("is_error") is True or str(event.get("subtype")).startswith("error")
+        if not failed:
+            return None
+        message = get_object(event, "error").get("message")
+        words = message if isinstance(message, str) else self.last_message or "it failed"
+        return ToolError(words, fallback=guess_category(words))
+
+
+def _read_tokens(usage: Json) -> Tokens:
+    return Tokens(
+        get_count(usage, "input_tokens"),
+        get_count(usage, "output_tokens"),
+        get_count(usage, "cache_read_input_tokens", "cached_input_tokens"),
+    )

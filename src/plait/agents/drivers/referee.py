@@ -1,0 +1,142 @@
+"""`referee`: chooses, for a contested task, from what its entrants made. Only a contest gives it tasks.
+
+It is a process of plait's own; it hands on nothing that a score command or a judge printed, so that neither can say who
+has won.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from json import dumps, loads
+
+from plait.agents.drivers.plait_protocol import PlaitProtocolParser, get_text
+from plait.agents.interface import (
+    AgentEvent,
+    AgentSpec,
+    AttemptContext,
+    Command,
+    CostReporting,
+    OutputParser,
+    Permission,
+    Price,
+    PromptDelivery,
+)
+from plait.agents.output_parser import Json, get_count
+from plait.agents.plain_text import to_plain_text
+from plait.core.contest import REFEREE
+from plait.core.decisions import Candidate
+from plait.core.errors import ConfigError
+from plait.core.fast_dataclass import dataclass
+from plait.core.reports import Outcome
+from plait.core.settings import NO_SPEND, Spend
+from plait.core.status import Category
+
+REFEREE_MODULE = "plait.runtime.contest_referee"
+REFEREE_SPEC_FILE = "referee.json"
+REFEREE_RESULT_FILE = "result.json"  # who was chosen and why, in the attempt's folder
+
+_SCORE_OPTION, _JUDGE_OPTION = "score", "judge"
+_MAX_NAME_CHARS = 300  # characters of an entrant's name
+_MAX_REASON_CHARS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class RefereeSpec:
+    """One attempt. `base` is what the winner's change is put onto. Without `score` and `judge` the smallest change wins."""
+
+    task: str
+    title: str
+    body: str
+    attempt: str
+    workspace: str
+    folder: str
+    base: str
+    candidates: tuple[Candidate, ...]
+    score: str = ""
+    judge: AgentSpec | None = None
+
+
+def build_referee_spec(*, score: str | None = None, judge: AgentSpec | None = None) -> AgentSpec:
+    """The referee of a batch: how it decides."""
+    options = [(_SCORE_OPTION, score)] if score else []
+    options += [(_JUDGE_OPTION, dumps(asdict(judge)))] if judge is not None else []
+    return AgentSpec(REFEREE, options=tuple(options))
+
+
+class Referee:
+    name = REFEREE
+
+    def __init__(self, spec: AgentSpec) -> None:
+        """Raises ConfigError if its judge can't be loaded."""
+        self._score = dict(spec.options).get(_SCORE_OPTION, "")
+        self._judge = read_judge_spec(spec)
+        self.provider, self.reports = REFEREE, CostReporting.FREE
+        if self._judge is not None:
+            from plait.agents.table import load_agent  # noqa: PLC0415 - the table names this module
+
+            judge = load_agent(self._judge)
+            self.provider, self.reports = judge.provider, judge.reports
+
+    def build_command(self, context: AttemptContext) -> Command:
+        task = context.task
+        spec = RefereeSpec(
+            task.id,
+            task.title,
+            task.body,
+            str(context.attempt),
+            context.workspace,
+            context.folder,
+            context.base,
+            context.candidates,
+            self._score,
+            self._judge,
+        )
+        argv = (sys.executable, "-E", "-P", "-m", REFEREE_MODULE, f"{context.folder}/{REFEREE_SPEC_FILE}")
+        return Command(argv, files=((REFEREE_SPEC_FILE, dumps(asdict(spec))),))
+
+    def create_parser(self, before: Spend = NO_SPEND) -> OutputParser:
+        return RefereeParser(before)
+
+
+class RefereeParser(PlaitProtocolParser):
+    def __init__(self, before: Spend = NO_SPEND) -> None:
+        super().__init__(before)
+        self._winner = ""
+        self._why = ""
+
+    def handle_usage(self, event: Json) -> Iterator[AgentEvent]:
+        yield from self.report_spend(Spend(get_count(event, "microusd"), get_count(event, "tokens")))
+
+    def handle_result(self, event: Json) -> None:
+        self._winner = get_text(event, "winner")[:_MAX_NAME_CHARS]
+        self._why = to_plain_text(get_text(event, "why"), _MAX_REASON_CHARS)
+
+    def finish(self, code: int, tail: str, printed_at: float) -> Outcome:
+        ended = super().finish(code, tail, printed_at)
+        if ended.category is not Category.OK:
+            return ended
+        return replace(ended, winner=self._winner, detail=self._why)
+
+
+def read_judge_spec(spec: AgentSpec) -> AgentSpec | None:
+    """As `refereeing` was given it; raises ConfigError."""
+    text = dict(spec.options).get(_JUDGE_OPTION)
+    return None if text is None else _parse_spec(text)
+
+
+def _parse_spec(text: str) -> AgentSpec:
+    try:
+        told = loads(text)
+        given = {
+            "command": tuple(told["command"]),
+            "prompt_by": PromptDelivery(told["prompt_by"]),
+            "args": tuple(told["args"]),
+            "permission": Permission(told["permission"]),
+            "prices": tuple(Price(**price) for price in told["prices"]),
+            "options": tuple((name, value) for name, value in told["options"]),
+        }
+        return AgentSpec(**{**told, **given})
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise ConfigError(f"how the judge is called can't be read: {error!r}") from error

@@ -1,0 +1,222 @@
+"""Why a tool failed, by its last words.
+
+Tools of any kind talk of rate limits: the task may be about them. So a phrase counts only where a tool dies: in one of
+its last statements, and only if that begins as a complaint does. A rate limit that is taken for a failure costs a retry;
+a failure that is taken for a rate limit goes round for ever. In doubt it is a failure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from json import loads
+
+from plait.agents.plain_text import to_plain_text
+from plait.agents.retry_after__waits import NO_RETRY_AFTER, RetryAfter, parse_retry_after
+from plait.core.fast_dataclass import dataclass
+from plait.core.lazy_pattern import pattern
+from plait.core.status import Category
+
+MAX_STATEMENTS = 5  # so many of the last ones are looked at
+_MAX_STATEMENT_CHARS = 2000  # characters of one that are looked at
+_MAX_JSON_DEPTH = 4
+
+# How a complaint begins: with the word, with an exception's name, or with what some tool is known to say.
+_ERROR_START = pattern(
+    r"""[^\w\s>#|-]{0,3}\s?(?:
+        (?:[\w./-]{1,40}:[ ])?(?:api[ ]|stream[ ])?(?:fatal|error)(?:[:(\]]|[ ]\d|[ ]when[ ]talking[ ]to)
+      | (?:[a-z_]\w*[./:]){0,4}(?!assert)_?[a-z]\w*(?:error|exception)\b[:( ]
+      | curl:[ ]\(\d
+      | (?:exceeded[ ]retry[ ]limit|unexpected[ ]status|stream[ ]disconnected|failed[ ]to[ ]authenticate)\b
+      | (?:the[ ]api[ ]provider|cannot[ ]connect[ ]to[ ]api|unable[ ]to[ ]connect)\b
+      | (?:invalid|incorrect|missing)[ ]api[ ]key\b | not[ ]logged[ ]in\b | please[ ]run[ ]/login\b
+      | credit[ ]balance[ ]is[ ]too[ ]low | prompt[ ]is[ ]too[ ]long | please[ ]set[ ]an[ ]auth[ ]method
+      | you['\u2019]ve[ ](?:hit|reached)[ ]your[ ] | we['\u2019]re[ ]currently[ ]experiencing
+      | (?:[\w-]+[ ]){0,3}(?:usage[ ])?limit[ ]reached[ ]?(?![ \w])
+      | model[ ]\S+[ ]has[ ]hit[ ]a[ ]token[ ]limit
+    )""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+# What tests say of what they test.
+_TEST_WORDING = pattern(
+    r"\b(?:expected|asserts?|asserted|assertion|but (?:got|was|received)|tests? fail(?:ed|s|ure))\b",
+    re.IGNORECASE,
+)
+
+# The first that is found says what it was.
+_CATEGORY_PATTERNS: Mapping[Category, re.Pattern[str]] = {
+    category: pattern(phrases, re.IGNORECASE | re.VERBOSE)
+    for category, phrases in {
+        Category.CONTEXT: r"""
+            context_length_exceeded | context[_ ]?window[_ ]?exceeded | contextoverflow | prompt[ _]is[ _]too[ _]long
+          | prompt_too_long | maximum[ ]context[ ]length | exceeds?[ ]the[ ](?:model's[ ])?(?:maximum|context)
+          | exhausted[ ]context[ ]window | hit[ ]a[ ]token[ ]limit
+        """,
+        Category.QUOTA: r"""
+            insufficient_quota | terminalquotaerror | exceeded[ ]your[ ]current[ ]quota | credit[ ]balance[ ]is[ ]too[ ]low
+          | billing_hard_limit | monthly[ ]spend[ ]limit | out[ ]of[ ](?:usage[ ])?credits | insufficient[ ](?:credits?|funds|balance) | payment[ ]required
+        """,
+        Category.AUTH: r"""
+            (?:invalid|incorrect|missing|expired)[ ](?:x-)?api[ -]key | invalid[ ]x-api-key | invalid_api_key
+          | api[ ]key[ ](?:not[ ]valid|is[ ]invalid|expired|not[ ]found) | authentication_(?:error|failed)
+          | failed[ ]to[ ]authenticate | not[ ]logged[ ]in | please[ ]run[ ]/login | unauthenticated
+          | please[ ]set[ ]an[ ]auth[ ]method | token[ ]has[ ]expired
+          | (?:litellm|openai|anthropic)\.authenticationerror
+        """,
+        Category.RATE_LIMIT: r"""
+            too[ ]many[ ]requests | rate_limit_(?:error|exceeded) | resource_exhausted | resource[ ]has[ ]been[ ]exhausted
+          | (?:litellm|openai|anthropic)\.ratelimiterror | api[ ]provider[ ]has[ ]rate[ ]limited
+          | you['\u2019]ve[ ](?:hit|reached)[ ]your[ ](?:\w+[ ]){0,3}limit
+          | \b(?:usage|5-hour|weekly|session|daily|opus)[ ]limit[ ]reached
+          | api[ ]error\b.{0,40}\brate[ ]limit | retryablequotaerror
+        """,
+        Category.NETWORK: r"""
+            \be(?:connrefused|connreset|notfound|timedout|ai_again|netunreach|hostunreach|pipe)\b | fetch[ ]failed
+          | connection[ ](?:error|refused|reset|timed[ ]out|closed) | connectionrefused | unable[ ]to[ ]connect
+          | cannot[ ]connect[ ]to | could[ ]not[ ]resolve[ ]host | failed[ ]to[ ](?:connect|resolve)
+          | name[ ]resolution | name[ ]or[ ]service[ ]not[ ]known | network[ ]is[ ]unreachable
+          | stream[ ]disconnected | error[ ]sending[ ]request | apiconnectionerror | waiting[ ]for[ ]network
+        """,
+        Category.OVERLOADED: r"""
+            overloaded | high[ ]demand | service[ ]unavailable | internal[ ]server[ ]error | internalservererror
+          | bad[ ]gateway | gateway[ ]time-?out | temporarily[ ]unavailable
+        """,
+        Category.USAGE: r"""
+            (?:unknown|unrecognized|unexpected|invalid)[ ](?:option|argument|flag|command)s?\b
+          | no[ ]such[ ](?:option|command) | missing[ ]required[ ](?:argument|option)
+        """,
+    }.items()
+}
+
+# Anybody may say this; with the time to wait for, it is the provider who does.
+_RATE_LIMIT_WORDING = pattern(r"rate limit (?:was |has been )?(?:reached|exceeded|hit)", re.IGNORECASE)
+
+# A status of HTTP, where it is called one.
+_HTTP_STATUS = pattern(
+    r"(?:status(?:code|_code|[ ]code)?|http(?:/[\d.]+)?|(?:api_)?error(?:_status|[ ]code)?|code|rejected)"
+    r"[\"']?[\s:=(\[]{1,3}[\"']?([45]\d\d)\b",
+    re.IGNORECASE,
+)
+# What a provider's answer means, where a tool tells its number and not only a text with numbers in it.
+_CATEGORY_BY_STATUS: Mapping[int, Category] = {
+    401: Category.AUTH,
+    402: Category.QUOTA,
+    403: Category.AUTH,
+    413: Category.CONTEXT,
+    429: Category.RATE_LIMIT,
+}
+# Where JSON tells what went wrong.
+_ERROR_FIELDS = ("message", "result", "error", "data", "name", "code", "statusCode", "api_error_status")
+_NOISE = pattern(r"\s*(?:at .*[(:/].*|[^\w\s]*|[\u2500-\u257f].*)")
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorMatch:
+    category: Category
+    message: str
+    wait: RetryAfter
+
+
+def find_error(tail: str, printed_at: float | None = None) -> ErrorMatch | None:
+    """The last thing a tool complained of, if it is something that plait has an answer to."""
+    statements = _split_statements(tail)[-MAX_STATEMENTS:]
+    for place in range(len(statements) - 1, -1, -1):
+        found = _match_statement(statements[place], " ".join(statements[place + 1 :]), printed_at)
+        if found is not None:
+            return found
+    return None
+
+
+def classify_error(
+    said: str, status: int | None = None, printed_at: float | None = None
+) -> ErrorMatch | None:
+    """What a tool names as its error, with the status of HTTP where it tells one; None: nothing that plait knows."""
+    return _match_error(to_plain_text(said, _MAX_STATEMENT_CHARS), said, status, printed_at)
+
+
+def find_last_line(tail: str) -> str:
+    """The last line that says something; of a line of JSON that complains, what it complains of."""
+    said = [text for text, _ in _meaningful_lines(tail)]
+    return to_plain_text(_json_error_text(said[-1]) or said[-1]) if said else ""
+
+
+def _split_statements(tail: str) -> list[str]:
+    """Lines that are not indented, each with what is indented below it."""
+    found: list[str] = []
+    for text, indented in _meaningful_lines(tail):
+        if indented and found and not found[-1].startswith("{"):
+            found[-1] = f"{found[-1]} {text}"[:_MAX_STATEMENT_CHARS]
+        else:
+            found.append(text)
+    return found
+
+
+def _meaningful_lines(tail: str) -> Iterator[tuple[str, bool]]:
+    """Without frames of a stack and the pictures of tables; with whether it is indented."""
+    for line in tail.split("\n"):
+        text = line.strip() if line.startswith("{") else to_plain_text(line, _MAX_STATEMENT_CHARS)
+        if text and not _NOISE.fullmatch(text):
+            yield text, line[:1].isspace()
+
+
+def _match_statement(statement: str, after: str, printed_at: float | None) -> ErrorMatch | None:
+    told = _json_error_text(statement)
+    if told is None and (not _ERROR_START.match(statement) or _TEST_WORDING.search(statement)):
+        return None
+    # Tools say below what to do.
+    return _match_error(
+        to_plain_text(told or statement, _MAX_STATEMENT_CHARS), f"{statement} {after}", None, printed_at
+    )
+
+
+def _match_error(said: str, whole: str, status: int | None, printed_at: float | None) -> ErrorMatch | None:
+    category = _find_category(said, status)
+    asked = parse_retry_after(whole, printed_at)
+    if asked and (category is Category.QUOTA or _RATE_LIMIT_WORDING.search(said)):
+        category = Category.RATE_LIMIT  # some call it a quota that is filled up again each minute
+    if category is None:
+        return None
+    return ErrorMatch(category, said, asked if category is Category.RATE_LIMIT else NO_RETRY_AFTER)
+
+
+def _find_category(said: str, status: int | None) -> Category | None:
+    for category, phrases in _CATEGORY_PATTERNS.items():
+        if phrases.search(said):
+            return category
+    if status is None:
+        found = _HTTP_STATUS.search(said)
+        status = int(found[1]) if found else 0
+        return Category.RATE_LIMIT if status == 429 else Category.OVERLOADED if status >= 500 else None
+    return _CATEGORY_BY_STATUS.get(status, Category.OVERLOADED if status >= 500 else None)
+
+
+def _json_error_text(line: str) -> str | None:
+    """What a line of JSON complains of, as text; None if it is no JSON, or does not complain."""
+    if not line.startswith("{"):
+        return None
+    try:
+        tree = loads(line)
+    except (ValueError, RecursionError):
+        return None
+    sort = tree.get("type")  # which may be anything, also what fits into no set
+    complains = (
+        tree.get("is_error") is True
+        or sort in ("error", "turn.failed")
+        or (tree.get("status") == "error" and sort in (None, "result"))  # not of what it used
+    )
+    return " ".join(_error_texts(tree, _MAX_JSON_DEPTH)) if complains else None
+
+
+def _error_texts(tree: object, depth: int) -> Iterator[str]:
+    """What is told under the names that tools use for it."""
+    if not isinstance(tree, dict) or not depth:
+        return
+    for name in _ERROR_FIELDS:
+        said = tree.get(name)
+        if isinstance(said, str):
+            yield said
+        elif isinstance(said, int) and not isinstance(said, bool):
+            yield f"(status {said})"
+        else:
+            yield from _error_texts(said, depth - 1)

@@ -1,0 +1,218 @@
+"""The blocks of an answer: fences with the line before them, and `~~~worksplit` markers.
+
+A fence may have others in it. A line with a language opens one; a bare one closes the innermost, unless the line after it
+goes on as the inside of a block does: then it opens one. In doubt the block stays open, and the answer counts as cut off.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+
+from plait.agents.model_jobs.code_blocks__heads import find_file_header
+from plait.core.fast_dataclass import dataclass
+
+_FENCE = re.compile(r"([ \t]*+)(`{3,}+|~{3,}+)([^`]*+)\Z")
+_MARKER = re.compile(r"[ ]{0,3}~{3,}+worksplit(?::(.*+)|[ \t]*+)\Z")
+_THOUGHTS = ("think", "thinking", "thought", "reasoning")
+_THOUGHT = re.compile(rf"\s*<({'|'.join(_THOUGHTS)})>", re.IGNORECASE)
+_THOUGHT_ENDS = {word: re.compile(f"</{word}>", re.IGNORECASE) for word in _THOUGHTS}
+_CLOSING = re.compile(rf"[ \t]*</(?:{'|'.join(_THOUGHTS)})>[ \t]*", re.IGNORECASE)
+# How models end, where their server does not take it away.
+_TOKENS = re.compile(r"(?:\s*(?:<\|[\w ]{1,24}\|>|<\uff5c[^\uff5c>]{1,32}\uff5c>|(?<=```)</s>))+\s*\Z")
+_TOKEN_TAIL_CHARS = 200  # characters in which they are looked for
+_HEADER_LINES = 2  # lines above a fence among which its path is looked for
+_MAX_FENCES_AHEAD = 24  # fences that are looked at to tell an opening one from a closing one
+
+
+@dataclass(frozen=True, slots=True)
+class CodeBlock:
+    """`path` is what a marker names, `above` the line before a fence, `info` what follows its opening.
+
+    Not `closed`: the answer ended inside of it. `line` is where it begins, from 1.
+    """
+
+    lines: tuple[str, ...]
+    line: int
+    path: str | None = None
+    above: str = ""
+    info: str = ""
+    closed: bool = True
+
+    @property
+    def text(self) -> str:
+        return join_lines(self.lines)
+
+
+@dataclass(frozen=True, slots=True)
+class _Fence:
+    indent: str
+    mark: str
+    info: str
+
+    @classmethod
+    def parse(cls, line: str) -> _Fence | None:
+        found = _FENCE.match(line)
+        return None if found is None else cls(found[1], found[2], found[3].strip())
+
+    def closes(self, outer: _Fence) -> bool:
+        return not self.info and self._matches(outer)
+
+    def nests(self, outer: _Fence) -> bool:
+        return bool(self.info) and self._matches(outer)
+
+    def _matches(self, outer: _Fence) -> bool:
+        """It is of a kind that could close the outer one; the inside of code, further in, is no fence."""
+        near = len(self.indent) <= len(outer.indent) + 3
+        return near and self.mark[0] == outer.mark[0] and len(self.mark) >= len(outer.mark)
+
+
+def clean_answer(said: str) -> str:
+    """One kind of line ends, and without what a model thought before it answered, or says to its server."""
+    text = said.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    if (ends := _TOKENS.search(text, max(len(text) - _TOKEN_TAIL_CHARS, 0))) is not None:
+        text = f"{text[: ends.start()]}\n"
+    at = 0
+    while (opened := _THOUGHT.match(text, at)) is not None:
+        closed = _THOUGHT_ENDS[opened[1].lower()].search(text, opened.end())
+        if closed is None:
+            return ""
+        at = closed.end()
+    lines = text[at:].split("\n")
+    for place, line in enumerate(lines):
+        if is_fence(line):
+            break
+        if _CLOSING.fullmatch(line):
+            return "\n".join(lines[place + 1 :])
+    return text[at:]
+
+
+def join_lines(lines: Sequence[str]) -> str:
+    return "\n".join((*lines, "")) if lines else ""
+
+
+def is_fence(line: str) -> bool:
+    return _FENCE.match(line) is not None
+
+
+def is_bare_fence(line: str) -> bool:
+    """One that could close another."""
+    fence = _Fence.parse(line)
+    return fence is not None and not fence.info
+
+
+def find_blocks(text: str) -> Iterator[CodeBlock]:
+    """In their order; what lies between them is talk."""
+    return _BlockScanner(text).find_blocks()
+
+
+def strip_outer_fence(lines: Sequence[str]) -> Sequence[str]:
+    """Without a fence around all of it."""
+    said = [place for place, line in enumerate(lines) if line.strip()]
+    opened = _Fence.parse(lines[said[0]]) if len(said) > 1 else None
+    closing = _Fence.parse(lines[said[-1]]) if said else None
+    if opened is None or closing is None or not closing.closes(opened):
+        return lines
+    return lines[said[0] + 1 : said[-1]]
+
+
+class _BlockScanner:
+    """One pass over an answer; only lines that are fences are looked at twice."""
+
+    def __init__(self, text: str) -> None:
+        self._lines = text.split("\n")
+        found = ((place, _Fence.parse(line)) for place, line in enumerate(self._lines))
+        self._fences = {place: fence for place, fence in found if fence is not None}
+        self._places = sorted(self._fences)
+
+    def find_blocks(self) -> Iterator[CodeBlock]:
+        at = 0
+        for place in self._places:
+            if place < at or self._wraps_markers(place):
+                continue
+            marker = _MARKER.match(self._lines[place])
+            found, at = (
+                self._fenced_block(place)
+                if marker is None
+                else self._marked_block(place, _marker_path(marker))
+            )
+            yield found
+
+    def _fences_after(self, place: int) -> range:
+        """Where in `places` the fences after this line are."""
+        return range(bisect_right(self._places, place), len(self._places))
+
+    def _wraps_markers(self, place: int) -> bool:
+        """A fence around nothing but markers says nothing of its own."""
+        following = next((line for line in self._lines[place + 1 : place + 4] if line.strip()), "")
+        marker = _MARKER.match(following)
+        return _MARKER.match(self._lines[place]) is None and marker is not None and bool(_marker_path(marker))
+
+    def _marked_block(self, at: int, path: str | None) -> tuple[CodeBlock, int]:
+        """Until the next marker. One that names a file begins the next block: the closing one was forgotten, or is `~~~`."""
+        plain = None
+        for place in map(self._places.__getitem__, self._fences_after(at)):
+            marker = _MARKER.match(self._lines[place])
+            if marker is not None and not _marker_path(marker):
+                return self._block(at, place, path), place + 1
+            if marker is not None:
+                return self._block(at, place if plain is None else plain, path), place
+            if self._lines[place].strip() == "~~~":
+                plain = place
+        if plain is not None:
+            return self._block(at, plain, path), len(self._lines)
+        return self._block(at, None, path), len(self._lines)
+
+    def _block(self, at: int, end: int | None, path: str | None) -> CodeBlock:
+        return CodeBlock(tuple(self._lines[at + 1 : end]), at + 1, path, closed=end is not None)
+
+    def _fenced_block(self, at: int) -> tuple[CodeBlock, int]:
+        opened = self._fences[at]
+        depth, end = 1, None
+        for place in map(self._places.__getitem__, self._fences_after(at)):
+            depth += self._depth_change(place, opened, depth)
+            if depth == 0:
+                end = place
+                break
+        inner = tuple(_outdent(line, opened.indent) for line in self._lines[at + 1 : end])
+        found = CodeBlock(inner, at + 1, above=self._above(at), info=opened.info, closed=end is not None)
+        return found, len(self._lines) if end is None else end + 1
+
+    def _above(self, at: int) -> str:
+        near = next(
+            (line for line in reversed(self._lines[max(at - _HEADER_LINES, 0) : at]) if line.strip()), ""
+        )
+        return "" if is_fence(near) else near
+
+    def _depth_change(self, place: int, outer: _Fence, depth: int) -> int:
+        """Whether this line goes one deeper (1), comes out (-1), or neither."""
+        fence = self._fences[place]
+        if fence.closes(outer):
+            return 1 if depth == 1 and self._opens_inner(place, outer) else -1
+        return 1 if fence.nests(outer) else 0
+
+    def _opens_inner(self, place: int, outer: _Fence) -> bool:
+        """The line after a bare fence is text and no head of the next block; and what is open would be closed later."""
+        after = self._lines[place + 1] if place + 1 < len(self._lines) else ""
+        if not after.strip() or place + 1 in self._fences:
+            return False
+        if find_file_header(after) is not None and any(
+            each in self._fences for each in (place + 2, place + 3)
+        ):
+            return False
+        closing = 0
+        for each in self._fences_after(place)[:_MAX_FENCES_AHEAD]:
+            fence = self._fences[self._places[each]]
+            closing += 1 if fence.closes(outer) else -1 if fence.nests(outer) else 0
+            if closing > 1:
+                return True
+        return False
+
+
+def _marker_path(marker: re.Match[str]) -> str | None:
+    return (marker[1] or "").strip(" \t`\"'") or None
+
+
+def _outdent(line: str, indent: str) -> str:
+    return line.removeprefix(indent) if line.startswith(indent) else line.lstrip(" \t")

@@ -1,0 +1,137 @@
+"""Files that would help though nobody named them as context: a guess from names alone, and said to be one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from posixpath import normpath
+
+from plait.agents.model_jobs import job_spec__files as of
+from plait.core.task import ModelJob
+
+_MAX_SCANNED_CHARS = 200_000  # characters of a file in which names are looked for
+_WORD = re.compile(r"[\w@+.-]*(?:/[\w@+.-]+)+|[\w@+-]+\.[A-Za-z]\w{0,9}")
+_IMPORTS = (
+    re.compile(r"^[ \t]*from[ \t]+(\.*[\w.]*)[ \t]+import\b", re.MULTILINE),  # Python
+    re.compile(r"^[ \t]*import[ \t]+([\w.]+)", re.MULTILINE),  # Python, Java, Kotlin
+    re.compile(
+        r"\b(?:from|require\(|import\(?)[ \t]*[\"']([^\"'\n]{1,200})[\"']"
+    ),  # JavaScript, TypeScript, Dart
+    re.compile(r"^[ \t]*#[ \t]*include[ \t]+\"([^\"\n]{1,200})\"", re.MULTILINE),  # C
+    re.compile(r"^[ \t]*(?:pub(?:\([^)]*\))?[ \t]+)?(?:use|mod)[ \t]+([\w:]+)", re.MULTILINE),  # Rust
+    re.compile(r"^[ \t]*require(?:_relative)?[ \t]+[\"']([^\"'\n]{1,200})[\"']", re.MULTILINE),  # Ruby
+)
+_OWN_PACKAGE_PREFIXES = ("crate::", "self::", "super::", "@/", "~/")
+_PACKAGE_FILES = ("__init__", "mod", "index", "lib")
+_NOT_TEXT = (".lock", ".min.js", ".map", ".svg", ".png", ".jpg", ".gif", ".ico", ".pdf", ".woff2", ".snap")
+_LOCK_FILES = frozenset({"package-lock.json", "pnpm-lock.yaml", "go.sum"})
+_MAX_NEIGHBOURS = 3
+
+
+def guess_context_files(
+    job: ModelJob, instructions: str, texts: Mapping[str, str], listing: Collection[str], max_files: int = 12
+) -> tuple[str, ...]:
+    """Files of the repository (`listing`) that would help, the likeliest first: those that the instructions name, those
+    that the targets (`texts`) import or name, then neighbours. Never the job's own files, nor those of its context.
+    """
+    index = _FileIndex(path for path in listing if _is_useful(path))
+    own = {*of.writable_paths(job), *job.context, *((job.tests,) if job.tests else ())}
+    found: dict[str, None] = dict.fromkeys(index.find_named(instructions, ""))
+    for path, text in texts.items():
+        found.update(dict.fromkeys(index.find_imported(text[:_MAX_SCANNED_CHARS], path)))
+    for path, text in texts.items():
+        found.update(dict.fromkeys(index.find_named(text[:_MAX_SCANNED_CHARS], path)))
+    for path in of.writable_paths(job):
+        found.update(dict.fromkeys(index.find_neighbours(path)))
+    return tuple(path for path in found if path not in own)[:max_files]
+
+
+def _is_useful(path: str) -> bool:
+    name = path.rpartition("/")[2]
+    return not name.endswith(_NOT_TEXT) and name not in _LOCK_FILES
+
+
+class _FileIndex:
+    """The files by their last names, with and without their endings."""
+
+    def __init__(self, listing: Iterator[str]) -> None:
+        self._all = frozenset(listing)
+        self._by_end: dict[str, list[str]] = {}
+        self._by_folder: dict[str, list[str]] = {}
+        for path in sorted(self._all):
+            self._by_folder.setdefault(path.rpartition("/")[0], []).append(path)
+            for end in (path, _stem(path)):
+                parts = end.split("/")
+                for count in range(1, min(len(parts), 6) + 1):
+                    self._by_end.setdefault("/".join(parts[-count:]), []).append(path)
+
+    def find_named(self, text: str, home: str) -> Iterator[str]:
+        """Paths that are written out, from the top or from where the text lies."""
+        for word in dict.fromkeys(_WORD.findall(text)):
+            said = word.strip("./-").rstrip(".")
+            near = _join_path(home, word) if home else said
+            yield from self._find_only(near if near in self._all else said, whole=True)
+
+    def find_imported(self, text: str, home: str) -> Iterator[str]:
+        for pattern in _IMPORTS:
+            for name in dict.fromkeys(pattern.findall(text)):
+                yield from self._find_module(name, home)
+
+    def find_neighbours(self, path: str) -> Iterator[str]:
+        """Its tests, or what it tests; then those of its folder and ending whose names begin most alike."""
+        folder, _, name = path.rpartition("/")
+        stem = _stem(name).removeprefix("test_").removesuffix("_test").removesuffix(".test")
+        for twin in (stem, f"test_{stem}", f"{stem}_test", f"{stem}.test"):
+            yield from (each for each in self._find_only(twin, whole=False) if each != path)
+        ending = name.rpartition(".")[2]
+        near = [
+            each for each in self._by_folder.get(folder, ()) if each.endswith(f".{ending}") and each != path
+        ]
+        near.sort(key=lambda each: -_common_prefix_length(each, path))
+        yield from near[:_MAX_NEIGHBOURS]
+
+    def _find_module(self, name: str, home: str) -> Iterator[str]:
+        if name.startswith("."):
+            dots = len(name) - len(name.lstrip("."))
+            relative = name if "/" in name else "../" * (dots - 1) + name[dots:].replace(".", "/")
+            yield from self._find_exact(_join_path(home, relative))
+            return
+        for start in _OWN_PACKAGE_PREFIXES:
+            name = name.removeprefix(start)
+        parts = name.replace("::", "/").strip("/")
+        parts = parts if "/" in parts else parts.replace(".", "/")
+        folder = home.rpartition("/")[0]
+        beside = f"{folder}/{parts}" if folder else parts
+        yield from (
+            self._find_exact(beside)
+            or self._find_only(parts, whole=False)
+            or self._find_only(parts.rpartition("/")[0], whole=False)
+        )
+
+    def _find_exact(self, path: str) -> list[str]:
+        """Exactly here, whatever its ending."""
+        if path in self._all:
+            return [path]
+        return [each for each in self._by_end.get(path, ()) if _stem(each) == path][:1]
+
+    def _find_only(self, end: str, *, whole: bool) -> list[str]:
+        """The only file that ends so."""
+        found = dict.fromkeys(self._by_end.get(end, ())) if end else {}
+        if whole:
+            found = {path: None for path in found if path == end or path.endswith(f"/{end}")}
+        return list(found) if len(found) == 1 else []
+
+
+def _stem(path: str) -> str:
+    folder, slash, name = path.rpartition("/")
+    stem = name.rpartition(".")[0] or name
+    return folder if folder and stem in _PACKAGE_FILES else f"{folder}{slash}{stem}"
+
+
+def _join_path(home: str, relative: str) -> str:
+    return normpath(f"{home.rpartition('/')[0] or '.'}/{relative}").removeprefix("./")
+
+
+def _common_prefix_length(one: str, other: str) -> int:
+    pairs = zip(one, other, strict=False)
+    return next((count for count, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))

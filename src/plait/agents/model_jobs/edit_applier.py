@@ -1,0 +1,212 @@
+"""Edits put into texts: each is looked for in the file as it was shown, and either all of them fit or none is made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from itertools import pairwise
+
+from plait.agents.model_jobs.code_blocks import is_fence, strip_outer_fence
+from plait.agents.model_jobs.edit_blocks import Change, Edit, Insertion
+from plait.agents.model_jobs.edit_blocks__flaw import AnswerError
+from plait.agents.model_jobs.text_search import FileText, LineRange, count_blank_edges, reindent
+from plait.agents.model_jobs.text_search__scopes import find_scopes
+from plait.agents.model_jobs.whole_files import resolve_path
+from plait.core.fast_dataclass import dataclass
+
+_MAX_ERRORS = 20  # nobody reads more of them, and each takes its time in a large file
+
+
+@dataclass(frozen=True, slots=True)
+class Hunk:
+    """The characters from `start` up to, without, `end` become `put`. `line` is that of the answer."""
+
+    start: int
+    end: int
+    put: str
+    line: int = 0
+
+
+class EditApplier:
+    """`read` gives the text of a path, None if there is none. `everywhere` are the files of changes that name none."""
+
+    def __init__(
+        self,
+        read: Callable[[str], str | None],
+        allowed: Collection[str] | None,
+        everywhere: Sequence[str] = (),
+    ) -> None:
+        self.errors: list[AnswerError] = []
+        self.originals: dict[str, FileText] = {}
+        self.hunks: dict[str, list[Hunk]] = {}
+        self._read = read
+        self.allowed = allowed
+        self._everywhere = everywhere
+
+    def add(self, change: Change) -> None:
+        if len(self.errors) >= _MAX_ERRORS:
+            return
+        paths = self._paths(change)
+        found = {path: _make_hunks(change, self.originals[path]) for path in paths}
+        hits = {path: hunks for path, hunks in found.items() if not isinstance(hunks, str)}
+        if isinstance(change, Insertion) and hits:
+            found = dict(hits)  # of those that name no file, it is enough that one has the place
+        for path, hunks in found.items():
+            if isinstance(hunks, str):
+                self.errors.append(AnswerError(f"line {change.line} of the answer: {hunks}", path))
+            else:
+                self.hunks.setdefault(path, []).extend(hunks)
+
+    def exists(self, path: str) -> bool:
+        return self._read(path) is not None
+
+    def render(self) -> dict[str, str]:
+        """The files that are changed, as they become."""
+        made: dict[str, str] = {}
+        for path, hunks in self.hunks.items():
+            hunks.sort(key=lambda hunk: (hunk.start, hunk.end, hunk.line))
+            for one, other in pairwise(hunks):
+                if other.start < one.end or (other.start == one.start and other.end == one.end > one.start):
+                    message = f"lines {one.line} and {other.line} of the answer change the same place"
+                    self.errors.append(AnswerError(message, path))
+            made[path] = _apply_hunks(self.originals[path].text, hunks)
+        return made
+
+    def _paths(self, change: Change) -> list[str]:
+        said = [change.path] if change.path is not None else list(self._everywhere)
+        if not said or (isinstance(change, Edit) and len(said) > 1):
+            self.errors.append(
+                AnswerError(f"line {change.line} of the answer: it does not say in which FILE this is")
+            )
+            return []
+        return [path for each in said if (path := self._open(each)) is not None]
+
+    def _open(self, said: str) -> str | None:
+        path = resolve_path(said, self.allowed)
+        if isinstance(path, AnswerError):
+            if path not in self.errors:
+                self.errors.append(path)
+            return None
+        if path not in self.originals:
+            text = self._read(path)
+            if text is None:
+                self._missing(path)
+                return None
+            self.originals[path] = FileText(text)
+        return path
+
+    def _missing(self, path: str) -> None:
+        flaw = AnswerError("there is no such file to be edited", path)
+        if flaw not in self.errors:
+            self.errors.append(flaw)
+
+
+def _apply_hunks(text: str, hunks: Sequence[Hunk]) -> str:
+    parts: list[str] = []
+    at = 0
+    for hunk in hunks:
+        parts += [text[at : hunk.start], hunk.put]
+        at = max(at, hunk.end)
+    return "".join((*parts, text[at:]))
+
+
+def _make_hunks(change: Change, page: FileText) -> list[Hunk] | str:
+    """What is to be done, or why it can't be."""
+    return _edit_hunks(change, page) if isinstance(change, Edit) else _insertion_hunks(change, page)
+
+
+def _edit_hunks(edit: Edit, page: FileText) -> list[Hunk] | str:
+    find, put = _trim_sides(edit.find, edit.put, page)
+    exact = page.find_exact(find)
+    if len(exact) == 1:
+        return [_exact_hunk(page, exact[0], len("\n".join(find)), put, edit.line)]
+    if exact:
+        return _ambiguous_message([page.line_at(offset) for offset in exact])
+    runs = page.find_lines(find)
+    if len(runs) == 1:
+        return [_lines_hunk(page, runs[0], put, edit.line)]
+    if runs:
+        return _ambiguous_message([run.first for run in runs])
+    return f"what it should FIND is not in the file; {page.describe_nearest(find)}"
+
+
+def _trim_sides(
+    find: Sequence[str], put: Sequence[str], page: FileText
+) -> tuple[Sequence[str], Sequence[str]]:
+    """Without blank lines that only set the labels apart, and without fences that the file does not have."""
+    find, put = _strip_fences(find, put, page)
+    before, after = count_blank_edges(find)
+    find = find[before : len(find) - after]
+    blank_before, blank_after = count_blank_edges(put) if any(line.strip() for line in put) else (len(put), 0)
+    before, after = min(before, blank_before), min(after, blank_after)
+    return find, put[before : len(put) - after]
+
+
+def _strip_fences(
+    find: Sequence[str], put: Sequence[str], page: FileText
+) -> tuple[Sequence[str], Sequence[str]]:
+    fenced = any(is_fence(line) for line in find) and "\n".join(find).strip() not in page.text
+    return (strip_outer_fence(find), strip_outer_fence(put)) if fenced else (find, put)
+
+
+def _exact_hunk(page: FileText, start: int, length: int, put: Sequence[str], line: int) -> Hunk:
+    """A line that is taken out takes its end with it."""
+    end = start + length
+    alone = (start == 0 or page.text[start - 1] == "\n") and page.text[end : end + 1] == "\n"
+    return Hunk(start, end + (alone and not put), "\n".join(put), line)
+
+
+def _lines_hunk(page: FileText, run: LineRange, put: Sequence[str], line: int) -> Hunk:
+    start, end = page.starts[run.first], page.starts[run.last]
+    made = "\n".join((*reindent(put, run.indents), "")) if put else ""
+    if run.last == len(page.lines):  # the last line has no end
+        return Hunk(start, len(page.text), made.removesuffix("\n"), line)
+    return Hunk(start, end, made, line)
+
+
+def _insertion_hunks(insertion: Insertion, page: FileText) -> list[Hunk] | str:
+    find, put = _strip_fences(insertion.find, insertion.put, page)
+    before, after = count_blank_edges(find)
+    find = find[before : len(find) - after]
+    within = find_scopes(page.lines, insertion.scope) if insertion.scope else (range(len(page.lines)),)
+    if not within:
+        return f"its SCOPE is not in the file: {insertion.scope}"
+    runs = [
+        run
+        for run in page.find_lines(find, most=None)
+        if any(run.first in place and run.last - 1 in place for place in within)
+    ]
+    if runs:
+        return [_insert_after(page, run, put, insertion.line) for run in runs]
+    inside = _insert_inline(page, find, put, within, insertion.line)
+    where = " in its SCOPE" if insertion.scope else ""
+    return inside or f"what it should come AFTER is not{where} in the file; {page.describe_nearest(find)}"
+
+
+def _insert_after(page: FileText, run: LineRange, put: Sequence[str], line: int) -> Hunk:
+    made = reindent(put, run.indents)
+    if run.last == len(page.lines):
+        return Hunk(len(page.text), len(page.text), "\n".join(("", *made)), line)
+    return Hunk(page.starts[run.last], page.starts[run.last], "\n".join((*made, "")), line)
+
+
+def _insert_inline(
+    page: FileText, find: Sequence[str], put: Sequence[str], within: Sequence[range], line: int
+) -> list[Hunk]:
+    """A part of a line, and what goes on in that line."""
+    if len(find) != 1 or len(put) != 1:
+        return []
+    ends = [start + len(find[0]) for start in page.find_exact(find, most=10_000)]
+    return [
+        Hunk(end, end, put[0], line)
+        for end in ends
+        if any(page.line_at(end - 1) in place for place in within)
+    ]
+
+
+def _ambiguous_message(lines: Sequence[int]) -> str:
+    named = ", ".join(str(line + 1) for line in lines[:5])
+    more = " and more" if len(lines) > 5 else ""
+    return (
+        f"what it should FIND is there more than once (lines {named}{more}): give more lines around it, until it "
+        "is there once"
+    )

@@ -1,0 +1,152 @@
+"""Where a text is found in a file: exactly, else with its whitespace made alike; and what is nearest if it is not."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
+from itertools import accumulate
+
+from plait.core.fast_dataclass import dataclass
+
+_MAX_MATCHES = 6  # places that are named when there are several
+_COMPARED_CHARS = 200  # characters of a line that are compared
+_MAX_COMPARED_LINES = 20_000  # lines that are compared
+_MIN_SIMILARITY = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class LineRange:
+    """Whole lines from `first` up to, without, `last` (from 0); `indents`: how the file indents what was looked for."""
+
+    first: int
+    last: int
+    indents: Mapping[str, str]
+
+
+class FileText:
+    """A file's text, and its lines."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.lines = text.split("\n")
+        self.starts = (0, *accumulate(len(line) + 1 for line in self.lines))
+
+    def line_at(self, offset: int) -> int:
+        """From 0."""
+        return bisect_left(self.starts, offset + 1) - 1
+
+    def find_exact(self, find: Sequence[str], most: int = _MAX_MATCHES) -> list[int]:
+        """The offsets at which the text is, as it is; also inside of a line."""
+        needle, found, at = "\n".join(find), list[int](), -1
+        while len(found) < most and (at := self.text.find(needle, at + 1)) >= 0:
+            found.append(at)
+        return found
+
+    def find_lines(self, find: Sequence[str], most: int | None = _MAX_MATCHES) -> list[LineRange]:
+        """The lines that are the same but for whitespace."""
+        plain = [normalize_whitespace(line) for line in self.lines]
+        starts = (0, *accumulate(len(line) + 1 for line in plain))
+        hay, needle = "\n".join(("", *plain, "")), "\n".join(("", *map(normalize_whitespace, find), ""))
+        found: list[LineRange] = []
+        at = -1
+        while (most is None or len(found) < most) and (at := hay.find(needle, at + 1)) >= 0:
+            first = bisect_left(starts, at)
+            last = first + len(find)
+            found.append(LineRange(first, last, _map_indents(find, self.lines[first:last])))
+        return found
+
+    def describe_nearest(self, find: Sequence[str]) -> str:
+        """For a message: the line at which the text begins to differ, or the one that is most like its first."""
+        wanted = [normalize_whitespace(line) for line in find]
+        lines = [normalize_whitespace(line) for line in self.lines]
+        begun = max(_find_partial_matches(wanted, lines), default=(0, 0))
+        if begun[0]:
+            matched, place = begun[0], -begun[1]
+            place += matched
+            there = (
+                f"line {place + 1} is {quote_line(self.lines[place])}"
+                if place < len(lines)
+                else "the file ends"
+            )
+            return f"it begins like line {place - matched + 1}, but then {there}, not {quote_line(find[matched])}"
+        like = _find_most_similar(wanted[0][:_COMPARED_CHARS], lines[:_MAX_COMPARED_LINES])
+        if like is None:
+            return "nothing in the file is like it"
+        return f"the nearest is line {like + 1}: {quote_line(self.lines[like])}"
+
+
+def normalize_whitespace(line: str) -> str:
+    return " ".join(line.split())
+
+
+def count_blank_edges(lines: Sequence[str]) -> tuple[int, int]:
+    """How many blank lines there are before and after what it says."""
+    said = [place for place, line in enumerate(lines) if line.strip()]
+    return (said[0], len(lines) - said[-1] - 1) if said else (0, len(lines))
+
+
+def get_indent(line: str) -> str:
+    return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+def reindent(lines: Sequence[str], indents: Mapping[str, str]) -> list[str]:
+    """As the file has it: the indents that are known, and what is deeper than one of them below it."""
+    return [_reindent_line(line, indents) if line.strip() else line.strip() for line in lines]
+
+
+def quote_line(line: str) -> str:
+    plain = "".join(each if each.isprintable() else " " for each in line.strip()[:120])
+    return f"`{plain if len(plain) < 100 else plain[:99] + chr(0x2026)}`"
+
+
+def _reindent_line(line: str, indents: Mapping[str, str]) -> str:
+    mine = get_indent(line)
+    if mine in indents:
+        return indents[mine] + line[len(mine) :]
+    under = [each for each in indents if mine.startswith(each)]
+    if under:
+        base = max(under, key=len)
+        deeper = mine[len(base) :]
+        if "\t" in "".join(indents.values()) and not deeper.strip(" "):
+            deeper = "\t" * max(1, len(deeper) // 4)
+        return indents[base] + deeper + line[len(mine) :]
+    # Further out than anything that was looked for: as much further out as it was.
+    least = min(indents, key=len, default="")
+    there = indents.get(least, "")
+    return there[: max(0, len(there) - (len(least) - len(mine)))] + line[len(mine) :]
+
+
+def _map_indents(find: Sequence[str], there: Sequence[str]) -> dict[str, str]:
+    known: dict[str, str] = {}
+    for mine, other in zip(find, there, strict=True):
+        if mine.strip():
+            known.setdefault(get_indent(mine), get_indent(other))
+    return known
+
+
+def _find_partial_matches(wanted: Sequence[str], lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """How many lines are the same from each place at which the first one is, and that place, the earliest greatest."""
+    if len(wanted) < 2:
+        return
+    tried = 0
+    for place, line in enumerate(lines):
+        if line == wanted[0] and line and tried < _MAX_COMPARED_LINES:
+            count = 1
+            while (
+                count < len(wanted) and place + count < len(lines) and lines[place + count] == wanted[count]
+            ):
+                count += 1
+            tried += count
+            if count < len(wanted):
+                yield count, -place
+
+
+def _find_most_similar(wanted: str, lines: Sequence[str]) -> int | None:
+    matcher = SequenceMatcher(b=wanted, autojunk=False)
+    best, place = _MIN_SIMILARITY, None
+    for at, line in enumerate(lines):
+        matcher.set_seq1(line[:_COMPARED_CHARS])
+        if matcher.real_quick_ratio() > best and matcher.quick_ratio() > best and matcher.ratio() > best:
+            best, place = matcher.ratio(), at
+    return place

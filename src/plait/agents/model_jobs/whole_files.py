@@ -1,0 +1,222 @@
+"""An answer as files: `~~~worksplit` blocks, named fences, fences, or the text as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from plait.agents.model_jobs.code_blocks import (
+    CodeBlock,
+    clean_answer,
+    find_blocks,
+    join_lines,
+    strip_outer_fence,
+)
+from plait.agents.model_jobs.code_blocks__heads import (
+    find_file_header,
+    find_path_in_comment,
+    find_path_in_info,
+    parse_file_label,
+)
+from plait.agents.model_jobs.edit_blocks import parse_edits
+from plait.agents.model_jobs.edit_blocks__flaw import AnswerError
+from plait.agents.model_jobs.safe_paths import PathRefusal, make_path_key, normalize_path
+from plait.agents.model_jobs.whole_files__talk import (
+    PROSE_SUFFIXES,
+    find_placeholder_line,
+    is_patch,
+    looks_like_prose,
+    may_end_early,
+)
+from plait.core.fast_dataclass import dataclass
+
+_MAY_BE_EMPTY = frozenset({"__init__.py", "py.typed", ".gitkeep", ".keep"})
+_SHELL_LANGUAGES = frozenset(
+    {"bash", "sh", "shell", "zsh", "console", "text", "txt", "output", "terminal", "plaintext"}
+)
+_SHELL_SUFFIXES = (".sh", ".bash", ".zsh", ".txt")
+_AMBIGUOUS_FENCE = "a fence in the middle of it may be its end; put the file between two ~~~worksplit markers, or into a fence of more ticks"
+CUT_OFF_MESSAGE = "the answer ends in the middle of it: it was cut off"
+
+
+@dataclass(frozen=True, slots=True)
+class FileRequest:
+    """`wanted` must all be in the answer, in this order where they are not named; `allowed` may be in it.
+
+    `allowed` None: any file, but each must be named.
+    """
+
+    wanted: tuple[str, ...]
+    allowed: tuple[str, ...] | None
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*self.wanted, *(self.allowed or ()))))
+
+
+def parse_files(said: str, request: FileRequest) -> tuple[dict[str, str], tuple[AnswerError, ...]]:
+    """Path and text of each, and what is wrong; with a flaw the files are what could be understood, and not to be used."""
+    text = clean_answer(said)
+    if not text.strip():
+        return {}, (AnswerError("the answer is empty"),)
+    found = [_locate(block, request) for block in find_blocks(text)]
+    if not found:
+        return _parse_bare_text(text, request)
+    taken = _FileCollector(request)
+    for block, path in found:
+        if path is not None:
+            taken.add_named(block, path)
+    taken.add_unnamed([block for block, path in found if path is None])
+    return taken.files, taken.collect_errors()
+
+
+def find_labelled_blocks(text: str) -> list[tuple[str, CodeBlock]]:
+    """The blocks that a marker or a label right before them names, and that hold something."""
+    found = ((block.path or parse_file_label(block.above), block) for block in find_blocks(text))
+    return [(path, block) for path, block in found if path and block.text.strip()]
+
+
+def resolve_path(said: str, allowed: Collection[str] | None) -> str | AnswerError:
+    """The path that is meant: one that may be written, also by its last names alone where they say which."""
+    path = normalize_path(said)
+    if isinstance(path, PathRefusal):
+        return AnswerError(path.reason, shorten_for_message(said))
+    if allowed is None or path in allowed:
+        return path
+    short = [each for each in allowed if each.endswith(f"/{path}")]
+    if len(short) == 1:
+        return short[0]
+    return AnswerError(
+        f"this job may not write it; it may write {', '.join(allowed)}", shorten_for_message(path)
+    )
+
+
+class _FileCollector:
+    def __init__(self, request: FileRequest) -> None:
+        self.files: dict[str, str] = {}
+        self._errors: list[AnswerError] = []
+        self._request = request
+
+    def add_named(self, block: CodeBlock, said: str) -> None:
+        path = resolve_path(said, self._request.allowed)
+        if isinstance(path, AnswerError):
+            self._errors.append(path)
+        else:
+            self._add(block, path)
+
+    def add_unnamed(self, found: Sequence[CodeBlock]) -> None:
+        """They are the files that are still wanted, in order; beside those that are not, they are talk."""
+        missing = [path for path in self._request.wanted if path not in self.files]
+        if not found or self._errors or (not missing and self.files):
+            return
+        if missing and len(found) > len(missing):
+            found = _drop_shell_blocks(found, missing)
+        if len(found) == len(missing):
+            for block, path in zip(found, missing, strict=True):
+                self._add(block, path)
+        elif not missing:
+            self._errors.append(
+                AnswerError("a block does not say which file it is: put FILE: path before it")
+            )
+        else:
+            files = "one file is" if len(missing) == 1 else f"{len(missing)} files are"
+            count = "one block" if len(found) == 1 else f"{len(found)} blocks"
+            message = f"there are {count} without a path where {files} asked for: {', '.join(missing)}"
+            self._errors.append(AnswerError(message))
+
+    def collect_errors(self) -> tuple[AnswerError, ...]:
+        flaws = list(self._errors)
+        if not flaws:
+            flaws += [
+                AnswerError("the answer does not have this file", path)
+                for path in self._request.wanted
+                if path not in self.files
+            ]
+        return tuple(dict.fromkeys(flaws))
+
+    def _add(self, block: CodeBlock, path: str) -> None:
+        whole = path.endswith(PROSE_SUFFIXES) or not block.path
+        text = block.text if whole else join_lines(strip_outer_fence(block.lines))
+        if not block.closed:
+            self._errors.append(AnswerError(CUT_OFF_MESSAGE, path))
+        elif not block.path and not path.endswith(PROSE_SUFFIXES) and may_end_early(block.lines):
+            self._errors.append(AnswerError(_AMBIGUOUS_FENCE, path))
+        elif self.files.setdefault(path, text) != text:
+            self._errors.append(AnswerError("the answer has this file twice, and not the same", path))
+        else:
+            self._errors += check_content(path, text)
+            self._errors += [
+                AnswerError(f"{other} would be the same file on some systems", path)
+                for other in self.files
+                if other != path and make_path_key(other) == make_path_key(path)
+            ]
+
+
+def _locate(block: CodeBlock, request: FileRequest) -> tuple[CodeBlock, str | None]:
+    """With the path that it names, if any."""
+    known = request.known
+    first = block.lines[0] if block.lines else ""
+    path = (
+        block.path
+        or find_path_in_info(block.info, known)
+        or find_file_header(block.above, known)
+        or find_path_in_comment(first, known)
+    )
+    return block, path
+
+
+def _drop_shell_blocks(found: Sequence[CodeBlock], missing: Sequence[str]) -> Sequence[CodeBlock]:
+    """How to run files is often told in blocks of its own."""
+    if any(path.endswith(_SHELL_SUFFIXES) for path in missing):
+        return found
+    rest = [block for block in found if block.info.lower() not in _SHELL_LANGUAGES]
+    return rest if len(rest) == len(missing) else found
+
+
+def _parse_bare_text(text: str, request: FileRequest) -> tuple[dict[str, str], tuple[AnswerError, ...]]:
+    if len(request.wanted) != 1:
+        return {}, (
+            AnswerError("there is no block in the answer: put each file between two ~~~worksplit markers"),
+        )
+    (path,) = request.wanted
+    first = next(line for line in text.split("\n") if line.strip())
+    if looks_like_prose(path, first):
+        message = f"there is no block in the answer, and it begins as talk does: {shorten_for_message(first)}"
+        return {}, (AnswerError(message, path),)
+    whole = text.strip("\n") + "\n"
+    return {path: whole}, tuple(check_content(path, whole))
+
+
+def check_content(path: str, text: str) -> list[AnswerError]:
+    if not text.strip() and path.rpartition("/")[2] not in _MAY_BE_EMPTY:
+        return [AnswerError("the file is empty", path)]
+    if not is_text(text):
+        return [AnswerError("this is no text: it has characters that no text file has", path)]
+    if is_patch(path, text) or (not path.endswith(PROSE_SUFFIXES) and _contains_edits(text)):
+        return [AnswerError("these are edits, where the whole file is wanted", path)]
+    line = find_placeholder_line(path, text)
+    if line is not None:
+        return [
+            AnswerError(f"line {line} stands for others that were left out; the whole file is wanted", path)
+        ]
+    return []
+
+
+def _contains_edits(text: str) -> bool:
+    """Whole ones anywhere, or one that was cut off right at the beginning."""
+    found = parse_edits(text)
+    return bool(found.changes) or (
+        bool(found.errors) and text.lstrip().startswith(("FILE:", "FIND:", "AFTER:"))
+    )
+
+
+def is_text(text: str) -> bool:
+    """It can be a text file: UTF-8 without null characters."""
+    try:
+        return b"\0" not in text.encode()
+    except UnicodeEncodeError:
+        return False
+
+
+def shorten_for_message(said: str) -> str:
+    line = "".join(each if each.isprintable() else "\ufffd" for each in said[:100])
+    return line if len(said) <= 80 else f"{line[:79]}\u2026"

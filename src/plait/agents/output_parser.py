@@ -1,0 +1,263 @@
+"""Listening to a tool that prints a JSON object per line, and text of any kind between.
+
+Exit codes lie, so a tool's own last word counts first: how it says it ended. Only where it says nothing, the exit status
+and the last lines are judged as any command's are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from json import loads
+from typing import Any, cast
+
+from plait.agents.drivers.provider_errors import last_nonempty_line, repair_json, strip_events
+from plait.agents.error_patterns import classify_error
+from plait.agents.error_patterns__failures import MAX_DETAIL_CHARS, classify_exit, was_killed
+from plait.agents.interface import (
+    Activity,
+    ActivityKind,
+    AgentEvent,
+    PhaseStarted,
+    SessionStarted,
+    SpendUpdated,
+)
+from plait.agents.output_parser__listening import MAX_ACTIVITY_CHARS, MAX_PHASE_CHARS, MAX_PHASES
+from plait.agents.plain_text import to_plain_text, truncate
+from plait.agents.retry_after__waits import NO_RETRY_AFTER, RetryAfter
+from plait.core.fast_dataclass import dataclass
+from plait.core.reports import Outcome
+from plait.core.settings import NO_SPEND, Spend
+from plait.core.status import Category
+
+# What a tool printed: its shape is the tool's, and every look at it asks first.
+Json = Mapping[str, Any]
+
+# A session becomes a word of the next command: nothing that could be an option, or two words.
+_SESSION = re.compile(r"[A-Za-z0-9][\w.:-]{0,199}", re.ASCII)
+_MAX_COUNT = 10**15  # no tool counts so far
+_PERMISSIONS_HINT = ": what it may do unasked is set under [agents.permissions]"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolError:
+    """What a tool says went wrong: its words, and the status of HTTP where it tells one. `category`: where it is plain.
+
+    `otherwise` is for words that tell nothing; `wait` is what it said of a limit before.
+    """
+
+    message: str
+    status: int | None = None
+    category: Category | None = None
+    fallback: Category = Category.TASK
+    wait: RetryAfter = NO_RETRY_AFTER
+
+
+class JsonLinesParser:
+    """A listener. A tool's own gives `event` a meaning, and sets `finished` or `error` when the tool says how it ended.
+
+    `deeds` counts what it did to the workspace, with a tool that tells; so does `denied` what it was not allowed to do.
+    """
+
+    # Whether a tool that said no event at all (a person's arguments may ask for text) is judged by its exit status.
+    trust_exit_status = False
+    result_prefix = ""  # how the line begins that must not be lost
+
+    def __init__(self, before: Spend = NO_SPEND, permission_note: str = "") -> None:
+        """`may`: a sentence about what it may do, for a person who wonders why it did nothing."""
+        self.before = before
+        self.permission_note = permission_note
+        self.workspace = ""
+        self.session_gone = False  # its session: it must not be tried again
+        self.changes_made: int | None = None
+        self.denied: list[str] = []
+        self._complete = True  # whether all was heard
+        self._saw_event = False
+        self._reported_spend = NO_SPEND
+        self._phase = ""
+        self._phases = 0
+        self.session: str | None = None
+        self.spend = NO_SPEND
+        self.error: ToolError | None = None
+        self.finished = False
+        self.last_message = ""  # its last message, as a whole
+        self.question: str | None = None
+
+    def handle_event(self, event: Json) -> Iterator[AgentEvent]:
+        """What one object means."""
+        raise NotImplementedError
+
+    def handle_text(self, line: str) -> Iterator[AgentEvent]:
+        """A line that is no object: what tools print beside their events is mostly noise."""
+        shown = to_plain_text(line, MAX_ACTIVITY_CHARS)
+        if shown:
+            yield Activity(shown)
+
+    def handle_invalid(self, line: str) -> Iterator[AgentEvent]:  # noqa: ARG002 - some look at it
+        """An object that lost its end on the way (some tools put whole files into one), or that never was one."""
+        self.mark_gap()
+        yield from ()
+
+    def mark_gap(self) -> None:
+        """It may have been a deed: nobody knows any more how many there were."""
+        self._complete = False
+        self.question = None
+
+    def feed(self, line: str) -> Sequence[AgentEvent]:
+        stripped = line.strip()
+        if not stripped.startswith("{"):
+            return tuple(self.handle_text(line))
+        event = self._parse_line(stripped)
+        if event is None:
+            return tuple(self.handle_invalid(line))
+        self._saw_event = True
+        try:
+            return tuple(self.handle_event(event))
+        except (TypeError, AttributeError, KeyError, IndexError, ValueError, OverflowError, RecursionError):
+            return ()  # of a shape that no version had so far: it costs this line
+
+    def _parse_line(self, line: str) -> Json | None:
+        """Of a line that is too long, the end is lost on the way: that must not cost how it all ended."""
+        with suppress(ValueError, RecursionError):
+            return cast("Json", loads(line))
+        with suppress(ValueError, RecursionError):
+            return (
+                cast("Json", loads(repair_json(line)))
+                if line.startswith(self.result_prefix or "\n")
+                else None
+            )
+        return None
+
+    def finish(self, code: int, tail: str, printed_at: float) -> Outcome:
+        if self.question is not None:
+            ended = Outcome(
+                Category.QUESTION, code, truncate(self.question, MAX_DETAIL_CHARS), question=self.question
+            )
+        elif was_killed(code):
+            ended = classify_exit(code, strip_events(tail))
+        elif self.error is not None:
+            ended = make_failure(code, self.error, printed_at)
+        elif code:
+            ended = classify_exit(code, strip_events(tail), printed_at=printed_at, use_output=True)
+        elif self.finished:
+            ended = self._make_finished_outcome(code)
+        elif self.trust_exit_status and not self._saw_event:
+            ended = Outcome(Category.OK, code, "" if tail.strip() else "it printed nothing")
+        else:
+            ended = Outcome(Category.TASK, code, "it ended without saying how")
+        return replace(ended, spend=self.spend, session="" if self.session_gone else self.session)
+
+    def _make_finished_outcome(self, code: int) -> Outcome:
+        """It says that it is done. Whether it is, its diff tells; where it did nothing, its words may tell why."""
+        if self.denied and self.is_idle:
+            names = ", ".join(dict.fromkeys(self.denied))
+            return Outcome(
+                Category.USAGE,
+                code,
+                truncate(f"it was not allowed to use {names}{_PERMISSIONS_HINT}", MAX_DETAIL_CHARS),
+            )
+        if not self.is_idle:
+            return Outcome(Category.OK, code)
+        if not self.last_message.strip():
+            return Outcome(Category.EMPTY, code, "the model's answer was empty")
+        said = f"it said: {to_plain_text(last_nonempty_line(self.last_message), MAX_DETAIL_CHARS // 2)}"
+        return Outcome(
+            Category.OK,
+            code,
+            truncate(f"{said} ({self.permission_note})" if self.permission_note else said, MAX_DETAIL_CHARS),
+        )
+
+    @property
+    def is_idle(self) -> bool:
+        """As far as is known for sure, it did nothing to the workspace."""
+        return self.changes_made == 0 and self._complete
+
+    def record_change(self) -> None:
+        """It did something to the workspace: nobody waits for an answer any more."""
+        self.changes_made = (self.changes_made or 0) + 1
+        self.question = None
+
+    def update_session(self, session: object) -> Iterator[AgentEvent]:
+        if isinstance(session, str) and session != self.session and _SESSION.fullmatch(session):
+            self.session = session
+            yield SessionStarted(session)
+
+    def update_phase(self, name: object) -> Iterator[AgentEvent]:
+        """The step of its own list that it is at."""
+        shown = to_plain_text(name, MAX_PHASE_CHARS) if isinstance(name, str) else ""
+        if shown and shown != self._phase and self._phases < MAX_PHASES:
+            self._phase = shown
+            self._phases += 1
+            yield PhaseStarted(shown)
+
+    def report_growing_spend(self, spend: Spend) -> Iterator[AgentEvent]:
+        """Like `used`, for what grows with every message: it is told when it has grown by a quarter."""
+        self.spend = self.spend.at_least(spend)
+        if self.spend.tokens * 4 >= self._reported_spend.tokens * 5 and self.spend != self._reported_spend:
+            self._reported_spend = self.spend
+            yield SpendUpdated(self.spend)
+
+    def report_spend(self, spend: Spend) -> Iterator[AgentEvent]:
+        """What this attempt has spent so far; never less than it said before."""
+        more = self.spend.at_least(spend)
+        if more != self._reported_spend:
+            self.spend = self._reported_spend = more
+            yield SpendUpdated(more)
+
+
+def make_failure(code: int, error: ToolError, printed_at: float) -> Outcome:
+    """A tool's own word, whatever its exit status."""
+    found = classify_error(error.message, error.status, printed_at)
+    category = error.category or (found.category if found else error.fallback)
+    told = Outcome(
+        category, code, truncate(to_plain_text(error.message) or f"exit status {code}", MAX_DETAIL_CHARS)
+    )
+    if category is not Category.RATE_LIMIT:
+        return told
+    asked = (found.wait if found else NO_RETRY_AFTER) or error.wait
+    return replace(told, retry_after=asked.after, retry_at=asked.at)
+
+
+def make_activity(text: object, kind: ActivityKind, *details: object) -> Iterator[AgentEvent]:
+    """An activity, if there is something to tell: `editing src/app.py`."""
+    words = " ".join(str(part) for part in (text, *details) if part)
+    shown = to_plain_text(" ".join(words.split()), MAX_ACTIVITY_CHARS)
+    if shown:
+        yield Activity(shown, kind)
+
+
+def get_object(tree: object, *names: str) -> Json:
+    """The object under these names; an empty one where there is none."""
+    for name in names:
+        tree = tree.get(name) if isinstance(tree, Mapping) else None
+    return tree if isinstance(tree, Mapping) else {}
+
+
+def get_count(tree: Json, *names: str) -> int:
+    """The first of these numbers that is there; tools have several names for one."""
+    for name in names:
+        value = tree.get(name)
+        if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < _MAX_COUNT:
+            return int(value)
+    return 0
+
+
+def spend_since(whole: Spend, before: Spend) -> Spend:
+    """What was spent since; a count that is smaller than before began anew."""
+    since = whole - before
+    return since if since.is_valid else whole
+
+
+def to_microdollars(dollars: object) -> int:
+    """Dollars as millionths of one."""
+    sound = isinstance(dollars, int | float) and not isinstance(dollars, bool) and 0 <= dollars < 1e6
+    return round(dollars * 1e6) if sound else 0  # type: ignore[operator]  # a number, as was just seen
+
+
+def relative_to_workspace(path: object, workspace: str = "") -> str:
+    """A file as people call it: below the workspace, by the rest of its path."""
+    said = path if isinstance(path, str) else ""
+    inside = workspace and said.startswith(f"{workspace}/")
+    return said[len(workspace) + 1 :] if inside else said

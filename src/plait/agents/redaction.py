@@ -1,0 +1,213 @@
+"""Discretion: secrets that tools, tasks and environments bring along are not told on.
+
+Known are the values of variables whose names say that they are secret, and the shapes that keys have. What is found
+becomes `***`. No line is broken or joined by that, and no structure of JSON: neither quotes nor brackets are taken away.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from json import dumps
+
+from plait.agents.interface import AgentEvent, OutputParser
+from plait.core.lazy_pattern import pattern
+from plait.core.reports import Outcome
+
+REDACTED = "***"
+MIN_SECRET_CHARS = 8  # characters of a value; a shorter one is in too many words
+_MIN_PART_CHARS = 16  # … of a part of a value that is itself a text with a structure
+
+_SECRET_NAME = pattern(
+    r"PASSWORD|PASSWD|PASSPHRASE|SECRET|TOKEN|CREDENTIAL|PRIVATE|API_?KEY|KEY(?:_|$)|(?:^|_)PAT(?:_|$)|_PWD?(?:_|$)|COOKIE",
+    re.IGNORECASE,
+)
+# What has such a name and is none: where something lies, the names of servers, how many tokens there may be.
+_PATH = pattern(r"(?:~|\.{1,2})?/[\w.@+ /-]*")
+_RANDOM = pattern(r"(?=[a-z0-9+]*[A-Z])(?=[A-Z0-9+]*[a-z])(?=[A-Za-z+]*[0-9])[A-Za-z0-9+]{16,}")
+_ADDRESS = pattern(r"[a-z][a-z0-9+.-]*://[^@\s]*")
+_PASSWORD = pattern(r"://(?P<user>[^\s/:@]{0,256}):(?P<word>[^\s/@]{1,1024})@")
+_STRUCTURE = pattern(r"\s*[{\[]|[^\n]*\n")
+_PARTS = pattern(rf"[^\s\"'{{}}\[\],:\\]{{{_MIN_PART_CHARS},}}")
+
+_NOT_IN_WORD = r"(?<![A-Za-z0-9_-])"  # a key begins where no word goes on: `task-force-one-2026` is none
+
+
+def _key_pattern(start: str, more: str) -> re.Pattern[str]:
+    return pattern(f"{_NOT_IN_WORD}{start}{more}")
+
+
+# What a text must hold before it is worth to look for the shape, the shape, and what it becomes.
+_SECRET_PATTERNS: tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...] = (
+    (("sk-",), _key_pattern("sk-", r"(?=[A-Za-z_-]{0,200}[0-9A-Z])[A-Za-z0-9_-]{16,}"), REDACTED),
+    (("k_live_", "k_test_"), _key_pattern("[rs]k_(?:live|test)_", r"[A-Za-z0-9]{16,}"), REDACTED),
+    (("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), _key_pattern("gh[pousr]_", r"[A-Za-z0-9]{20,}"), REDACTED),
+    (("github_pat_",), _key_pattern("github_pat_", r"[A-Za-z0-9_]{20,}"), REDACTED),
+    (("glpat-",), _key_pattern("glpat-", r"[A-Za-z0-9_-]{16,}"), REDACTED),
+    (("xox", "xapp-"), _key_pattern("(?:xox[a-z]|xapp)-", r"[A-Za-z0-9-]{10,}"), REDACTED),
+    (("AKIA", "ASIA"), _key_pattern("A[KS]IA", r"[A-Z0-9]{16}(?![A-Za-z0-9])"), REDACTED),
+    (("AIza",), _key_pattern("AIza", r"[A-Za-z0-9_-]{30,}"), REDACTED),
+    (("hf_", "npm_", "gsk_"), _key_pattern("(?:hf|npm|gsk)_", r"[A-Za-z0-9]{30,}"), REDACTED),
+    (("eyJ",), _key_pattern("eyJ", r"[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?"), REDACTED),
+    (
+        ("uthorization", "UTHORIZATION", "-api-key", "-Api-Key", "-API-KEY"),
+        pattern(
+            r"((?:authorization|x-[a-z-]{0,20}api-key)\\{0,8}[\"']?\s{0,4}[:=]\s{0,4}\\{0,8}[\"']?(?:(?:bearer|basic|token)\s{1,4})?)"
+            r"(?!(?:bearer|basic|token)\b)[^\s\"'\\,;{}]{8,}",
+            re.IGNORECASE,
+        ),
+        rf"\g<1>{REDACTED}",
+    ),
+    (
+        ("earer ", "EARER "),
+        pattern(
+            rf"({_NOT_IN_WORD}bearer\s{{1,4}})(?=[A-Za-z._~+/=-]{{0,200}}[0-9])[A-Za-z0-9._~+/=-]{{16,}}",
+            re.IGNORECASE,
+        ),
+        rf"\g<1>{REDACTED}",
+    ),
+    (
+        ("://",),
+        pattern(r"(://[^\s/:@\"'\\]{0,256}:)[^\s/@\"'\\]{1,1024}@"),
+        rf"\g<1>{REDACTED}@",
+    ),
+)
+# A private key: its lines stay lines, and what JSON makes of their ends stays as well.
+_PRIVATE_KEY_MARKER = "PRIVATE KEY-----"
+_PRIVATE_KEY_BODY = pattern(r"(?<=PRIVATE KEY-----)(?:[A-Za-z0-9+/=\s]|\\{1,8}[nr])+")
+_PRIVATE_KEY_LINE = pattern(r"[A-Za-z0-9+/=]*|(?:Proc-Type|DEK-Info): .*")
+_PRIVATE_KEY_PART = pattern(r"(\\{1,8}[nr])|[A-Za-z0-9+/]{16,}={0,2}|[A-Za-z0-9+/]+={1,2}")
+_HINTS = (*(hint for hints, _, _ in _SECRET_PATTERNS for hint in hints), _PRIVATE_KEY_MARKER)
+
+
+class Redactor:
+    """Made for one environment; called with a text, it gives the text without secrets. Twice is as good as once."""
+
+    __slots__ = ("_pattern", "_values")
+
+    def __init__(self, values: Iterable[str] = ()) -> None:
+        spelt = {spelling for value in values for spelling in _secret_spellings(value)}
+        self._values = tuple(sorted(spelt, key=lambda value: (-len(value), value)))
+        self._pattern = pattern("|".join(map(re.escape, self._values)))
+
+    def __call__(self, text: str) -> str:
+        for value in self._values:  # plain loops: agents print a lot, and hardly any of it is secret
+            if value in text:
+                text = self._pattern.sub(REDACTED, text)
+                break
+        for hint in _HINTS:
+            if hint in text:
+                return _redact_patterns(text)
+        return text
+
+
+def build_redactor(*environments: Iterable[tuple[str, str]]) -> Redactor:
+    """For what these variables hold."""
+    return Redactor(
+        value for pairs in environments for name, told in pairs for value in _find_secrets(name, told)
+    )
+
+
+def _find_secrets(name: str, value: str) -> Iterable[str]:
+    """All of it, or the password of an address; who is called like it is no secret either."""
+    if is_secret(name, value):
+        return (value,)
+    return [found["word"] for found in _PASSWORD.finditer(value) if found["user"] != found["word"]]
+
+
+def build_env_redactor(environment: Mapping[str, str], *others: Iterable[tuple[str, str]]) -> Redactor:
+    return build_redactor(environment.items(), *others)
+
+
+def is_secret(name: str, value: str) -> bool:
+    """Whether a variable holds one, by its name; a path or an address is none, nor what its name gives away anyway."""
+    if len(value) < MIN_SECRET_CHARS or _SECRET_NAME.search(name) is None or value.lower() in name.lower():
+        return False
+    place = _PATH.fullmatch(value) and not _RANDOM.search(value)
+    return not (place or _ADDRESS.fullmatch(value) or ("TOKENS" in name.upper() and value.isdigit()))
+
+
+class LineRedactor:
+    """For lines that come one by one: a private key has many, and only the first says what it is."""
+
+    __slots__ = ("_discretion", "_in_key")
+
+    def __init__(self, redactor: Redactor) -> None:
+        self._discretion = redactor
+        self._in_key = False
+
+    def __call__(self, line: str) -> str:
+        if self._in_key and _PRIVATE_KEY_LINE.fullmatch(line.strip()):
+            return _redact_key_lines(line)
+        self._in_key = _PRIVATE_KEY_MARKER in line and "-----END " not in line
+        return self._discretion(line)
+
+
+class StreamRedactor:
+    """For a text that comes in pieces: a secret is hidden also where it is cut. A line is told when it is whole."""
+
+    MAX_LINE_CHARS = 1 << 16  # characters of a line that are waited for
+    _KEPT_CHARS = 1 << 12  # … of a longer one: no secret is longer
+
+    def __init__(self, redactor: Redactor) -> None:
+        self._lines = LineRedactor(redactor)
+        self._open = ""
+
+    def feed(self, text: str) -> str:
+        *whole, self._open = (self._open + text).split("\n")
+        told = "".join(f"{self._lines(line)}\n" for line in whole)
+        if len(self._open) > self.MAX_LINE_CHARS:
+            hidden = self._lines(self._open)
+            told, self._open = told + hidden[: -self._KEPT_CHARS], hidden[-self._KEPT_CHARS :]
+        return told
+
+    def finish(self) -> str:
+        rest, self._open = self._lines(self._open), ""
+        return rest
+
+
+class RedactingParser:
+    """A listener that hears no secrets, so that it can tell none, not even half of one."""
+
+    def __init__(self, parser: OutputParser, redactor: Redactor) -> None:
+        self._parser = parser
+        self._redactor = redactor
+        self._lines = LineRedactor(redactor)
+
+    def feed(self, line: str) -> Sequence[AgentEvent]:
+        return self._parser.feed(self._lines(line))
+
+    def mark_gap(self) -> None:
+        self._lines = LineRedactor(self._redactor)
+        self._parser.mark_gap()
+
+    def finish(self, code: int, tail: str, printed_at: float) -> Outcome:
+        return self._parser.finish(code, self._redactor(tail), printed_at)
+
+
+def _redact_patterns(text: str) -> str:
+    for hints, shape, hidden in _SECRET_PATTERNS:
+        if any(hint in text for hint in hints):
+            text = shape.sub(hidden, text)
+    return (
+        _PRIVATE_KEY_BODY.sub(lambda found: _redact_key_lines(found[0]), text)
+        if _PRIVATE_KEY_MARKER in text
+        else text
+    )
+
+
+def _redact_key_lines(text: str) -> str:
+    return _PRIVATE_KEY_PART.sub(lambda found: found[1] or REDACTED, text)
+
+
+def _secret_spellings(value: str) -> Iterable[str]:
+    """As it is, and as it stands in JSON. Of a text with a structure, what may be secret in it."""
+    parts = [value] if not _STRUCTURE.match(value) else _PARTS.findall(value)
+    for part in parts:
+        if len(part) >= MIN_SECRET_CHARS:
+            yield part
+            yield dumps(part)[1:-1]
+            yield dumps(part, ensure_ascii=False)[1:-1]
+
+
+NO_REDACTION = Redactor()

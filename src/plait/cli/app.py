@@ -1,0 +1,88 @@
+"""`plait`: one file per verb; `verbs*.py` know their words, and this one what all of them have in common."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from typer.models import CommandInfo
+
+from plait import __version__
+from plait.cli import output
+from plait.cli.arguments import batch_commands, project_commands, result_commands, task_commands
+from plait.cli.error_handling import exit_now, prepare_streams, run_guarded
+
+# In the order in which a person meets them.
+_COMMAND_GROUPS = (task_commands, batch_commands, result_commands, project_commands)
+
+
+def main() -> None:
+    prepare_streams()
+    exit_now(run_cli(sys.argv[1:]))
+
+
+def run_cli(argv: Sequence[str]) -> int:
+    """Run a verb; the exit code."""
+    return run_guarded(lambda: _run_app(argv), as_json="--json" in argv)
+
+
+def _run_app(argv: Sequence[str]) -> int:
+    try:
+        make_app(argv)(argv, prog_name="plait")
+    except SystemExit as ended:
+        if isinstance(ended.__context__, BrokenPipeError):  # typer's way to end then
+            raise ended.__context__ from None
+        return ended.code if isinstance(ended.code, int) else output.OK
+    return output.OK
+
+
+def make_app(argv: Sequence[str]) -> typer.Typer:
+    """With the one verb that is named, or else with all: typer reads every option of every verb that it is given."""
+    root = typer.Typer(
+        name="plait",
+        help="Many agents, one pull request.",
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    root.callback()(apply_global_options)
+    commands = [verb for group in _COMMAND_GROUPS for verb in group.verbs.registered_commands]
+    root.registered_commands = [
+        verb for verb in commands if _get_command_name(verb) == _find_command_name(argv)
+    ] or commands
+    return root
+
+
+def _find_command_name(argv: Sequence[str]) -> str | None:
+    rest = list(argv)
+    while rest[:1] == ["-C"]:
+        rest = rest[2:]
+    return rest[0] if rest else None
+
+
+def _get_command_name(command: CommandInfo) -> str:
+    return command.name or str(getattr(command.callback, "__name__", ""))
+
+
+def _print_version(value: bool) -> None:  # noqa: FBT001 - typer's own way
+    if value:
+        print(f"plait {__version__}")  # noqa: T201 - the answer
+        raise typer.Exit
+
+
+def apply_global_options(
+    context: typer.Context,
+    where: Annotated[
+        list[Path] | None,
+        typer.Option("-C", metavar="DIR", help="Work as if plait had been started in DIR."),
+    ] = None,
+    version: Annotated[  # noqa: ARG001 - its callback answers
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Say which plait this is."),
+    ] = False,
+) -> None:
+    context.obj = Path(*where or ())

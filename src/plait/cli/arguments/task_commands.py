@@ -1,0 +1,213 @@
+"""The verbs about tasks that are not in a batch yet: to look at them and to run them. What a verb needs is imported when
+it runs.
+"""
+# ruff: noqa: FBT002, PLR0913, PLR0917 - a verb's options are its parameters
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated
+
+import typer
+
+from plait.cli.arguments import options as opt
+from plait.core.errors import UserError
+
+verbs = typer.Typer()
+
+
+@verbs.command()
+def plan(
+    context: typer.Context,
+    sources: opt.Sources = None,
+    select: opt.Select = None,
+    with_needs: opt.WithNeeds = False,
+    ignore_needs: opt.IgnoreNeeds = False,
+    resume: opt.Resume = False,
+    source_format: opt.SourceFormat = None,
+    tag: opt.Tag = None,
+    exclude: opt.Exclude = None,
+    unknown_needs: opt.UnknownNeeds = None,
+    file_conflicts: opt.FileConflicts = None,
+    max_parallel: opt.MaxParallel = None,
+    phase_gate: opt.PhaseGate = None,
+    agent: opt.Agent = None,
+    shape: Annotated[
+        str, typer.Option("--format", metavar="text|mermaid|dot", help="How to show it.")
+    ] = "text",
+    prompt: Annotated[
+        str | None,
+        typer.Option("--prompt", metavar="TASK", help="Show what the agent of this task would be given."),
+    ] = None,
+    json: opt.Json = False,
+) -> None:
+    """Show the checked graph: waves, needs with reasons, shared files, longest path, problems."""
+    from plait.cli.commands.plan__plan import PlanFormat, plan_command  # noqa: PLC0415
+    from plait.sources.planning import PlanOptions  # noqa: PLC0415
+
+    if shape not in set(PlanFormat):
+        raise UserError(
+            f"there is no shape called {shape}", hint=f"--format is one of {', '.join(PlanFormat)}."
+        )
+    flags = {
+        "sources.format": source_format,
+        "sources.tag": tag,
+        "sources.exclude": exclude,
+        "sources.unknown_needs": unknown_needs,
+        "sources.file_conflicts": file_conflicts,
+        "run.max_parallel": max_parallel,
+        "run.phase_gate": phase_gate,
+        "run.agent": agent,
+    }
+    wish = PlanOptions(select, with_needs, ignore_needs, resume)
+    chosen = PlanFormat.JSON if json else PlanFormat(shape)
+    raise typer.Exit(plan_command(context.obj, sources or (), wish, _drop_unset(flags), chosen, prompt))
+
+
+@verbs.command("next")
+def next_(
+    context: typer.Context,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[N] [SOURCE...]", help="How many, and from which sources."),
+    ] = None,
+    select: opt.Select = None,
+    source_format: opt.SourceFormat = None,
+    tag: opt.Tag = None,
+    exclude: opt.Exclude = None,
+    file_conflicts: opt.FileConflicts = None,
+    phase_gate: opt.PhaseGate = None,
+    json: opt.Json = False,
+) -> None:
+    """Show the tasks that would start now, and why."""
+    from plait.cli.commands.next import next_command  # noqa: PLC0415
+    from plait.sources.planning import PlanOptions  # noqa: PLC0415
+
+    names = list(words or ())
+    limit = int(names.pop(0)) if names and re.fullmatch(r"[1-9][0-9]{0,8}", names[0]) else None
+    flags = {
+        "sources.format": source_format,
+        "sources.tag": tag,
+        "sources.exclude": exclude,
+        "sources.file_conflicts": file_conflicts,
+        "run.phase_gate": phase_gate,
+    }
+    wish = PlanOptions(select, with_needs=True)
+    raise typer.Exit(next_command(context.obj, names, wish, _drop_unset(flags), limit, as_json=json))
+
+
+@verbs.command("run")
+def run_(
+    context: typer.Context,
+    sources: opt.Sources = None,
+    select: opt.Select = None,
+    with_needs: opt.WithNeeds = False,
+    ignore_needs: opt.IgnoreNeeds = False,
+    source_format: opt.SourceFormat = None,
+    tag: opt.Tag = None,
+    exclude: opt.Exclude = None,
+    unknown_needs: opt.UnknownNeeds = None,
+    file_conflicts: opt.FileConflicts = None,
+    max_parallel: opt.MaxParallel = None,
+    mode: opt.Mode = None,
+    auto_approve: opt.AutoApprove = None,
+    order: opt.Order = None,
+    phase_gate: opt.PhaseGate = None,
+    agent: opt.Agent = None,
+    model: opt.Model = None,
+    fallback: opt.Fallback = None,
+    contest: opt.Contest = None,
+    times: opt.Times = 1,
+    judge: opt.Judge = None,
+    score: opt.Score = None,
+    agent_command: opt.AgentCommand = None,
+    agent_shell: opt.AgentShell = None,
+    verify: opt.Verify = None,
+    gate: opt.Gate = None,
+    timeout: opt.Timeout = None,
+    idle_timeout: opt.IdleTimeout = None,
+    retries: opt.Retries = None,
+    budget: opt.Budget = None,
+    task_budget: opt.TaskBudget = None,
+    stop_on_fail: opt.StopOnFail = None,
+    on_conflict: opt.OnConflict = None,
+    isolation: opt.Isolation = None,
+    base: opt.Base = None,
+    repo: opt.Repo = None,
+    pr: opt.Pr = None,
+    draft: opt.Draft = False,
+    push: opt.Push = False,
+    executor: opt.Executor = "local",
+    resume: opt.ResumeBatch = False,
+    dry_run: opt.DryRun = False,
+    detach: opt.Detach = False,
+    web: opt.Web = False,
+    yes: opt.Yes = False,
+    json: opt.Json = False,
+) -> None:
+    """Run tasks, and watch them until all is over."""
+    from plait.cli.commands.run import run_command  # noqa: PLC0415
+    from plait.cli.commands.run_options import RunOptions, choose_agents, choose_publish_mode  # noqa: PLC0415
+    from plait.sources.planning import PlanOptions  # noqa: PLC0415
+
+    flags = {
+        "sources.format": source_format,
+        "sources.tag": tag,
+        "sources.exclude": exclude,
+        "sources.unknown_needs": unknown_needs,
+        "sources.file_conflicts": file_conflicts,
+        "run.max_parallel": max_parallel,
+        "run.mode": mode,
+        "run.auto_approve": auto_approve,
+        "run.order": order,
+        "run.phase_gate": phase_gate,
+        "run.agent": choose_agents(contest, agent),
+        "run.model": model,
+        "run.fallback": fallback,
+        "run.judge": judge,
+        "run.score": score,
+        "run.agent_command": agent_command,
+        "run.agent_shell": agent_shell,
+        "run.verify": verify,
+        "run.gate": gate,
+        "run.timeout": timeout,
+        "run.idle_timeout": idle_timeout,
+        "run.retries": retries,
+        "run.budget": budget,
+        "run.task_budget": task_budget,
+        "run.stop_on_fail": stop_on_fail,
+        "run.on_conflict": on_conflict,
+        "run.isolation": isolation,
+        "run.base": base,
+        "pr.when_done": choose_publish_mode(pr=pr, draft=draft, push=push),
+    }
+    options = RunOptions(
+        context.obj,
+        tuple(sources or ()),
+        PlanOptions(select, with_needs, ignore_needs),
+        _drop_unset(flags),
+        repo=repo,
+        executor=executor,
+        resume=resume,
+        dry_run=dry_run,
+        detach=detach,
+        web=web,
+        yes=yes,
+        as_json=json,
+        contest=contest is not None or times != 1,
+        times=times,
+    )
+    raise typer.Exit(run_command(options))
+
+
+@verbs.command()
+def demo() -> None:
+    """Make a small repository in a temporary folder and run its tasks, for real: no keys, no network."""
+    from plait.cli.commands.demo import demo_command  # noqa: PLC0415
+
+    raise typer.Exit(demo_command())
+
+
+def _drop_unset(flags: Mapping[str, object]) -> dict[str, object]:
+    return {key: value for key, value in flags.items() if value is not None}

@@ -1,0 +1,93 @@
+"""`plait agents`: the agents plait knows, which of them are here, and which are logged in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from plait.agents.interface import Permission
+from plait.cli.output import OK, Page, print_json
+from plait.client.installed_agents import InstalledAgent, list_agents
+from plait.client.installed_agents__agents_shape import agent_json
+from plait.client.installed_agents__logins import LoggedIn
+from plait.client.project_sources import load_settings
+
+_STYLES = {LoggedIn.YES: "green", LoggedIn.NO: "yellow", LoggedIn.UNKNOWN: "dim"}
+
+
+def agents_command(where: Path, *, as_json: bool) -> int:
+    found = list_agents(load_settings(where))
+    if as_json:
+        print_json(list(map(agent_json, found)))
+    else:
+        _print_agents(found)
+    return OK
+
+
+def _print_agents(found: Sequence[InstalledAgent]) -> None:
+    page = Page()
+    here = [each for each in found if each.is_available]
+    width = max(len(each.known.name) for each in found)
+    versions = max((len(_get_version(each)) for each in here), default=0)
+    for each in here:
+        _add_agent(page, each, width, versions)
+    missing = [each for each in found if not each.is_available]
+    if missing:
+        page.add_line()
+        page.add_line(("not here", "bold"))
+    for each in missing:
+        _add_missing_agent(page, each, width, max(len(_describe_agent(each)) for each in missing))
+    page.add_line()
+    page.add_line(("Any other tool: plait run --agent-command 'tool {task_file}'.", "dim"))
+    page.show()
+
+
+def _add_agent(page: Page, each: InstalledAgent, width: int, versions: int) -> None:
+    known, state = each.known, each.login.logged_in
+    mark = ("*", "bold") if each.default else " "
+    about = " · ".join([_describe_agent(each), *_collect_notes(each)])
+    page.add_line(
+        mark,
+        f" {known.name:{width}}  {_get_version(each):{versions}}  {about}",
+        (_describe_login(each), _STYLES[state]),
+    )
+
+
+def _add_missing_agent(page: Page, each: InstalledAgent, width: int, abouts: int) -> None:
+    install = each.known.install
+    about = f"{_describe_agent(each):{abouts}}" if install else _describe_agent(each)
+    page.add_line(f"  {each.known.name:{width}}  {about}", (f"  {install}" if install else "", "dim"))
+
+
+def _describe_agent(each: InstalledAgent) -> str:
+    return f"{each.known.description}{'' if each.known.tested else ' (untested)'}"
+
+
+def _get_version(each: InstalledAgent) -> str:
+    return (each.program.version or "?") if each.program else ""
+
+
+def _describe_login(each: InstalledAgent) -> str:
+    if each.program is None:
+        return ""
+    seen = each.login
+    match seen.logged_in:
+        case LoggedIn.YES:
+            return f" · logged in ({seen.by})"
+        case LoggedIn.NO:
+            return f" · not logged in: {seen.how}"
+        case LoggedIn.UNKNOWN:
+            return f" · can't tell whether it is logged in{f': {seen.how}' if seen.how else ''}"
+
+
+def _collect_notes(each: InstalledAgent) -> Iterator[str]:
+    if each.default:
+        yield "the default here"
+    if each.program is not None and each.program.trouble:
+        yield each.program.trouble
+    if each.spec.model:
+        yield f"model {each.spec.model}"
+    if each.spec.permission is not Permission.FULL:
+        yield f"permission {each.spec.permission.value}"
+    if each.spec.account:
+        yield f"account {each.spec.account}"

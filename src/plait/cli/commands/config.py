@@ -1,0 +1,131 @@
+"""`plait config`: every setting, its value, and who gave it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from plait.cli import output
+from plait.config.config import Config
+from plait.config.key import AnyKey
+from plait.config.keys import KEYS, KEYS_BY_FIELD, KEYS_BY_NAME, TABLES, list_table_keys, suggest_key
+from plait.config.toml_file__toml import format_toml, format_toml_key
+from plait.core.errors import UserError
+
+if TYPE_CHECKING:  # rich is slow to import, and `plait --help` reads this file
+    from rich.console import Console, RenderableType
+
+CHANGED_MARK = "*"
+_VALUE_WIDTH = 22
+_FIELD_WIDTH = max(len(key.field) for key in KEYS)
+_INDENT = 2
+_NARROW_WIDTH = 60
+
+
+def config_command(
+    where: Path,
+    key: str | None,
+    as_json: bool,  # noqa: FBT001 - the command line's own flag
+    console: Console,
+) -> int:
+    """The exit code. What is wrong with the key or the settings is raised; warnings go to the standard error."""
+    wanted = None if key is None else find_key(key)
+    from plait.client.project_sources import load_settings  # noqa: PLC0415 - `plait --help` goes without
+
+    config = load_settings(where)
+    if config.warnings:
+        output.print_problems(config.warnings)
+    if as_json:
+        output.print_json(config_json(config) if wanted is None else config_entry_json(config, wanted))
+    elif wanted is not None:
+        console.file.write("".join(f"{line}\n" for line in format_value(config, wanted)))
+    else:
+        console.print(render_settings(config, console.width))
+    return output.OK
+
+
+def find_key(name: str) -> AnyKey:
+    """A key by its name, with or without its table."""
+    key = KEYS_BY_NAME.get(name) or KEYS_BY_FIELD.get(name)
+    if key is None:
+        table, _, field = name.rpartition(".")
+        raise UserError(
+            f"there is no setting called {'.'.join(map(format_toml_key, name.split('.')))}",
+            hint=suggest_key(table, field) or "`plait config` lists them all.",
+        )
+    return key
+
+
+def config_json(config: Config) -> list[dict[str, object]]:
+    return [config_entry_json(config, key) for key in KEYS]
+
+
+def config_entry_json(config: Config, key: AnyKey) -> dict[str, object]:
+    """`file` and `line` are for files; `name` is the variable, the flag or the saved setting."""
+    given = config.origins[key.name]
+    at = given.at
+    return {
+        "key": key.name,
+        "value": key.to_public(config.value(key)),
+        "default": key.value_type.plain(key.default),
+        "source": given.layer.value,
+        "file": at.file if at and given.is_in_file else None,
+        "line": at.line if at and given.is_in_file else None,
+        "name": at.file if at and not given.is_in_file else None,
+    }
+
+
+def format_value(config: Config, key: AnyKey) -> list[str]:
+    """One value for scripts: without quotes, an item a line, nothing where nothing is set."""
+    value = key.value_type.format_for_file(key.mask_value(config.value(key)))
+    match value:
+        case list():
+            return [_escape_unprintable(item) for item in value]
+        case dict():
+            return [f"{_escape_unprintable(name)}={count}" for name, count in value.items()]
+        case str():
+            return [_escape_unprintable(value)] if value else []
+        case _:
+            return [format_toml(value)]
+
+
+def render_settings(config: Config, width: int = 80) -> RenderableType:
+    from rich.console import Group  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    parts: list[RenderableType] = []
+    for table in TABLES:
+        parts.append(Text(f"[{table}]", style="bold"))
+        for key in list_table_keys(table):
+            parts += [_render_setting(config, key), _render_help(key, width)]
+        parts.append(Text())
+    changed = any(config.value(key) != key.default for key in KEYS)
+    note = f"{CHANGED_MARK} differs from the default" if changed else "Everything is as it comes."
+    return Group(*parts, Text(note, style="dim"))
+
+
+def _render_setting(config: Config, key: AnyKey) -> RenderableType:
+    from rich.text import Text  # noqa: PLC0415
+
+    value = key.value_type.format_for_file(key.mask_value(config.value(key)))
+    changed = config.value(key) != key.default
+    said = "none" if value in ("", [], {}) else format_toml(value)
+    line = Text(f"{CHANGED_MARK if changed else '':<{_INDENT}}{key.field:<{_FIELD_WIDTH}}  ")
+    line.append(f"{said:<{_VALUE_WIDTH}}", style="bold" if changed else "")
+    line.append(f"  {_escape_unprintable(str(config.origins[key.name]))}", style="cyan" if changed else "dim")
+    return line
+
+
+def _render_help(key: AnyKey, width: int) -> RenderableType:
+    from textwrap import fill  # noqa: PLC0415
+
+    from rich.text import Text  # noqa: PLC0415
+
+    indent = " " * (_INDENT + _FIELD_WIDTH + 2 if width >= _NARROW_WIDTH else 2 * _INDENT)
+    said = fill(key.about, max(width, _NARROW_WIDTH // 2), initial_indent=indent, subsequent_indent=indent)
+    return Text(said, style="dim")
+
+
+def _escape_unprintable(text: str) -> str:
+    """Nothing in a repository's file may steer a terminal."""
+    return "".join(char if char.isprintable() or char in "\n\t" else format_toml(char)[1:-1] for char in text)

@@ -1,0 +1,162 @@
+"""The steering verbs: each asks the engine for something, and tells what became of it, task by task."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from plait.cli.commands.control__steer_tell import print_answers
+from plait.cli.format import list_names
+from plait.cli.output import FAILED, replace_control_chars
+from plait.client.batch_lookup import BatchSelection, find_batch_and_tasks, find_one_task
+from plait.client.session import Session, open_session
+from plait.client.session__asking import new_request_id
+from plait.client.task_actions import (
+    BatchRequestFactory,
+    TaskRequestFactory,
+    check_agent,
+    check_answer,
+    list_retryable,
+    make_auto_approve_factory,
+    sort_by_needs,
+)
+from plait.core.errors import UserError
+from plait.core.requests import (
+    Approve,
+    CancelBatch,
+    CancelTask,
+    Drop,
+    Feedback,
+    Pause,
+    Resume,
+    Retry,
+    Unpause,
+)
+from plait.core.settings import Mode
+from plait.core.state import BatchState
+from plait.git.location import find_repo
+
+TargetNames = Sequence[str]
+
+
+def cancel_command(where: Path, names: TargetNames, *, yes: bool, as_json: bool) -> int:
+    with open_session(find_repo(where)) as desk:
+        target = find_batch_and_tasks(desk.preview_state(), names)
+        if target.tasks:
+            return _send_task_requests(desk, target, CancelTask, as_json=as_json)
+        if not (yes or as_json or target.batch.ended or _confirm_cancel(target.batch)):
+            print("Nothing was cancelled.", file=sys.stderr)  # noqa: T201 - a person answers a person
+            return FAILED
+        return _send_batch_request(desk, target.batch, CancelBatch, as_json=as_json)
+
+
+def pause_command(where: Path, names: TargetNames, *, as_json: bool) -> int:
+    return _request_for_batch(where, "pause", names, Pause, as_json=as_json)
+
+
+def unpause_command(where: Path, names: TargetNames, *, as_json: bool) -> int:
+    return _request_for_batch(where, "unpause", names, Unpause, as_json=as_json)
+
+
+def resume_command(where: Path, names: TargetNames, *, as_json: bool) -> int:
+    return _request_for_batch(where, "resume", names, Resume, as_json=as_json)
+
+
+def approve_command(where: Path, names: TargetNames, *, everything: bool, as_json: bool) -> int:
+    """Without a task, the one whose turn it is; `everything`: nobody is asked any more."""
+    with open_session(find_repo(where)) as desk:
+        target = find_batch_and_tasks(desk.preview_state(), names)
+        if everything and target.tasks:
+            raise UserError("--all approves the whole batch: name no tasks beside it")
+        if everything and target.batch.settings.mode is Mode.QUEUE:
+            return _send_batch_request(
+                desk, target.batch, make_auto_approve_factory(target.batch), as_json=as_json
+            )
+        if target.tasks:
+            return _send_task_requests(desk, target, Approve, as_json=as_json)
+        return _send_batch_request(desk, target.batch, Approve, as_json=as_json)
+
+
+def retry_command(where: Path, names: TargetNames, *, agent: str | None, as_json: bool) -> int:
+    """Without tasks, all that failed, timed out, conflicted or was cancelled."""
+    with open_session(find_repo(where)) as desk:
+        target = find_batch_and_tasks(desk.preview_state(), names)
+        if agent is not None:
+            check_agent(target.batch, agent)
+        tasks = sort_by_needs(target.batch, target.tasks or list_retryable(target.batch))
+        return _send_task_requests(
+            desk,
+            BatchSelection(target.batch, tasks),
+            lambda name, batch, task: Retry(name, batch, task, agent),
+            as_json=as_json,
+        )
+
+
+def drop_command(where: Path, names: TargetNames, *, as_json: bool) -> int:
+    with open_session(find_repo(where)) as desk:
+        target = find_batch_and_tasks(desk.preview_state(), names)
+        if not target.tasks:
+            hint = f"A whole batch is given up with `plait cancel {target.batch.id}`."
+            raise UserError(f"name the tasks of batch {target.batch.id} to go on without", hint=hint)
+        return _send_task_requests(desk, target, Drop, as_json=as_json)
+
+
+def feedback_command(where: Path, words: TargetNames, *, as_json: bool) -> int:
+    """`[BATCH] TASK TEXT`; `-` reads the text from the standard input."""
+    if len(words) < 2:
+        raise UserError("feedback is about a task, and has a text", hint="plait feedback BATCH TASK 'text'")
+    *names, text = words
+    with open_session(find_repo(where)) as desk:
+        batch, task = find_one_task(desk.preview_state(), names)
+        feedback = sys.stdin.buffer.read().decode("utf-8", "replace") if text == "-" else text
+        check_answer(batch, task, feedback)
+        return _send_task_requests(
+            desk,
+            BatchSelection(batch, (task,)),
+            lambda name, batch, task: Feedback(name, batch, task, feedback),
+            as_json=as_json,
+        )
+
+
+def _request_for_batch(
+    where: Path, command: str, names: TargetNames, make_request: BatchRequestFactory, *, as_json: bool
+) -> int:
+    with open_session(find_repo(where)) as desk:
+        target = find_batch_and_tasks(desk.preview_state(), names)
+        if target.tasks:
+            raise UserError(
+                f"{command} is about a whole batch",
+                hint=f"plait {command} {target.batch.id}; tasks can be cancelled, retried and dropped one by one.",
+            )
+        return _send_batch_request(desk, target.batch, make_request, as_json=as_json)
+
+
+def _send_batch_request(
+    desk: Session, batch: BatchState, make_request: BatchRequestFactory, *, as_json: bool
+) -> int:
+    answer = desk.send(make_request(new_request_id(), batch.id))
+    return print_answers(desk.state, batch.id, [(None, answer)], as_json=as_json)
+
+
+def _send_task_requests(
+    desk: Session, target: BatchSelection, make_request: TaskRequestFactory, *, as_json: bool
+) -> int:
+    names = [task.task.id for task in target.tasks]
+    answers = desk.send_all([make_request(new_request_id(), target.batch.id, name) for name in names])
+    return print_answers(desk.state, target.batch.id, list(zip(names, answers, strict=True)), as_json=as_json)
+
+
+def _confirm_cancel(batch: BatchState) -> bool:
+    """Whoever is not at a terminal has said it already."""
+    if not (sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()):
+        return True
+    going = [attempt.task for attempt in batch.alive]
+    work = f"end {list_names(going)} and " if going else ""
+    question = (
+        f"Cancel batch {batch.id}: {work}give up {batch.unfinished_count} of {len(batch.tasks)} tasks? [y/N] "
+    )
+    try:
+        return input(replace_control_chars(question)).strip().lower() in {"y", "yes"}
+    except EOFError:  # Ctrl+D leaves as Ctrl+C does
+        raise KeyboardInterrupt from None

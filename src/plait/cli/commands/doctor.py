@@ -1,0 +1,45 @@
+"""`plait doctor`: how everything is that plait relies on, and what to do about what is not as it should be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from plait.cli.output import FAILED, OK, Page, print_json
+from plait.client.doctor.checkup import run_checks
+
+if TYPE_CHECKING:
+    from plait.client.doctor.check import DoctorCheck
+
+_STYLES = {"ok": "green", "warning": "yellow", "problem": "bold red"}
+_WIDTH = len("problem")
+
+
+def doctor_command(where: Path, *, as_json: bool) -> int:
+    """1 if there is a problem; warnings are no reason not to go on."""
+    checks = run_checks(where)
+    if as_json:
+        print_json({"checks": [_check_json(check) for check in checks]})
+    else:
+        _print_checks(checks)
+    return FAILED if any(check.verdict.value == "problem" for check in checks) else OK
+
+
+def _check_json(check: DoctorCheck) -> dict[str, object]:
+    return {
+        "topic": check.topic,
+        "verdict": check.verdict.value,
+        "message": check.said,
+        "hint": check.hint or None,
+    }
+
+
+def _print_checks(checks: list[DoctorCheck]) -> None:
+    page = Page()
+    topics = max(len(check.topic) for check in checks)
+    for check in checks:
+        verdict = check.verdict.value
+        page.add_line((f"{verdict:{_WIDTH}}", _STYLES[verdict]), f"  {check.topic:{topics}}  {check.said}")
+        if check.hint:
+            page.add_line((f"{'':{_WIDTH + topics + 4}}{check.hint}", "dim"))
+    page.show()

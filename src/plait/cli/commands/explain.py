@@ -1,0 +1,113 @@
+"""`plait explain`: why a task is where it is, what it needs, what it has been through, and the way out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from plait.cli.commands.explain__explain_result import describe_result
+from plait.cli.contest_table import add_contest_table
+from plait.cli.format import format_status, get_line_width, get_status_style, truncate_line
+from plait.cli.format__spans import format_elapsed
+from plait.cli.output import OK, Page, print_json
+from plait.client.batch_lookup import find_one_task
+from plait.client.explain import FullExplanation, explain_fully, explain_need, explanation_json
+from plait.client.history__past import PastAttempt, format_attempt_label
+from plait.client.next_step import suggest_next_step
+from plait.client.session import open_session
+from plait.core.explain import explain_in_words, explain_status
+from plait.core.reports import Outcome
+from plait.core.state import BatchState, State
+from plait.core.status import Category, TaskStatus
+from plait.core.task import Need, NeedKind
+from plait.git.location import find_repo
+
+
+def explain_command(where: Path, words: Sequence[str], *, as_json: bool) -> int:
+    place = find_repo(where)
+    with open_session(place) as desk:
+        state = desk.preview_state()
+        batch, task = find_one_task(state, words)
+    known = explain_fully(place, state, batch, task)
+    if as_json:
+        print_json(explanation_json(known))
+    else:
+        _print_explanation(known)
+    return OK
+
+
+def _print_explanation(known: FullExplanation) -> None:
+    state, batch, task = known.state, known.batch, known.task
+    page, explanation = Page(), explain_status(state, batch, task)
+    page.add_line((explain_in_words(state, batch, task), get_status_style(explanation.status)))
+    about = " · ".join(filter(None, (task.task.title, str(task.task.origin or ""), f"batch {batch.id}")))
+    page.add_line((about, "dim"))
+    if known.contest is not None:
+        page.add_line()
+        page.add_line(("contest", "bold"))
+        add_contest_table(page, known.contest)
+    needs = [need for need in task.task.needs if need.kind is not NeedKind.ENTRANT]
+    if needs:
+        page.add_line()
+        page.add_line(("needs", "bold"))
+        for need in needs:
+            _add_need(page, state, batch, need)
+    if known.attempts:
+        page.add_line()
+        page.add_line(("attempts", "bold"))
+        for each in known.attempts:
+            _add_attempt(page, each)
+    lines = list(describe_result(batch, known.result)) if known.result is not None else []
+    if lines:
+        page.add_line()
+        page.add_line(("result", "bold"))
+        for what, said in lines:
+            page.add_line(f"  {what:<9} {' '.join(said.split())}")
+    page.add_line()
+    page.add_line(suggest_next_step(state, batch, task))
+    page.show()
+
+
+def _add_need(page: Page, state: State, batch: BatchState, need: Need) -> None:
+    explanation = explain_need(state, batch, need)
+    why = ", ".join(filter(None, ("chain" if need.kind is NeedKind.CHAIN else "", need.reason)))
+    origin = f" ({need.at})" if need.at else ""
+    status = (
+        ("not in this batch", "dim")
+        if explanation is None
+        else (format_status(explanation.status), get_status_style(explanation.status))
+    )
+    reason = (
+        explanation.reason if explanation is not None and explanation.status is not TaskStatus.DONE else ""
+    )
+    said = f"  {why}" if why else ""
+    page.add_line(f"  {need.on}  ", status, f"{said}{origin}", (f"  {reason}" if reason else "", "dim"))
+
+
+def _add_attempt(page: Page, each: PastAttempt) -> None:
+    length = format_elapsed((time.time() if each.ended_at is None else each.ended_at) - each.started_at)
+    head = f"  {format_attempt_label(each.attempt):<9} {each.agent:<8} {length:>7}  "
+    width = get_line_width()
+    said = truncate_line(_describe_outcome(each), None if width is None else width - len(head))
+    page.add_line(head, (said, _get_outcome_style(each.outcome)))
+    if each.then:
+        page.add_line((f"  {'':<9} then again: {truncate_line(each.then, width)}", "dim"))
+
+
+def _get_outcome_style(outcome: Outcome | None) -> str:
+    if outcome is None:
+        return "cyan"
+    return "green" if outcome.category is Category.OK else "red"
+
+
+def _describe_outcome(each: PastAttempt) -> str:
+    if each.outcome is None:
+        return f"being ended ({each.ending.value})" if each.ending else "at work"
+    if each.outcome.category is Category.OK:
+        return f"ok{f', ended by plait ({each.ending.value})' if each.ending else ''}"
+    if each.ending is not None:  # what a tool says as it is ended tells nothing of its work
+        return f"ended by plait ({each.ending.value})"
+    code = each.outcome.exit_code
+    detail = each.outcome.detail or ("" if code is None else f"exit status {code}")
+    return f"{each.outcome.category.value.replace('_', ' ')}{f': {detail}' if detail else ''}"

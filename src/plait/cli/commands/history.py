@@ -1,0 +1,72 @@
+"""`plait history`: all batches that ever were, with when, how long and how they ended."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from plait.cli.commands.status import format_counts, sort_newest_first
+from plait.cli.commands.status__status_branch import format_publication
+from plait.cli.format import format_date, format_status, get_status_style, truncate_line
+from plait.cli.format__spans import format_elapsed
+from plait.cli.output import OK, Page, print_json
+from plait.client.session import open_session
+from plait.core.views import BatchView, make_batch_view
+from plait.git.location import find_repo
+
+
+def history_command(where: Path, *, as_json: bool) -> int:
+    with open_session(find_repo(where)) as desk:
+        state = desk.preview_state()
+    views = [make_batch_view(state, batch) for batch in sort_newest_first(state)]
+    if as_json:
+        print_json({"batches": [_batch_json(view) for view in views]})
+    else:
+        _print_history(views)
+    return OK
+
+
+def _print_history(views: list[BatchView]) -> None:
+    page = Page()
+    if not views:
+        page.add_line("There is no batch yet: `plait run` makes one.")
+    for view in views:
+        page.add_line(
+            (format_date(view.created_at), "dim"),
+            "  ",
+            (f"{view.id:<4}", "bold"),
+            "  ",
+            (f"{format_status(view.status):<9}", get_status_style(view.status)),
+            f"  {format_elapsed(_elapsed_seconds(view)):>7}  {format_counts(view)}",
+            f" · {view.cost}" if view.cost else "",
+            (f" · {truncate_line(', '.join(view.sources), 60)}" if view.sources else "", "dim"),
+            f" · {told}" if (told := format_publication(view)) else "",
+        )
+    page.show()
+
+
+def _elapsed_seconds(view: BatchView) -> float:
+    return (view.ended_at if view.ended_at is not None else time.time()) - view.created_at
+
+
+def _batch_json(view: BatchView) -> dict[str, object]:
+    """As BATCH, without its tasks and settings."""
+    from plait.client.batch_json import cost_json  # noqa: PLC0415
+    from plait.client.json_encoding__instant import to_iso, to_iso_or_none  # noqa: PLC0415
+    from plait.client.record_context__book import progress_json  # noqa: PLC0415 - people are told in words
+
+    return {
+        "id": view.id,
+        "status": view.status.value,
+        "reason": view.reason,
+        "mode": view.mode.value,
+        "sources": view.sources,
+        "branch": view.branch or None,
+        "prUrl": view.pr_url or None,
+        "createdAt": to_iso(view.created_at),
+        "startedAt": to_iso_or_none(view.started_at),
+        "completedAt": to_iso_or_none(view.ended_at),
+        "seconds": round(_elapsed_seconds(view), 3),
+        "cost": cost_json(view.cost),
+        "progress": progress_json(view.progress.total, dict(view.progress.counts)),
+    }

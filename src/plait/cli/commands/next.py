@@ -1,0 +1,100 @@
+"""`plait next`: the tasks that would start now, and why."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from plait.cli.commands.trust__trust import TrustCheck, is_interactive
+from plait.cli.output import OK, USAGE, Page, print_json, print_problems
+from plait.client.project_sources import load_sources
+from plait.core.plan import Plan, Severity
+from plait.sources.next_tasks import NextTask, list_next_tasks
+from plait.sources.planning import PlanOptions, plan_tasks
+from plait.sources.selectors import select_tasks
+
+_MAX_NAMES = 4  # tasks that are named together
+
+
+def next_command(  # noqa: PLR0913 - what was said on the command line
+    where: Path,
+    source_names: Sequence[str],
+    plan_options: PlanOptions,
+    flags: Mapping[str, object],
+    limit: int | None,
+    *,
+    as_json: bool,
+) -> int:
+    trust = TrustCheck(interactive=is_interactive() and not as_json, where=where)
+    seen = load_sources(where, source_names, flags=flags, vet=trust.check_before_reading)
+    settings = seen.config.batch_settings(tasks=len(seen.pile.entries), cores=os.cpu_count() or 1)
+    planned = plan_tasks(seen.pile, replace(plan_options, unknown=seen.config.sources.unknown_needs))
+    found = (
+        list_next_tasks(planned.plan, seen.pile.by_id, settings, datetime.now(UTC)) if planned.plan else []
+    )
+    wanted = set(select_tasks(seen.pile, plan_options.select).ids)
+    found = [each for each in found if each.entry.task.id in wanted]
+    found = found[: limit if limit is not None else settings.max_parallel or len(found)]
+    if as_json:
+        print_json({"count": len(found), "tasks": [_task_json(each) for each in found]})
+    problems = (*seen.problems, *planned.problems)
+    if planned.plan is not None:  # the notes are the plan's business
+        problems = tuple(problem for problem in problems if problem.severity is not Severity.INFO)
+    print_problems(problems)
+    if planned.plan is None and not planned.complete:
+        return USAGE
+    if not as_json:
+        _print_tasks(found, complete=planned.complete)
+        if planned.plan and not found:
+            _print_waiting(planned.plan, wanted)
+    return OK
+
+
+def _task_json(each: NextTask) -> dict[str, object]:
+    task, chain = each.entry.task, each.entry.chain
+    return {
+        "id": task.id,
+        "description": task.title,
+        "phase": task.phase,
+        "status": each.entry.status.value,
+        "reason": each.reason,
+        "sequential": chain is not None,
+        "sequentialGroup": chain.name if chain else None,
+        "sequentialReason": (chain.reason or None) if chain else None,
+        "conflictsWith": each.conflicts_with,
+        "blockedBy": each.blocked_by,
+    }
+
+
+def _print_tasks(found: Sequence[NextTask], *, complete: bool) -> None:
+    page = Page()
+    if not found:
+        page.add_line(
+            "Everything is complete: there is nothing to do." if complete else "Nothing can start now."
+        )
+    width = max((len(each.entry.task.id) for each in found), default=0)
+    for each in found:
+        page.add_line(f"{each.entry.task.id:{width}}  {each.entry.task.title}")
+        page.add_line((f"{'':{width}}  {_describe_reason(each)}", "dim"))
+    page.show()
+
+
+def _print_waiting(plan: Plan, wanted: Collection[str]) -> None:
+    page = Page()
+    inside = {task.id for task in plan.tasks}
+    for task in [task for task in plan.tasks if task.id in wanted][:_MAX_NAMES]:
+        needs = dict.fromkeys(need.on for need in task.needs if need.on in inside)
+        phase = f"phase {task.phase} to open" if task.phase else "a file that another task holds"
+        page.add_line(f"{task.id} waits for {', '.join(needs) or phase}.")
+    page.show()
+
+
+def _describe_reason(each: NextTask) -> str:
+    others = each.conflicts_with
+    shown = ", ".join(others[:_MAX_NAMES]) + (
+        f" and {len(others) - _MAX_NAMES} more" if len(others) > _MAX_NAMES else ""
+    )
+    return f"{each.reason}; shares files with {shown}" if others else each.reason

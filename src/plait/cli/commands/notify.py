@@ -1,0 +1,66 @@
+"""`plait notify`: who is told what happens, and whether it reaches them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from plait.cli.output import FAILED, OK, Page, print_json, print_problems
+from plait.client.project_sources import load_settings
+from plait.config.config import Config
+from plait.config.loading__files import find_user_file
+from plait.core.errors import UserError
+from plait.git.location import find_repo
+from plait.observe.listeners import DeliveryResult, has_receivers, open_channels, send_test_message
+
+
+def notify_command(where: Path, *, test: bool, as_json: bool) -> int:
+    """With `test` everybody gets a message, and 1 means that somebody did not."""
+    config = load_settings(where)
+    if config.warnings and not as_json:
+        print_problems(config.warnings)
+    if test and not has_receivers(config):
+        raise UserError(
+            "nobody is told anything: neither notify.urls nor notify.webhook is set",
+            hint=f"They belong under [notify] in {find_user_file()}.",
+        )
+    tried = (
+        send_test_message(find_repo(where), config)
+        if test
+        else [DeliveryResult(each.name) for each in open_channels(config)]
+    )
+    if as_json:
+        print_json(_notify_json(config, tried, test=test))
+    else:
+        _print_addressees(config, tried, test=test)
+    return FAILED if any(each.error for each in tried) else OK
+
+
+def _notify_json(config: Config, tried: list[DeliveryResult], *, test: bool) -> dict[str, object]:
+    return {
+        "on": [kind.value for kind in config.notify.on],
+        "bell": config.notify.bell,
+        "addressees": [
+            {
+                "address": each.address,
+                "told": not each.error if test else None,
+                "error": each.error or None,
+                "hint": each.hint or None,
+            }
+            for each in tried
+        ],
+    }
+
+
+def _print_addressees(config: Config, tried: list[DeliveryResult], *, test: bool) -> None:
+    page = Page()
+    for each in tried:
+        word, style = ("not told", "bold red") if each.error else ("told", "green")
+        page.add_line((f"{word:<10}" if test else "", style), each.address)
+        for line in filter(None, (each.error, each.hint)):
+            page.add_line((f"          {line}", "dim"))
+    if not tried:
+        page.add_line(f"Nobody is told anything: set notify.urls or notify.webhook in {find_user_file()}.")
+    elif not test:
+        page.add_line((f"told of {', '.join(kind.value for kind in config.notify.on) or 'nothing'}", "dim"))
+        page.add_line(("`plait notify --test` sends a message to see whether it arrives", "dim"))
+    page.show()

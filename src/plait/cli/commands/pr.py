@@ -1,0 +1,140 @@
+"""Shipping: the batch branch is pushed and its pull request opened, or brought up to date, and this waits for it."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from plait.cli.output import FAILED, OK, Page, print_json, replace_control_chars
+from plait.client.batch_lookup import find_batch_and_tasks
+from plait.client.pull_request_preview import check_pull_request_text
+from plait.client.session import Session, open_session
+from plait.client.session__asking import new_request_id
+from plait.core.errors import UserError
+from plait.core.fast_dataclass import dataclass
+from plait.core.requests import Ship
+from plait.core.settings import Publish
+from plait.core.state import BatchState
+from plait.core.views import BatchView, make_batch_view
+from plait.git.location import find_repo
+
+PUBLISH_TIMEOUT_SECONDS = (
+    300.0  # seconds for a push and a forge; after that it goes on without anybody waiting
+)
+PUBLISH_POLL_SECONDS = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class PrArguments:
+    """What the pull request is to say; None: as it was said last. `body` is a file, `-` the standard input."""
+
+    title: str | None = None
+    body_file: str | None = None
+
+
+_DEFAULT_ARGUMENTS = PrArguments()
+
+
+def pr_command(
+    where: Path,
+    names: Sequence[str],
+    publish: Publish,
+    arguments: PrArguments = _DEFAULT_ARGUMENTS,
+    *,
+    as_json: bool,
+) -> int:
+    body = _read_body(where, arguments.body_file) if arguments.body_file is not None else None
+    if arguments.title is not None and not arguments.title.strip():
+        raise UserError("a title has to have words", hint="Without --title, it stays as it is.")
+    with open_session(find_repo(where)) as desk:
+        target = find_batch_and_tasks(desk.preview_state(), names)
+        if target.tasks:
+            raise UserError(
+                "a pull request is about a whole batch",
+                hint=f"plait pr {target.batch.id}; plait drop takes single tasks out of it.",
+            )
+        view = make_batch_view(desk.preview_state(), target.batch)
+        title, body = check_pull_request_text(desk.place, view, arguments.title, body)
+        request = Ship(new_request_id(), target.batch.id, publish, title, body)
+        return _publish(desk, request, as_json=as_json)
+
+
+def publish_and_wait(desk: Session, batch: str, publish: Publish) -> int:
+    """The exit code: whether it is where it was asked to be."""
+    return _publish(desk, Ship(new_request_id(), batch, publish), as_json=False)
+
+
+def _read_body(where: Path, name: str) -> str:
+    try:
+        data = sys.stdin.buffer.read() if name == "-" else (where / name).read_bytes()
+        return data.decode("utf-8-sig")
+    except OSError as error:
+        raise UserError(f"{replace_control_chars(name)} can't be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise UserError(f"{replace_control_chars(name)} is no text in UTF-8") from error
+
+
+def _publish(desk: Session, request: Ship, *, as_json: bool) -> int:
+    batch = request.batch
+    answer = desk.send(request)
+    if answer.granted is False:
+        return _print_failure(desk.state.batches[batch], answer.why, "", as_json=as_json)
+    deadline = time.monotonic() + PUBLISH_TIMEOUT_SECONDS
+    while (why := _get_pending_reason(desk, request)) and time.monotonic() < deadline:
+        desk.ensure_engine()
+        desk.wait(PUBLISH_POLL_SECONDS)
+        desk.read_events()
+    view = _make_view(desk, batch)
+    if why or view.unshipped is not None:
+        return _print_failure(
+            desk.state.batches[batch], why or view.unshipped or "", view.way_out, as_json=as_json
+        )
+    _print_published(view, as_json=as_json)
+    return OK
+
+
+def _get_pending_reason(desk: Session, request: Ship) -> str:
+    """What it waits for; nothing, if it is over."""
+    batch = desk.state.batches[request.batch]
+    if request.id in desk.state.unanswered or request.id in {each.id for each in desk.list_pending()}:
+        return "no engine has taken it yet; it is safe, and is seen to as soon as one does"
+    if batch.requested_publish is not None or batch.publishing is not None:
+        return "it is still under way; plait status shows its end"
+    return ""
+
+
+def _make_view(desk: Session, batch: str) -> BatchView:
+    return make_batch_view(desk.state, desk.state.batches[batch])
+
+
+def _print_published(view: BatchView, *, as_json: bool) -> None:
+    if as_json:
+        print_json(
+            {"batchId": view.id, "branch": view.branch, "commit": view.shipped, "prUrl": view.pr_url or None}
+        )
+        return
+    page = Page()
+    page.add_line(f"{view.branch} is pushed, at {view.shipped[:10]}.")
+    if view.pr_url:
+        page.add_line(f"Pull request: {view.pr_url}")
+    page.show()
+
+
+def _print_failure(batch: BatchState, why: str, hint: str, *, as_json: bool) -> int:
+    if as_json:
+        print_json(
+            {
+                "batchId": batch.id,
+                "branch": batch.branch or None,
+                "prUrl": None,
+                "error": why,
+                "hint": hint,
+            }
+        )
+    else:
+        print(f"plait: {replace_control_chars(why)}", file=sys.stderr)  # noqa: T201 - as errors are told
+        for line in hint.splitlines():
+            print(f"  {replace_control_chars(line)}", file=sys.stderr)  # noqa: T201
+    return FAILED

@@ -1,0 +1,156 @@
+"""`plait run`: from sources to finished attempts, watched until all is over."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from plait.agents.interface import AgentSpec
+from plait.cli import prestart
+from plait.cli.commands.plan__plan import print_no_plan, print_plan, print_plan_json
+from plait.cli.commands.run_options import RunOptions
+from plait.cli.commands.run_options__run_ask import confirm_run, describe_run
+from plait.cli.commands.trust__trust import TrustCheck, ask_yes_no, is_interactive
+from plait.cli.format import list_names
+from plait.cli.live.signals__run_leave import force_quit
+from plait.cli.output import FAILED, INTERRUPTED, OK, USAGE, Page, make_console, print_problems
+from plait.client.event_stream import EventStream
+from plait.client.planning.plan_preview import PlanPreview, build_plan_preview
+from plait.client.planning.submission__prepared import prepare_plan, select_agents
+from plait.client.project_sources import LoadedSources, PastBatches, load_sources
+from plait.client.repository import has_remote
+from plait.client.session import Session
+from plait.client.trust import AGENT_KEYS, FORMAT_KEY
+from plait.config.key__choices import WhenDone
+from plait.core.plan import Plan
+from plait.core.settings import Publish
+from plait.core.state import BatchState, State
+from plait.git.location import find_repo
+
+
+def run_command(options: RunOptions) -> int:
+    """The exit code; what stands in the way is raised, and then nothing was started."""
+    options.check()
+    if options.repo is not None:
+        from plait.cli.commands.run__run_repo import use_mirror  # noqa: PLC0415 - few work on another repository
+
+        options = use_mirror(options)
+    trust = TrustCheck(
+        interactive=is_interactive() and not options.as_json,
+        early_keys=(FORMAT_KEY, *AGENT_KEYS),
+        where=options.where,
+    )
+    place = find_repo(options.where)
+    with Session(place, EventStream()) as desk:
+        if not options.dry_run:
+            desk.prestart_engine(prestart.take_engine(place))  # while the sources are read here
+        seen = load_sources(
+            options.where, options.named, flags=options.flags, place=place, vet=trust.check_before_reading
+        )
+        agents = select_agents(seen, contest=options.contest)
+        desk.refresh()
+        if options.resume:
+            from plait.cli.commands.run_resume import has_orphaned_tasks, resume_batch  # noqa: PLC0415
+
+            if not has_orphaned_tasks(seen, desk):
+                options.check_resume()
+                return resume_batch(options, seen, desk)
+            options = replace(options, wish=replace(options.wish, resume=True))
+        found = _prepare_plan(options, seen, PastBatches(desk.state if desk.state.seq else None), agents)
+        if found.planned.plan is None:
+            return _report_no_plan(options, found)
+        if options.dry_run:
+            return _print_dry_run(options, found, found.planned.plan)
+        if not _confirm_start(options, trust, found, found.planned.plan):
+            make_console().print("Nothing was started.")
+            return INTERRUPTED
+        return _follow_run(options, desk, found, found.planned.plan, agents)
+
+
+def _follow_run(
+    options: RunOptions, desk: Session, found: PlanPreview, plan: Plan, agents: tuple[AgentSpec, ...]
+) -> int:
+    from plait.cli.commands.run_follow import submit_and_follow  # noqa: PLC0415 - only now it becomes serious
+
+    try:
+        code = submit_and_follow(options, desk, found, plan, agents)
+    except KeyboardInterrupt:
+        return force_quit(desk, _find_own_batch(desk.preview_state(), plan))
+    mine = _find_own_batch(desk.state, plan)
+    if mine is None or mine.ended is None:
+        return code
+    if is_interactive() and not options.as_json and not options.yes:
+        code = _offer_pull_request(desk, found, mine, code)
+    return _report_unreadable(options, found, code)
+
+
+def _offer_pull_request(desk: Session, found: PlanPreview, batch: BatchState, code: int) -> int:
+    """What is merged can be shown to others: a person is asked, once."""
+    wanted = found.survey.config.pr.when_done is WhenDone.ASK and batch.merges and batch.published is None
+    if not wanted or not has_remote(desk.place, found.survey.config.pr.remote):
+        return code
+    from plait.cli.commands.pr import publish_and_wait  # noqa: PLC0415
+
+    count = "1 task" if len(batch.merges) == 1 else f"{len(batch.merges)} tasks"
+    if not ask_yes_no(f"Push {batch.branch} and open a pull request for {count}? [y/N] ", default=False):
+        return code
+    return publish_and_wait(desk, batch.id, Publish.PR) or code
+
+
+def _report_unreadable(options: RunOptions, found: PlanPreview, code: int) -> int:
+    """What was asked for and could not be read is in no batch, and not done either."""
+    left = found.planned.unreadable
+    if not left:
+        return code
+    page = Page()
+    page.add_line()
+    page.add_line(("  not run", "red"), f"  {list_names(left)}: can't be read; plait plan says why")
+    page.show(stderr=options.as_json)
+    return code or FAILED
+
+
+def _find_own_batch(state: State, plan: Plan) -> BatchState | None:
+    """No two open batches have one task, so the newest batch of exactly these tasks is the one that was followed."""
+    ids = {task.id for task in plan.tasks}
+    same = (batch for batch in state.batches.values() if {task.task.id for task in batch.tasks} == ids)
+    return max(same, key=lambda batch: batch.order, default=None)
+
+
+def _prepare_plan(
+    options: RunOptions, seen: LoadedSources, past: PastBatches, agents: tuple[AgentSpec, ...]
+) -> PlanPreview:
+    found = prepare_plan(
+        build_plan_preview(seen, past, options.wish), agents, options.times if options.contest else None
+    )
+    if options.backoff is not None:
+        return replace(found, settings=replace(found.settings, backoff=options.backoff))
+    return found
+
+
+def _report_no_plan(options: RunOptions, found: PlanPreview) -> int:
+    if options.as_json:
+        print_plan_json(found)
+    else:
+        print_no_plan(found.planned)
+    return OK if found.planned.complete else USAGE
+
+
+def _print_dry_run(options: RunOptions, found: PlanPreview, plan: Plan) -> int:
+    if options.as_json:
+        print_plan_json(found)
+        return OK
+    print_plan(found, plan)
+    page = Page()
+    page.add_line()
+    page.add_line(describe_run(found, plan))
+    page.show()
+    return OK
+
+
+def _confirm_start(options: RunOptions, trust: TrustCheck, found: PlanPreview, plan: Plan) -> bool:
+    """Whether to start. Nobody is asked where nobody is, and a program is never asked."""
+    trust.check_before_running(found.survey.config)
+    if trust.interactive and not options.yes:
+        return confirm_run(found, plan)
+    if found.planned.problems:
+        print_problems(found.planned.problems)
+    return True

@@ -1,0 +1,140 @@
+"""`plait run --resume`: going on with the newest unfinished batch of these sources."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields
+
+from plait.agents.interface import AgentSpec
+from plait.cli.commands.run_follow import FollowedBatch, follow_batch, report_detached
+from plait.cli.commands.run_options import RunOptions
+from plait.cli.live.renderers import print_notice
+from plait.cli.live.signals import SignalCounter
+from plait.cli.live.signals__run_leave import force_quit
+from plait.cli.output import NEEDS_PERSON, OK, Page, print_json
+from plait.client.planning.agent_assignment__purse import check_budgets
+from plait.client.planning.plan_preview import measure_agent_capacity
+from plait.client.planning.submission__fitting import make_limit_request
+from plait.client.planning.submission_checks import find_open_batch
+from plait.client.project_sources import LoadedSources
+from plait.client.session import Session
+from plait.client.session__asking import new_request_id
+from plait.config.config import Config, Layer
+from plait.config.keys import list_table_keys
+from plait.core.errors import UserError, WorldError
+from plait.core.requests import ChangeSettings, Request, Resume
+from plait.core.settings import Settings
+from plait.core.state import BatchState, State
+from plait.core.views import find_batch_status
+from plait.sources.source_model import SourceStatus
+from plait.store import project_files
+from plait.store.batch_inputs import BatchInputsError
+
+_TAKE_TIMEOUT_SECONDS = 60.0  # seconds until somebody has taken up a batch that was only handed in
+_POLL_SECONDS = 0.25
+_BUDGET_FIELDS = frozenset({"budget", "task_budget"})
+
+
+def has_orphaned_tasks(seen: LoadedSources, desk: Session) -> bool:
+    """No batch of these sources is unfinished, and yet some of their tasks were begun: by a run that nobody knows of."""
+    begun = any(entry.status is SourceStatus.STUCK for entry in seen.pile.entries)
+    return begun and find_open_batch(desk.preview_state(), seen.pile) is None
+
+
+def resume_batch(options: RunOptions, seen: LoadedSources, desk: Session) -> int:
+    found = find_open_batch(desk.preview_state(), seen.pile)
+    if found is None:
+        return _report_nothing_to_resume(options)
+    if options.dry_run:
+        return _print_dry_run(options, found)
+    try:
+        with SignalCounter() as signals:
+            return _resume_and_follow(options, seen, desk, found.id, signals)
+    except KeyboardInterrupt:
+        return force_quit(desk, desk.state.batches.get(found.id))
+
+
+def _resume_and_follow(
+    options: RunOptions, seen: LoadedSources, desk: Session, name: str, signals: SignalCounter
+) -> int:
+    batch = _wait_until_taken(desk, name)
+    desk.subscribe()
+    requests = list(_make_requests(seen.config, desk.state, batch))
+    _check_budgets(batch, requests, _load_agents(desk, batch.id))
+    refused = [answer.why for answer in desk.send_all(requests) if answer.why]
+    if refused:
+        print_notice(f"Batch {batch.id} can't go on: {'; '.join(refused)}.")
+        return NEEDS_PERSON
+    if options.detach:
+        return report_detached(options, batch.id)
+    headline = f"batch {batch.id} · {batch.unfinished_count} of {len(batch.tasks)} tasks to go"
+    followed = FollowedBatch(batch.id, headline, _load_agents(desk, batch.id), seen.config.notify.bell)
+    return follow_batch(options, desk, followed, signals)
+
+
+def _load_agents(desk: Session, batch: str) -> tuple[AgentSpec, ...]:
+    """As they were submitted; without them their words are shown as they are."""
+    try:
+        return project_files.load_batch_inputs(desk.place, batch).agents
+    except BatchInputsError:
+        return ()
+
+
+def _report_nothing_to_resume(options: RunOptions) -> int:
+    if options.as_json:
+        print_json({"batchId": None})
+    else:
+        _print_line("No batch of these sources is unfinished: there is nothing to resume.")
+    return OK
+
+
+def _print_dry_run(options: RunOptions, batch: BatchState) -> int:
+    if options.as_json:
+        print_json({"batchId": batch.id})
+    else:
+        _print_line(f"Would go on with batch {batch.id}: {find_batch_status(batch)[1]}.")
+    return OK
+
+
+def _wait_until_taken(desk: Session, name: str) -> BatchState:
+    """A batch may have been handed in by a front that died before any engine took it."""
+    deadline = time.monotonic() + _TAKE_TIMEOUT_SECONDS
+    while name not in desk.state.batches:
+        if time.monotonic() > deadline:
+            raise WorldError(f"batch {name} is accepted, but no engine has taken it")
+        desk.ensure_engine()
+        desk.wait(_POLL_SECONDS)
+        desk.refresh()
+    return desk.state.batches[name]
+
+
+def _make_requests(config: Config, state: State, batch: BatchState) -> Iterator[Request]:
+    """What the flags say now holds from now on; what nobody said stays as it was submitted."""
+    known = {one.name for one in fields(Settings)}
+    given = [key.field for key in list_table_keys("run") if config.origins[key.name].layer is Layer.FLAG]
+    changed = tuple(name for name in given if name in known)
+    if changed:
+        settings = config.batch_settings(tasks=len(batch.tasks), cores=measure_agent_capacity())
+        if "max_parallel" in changed:
+            wider = make_limit_request(config, state, settings.max_parallel, batch=batch.id)
+            if wider is not None:
+                yield wider
+        yield ChangeSettings(new_request_id(), batch.id, settings, changed)
+    if batch.paused is not None:
+        yield Resume(new_request_id(), batch.id)
+
+
+def _check_budgets(batch: BatchState, requests: Iterable[Request], agents: Sequence[AgentSpec]) -> None:
+    """A budget that was not there when the batch was submitted must be one that can be kept."""
+    for request in requests:
+        if isinstance(request, ChangeSettings) and not _BUDGET_FIELDS.isdisjoint(request.fields):
+            settings = batch.settings.with_fields(request.settings, request.fields)
+            for problem in check_budgets(settings, [task.task for task in batch.tasks], agents):
+                raise UserError(problem.message, hint=problem.hint)
+
+
+def _print_line(text: str) -> None:
+    page = Page()
+    page.add_line(text)
+    page.show()

@@ -1,0 +1,125 @@
+"""`plait serve`: the server, and what a person has to know to use it."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+from threading import Thread
+from typing import TYPE_CHECKING
+
+from plait.cli.output import replace_control_chars
+from plait.core.errors import UserError
+from plait.core.fast_dataclass import dataclass
+
+if TYPE_CHECKING:  # the server takes a while to import
+    from plait.server.serve import ServeOptions, ServerInfo
+
+
+@dataclass(frozen=True, slots=True)
+class ServeArguments:
+    host: str
+    port: int
+    certfile: Path | None = None
+    keyfile: Path | None = None
+    names: tuple[str, ...] = ()
+    browser: bool = False
+    rotate: bool = False
+    as_json: bool = False
+
+
+def serve_command(where: Path, arguments: ServeArguments) -> int:
+    from plait.server.serve import serve  # noqa: PLC0415 - only now: it takes a while
+
+    return serve(
+        _make_server_options(where, arguments), lambda ready: _announce(ready, arguments), _print_warning
+    )
+
+
+def _make_server_options(where: Path, arguments: ServeArguments) -> ServeOptions:
+    from plait.server.http.server_config__listening import TlsFiles  # noqa: PLC0415
+    from plait.server.serve import ServeOptions as Options  # noqa: PLC0415
+
+    if arguments.keyfile is not None and arguments.certfile is None:
+        raise UserError("--keyfile is the key of a certificate", hint="Name that too: --certfile FILE.")
+    tls = None if arguments.certfile is None else TlsFiles(arguments.certfile, arguments.keyfile)
+    return Options(where, arguments.host.strip("[]"), arguments.port, tls, arguments.names, arguments.rotate)
+
+
+def _announce(ready: ServerInfo, arguments: ServeArguments) -> None:
+    with suppress(OSError):  # nobody listens any more: the server is none the worse
+        if arguments.as_json:
+            told = {"url": ready.url, "link": ready.link, "pid": os.getpid()}
+            sys.stdout.write(json.dumps(told) + "\n")
+        else:
+            sys.stdout.write("".join(f"{line}\n" for line in _format_announcement(ready, arguments)))
+        sys.stdout.flush()
+    if not ready.loopback_only:
+        _warn_public(ready)
+    if arguments.browser:
+        Thread(target=_open_browser, args=(ready.link,), daemon=True).start()
+
+
+def _format_announcement(ready: ServerInfo, arguments: ServeArguments) -> list[str]:
+    lines = [f"plait serves {_describe_projects(ready)} at {ready.url}"]
+    if arguments.rotate:
+        lines += ["  The token is new: older ones, links and logins are dead."]
+    if not is_output_logged():
+        return [
+            *lines,
+            "  Open this link to log in, once and within ten minutes:",
+            f"  {ready.link}",
+            "  Ctrl+C ends the server; batches go on without it.",
+        ]
+    default = ready.url == "http://127.0.0.1:3001"
+    where = "" if default else f" --url {ready.url}"
+    return [*lines, f"  A link that logs a browser in: plait token --link{where}"]
+
+
+def is_output_logged() -> bool:
+    """The journal of a machine keeps what is printed, and others may read it: systemd says so."""
+    return bool(os.environ.get("JOURNAL_STREAM")) and not sys.stdout.isatty()
+
+
+def _describe_projects(ready: ServerInfo) -> str:
+    more = f"{ready.other_projects} {'more ' if ready.project else ''}project{'s' if ready.other_projects > 1 else ''}"
+    if ready.project is None:
+        return more if ready.other_projects else "no project yet"
+    return replace_control_chars(ready.project.path) + (f" and {more}" if ready.other_projects else "")
+
+
+def _warn_public(ready: ServerInfo) -> None:
+    port = ready.url.rpartition(":")[2]
+    _print_warning(
+        "whoever reaches this machine reaches the server, and is let in with the token",
+        "It answers to addresses, and to a name only after --allow-host NAME. "
+        f"A link for there: plait token --link --url {'https' if ready.tls else 'http'}://ADDRESS:{port}",
+    )
+    if not ready.tls:
+        _print_warning(
+            "there is no TLS: whoever is on the way can read the token and everything else",
+            "Use --certfile and --keyfile, or leave --host out and come by a tunnel: "
+            f"ssh -L {port}:127.0.0.1:{port} MACHINE",
+        )
+
+
+def _open_browser(link: str) -> None:
+    """A browser that would take the terminal is none, unless it is the one that the person has chosen."""
+    import webbrowser  # noqa: PLC0415 - only where it is wished for
+
+    try:
+        browser = webbrowser.get()
+        takes = type(browser) is webbrowser.GenericBrowser and "BROWSER" not in os.environ
+        opened = not takes and browser.open(link)
+    except Exception:  # noqa: BLE001 - whatever it is, the server goes on
+        opened = False
+    if not opened:
+        _print_warning("no browser could be opened here: open the link yourself")
+
+
+def _print_warning(text: str, hint: str = "") -> None:
+    with suppress(OSError):
+        sys.stderr.write(f"plait: {replace_control_chars(text)}\n" + (f"  {hint}\n" if hint else ""))
+        sys.stderr.flush()

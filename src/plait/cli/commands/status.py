@@ -1,0 +1,234 @@
+"""`plait status`: where everything stands."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from plait.cli.commands.status__status_branch import describe_branch, format_publication, locate_work
+from plait.cli.format import (
+    format_date,
+    format_diffstat,
+    format_status,
+    get_line_width,
+    get_minus_sign,
+    get_status_style,
+    shorten_commit,
+    truncate_line,
+)
+from plait.cli.format__spans import format_elapsed, format_provider_limit
+from plait.cli.live.task_selection import TaskSelection, select_visible_tasks
+from plait.cli.output import OK, Page
+from plait.client.batch_lookup import find_batch
+from plait.client.session import Session, open_session
+from plait.core.state import BatchState, State
+from plait.core.status import TaskStatus, Waiting
+from plait.core.views import BatchView, TaskView, make_batch_view
+from plait.git.location import RepoLocation, find_repo
+from plait.store.interfaces import InboxError
+from plait.store.project_files import EngineInfo
+
+MAX_ENDED_BATCHES = 10  # batches that have ended; `plait history` has them all
+_ACTIVE_STATUSES = (TaskStatus.RUNNING, TaskStatus.VERIFYING, TaskStatus.MERGING)
+_NOTABLE_STATUSES = (
+    TaskStatus.FAILED,
+    TaskStatus.TIMED_OUT,
+    TaskStatus.CONFLICTED,
+    TaskStatus.BLOCKED,
+    TaskStatus.CANCELLED,
+    TaskStatus.SKIPPED,
+    TaskStatus.INTERRUPTED,
+)
+
+
+def status_command(where: Path, batch: str | None, *, watch: bool, as_json: bool) -> int:
+    gc.disable()  # a process that ends when it has answered: looking for garbage costs more than it frees
+    with open_session(find_repo(where)) as desk:
+        if watch:
+            from plait.cli.commands.status_watch import watch_status  # noqa: PLC0415 - most look once
+
+            gc.enable()
+            return watch_status(desk, batch, as_json=as_json)
+        print_status(desk, batch, as_json=as_json)
+    return OK
+
+
+def print_status(desk: Session, name: str | None, *, as_json: bool, rows: int | None = None) -> None:
+    state, engine = _read_state(desk), desk.find_engine()
+    chosen = sort_newest_first(state) if name is None else [find_batch(state, name)]
+    if as_json:
+        _print_json(desk.place, state, chosen, engine)
+    elif name is None:
+        _print_all(state, chosen, engine)
+    else:
+        _print_one(state, chosen[0], engine, rows)
+
+
+def _read_state(desk: Session) -> State:
+    try:
+        return desk.preview_state()
+    except InboxError:  # what is on its way can't be told; what is so, can
+        return desk.state
+
+
+def sort_newest_first(state: State) -> list[BatchState]:
+    return sorted(state.batches.values(), key=lambda batch: -batch.order)
+
+
+def _print_json(
+    place: RepoLocation, state: State, batches: Sequence[BatchState], engine: EngineInfo | None
+) -> None:
+    from plait.cli.output import print_json  # noqa: PLC0415 - people are told in words
+    from plait.client.batch_json import batch_json, status_json  # noqa: PLC0415
+    from plait.git.location__projects import compute_project_id  # noqa: PLC0415
+
+    name = compute_project_id(place)
+    told = [batch_json(state, batch, eta=_estimate_end(state, batch), project_id=name) for batch in batches]
+    print_json(status_json(engine, told))
+
+
+def _estimate_end(state: State, batch: BatchState) -> float | None:
+    if batch.ended is not None:
+        return None
+    from plait.client.eta import EtaEstimator  # noqa: PLC0415 - only for what has not ended
+
+    return EtaEstimator().estimate_end(state, batch.id, time.time())
+
+
+def _print_all(state: State, batches: Sequence[BatchState], engine: EngineInfo | None) -> None:
+    page = Page()
+    if not batches:
+        page.add_line("There is no batch yet: `plait run` makes one.")
+    ended = 0
+    for batch in batches:
+        ended += batch.ended is not None
+        if batch.ended is None or ended <= MAX_ENDED_BATCHES:
+            _add_batch(page, make_batch_view(state, batch))
+    if ended > MAX_ENDED_BATCHES:
+        page.add_line((f"and {ended - MAX_ENDED_BATCHES} older ones: plait history", "dim"))
+    _add_provider_limits(page, state)
+    _add_engine(page, state, engine)
+    page.show()
+
+
+def _add_batch(page: Page, view: BatchView) -> None:
+    page.add_line(
+        (view.id, "bold"),
+        "  ",
+        (f"{format_status(view.status):<9}", get_status_style(view.status)),
+        f"  {format_counts(view)} · {_format_batch_duration(view)}",
+        (f" · {truncate_line(', '.join(view.sources), 40)}" if view.sources else "", "dim"),
+        f" · {told}" if (told := format_publication(view)) else "",
+    )
+    if view.waits_for_person:
+        page.add_line((f"{'':<{len(view.id)}}  {'':<9}  {_describe_question(view)}", "yellow"))
+
+
+def _describe_question(view: BatchView) -> str:
+    task = next((task for task in view.tasks if task.waiting and task.waiting.is_on_person), None)
+    if task is None or task.waiting is Waiting.PAUSE:
+        return view.reason
+    return f"{task.id}: {task.reason}"
+
+
+def format_counts(view: BatchView) -> str:
+    """`4/7 done · 2 at work · 1 failed`"""
+    found = dict(view.progress.counts)
+    at_work = sum(found[status] for status in _ACTIVE_STATUSES)
+    parts = [f"{found[TaskStatus.DONE]}/{view.progress.total} done"]
+    parts += [f"{at_work} at work"] if at_work else []
+    parts += [f"{found[status]} {format_status(status)}" for status in _NOTABLE_STATUSES if found[status]]
+    return " · ".join(parts)
+
+
+def _format_batch_duration(view: BatchView) -> str:
+    end = view.ended_at if view.ended_at is not None else time.time()
+    return format_elapsed(end - view.created_at)
+
+
+def _print_one(state: State, batch: BatchState, engine: EngineInfo | None, rows: int | None) -> None:
+    view, page = make_batch_view(state, batch), Page()
+    page.add_line(
+        ("batch ", "bold"),
+        (view.id, "bold"),
+        " · ",
+        (format_status(view.status), get_status_style(view.status)),
+        f" · {format_counts(view)} · {_format_batch_duration(view)}",
+        f" · {view.cost}" if view.cost else "",
+    )
+    page.add_line((f"{truncate_line(view.reason, get_line_width())}", "dim"))
+    sources = f" from {', '.join(view.sources)}" if view.sources else ""
+    page.add_line((f"submitted {format_date(view.created_at)}{sources}", "dim"))
+    result = list(describe_branch(view))
+    for line in result:
+        page.add_line(line)
+    page.add_line()
+    _add_tasks(page, view, None if rows is None else max(1, rows - len(result)))
+    _add_provider_limits(page, state)
+    _add_engine(page, state, engine)
+    page.show()
+
+
+def _add_tasks(page: Page, view: BatchView, rows: int | None) -> None:
+    """All of them, or those that matter most."""
+    chosen = TaskSelection(view.tasks) if rows is None else select_visible_tasks(view.tasks, rows)
+    names = min(40, max((len(task.id) for task in chosen.shown), default=0))
+    width = get_line_width()
+    for task in chosen.shown:
+        begun = f"  {task.id:<{names}}  "
+        middle = f"{format_status(task.status):<11}"
+        after = f"  {_format_task_duration(task):>7}  "
+        left = None if width is None else width - len(begun) - len(middle) - len(after)
+        page.add_line(
+            begun,
+            (middle, get_status_style(task.status)),
+            after,
+            (truncate_line(_describe_task(task), left), "dim"),
+        )
+        if rows is None and (where := locate_work(view, task)):
+            page.add_line((f"{'':<{names + 4}}{where}", "dim"))  # never cut: somebody may want to go there
+    _add_hidden_counts(page, chosen)
+
+
+def _add_hidden_counts(page: Page, chosen: TaskSelection) -> None:
+    if chosen.hidden:
+        told = ", ".join(f"{count} {format_status(status)}" for status, count in chosen.hidden)
+        page.add_line((f"  and {told}", "dim"))
+
+
+def _format_task_duration(task: TaskView) -> str:
+    if task.started_at is None:
+        return ""
+    return format_elapsed((task.ended_at if task.ended_at is not None else time.time()) - task.started_at)
+
+
+def _describe_task(task: TaskView) -> str:
+    said = task.reason if task.status is not TaskStatus.DONE else task.title
+    result = format_diffstat(task.diffstat, get_minus_sign()), shorten_commit(task.commit or "")
+    return " · ".join(filter(None, (*result, said)))
+
+
+def _add_provider_limits(page: Page, state: State) -> None:
+    """Who takes no work now, and for how long: what waits for it goes on by itself."""
+    for provider, breaker in state.breakers.items() if state.open else ():
+        if breaker.until is not None:
+            page.add_line(
+                (f"{format_provider_limit(provider, breaker.until, time.time())} ({breaker.why})", "yellow")
+            )
+
+
+def _add_engine(page: Page, state: State, engine: EngineInfo | None) -> None:
+    if engine is not None:
+        page.add_line((f"engine {engine.pid}, since {format_date(engine.since)}", "dim"))
+        if engine.trouble:
+            page.add_line((f"it can't go on: {engine.trouble}", "yellow"))
+    elif _is_engine_needed(state):
+        page.add_line(("no engine is at work, and something is to be done: plait run --resume", "yellow"))
+
+
+def _is_engine_needed(state: State) -> bool:
+    from plait.core.scheduler.rules__needed import is_engine_needed  # noqa: PLC0415 - it knows all rules; where an engine is at work, nobody asks
+
+    return is_engine_needed(state)

@@ -1,0 +1,121 @@
+"""The display of one batch on a terminal: state in, frames out, as seldom as the eye allows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from plait.cli.live.frame import Viewport, render_frame
+from plait.cli.live.screen import Screen
+from plait.cli.live.view_model import BatchViewModel, build_view_model
+from plait.cli.output import Page
+from plait.client.eta import EtaEstimator
+from plait.client.event_stream import EventStream
+from plait.client.logs.activity import ActivityTracker
+from plait.core.graph__shape import group_waves
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_ACTIVITY_SECONDS = 0.4  # seconds between two looks at what agents say
+_MAX_DRAW_SHARE = 0.1  # of the time, at most, goes into drawing: thousands of tasks are drawn more seldom
+
+
+class Display:
+    """`name` is the shortest one a person can call the batch by. `refresh` may be called as often as one likes."""
+
+    def __init__(
+        self,
+        console: Console,
+        feed: EventStream,
+        batch: str,
+        *,
+        name: str | None = None,
+        activities: ActivityTracker | None = None,
+    ) -> None:
+        self._console, self._state, self._batch = console, feed.state, batch
+        self._name = name or batch
+        self._activities = activities
+        self._screen = Screen(console)
+        self._eta = EtaEstimator()
+        self._waves: list[list[str]] | None = None
+        self._model: tuple[int, BatchViewModel] | None = None
+        self._activity_by_task: Mapping[str, str] = {}
+        self._activities_read_at = float("-inf")
+        self._last_drawn: object = None
+        self._next_draw_at = float("-inf")
+        self._shows_help = False
+        self._final_page: Page | None = None
+
+    @staticmethod
+    def is_supported(console: Console) -> bool:
+        """Whether this is a terminal that can move its cursor."""
+        return console.is_terminal and not console.is_dumb_terminal
+
+    def __enter__(self) -> Self:
+        self._screen.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._final_page is not None and kind is None:
+            self._screen.clear()
+        self._screen.__exit__(kind, error, trace)
+        if self._final_page is not None and kind is None:
+            self._final_page.show(self._console)
+
+    def set_final_page(self, page: Page | None) -> None:
+        """When the display closes, this page takes the frame's place; None: the last frame stays."""
+        self._final_page = page
+
+    def read_keys(self) -> list[str]:
+        """What was typed for others to act upon: a, p, d, q, Enter."""
+        typed = self._screen.read_keys()
+        if "?" in typed:
+            self._shows_help = not self._shows_help
+        return [key.lower() for key in typed if key.lower() in "apdq\r\n"]
+
+    def refresh(self, now: float, *, notice: str = "") -> None:
+        """Draw if something has changed or a second has passed."""
+        if self._batch not in self._state.batches:
+            return
+        self._read_activities(now)
+        look = self._make_viewport(now, notice)
+        begun = time.monotonic()
+        if (look, self._state.seq) != self._last_drawn and begun >= self._next_draw_at:
+            self._last_drawn = (look, self._state.seq)
+            self._screen.draw(render_frame(self._get_model(), look))
+            self._next_draw_at = begun + (time.monotonic() - begun) / _MAX_DRAW_SHARE
+
+    def _make_viewport(self, now: float, notice: str) -> Viewport:
+        width, height = self._screen.get_size()
+        return Viewport(
+            now=float(int(now)),
+            width=width,
+            height=height,
+            activity=self._activity_by_task,
+            eta=self._eta.estimate_end(self._state, self._batch, now),
+            keys=self._screen.has_keys,
+            help=self._shows_help,
+            notice=notice,
+            encoding=self._console.encoding,
+        )
+
+    def _read_activities(self, now: float) -> None:
+        if self._activities is not None and abs(now - self._activities_read_at) >= _ACTIVITY_SECONDS:
+            self._activities_read_at = now
+            batch = self._state.batches[self._batch]
+            alive = sorted(batch.alive.values(), key=lambda attempt: batch.index[attempt.name.task])
+            shown = alive[: self._screen.get_size()[1]]  # there is no room for more
+            self._activity_by_task = dict(self._activities.read_latest(shown))
+
+    def _get_model(self) -> BatchViewModel:
+        seq = self._state.seq
+        if self._waves is None:
+            self._waves = group_waves(self._state.batches[self._batch].plan)
+        if self._model is None or self._model[0] != seq:
+            self._model = seq, build_view_model(self._state, self._batch, self._waves, self._name)
+        return self._model[1]

@@ -1,0 +1,135 @@
+"""A batch as plain lines, one per change: what a log file, a pipe or a screen reader gets instead of a display."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, tzinfo
+from shlex import quote
+
+from plait.cli.live.event_lines__lines_branch import (
+    describe_gate_start,
+    describe_progress,
+    describe_rebuild,
+    format_commit,
+)
+from plait.cli.output import replace_control_chars
+from plait.client.batch_events__limits import MACHINE_PROVIDER
+from plait.client.next_step import format_answer_command
+from plait.client.stream_event import EventType, StreamEvent
+from plait.core.status import Category
+
+_MAX_ID_WIDTH = 32
+
+
+class EventLines:
+    """`name` is what a person can call the batch by; `zone` the one that the clock is told in (None: the local one)."""
+
+    def __init__(self, ids: Iterable[str] = (), *, name: str = "", zone: tzinfo | None = None) -> None:
+        self._name = name
+        self._zone = zone
+        self._width = min(_MAX_ID_WIDTH, max(len(text) for text in (f"batch {name}", *ids)))
+
+    def format_event(self, event: StreamEvent) -> str | None:
+        """`12:03:44  03-split  started (shell, attempt 1)`; None for what is not worth a line."""
+        words = self._describe(event)
+        if words is None:
+            return None
+        who = event.task or (f"batch {self._name or event.batch}" if event.batch else "plait")
+        return replace_control_chars(
+            f"{self._format_time(event.at)}  {who:{self._width}}  {' '.join(words.split())}"
+        )
+
+    def _format_time(self, at: float) -> str:
+        return datetime.fromtimestamp(at, self._zone).strftime("%H:%M:%S")
+
+    def _describe(self, event: StreamEvent) -> str | None:
+        if event.type.startswith("batch:task:"):
+            return self._describe_task_event(event)
+        return (
+            self._describe_batch_event(event)
+            if event.batch is not None
+            else self._describe_global_event(event)
+        )
+
+    def _describe_task_event(self, event: StreamEvent) -> str | None:
+        more = event.data
+        match event.type:
+            case EventType.TASK_STARTED:
+                return f"started ({more.get('agent')}, attempt {event.attempt})"
+            case EventType.TASK_PHASE:
+                return f"{more.get('phase')}"
+            case EventType.TASK_NEEDS_INPUT:
+                question = str(more.get("question"))
+                return f"asks: {question} · {format_answer_command(self._format_arguments(event), question)}"
+            case EventType.TASK_WAITING if more.get("on") == "approval":
+                return f"waits for approval · plait approve {self._name}"
+            case EventType.TASK_VERIFYING:
+                return f"verifying: {more.get('command')}"
+            case EventType.TASK_RETRY:
+                return f"goes again at {self._format_instant(more.get('retryAt'))}: {more.get('why')}"
+            case EventType.TASK_MERGED:
+                return f"merged as {format_commit(more.get('commit'))}"
+            case EventType.TASK_CONFLICTED | EventType.TASK_FAILED | EventType.TASK_TIMED_OUT:
+                return f"{_describe_status(event)} · {self._suggest_command(event)}"
+            case EventType.TASK_QUEUED | EventType.TASK_WAITING:
+                return None
+            case _:
+                return _describe_status(event)
+
+    def _suggest_command(self, event: StreamEvent) -> str:
+        """The command that shows why."""
+        if event.type is EventType.TASK_CONFLICTED:
+            return f"plait diff {self._format_arguments(event)}"
+        gate = " --gate" if event.data.get("category") == Category.GATE else ""
+        return f"plait logs {self._format_arguments(event)}{gate}"
+
+    def _format_arguments(self, event: StreamEvent) -> str:
+        return f"{quote(self._name or event.batch or '')} {quote(event.task or '')}"
+
+    def _describe_batch_event(self, event: StreamEvent) -> str | None:
+        more = event.data
+        match event.type:
+            case EventType.BATCH_CREATED:
+                count = more.get("tasks")
+                return f"created: {count} task{'' if count == 1 else 's'}, {more.get('mode')}"
+            case EventType.BATCH_PROGRESS:
+                return describe_progress(event, quote(self._name or event.batch or ""))
+            case EventType.BATCH_STARTED | EventType.EXECUTION_LOG:
+                return None
+            case EventType.BATCH_MERGING:
+                return None if event.task else describe_rebuild(more)
+            case EventType.BATCH_GATING:
+                return describe_gate_start(more)
+            case _:
+                return _describe_status(event)
+
+    def _describe_global_event(self, event: StreamEvent) -> str | None:
+        more = event.data
+        match event.type:
+            case EventType.LIMIT_OPENED if more.get("until") is None:
+                return f"nothing new starts: {more.get('reason')}"
+            case EventType.LIMIT_OPENED:
+                until = self._format_instant(more.get("until"))
+                return f"{more.get('provider')} takes no work until {until}: {more.get('reason')}"
+            case EventType.LIMIT_CLOSED:
+                machine = more.get("provider") == MACHINE_PROVIDER
+                return f"{'the machine' if machine else more.get('provider')} takes work again"
+            case EventType.ENGINE_TAKEN:
+                return f"an engine is at work (pid {more.get('pid')})"
+            case _:
+                return None
+
+    def _format_instant(self, value: object) -> str:
+        return datetime.fromisoformat(str(value)).astimezone(self._zone).strftime("%H:%M:%S")
+
+
+def _describe_status(event: StreamEvent) -> str:
+    """The last word of the event's type as people say it, and the reason."""
+    said = event.type.rpartition(":")[2].replace("_", " ")
+    word = "done" if event.type is EventType.TASK_COMPLETED else said
+    reason = str(event.data.get("reason") or "")
+    if reason.startswith(word):
+        return reason
+    if reason == "merged":  # that was told a moment ago
+        return word
+    return f"{word}: {reason}" if reason else word

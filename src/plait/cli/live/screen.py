@@ -1,0 +1,170 @@
+"""The screen: frames are drawn in place, below what the terminal already shows. Only what changed is written."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from types import FrameType, TracebackType
+from typing import TYPE_CHECKING, Self
+
+from rich.cells import cell_len
+from rich.color import ColorSystem
+from rich.style import Style
+
+from plait.cli.live.screen__keys import KeyReader, is_foreground
+from plait.cli.live.terminal_style import StyledLine
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_HIDE_CURSOR, _SHOW_CURSOR = "\x1b[?25l", "\x1b[?25h"
+# All of a change at once, where the terminal knows how; and no line goes on in the next one.
+_BEGIN_UPDATE, _END_UPDATE = "\x1b[?2026h\x1b[?7l", "\x1b[?7h\x1b[?2026l"
+_CLEAR_LINE, _CLEAR_BELOW = "\x1b[K", "\x1b[J"
+
+
+class Screen:
+    """Whatever happens inside, the cursor and the terminal's modes are as before when it is left.
+
+    The frame lies above the cursor, which rests at the beginning of the line below it.
+    """
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._out = console.file
+        self._keys = KeyReader(sys.stdin)
+        self._paint = make_painter(console)
+        self._drawn: list[StyledLine] = []
+        self._size = self.get_size()
+        self._previous_handler: Callable[[int, FrameType | None], object] | int | None = None
+
+    def __enter__(self) -> Self:
+        self._keys.enable()
+        self._write(_HIDE_CURSOR)
+        if threading.current_thread() is threading.main_thread():
+            self._previous_handler = signal.signal(signal.SIGTSTP, self._suspend)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._previous_handler is not None:
+            signal.signal(signal.SIGTSTP, self._previous_handler)
+            self._previous_handler = None
+        self._keys.restore()
+        self._write(_END_UPDATE + _SHOW_CURSOR)  # drawing may have been interrupted
+
+    @property
+    def has_keys(self) -> bool:
+        return self._keys.is_available
+
+    def read_keys(self) -> list[str]:
+        return self._keys.read()
+
+    def get_size(self) -> tuple[int, int]:
+        """Columns and lines, as they are now."""
+        try:
+            found = os.get_terminal_size(self._out.fileno())
+        except (OSError, ValueError):
+            found = os.terminal_size(self._console.size)
+        return max(1, found.columns or 80), max(1, found.lines or 24)
+
+    def draw(self, lines: Sequence[StyledLine]) -> None:
+        """Draw this frame where the last one was. In the background nothing is drawn."""
+        if not self._may_draw():
+            return
+        size = self.get_size()
+        if size != self._size:
+            self._write(self._erase(size[0]))
+            self._size = size
+        self._write(self._render_changes(list(lines)))
+
+    def clear(self) -> None:
+        """Take the frame away; what is printed next stands where it was."""
+        if self._may_draw():
+            self._write(self._erase(self.get_size()[0]))
+
+    def _render_changes(self, lines: list[StyledLine]) -> str:
+        if lines == self._drawn:
+            return ""
+        parts = [_BEGIN_UPDATE, _move_up(len(self._drawn))]
+        for place, line in enumerate(lines):
+            if place < len(self._drawn) and line == self._drawn[place]:
+                parts.append("\n")
+            else:
+                rest = _CLEAR_LINE if _measure(line) < self._size[0] else ""
+                parts.append(f"\r{self._paint(line)}{rest}\n")
+        if len(lines) < len(self._drawn):
+            parts.append(_CLEAR_BELOW)
+        parts.append(_END_UPDATE)
+        self._drawn = lines
+        return "".join(parts)
+
+    def _erase(self, width: int) -> str:
+        """Back to where the frame began. A terminal that became narrower has broken the frame's lines."""
+        rows = sum(max(1, -(-_measure(line) // width)) for line in self._drawn)
+        self._drawn = []
+        return f"\r{_move_up(rows)}{_CLEAR_BELOW}" if rows else ""
+
+    def _may_draw(self) -> bool:
+        try:
+            fd = self._out.fileno()
+        except (OSError, ValueError):
+            return True
+        return not os.isatty(fd) or is_foreground(fd)
+
+    def _write(self, text: str) -> None:
+        """A terminal that is gone is no reason to end: the batch goes on, and so does whoever follows it."""
+        if text:
+            with suppress(OSError, ValueError):
+                self._out.write(text)
+                self._out.flush()
+
+    def _suspend(self, _number: int, _frame: FrameType | None) -> None:
+        """Ctrl+Z: hand the terminal over as it was, and take it again when the person comes back."""
+        self._keys.restore()
+        with suppress(OSError, ValueError):
+            os.write(self._out.fileno(), (_END_UPDATE + _SHOW_CURSOR).encode())
+        signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGTSTP)
+        signal.signal(signal.SIGTSTP, self._suspend)
+        self._keys.enable()
+        self._drawn = []  # a shell has written since: what was drawn stays there, and the next frame begins below
+        with suppress(OSError, ValueError):
+            os.write(self._out.fileno(), _HIDE_CURSOR.encode())
+
+
+def make_painter(console: Console) -> Callable[[StyledLine], str]:
+    """How a line becomes what the terminal is sent; without colours where it has or wants none."""
+    system = None if console.color_system is None else ColorSystem.STANDARD  # all that the styles ask for
+
+    @lru_cache(maxsize=64)
+    def style(name: str) -> Style:
+        parsed = Style.parse(name)
+        return parsed.without_color if console.no_color else parsed
+
+    def paint(line: StyledLine) -> str:
+        """Terminals disagree on how wide some letters are: what stands behind such is put where it belongs."""
+        parts: list[str] = []
+        column, sure = 1, True
+        for text, name in line:
+            parts.append("" if sure else f"\x1b[{column}G")
+            parts.append(style(name).render(text, color_system=system) if name else text)
+            column += cell_len(text)
+            sure = text.isascii()
+        return "".join(parts)
+
+    return paint
+
+
+def _move_up(rows: int) -> str:
+    return f"\x1b[{rows}A" if rows else ""
+
+
+def _measure(line: StyledLine) -> int:
+    return sum(cell_len(text) for text, _ in line)

@@ -1,0 +1,217 @@
+"""The last screen: how a batch ended, what it took, what is not done and how to go on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from shlex import quote
+
+from plait.cli.format__spans import format_elapsed
+from plait.cli.live.summary__summary_jobs import add_jobs
+from plait.cli.output import FAILED, NEEDS_PERSON, OK, Page
+from plait.client.contest_results import ContestView
+from plait.client.model_jobs import ModelJobs
+from plait.client.next_step import find_login_hint, format_answer_command
+from plait.core.status import BatchStatus, Category, TaskStatus, Waiting
+from plait.core.views import BatchView, TaskView
+
+_MAX_PER_KIND = 10  # of each kind that are told one by one
+_MAX_NAMES = 4  # together
+_NO_JOBS = ModelJobs()
+_GATE_FAILS_ON_BASE = "the gate fails on the base"
+_OVER_BUDGET = "raise the budget"
+_MAX_REASON_CHARS = 400  # characters of a reason
+_COUNT_STYLES = {TaskStatus.DONE: "green", TaskStatus.BLOCKED: "magenta"}
+_FAILED_STATUSES = (TaskStatus.FAILED, TaskStatus.TIMED_OUT, TaskStatus.CONFLICTED)
+_NOT_RUN_STATUSES = (TaskStatus.BLOCKED, TaskStatus.SKIPPED, TaskStatus.CANCELLED, TaskStatus.INTERRUPTED)
+
+
+def get_batch_exit_code(view: BatchView) -> int:
+    """0: everything that is still asked for is done. 3: all that is left waits for a person. 1: something else came of it."""
+    if view.unshipped is not None:  # it was asked for, and nobody got it
+        return FAILED
+    if view.status is BatchStatus.COMPLETED:  # what a person dropped is not asked for any more
+        return OK
+    if view.progress.total == dict(view.progress.counts)[TaskStatus.DONE]:
+        return FAILED if view.status in {BatchStatus.FAILED, BatchStatus.CANCELLED} else OK
+    return NEEDS_PERSON if view.waits_for_person else FAILED
+
+
+def make_summary(  # noqa: PLR0913 - all that is told
+    view: BatchView,
+    *,
+    now: float,
+    agent_seconds: float,
+    name: str | None = None,
+    jobs: ModelJobs = _NO_JOBS,
+    contests: Sequence[ContestView] = (),
+) -> Page:
+    """`worked` is the time of all attempts, one after another; `jobs` are those of them that models did.
+    A failed entrant of a contest is told of there, and is no failure of the batch.
+    """
+    page = Page()
+    label = name or view.id
+    page.add_line()
+    page.add_line((_format_headline(view, label), "bold"), *_format_counts(view))
+    if view.started_at is not None:
+        page.add_line(f"  {_format_times(view, view.started_at, now, agent_seconds)}")
+    if view.status is BatchStatus.PAUSED:
+        why = _flatten(view.reason)
+        page.add_line((f"  {why}" if why.startswith("paused") else f"  paused: {why}", "yellow"))
+    _add_branch(page, view, label)
+    requested = replace(view, tasks=tuple(task for task in view.tasks if task.entrant is None))
+    _add_failed(page, requested, label)
+    _add_not_run(page, requested)
+    _add_questions(page, view, label)
+    add_jobs(page, jobs)
+    if contests:
+        from plait.cli.contest_table import add_contests  # noqa: PLC0415 - few batches have one
+
+        add_contests(page, contests, quote(label))
+    _add_next_steps(page, requested, label)
+    return page
+
+
+def _add_branch(page: Page, view: BatchView, name: str) -> None:
+    """Where the result is, and how it gets to where others see it."""
+    if not view.branch or not view.head or view.head == view.base:
+        return
+    there = bool(view.pushed) and view.pushed == view.head
+    pushed = ", pushed" if there else ""
+    page.add_line(f"  branch {view.branch}{pushed}")
+    if view.pr_url:
+        page.add_line(f"  pull request {view.pr_url}")
+    if view.unshipped is not None:
+        missing = "no pull request" if there else "not published"
+        page.add_line((f"  {missing}", "red"), f"  {_flatten(view.unshipped)}")
+        for line in view.way_out.splitlines():
+            page.add_line((f"    {line}", "dim"))
+    elif view.is_outdated:
+        page.add_line((f"  what was published is older than the branch: plait pr {quote(name)}", "yellow"))
+    elif not view.shipped and view.ended_at is not None:
+        page.add_line((f"    plait pr {quote(name)}   opens a pull request", "dim"))
+
+
+def _format_headline(view: BatchView, name: str) -> str:
+    state = "is not finished" if view.ended_at is None else str(view.status.value)
+    return f"batch {name} {state}"
+
+
+def _format_counts(view: BatchView) -> list[tuple[str, str]]:
+    pieces: list[tuple[str, str]] = []
+    for status, count in view.progress.counts:
+        if count:
+            style = "red" if status in _FAILED_STATUSES else _COUNT_STYLES.get(status, "")
+            pieces += [(" · ", "dim"), (f"{count} {_format_status(status)}", style)]
+    return pieces
+
+
+def _format_times(view: BatchView, begun: float, now: float, agent_seconds: float) -> str:
+    wall = max(0.0, (view.ended_at if view.ended_at is not None else now) - begun)
+    told, long = format_elapsed(wall), format_elapsed(agent_seconds)
+    if agent_seconds > wall and told != long:
+        told = f"{told} instead of {long} one after another"
+    return f"{told} · {view.cost}" if view.cost else told
+
+
+def _add_failed(page: Page, view: BatchView, name: str) -> None:
+    found = [task for task in view.tasks if task.status in _FAILED_STATUSES]
+    if not found:
+        return
+    page.add_line()
+    for task in found[:_MAX_PER_KIND]:
+        attempts = f" (attempt {task.attempt})" if task.attempt > 1 and "attempt" not in task.reason else ""
+        page.add_line(
+            (f"  {_format_status(task.status)}", "red"), f"  {task.id}: {_flatten(task.reason)}{attempts}"
+        )
+        page.add_line((f"    {_suggest_command(task, f'{quote(name)} {quote(task.id)}')}", "dim"))
+    _add_more_count(page, found)
+    unknown = dict.fromkeys(task.agent for task in found if task.category is Category.AUTH)
+    for agent in filter(find_login_hint, unknown):
+        page.add_line((f"    log in with {agent}: {find_login_hint(agent)}", "dim"))
+
+
+def _suggest_command(task: TaskView, called: str) -> str:
+    """The command that shows more: of a conflict, both sides' files are told already."""
+    if task.status is TaskStatus.CONFLICTED:
+        return f"plait diff {called}"
+    return f"plait logs {called}{' --gate' if task.category is Category.GATE else ''}"
+
+
+def _add_not_run(page: Page, view: BatchView) -> None:
+    """Many tasks end for one reason: it is told once."""
+    groups: dict[tuple[TaskStatus, str], list[str]] = {}
+    for task in view.tasks:
+        if task.status in _NOT_RUN_STATUSES:
+            groups.setdefault((task.status, _format_group(task)), []).append(task.id)
+    if groups:
+        page.add_line()
+    for (status, head), names in [*groups.items()][:_MAX_PER_KIND]:
+        page.add_line((f"  {head}", _COUNT_STYLES.get(status, "")), f": {_join_names(names)}")
+    if len(groups) > _MAX_PER_KIND:
+        page.add_line((f"  and {sum(map(len, [*groups.values()][_MAX_PER_KIND:]))} more tasks", "dim"))
+
+
+def _format_group(task: TaskView) -> str:
+    word, reason = _format_status(task.status), _flatten(task.reason)
+    if task.by is not None:
+        return f"{word} by {task.by}"
+    return reason if reason.startswith(word) else f"{word} ({reason})"
+
+
+def _join_names(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:_MAX_NAMES])
+    return f"{shown} and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else shown
+
+
+def _add_questions(page: Page, view: BatchView, name: str) -> None:
+    called = quote(name)
+    asking = [task for task in view.tasks if task.waiting in {Waiting.ANSWER, Waiting.APPROVAL}]
+    if not asking:
+        return
+    page.add_line()
+    for task in asking[:_MAX_PER_KIND]:
+        page.add_line(("  waits for you", "yellow"), f"  {task.id}: {_flatten(task.reason)}")
+        approve = task.waiting is Waiting.APPROVAL
+        way = (
+            f"plait approve {called}"
+            if approve
+            else format_answer_command(f"{called} {quote(task.id)}", task.reason)
+        )
+        page.add_line((f"    {way}", "dim"))
+    _add_more_count(page, asking)
+
+
+def _add_more_count(page: Page, found: Sequence[TaskView]) -> None:
+    if len(found) > _MAX_PER_KIND:
+        page.add_line((f"  and {len(found) - _MAX_PER_KIND} more (plait status has them all)", "dim"))
+
+
+def _add_next_steps(page: Page, view: BatchView, name: str) -> None:
+    """How to go on, where something is left to go on with."""
+    called = quote(name)
+    bad = [task for task in view.tasks if task.status in _FAILED_STATUSES]
+    paused = view.ended_at is None and view.status is BatchStatus.PAUSED
+    told: list[str] = []
+    if bad:
+        names = " ".join(quote(task.id) for task in bad) if len(bad) <= _MAX_NAMES else "TASK…"
+        told.append(f"plait retry {called} {names}")
+    if paused:
+        told.append(f"plait run --resume{' --budget AMOUNT' if _OVER_BUDGET in view.reason else ''}")
+        if _GATE_FAILS_ON_BASE in view.reason:
+            told[-1:] = [f"plait logs {called} --gate", "plait run --resume --gate 'ANOTHER' (or '': none)"]
+    if told:
+        page.add_line()
+        # A pause holds back what is retried, too.
+        joined = "   then   " if paused and _GATE_FAILS_ON_BASE not in view.reason else "   or   "
+        page.add_line(("  to go on", "bold"), f"  {joined.join(told)}")
+
+
+def _flatten(reason: str) -> str:
+    """On one line, and no longer than a few."""
+    told = " ".join(reason.split())
+    return told if len(told) <= _MAX_REASON_CHARS else f"{told[:_MAX_REASON_CHARS]}…"
+
+
+def _format_status(status: TaskStatus) -> str:
+    return status.value.replace("_", " ")

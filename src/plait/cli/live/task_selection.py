@@ -1,0 +1,62 @@
+"""Which tasks are shown when there is not room for all: what needs a person, what runs, what failed, what comes next."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from plait.core.fast_dataclass import dataclass
+from plait.core.status import TaskStatus, Waiting
+from plait.core.views import TaskView
+
+_MAX_FAILURES = 3  # so many of the last failures are shown, however much is running
+_RANKS = {
+    TaskStatus.RUNNING: 1,
+    TaskStatus.VERIFYING: 1,
+    TaskStatus.MERGING: 1,
+    TaskStatus.FAILED: 2,
+    TaskStatus.TIMED_OUT: 2,
+    TaskStatus.CONFLICTED: 2,
+    TaskStatus.INTERRUPTED: 3,
+    TaskStatus.QUEUED: 3,
+    TaskStatus.WAITING: 4,
+    TaskStatus.DONE: 5,
+    TaskStatus.BLOCKED: 6,
+    TaskStatus.CANCELLED: 7,
+    TaskStatus.SKIPPED: 7,
+}
+_FAILED_RANK = 2
+
+
+@dataclass(frozen=True, slots=True)
+class TaskSelection:
+    """`shown` in the plan's order; `hidden` says how many of which status are not."""
+
+    shown: tuple[TaskView, ...]
+    hidden: tuple[tuple[TaskStatus, int], ...] = ()
+
+
+def select_visible_tasks(tasks: Sequence[TaskView], rows: int) -> TaskSelection:
+    """As many as fit; where some do not, one row is kept for the words that say so."""
+    if len(tasks) <= rows:
+        return TaskSelection(tuple(tasks))
+    places = sorted(range(len(tasks)), key=_make_sort_key(tasks))
+    kept = sorted(places[: max(0, rows - 1)])
+    left = Counter(tasks[place].status for place in places[max(0, rows - 1) :])
+    hidden = sorted(left.items(), key=lambda item: (_RANKS[item[0]], item[0]))
+    return TaskSelection(tuple(tasks[place] for place in kept), tuple(hidden))
+
+
+def _make_sort_key(tasks: Sequence[TaskView]) -> Callable[[int], tuple[int, float, int]]:
+    """The most important first, by place. Of what has ended, the last is news; of what is to come, the first is next."""
+    failed = [place for place, task in enumerate(tasks) if _RANKS[task.status] == _FAILED_RANK]
+    failed.sort(key=lambda place: -(tasks[place].ended_at or 0.0))
+    last = set(failed[:_MAX_FAILURES])
+
+    def order(place: int) -> tuple[int, float, int]:
+        task = tasks[place]
+        if place in last or task.waiting in {Waiting.ANSWER, Waiting.APPROVAL}:
+            return 0, 0.0, place
+        return _RANKS[task.status], -(task.ended_at or 0.0), place
+
+    return order

@@ -1,0 +1,149 @@
+"""Ink: what a terminal can show, how wide a text is in it, and how a text is cut to fit."""
+
+from __future__ import annotations
+
+import codecs
+
+from rich.cells import cell_len, set_cell_size
+
+from plait.cli.format import MINUS_SIGN
+from plait.cli.output import replace_control_chars
+from plait.core.fast_dataclass import dataclass
+from plait.core.status import TaskStatus
+
+StyledText = tuple[str, str]  # a text and its style
+StyledLine = tuple[StyledText, ...]
+
+_MAX_CHARS = 2000  # characters of a text that are looked at
+_MAX_CHARS_PER_CELL = (
+    8  # no text is worth more characters than this for each cell: marks may be piled on one letter for ever
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TerminalStyle:
+    """`signs` stand beside the words of statuses; the corners and sides make the box."""
+
+    encoding: str
+    signs: dict[TaskStatus, str]
+    corners: tuple[str, str, str, str]
+    rule: str
+    side: str
+    dot: str
+    ellipsis: str
+    minus: str
+
+    def sanitize(self, text: str) -> str:
+        """On one line, harmless to a terminal, and of letters that it knows."""
+        told = replace_control_chars(" ".join(text[:_MAX_CHARS].split()))
+        if self.encoding == "utf-8" and told.isprintable():
+            return told
+        return told.encode(self.encoding, "replace").decode(self.encoding)
+
+    def replace_signs(self, text: str) -> str:
+        """Words of plait itself, with the signs that this terminal knows."""
+        return text.replace("·", self.dot).replace("…", self.ellipsis).replace(MINUS_SIGN, self.minus)
+
+    def fit(self, text: str, width: int) -> str:
+        """No wider than this; what was cut off leaves a sign."""
+        if width <= 0:
+            return ""
+        text = text[: width * _MAX_CHARS_PER_CELL]
+        if cell_len(text) <= width:
+            return text
+        return set_cell_size(text, width - 1).rstrip() + self.ellipsis
+
+    def wrap(self, text: str, width: int, max_lines: int) -> list[str]:
+        """On as many lines as it takes, at most so many; the last one is cut."""
+        lines, words = [""], text.split(" ")
+        while words:
+            longer = f"{lines[-1]} {words[0]}".strip()
+            if not lines[-1] or cell_len(longer) <= width or len(lines) == max_lines:
+                lines[-1] = longer
+                words.pop(0)
+            else:
+                lines.append("")
+        return [self.fit(line, width) for line in lines]
+
+    def fit_middle(self, text: str, width: int) -> str:
+        """Like `fit`, for texts that begin alike: the end is kept as well."""
+        if width < 5 or cell_len(text) <= width:
+            return self.fit(text, width)
+        tail = width // 2
+        end = text[-tail:]
+        while cell_len(end) > tail:
+            end = end[1:]
+        return set_cell_size(text, width - cell_len(end) - 1).rstrip() + self.ellipsis + end
+
+    def pad(self, text: str, width: int) -> str:
+        fitted = self.fit(text, width)
+        return fitted + " " * (width - cell_len(fitted))
+
+    def pad_left(self, text: str, width: int) -> str:
+        fitted = self.fit(text, width)
+        return " " * (width - cell_len(fitted)) + fitted
+
+
+_SIGNS = {
+    TaskStatus.QUEUED: "·",
+    TaskStatus.WAITING: "◌",
+    TaskStatus.RUNNING: "▶",
+    TaskStatus.VERIFYING: "▷",
+    TaskStatus.MERGING: "⇢",
+    TaskStatus.DONE: "✓",
+    TaskStatus.FAILED: "✗",
+    TaskStatus.TIMED_OUT: "✗",
+    TaskStatus.BLOCKED: "⊘",
+    TaskStatus.SKIPPED: "-",
+    TaskStatus.CONFLICTED: "✗",
+    TaskStatus.CANCELLED: "-",
+    TaskStatus.INTERRUPTED: "‖",
+}
+_ASCII_SIGNS = {
+    TaskStatus.QUEUED: ".",
+    TaskStatus.WAITING: "o",
+    TaskStatus.RUNNING: ">",
+    TaskStatus.VERIFYING: ">",
+    TaskStatus.MERGING: ">",
+    TaskStatus.DONE: "+",
+    TaskStatus.FAILED: "x",
+    TaskStatus.TIMED_OUT: "x",
+    TaskStatus.BLOCKED: "!",
+    TaskStatus.SKIPPED: "-",
+    TaskStatus.CONFLICTED: "x",
+    TaskStatus.CANCELLED: "-",
+    TaskStatus.INTERRUPTED: "=",
+}
+LIVE_STATUS_STYLES = {
+    TaskStatus.QUEUED: "dim",
+    TaskStatus.WAITING: "yellow",
+    TaskStatus.RUNNING: "cyan",
+    TaskStatus.VERIFYING: "cyan",
+    TaskStatus.MERGING: "blue",
+    TaskStatus.DONE: "green",
+    TaskStatus.FAILED: "red",
+    TaskStatus.TIMED_OUT: "red",
+    TaskStatus.BLOCKED: "magenta",
+    TaskStatus.SKIPPED: "dim",
+    TaskStatus.CONFLICTED: "red",
+    TaskStatus.CANCELLED: "dim",
+    TaskStatus.INTERRUPTED: "yellow",
+}
+_UNICODE_SIGNS = f"╭╮╰╯─│·…{MINUS_SIGN}" + "".join(_SIGNS.values())
+
+
+def choose_terminal_style(encoding: str) -> TerminalStyle:
+    """The finest that this encoding can show."""
+    try:
+        name = codecs.lookup(encoding).name
+    except LookupError:
+        return _make_ascii_style("ascii")
+    try:
+        _UNICODE_SIGNS.encode(name)
+    except UnicodeEncodeError:
+        return _make_ascii_style(name)
+    return TerminalStyle(name, _SIGNS, ("╭", "╮", "╰", "╯"), "─", "│", "·", "…", MINUS_SIGN)
+
+
+def _make_ascii_style(encoding: str) -> TerminalStyle:
+    return TerminalStyle(encoding, _ASCII_SIGNS, ("+", "+", "+", "+"), "-", "|", "-", "~", "-")

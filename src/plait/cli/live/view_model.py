@@ -1,0 +1,102 @@
+"""The scene: all that a frame shows but the time, the room and what agents are doing this second."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+
+from plait.client.record_context import find_machine_shortage
+from plait.core.fast_dataclass import dataclass
+from plait.core.settings import Publish, Spend
+from plait.core.state import BatchState, State
+from plait.core.status import PauseCause
+from plait.core.views import BatchView, make_batch_view
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderLimit:
+    """A provider that takes no work, and until when."""
+
+    provider: str
+    until: float
+
+
+@dataclass(frozen=True, slots=True)
+class RunningGate:
+    """It runs on the first `size` merges. `suspects` are those that the guilty one is among, once it has failed."""
+
+    command: str
+    size: int
+    since: float
+    suspects: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BatchViewModel:
+    """`name` is the shortest one a person can call the batch by; `ending` are tasks whose attempt is asked to end,
+    `used` what running attempts have spent so far, `checks` the commands that verify, `without` those that the branch
+    is being made anew without.
+    """
+
+    view: BatchView
+    name: str
+    wave: tuple[int, int] | None = None
+    paused: PauseCause | None = None
+    limits: tuple[ProviderLimit, ...] = ()
+    machine_busy: str | None = None
+    ending: frozenset[str] = frozenset()
+    spent: Mapping[str, Spend] = field(default_factory=dict)
+    verify_commands: Mapping[str, str] = field(default_factory=dict)
+    gate: RunningGate | None = None
+    rebuild_without: tuple[str, ...] | None = None
+    publish: Publish | None = None
+
+
+def build_view_model(
+    state: State, batch_id: str, waves: Sequence[Sequence[str]], name: str
+) -> BatchViewModel:
+    """It costs as much as the batch is long: once per change, not once per frame."""
+    batch = state.batches[batch_id]
+    view = make_batch_view(state, batch)
+    limits = (
+        ProviderLimit(provider, breaker.until)
+        for provider, breaker in state.breakers.items()
+        if breaker.until is not None
+    )
+    return BatchViewModel(
+        view=view,
+        name=name,
+        wave=_find_current_wave(view, waves),
+        paused=batch.paused.cause if batch.paused is not None else None,
+        limits=tuple(limits),
+        machine_busy=find_machine_shortage(state),
+        ending=frozenset(name.task for name, attempt in batch.alive.items() if attempt.ending is not None),
+        spent={name.task: attempt.used for name, attempt in batch.alive.items() if attempt.used},
+        verify_commands={name.task: attempt.decision.command or "" for name, attempt in batch.alive.items()},
+        gate=_find_running_gate(batch),
+        rebuild_without=batch.rebuild.without if batch.rebuild is not None else None,
+        publish=batch.publishing.publish if batch.publishing is not None else None,
+    )
+
+
+def _find_running_gate(batch: BatchState) -> RunningGate | None:
+    if batch.gate is None or batch.gate.stale:
+        return None
+    decision = batch.gate.decision
+    suspects = (
+        batch.merges[batch.gate_good_size : batch.gate_bad_size] if batch.gate_bad_size is not None else ()
+    )
+    return RunningGate(
+        decision.command,
+        decision.size,
+        batch.gate.deadline - decision.timeout,
+        tuple(batch.tasks[entry.place].task.id for entry in suspects),
+    )
+
+
+def _find_current_wave(view: BatchView, waves: Sequence[Sequence[str]]) -> tuple[int, int] | None:
+    """The first wave that has not ended, and how many there are."""
+    left = {task.id for task in view.tasks if not task.status.is_terminal}
+    going = (number for number, names in enumerate(waves, 1) if not left.isdisjoint(names))
+    now = next(going, None)
+    return None if now is None else (now, len(waves))

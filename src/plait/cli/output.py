@@ -1,0 +1,154 @@
+"""One voice for all verbs: where output goes, how problems and errors are told, and which exit code they have."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from plait.client.api_errors import DEBUG_VARIABLE, add_bug_hint, list_error_problems, problem_json
+from plait.core.errors import Bug, Fault, PlaitError
+from plait.core.plan import Problem, Severity
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_CONTROL_CHARS = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+OK, FAILED, USAGE, NEEDS_PERSON, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 4, 130
+
+_FORCE_TERMINAL_VARS = ("FORCE_COLOR", "TTY_COMPATIBLE")  # what may make rich take anything for a terminal
+_SEVERITY_STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO: "dim"}
+_SEVERITY_LABELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
+
+
+def make_console(*, stderr: bool = False) -> Console:
+    """Text is shown as it is: nothing in it is markup, a highlight or an emoji's name."""
+    from rich.console import Console  # noqa: PLC0415 - not needed for --json and --help
+
+    return Console(stderr=stderr, markup=False, highlight=False, emoji=False, soft_wrap=True)
+
+
+def find_terminal(*, stderr: bool = False) -> Console | None:
+    """The console of a terminal. Where there is none, nothing that only a terminal needs is loaded."""
+    file = sys.stderr if stderr else sys.stdout
+    if not file.isatty() and not any(map(os.environ.get, _FORCE_TERMINAL_VARS)):
+        return None
+    out = make_console(stderr=stderr)
+    return out if out.is_terminal else None
+
+
+def replace_control_chars(text: str) -> str:
+    """A text on one line, without the characters that move cursors, change colours or turn the reading around."""
+    return _CONTROL_CHARS.sub("\ufffd", text)
+
+
+class Page:
+    """Lines that are shown at once: a console is slow at thousands of small prints."""
+
+    def __init__(self) -> None:
+        self._pieces: list[tuple[str, str]] = []
+
+    def add_line(self, *pieces: str | tuple[str, str]) -> None:
+        """One line of texts, each plain or with its style; what a file says must not steer a terminal."""
+        for piece in pieces:
+            text, style = (piece, "") if isinstance(piece, str) else piece
+            self._pieces.append((replace_control_chars(text), style))
+        self._pieces.append(("\n", ""))
+
+    def add_problems(self, problems: Sequence[Problem]) -> None:
+        """The worst first; each on one line with its place, and the way out beneath it."""
+        for severity in (Severity.ERROR, Severity.WARNING, Severity.INFO):
+            for problem in problems:
+                if problem.severity is severity:
+                    first, *rest = problem.message.split("\n")
+                    place = f"{problem.at}: " if problem.at else ""
+                    self.add_line(
+                        (_SEVERITY_LABELS[severity], _SEVERITY_STYLES[severity]), f" {place}{first}"
+                    )
+                    for line in rest:
+                        self.add_line(f"  {line.strip()}")
+                    if problem.hint:
+                        self.add_line((f"  {problem.hint}", "dim"))
+
+    def show(self, out: Console | None = None, *, stderr: bool = False) -> None:
+        """On this console, or on a standard stream."""
+        out = out if out is not None else find_terminal(stderr=stderr)
+        if out is None or not out.is_terminal:
+            file = out.file if out is not None else sys.stderr if stderr else sys.stdout
+            file.write("".join(text for text, _ in self._pieces))
+            return
+        from rich.segment import Segment, Segments  # noqa: PLC0415 - not needed for --json and --help
+        from rich.style import Style  # noqa: PLC0415
+
+        styles = {name: Style.parse(name) if name else None for _, name in self._pieces}
+        out.print(Segments([Segment(text, styles[name]) for text, name in self._pieces]), end="")
+
+
+def print_problems(problems: Sequence[Problem]) -> None:
+    """On the standard error: they are no part of what was asked for."""
+    page = Page()
+    page.add_problems(problems)
+    page.show(stderr=True)
+
+
+def report_error(error: PlaitError, *, as_json: bool = False, cause: BaseException | None = None) -> int:
+    """An error on the way, and the exit code it stands for. A program that asked for JSON gets JSON."""
+    print_traceback(cause or error)
+    error = add_bug_hint(error)
+    if as_json:
+        print_json({"problems": list(map(problem_json, list_error_problems(error)))})
+    else:
+        print(f"plait: {_clean_lines(error.message)}", file=sys.stderr)  # noqa: T201 - this is the place that prints
+        if error.hint:
+            print(f"  {_clean_lines(error.hint)}", file=sys.stderr)  # noqa: T201
+    return get_error_exit_code(error)
+
+
+def print_traceback(error: BaseException) -> None:
+    """For whoever looks for a bug, and asked for it."""
+    if os.environ.get(DEBUG_VARIABLE):
+        import traceback  # noqa: PLC0415
+
+        traceback.print_exception(error)
+
+
+def wrap_as_bug(error: Exception) -> Bug:
+    """What nobody thought of."""
+    message = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return Bug(message)
+
+
+def describe_os_error(error: OSError) -> str:
+    message = error.strerror or str(error)
+    return f"{error.filename}: {message}" if error.filename else message
+
+
+def get_error_exit_code(error: PlaitError) -> int:
+    match error.fault:
+        case Fault.USER | Fault.CONFIG:
+            return USAGE
+        case Fault.BUG:
+            return INTERNAL
+        case Fault.AGENT | Fault.WORLD:
+            return FAILED
+
+
+def _clean_lines(text: str) -> str:
+    """A message of several lines stays one."""
+    return "\n".join(replace_control_chars(line) for line in text.split("\n"))
+
+
+def print_json(value: object) -> None:
+    import msgspec  # noqa: PLC0415 - only where JSON is asked for
+
+    try:
+        text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+    except UnicodeEncodeError:  # the name of a file that is not UTF-8
+        import json  # noqa: PLC0415
+
+        text = json.dumps(value, indent=2)
+    sys.stdout.write(text + "\n")

@@ -1,0 +1,121 @@
+"""Names: which batch and which tasks are meant. An id, or the beginning of one that no other has; no batch: the newest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from plait.core.errors import UserError
+from plait.core.fast_dataclass import dataclass
+from plait.core.state import BatchState, State, TaskState
+
+_MAX_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class BatchSelection:
+    batch: BatchState
+    tasks: tuple[TaskState, ...] = ()
+
+
+def find_newest_batch(state: State) -> BatchState:
+    batch = max(state.batches.values(), key=lambda batch: batch.order, default=None)
+    if batch is None:
+        raise UserError("there is no batch yet", hint="`plait run` makes one.")
+    return batch
+
+
+def find_batch(state: State, word: str | None) -> BatchState:
+    if word is None:
+        return find_newest_batch(state)
+    last = find_newest_batch(state)
+    found = _match_names(word, state.batches)
+    if not found:
+        hint = _suggest_names(word, state.batches) or "`plait history` lists them all."
+        if _match_names(word, last.index):
+            hint = f"It is a task of batch {last.id}."
+        raise UserError(f"there is no batch {word}", hint=hint)
+    if len(found) > 1:
+        raise UserError(
+            f"{word} could be {_join_with_or(f'batch {name}' for name in found)}", hint="Write more of it."
+        )
+    return state.batches[found[0]]
+
+
+def find_task(batch: BatchState, word: str) -> TaskState:
+    """An entrant's name begins as its task's does: a beginning means the task."""
+    asked = (task.task.id for task in batch.tasks if task.task.entrant is None)
+    found = _match_names(word, asked) or _match_names(word, batch.index)
+    if not found:
+        hint = _suggest_names(word, batch.index) or f"`plait status {batch.id}` lists its tasks."
+        raise UserError(f"batch {batch.id} has no task {word}", hint=hint)
+    if len(found) > 1:
+        message = f"{word} could be {_join_with_or(f'task {name}' for name in found)} of batch {batch.id}"
+        raise UserError(message, hint="Write more of it.")
+    return batch.tasks[batch.index[found[0]]]
+
+
+def find_batch_and_tasks(state: State, words: Sequence[str]) -> BatchSelection:
+    """`[BATCH] [TASK…]`: a first word that is no batch is a task of the newest one."""
+    if not words:
+        return BatchSelection(find_newest_batch(state))
+    batch = _find_named_batch(state, words[0])
+    rest = words[1:] if batch is not None else words
+    batch = batch or find_newest_batch(state)
+    tasks = {task.place: task for task in (find_task(batch, word) for word in rest)}
+    return BatchSelection(batch, tuple(tasks.values()))
+
+
+def find_one_task(state: State, words: Sequence[str]) -> tuple[BatchState, TaskState]:
+    """`[BATCH] TASK`: a single word is a task, unless it can only be a batch; a batch's only task needs no name."""
+    meant = find_batch_and_tasks(state, words)
+    if not meant.tasks and len(meant.batch.tasks) == 1:
+        return meant.batch, meant.batch.tasks[0]
+    if len(meant.tasks) != 1:
+        names = ", ".join(task.task.id for task in meant.batch.tasks[:_MAX_SHOWN])
+        more = ", …" if len(meant.batch.tasks) > _MAX_SHOWN else ""
+        raise UserError(f"name one task of batch {meant.batch.id}", hint=f"It has {names}{more}.")
+    return meant.batch, meant.tasks[0]
+
+
+def _find_named_batch(state: State, word: str) -> BatchState | None:
+    """The batch that the first word names; None: it names a task of the newest batch."""
+    last = find_newest_batch(state)
+    if word in state.batches:
+        return state.batches[word]
+    batches, tasks = _match_names(word, state.batches), _match_names(word, last.index)
+    if word in last.index or (tasks and not batches):
+        return None
+    if batches and tasks:
+        both = _join_with_or([*(f"batch {name}" for name in batches), *(f"task {name}" for name in tasks)])
+        raise UserError(f"{word} could be {both} of batch {last.id}", hint="Write more of it.")
+    if not batches:
+        hint = _suggest_names(word, [*state.batches, *last.index]) or "`plait status` lists what there is."
+        raise UserError(f"there is no batch {word}, and batch {last.id} has no such task", hint=hint)
+    return find_batch(state, word)
+
+
+def _match_names(word: str, names: Iterable[str]) -> list[str]:
+    """An exact match wins. A part of a source's name may be left out: `63` for `TODO:63`."""
+    names = list(names)
+    if word in names:
+        return [word]
+    if not word:
+        return []
+    own = [name for name in names if name.partition(":")[2] == word]
+    return own or [name for name in names if name.startswith(word)]
+
+
+def _suggest_names(word: str, names: Iterable[str]) -> str:
+    from difflib import get_close_matches  # noqa: PLC0415 - only for those who mistype
+
+    names = list(names)
+    inside = [name for name in names if word and word.lower() in name.lower()]
+    near = list(dict.fromkeys([*get_close_matches(word, names, _MAX_SHOWN), *inside]))[:_MAX_SHOWN]
+    return f"Did you mean {_join_with_or(near)}?" if near else ""
+
+
+def _join_with_or(names: Iterable[str]) -> str:
+    shown = list(names)
+    if len(shown) > _MAX_SHOWN:
+        shown = [*shown[:_MAX_SHOWN], f"{len(shown) - _MAX_SHOWN} others"]
+    return " or ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)

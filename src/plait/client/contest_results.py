@@ -1,0 +1,140 @@
+"""Contests of a batch: who was in each, what it took them, and who won."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from plait.client.batch_json import cost_json
+from plait.client.stream_event import EventType, StreamEvent
+from plait.core.fast_dataclass import dataclass
+from plait.core.settings import Spend
+from plait.core.state import BatchState, TaskState
+from plait.core.status import TaskStatus
+from plait.git import refs
+from plait.system.state_paths import StateFolder
+
+_MAX_RESULT_BYTES = 1 << 20  # bytes of a result
+
+
+@dataclass(frozen=True, slots=True)
+class EntrantView:
+    """`rank` 0: it was not put in order. `seconds` None: it was never begun, or is not over. `branch` has its change."""
+
+    id: str
+    agent: str
+    status: TaskStatus | None
+    verdict: str
+    seconds: float | None = None
+    cost: Spend = Spend()
+    diffstat: tuple[int, int, int] | None = None
+    rank: int = 0
+    score: float | None = None
+    branch: str = ""
+
+    @property
+    def is_winner(self) -> bool:
+        return self.verdict == "won"
+
+
+@dataclass(frozen=True, slots=True)
+class ContestView:
+    """`why` says by what it was decided; "": it was not, so far."""
+
+    task: str
+    entrants: tuple[EntrantView, ...]
+    why: str = ""
+
+
+def list_contests(folder: StateFolder, batch: BatchState) -> tuple[ContestView, ...]:
+    return tuple(view_contest(folder, batch, task) for task in batch.tasks if task.entrants)
+
+
+def view_contest(folder: StateFolder, batch: BatchState, task: TaskState) -> ContestView:
+    """The winner first, then by rank, then as they stand in the plan."""
+    told = _read_judge_result(folder, task)
+    rows = told.get("rows")
+    said = (
+        {row.get("entrant"): row for row in rows if isinstance(row, dict)} if isinstance(rows, list) else {}
+    )
+    entrants = (batch.tasks[place] for place in task.entrants)
+    views = [_view_entrant(batch, task, each, said.get(each.task.id, {})) for each in entrants]
+    why = told.get("why")
+    return ContestView(
+        task.task.id,
+        tuple(sorted(views, key=lambda view: (not view.is_winner, view.rank or len(views) + 1))),
+        why if isinstance(why, str) else "",
+    )
+
+
+def _view_entrant(
+    batch: BatchState, task: TaskState, entrant: TaskState, row: Mapping[str, Any]
+) -> EntrantView:
+    rank, score, why = row.get("rank"), row.get("score"), row.get("why")
+    ended, begun = entrant.ended_at, entrant.started_at
+    return EntrantView(
+        entrant.task.id,
+        (entrant.last_write.agent if entrant.last_write is not None else entrant.task.agent) or "",
+        entrant.status,
+        _describe_verdict(task, entrant, why if isinstance(why, str) else ""),
+        None if ended is None or begun is None else ended - begun,
+        entrant.spent,
+        entrant.diffstat,
+        rank if isinstance(rank, int) else 0,
+        float(score) if isinstance(score, int | float) and not isinstance(score, bool) else None,
+        refs.task_branch(batch.id, entrant.task.id) if entrant.tip is not None else "",
+    )
+
+
+def _describe_verdict(task: TaskState, entrant: TaskState, loss_reason: str) -> str:
+    if entrant.status is None:
+        return "at work" if entrant.alive else "not over"
+    if entrant.status is not TaskStatus.DONE:
+        return f"{entrant.status.value.replace('_', ' ')}: {entrant.reason}"
+    if entrant.task.id in task.rejected_entrants:
+        return "passed, but its change failed on what was merged by then"
+    if loss_reason:
+        return f"passed, but {loss_reason}"
+    if task.winner != entrant.task.id:
+        return "passed"
+    return "won" if task.status is TaskStatus.DONE else "chosen"
+
+
+def make_contest_event(contest: ContestView, batch: str, at: float) -> StreamEvent:
+    """What does not stand in the journal: the referee's own words."""
+    return StreamEvent(None, at, EventType.BATCH_CONTEST, batch, contest.task, data=contest_json(contest))
+
+
+def contest_json(contest: ContestView) -> dict[str, object]:
+    return {"why": contest.why or None, "entrants": [_entrant_json(entrant) for entrant in contest.entrants]}
+
+
+def _entrant_json(entrant: EntrantView) -> dict[str, object]:
+    names = ("files", "added", "removed")
+    return {
+        "entrant": entrant.id,
+        "agent": entrant.agent,
+        "status": entrant.status.value if entrant.status is not None else None,
+        "verdict": entrant.verdict,
+        "seconds": entrant.seconds,
+        "cost": cost_json(entrant.cost),
+        "diffstat": None if entrant.diffstat is None else dict(zip(names, entrant.diffstat, strict=True)),
+        "rank": entrant.rank or None,
+        "score": entrant.score,
+        "branch": entrant.branch or None,
+    }
+
+
+def _read_judge_result(folder: StateFolder, task: TaskState) -> Mapping[str, Any]:
+    """Any: JSON of an attempt, which may be of another version, cut off, or not there."""
+    if task.last_write is None or task.chosen_agent is not None:
+        return {}
+    from plait.agents.drivers.referee import REFEREE_RESULT_FILE  # noqa: PLC0415 - few batches have a contest
+
+    try:
+        with (folder.attempt(task.last_write.name).path / REFEREE_RESULT_FILE).open("rb") as file:
+            told = json.loads(file.read(_MAX_RESULT_BYTES))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return told if isinstance(told, dict) else {}

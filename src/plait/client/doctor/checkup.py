@@ -1,0 +1,191 @@
+"""Looking after things: what `plait doctor` and `plait agents` ask for."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from itertools import filterfalse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from plait.client.project_sources import load_agent_specs, read_past_batches, read_saved_settings
+from plait.client.repository import find_git_dir, find_worktrees_folder
+from plait.config.config import Config
+from plait.config.key__choices import ForgeKind
+from plait.config.loading__load import load_config
+from plait.core.errors import ConfigError
+from plait.git.location import RepoLocation, find_repo
+from plait.store.project_files import (
+    INBOX_FILE,
+    JOURNAL_FILE,
+    LOG_FILE,
+    find_engine,
+    find_shared_state_folder,
+    open_project_inbox,
+    open_state_paths,
+)
+
+if TYPE_CHECKING:
+    from plait.client.doctor.check import DoctorCheck  # noqa: TC004 - names for type checkers only
+    from plait.client.installed_agents__programs import Program  # noqa: TC004
+    from plait.core.state import State
+
+__all__ = ["DoctorCheck", "Program"]
+
+
+def find_programs(names: Sequence[str]) -> Mapping[str, Program]:
+    """Which of these are here, and which versions they say they are. Each is run."""
+    from plait.client.installed_agents__programs import probe_programs  # noqa: PLC0415 - only for those who ask
+
+    return probe_programs(names)
+
+
+def run_checks(where: Path) -> list[DoctorCheck]:
+    """All that `plait doctor` looks at. Nothing is changed."""
+    from plait.agents.table__known import KNOWN_AGENTS  # noqa: PLC0415
+    from plait.client.doctor import (  # noqa: PLC0415 - only for the doctor
+        machine_checks,
+        machine_checks__tools,
+        state_checks__book,
+        state_checks__store,
+    )
+    from plait.system.sensors import MachineSensors  # noqa: PLC0415
+
+    place = find_repo(where)
+    weather = MachineSensors((place.state, place.top)).read()
+    found = find_programs(["git", *(known.program for known in KNOWN_AGENTS if known.program)])
+    told, engine = read_past_batches(place), find_engine(place)
+    pid, since, trouble = (engine.pid, engine.since, engine.trouble) if engine else (None, 0.0, "")
+    return [
+        machine_checks.check_git(found["git"]),
+        machine_checks.check_python(),
+        machine_checks.check_shell(),
+        machine_checks.check_disk(weather),
+        machine_checks.check_memory(weather),
+        *machine_checks.check_capacity(weather, str(place.top)),
+        machine_checks__tools.check_agents(found, os.environ, Path.home(), keychain=sys.platform == "darwin"),
+        *_check_settings(place),
+        state_checks__store.check_state_folder(place.state),
+        state_checks__book.check_journal(place.state / JOURNAL_FILE, told.state, told.problems),
+        _check_inbox(place),
+        state_checks__book.check_engine(pid, since, place.state / LOG_FILE, told.state, trouble),
+        *_check_repository(place),
+        *_check_leftovers(place, told.state, at_work=engine is not None),
+        state_checks__store.check_shared_state(find_shared_state_folder()),
+    ]
+
+
+def _check_settings(place: RepoLocation) -> list[DoctorCheck]:
+    from plait.agents.interface import AgentSpec as Spec  # noqa: PLC0415
+    from plait.agents.table import is_dotted_path, load_agent  # noqa: PLC0415
+    from plait.client.agent_specs__tools import explain_missing, find_default_agent  # noqa: PLC0415
+    from plait.client.doctor.check import ok, problem, warning  # noqa: PLC0415
+
+    try:
+        config = load_config(place.top, saved=read_saved_settings(place)[0])
+        specs = {spec.name: spec for spec in load_agent_specs(config)}
+        for name in filterfalse(
+            is_dotted_path, config.default_agents
+        ):  # a module would be run, and nobody has trusted it yet
+            load_agent(specs.get(name, Spec(name)))
+            if absent := explain_missing(specs.get(name, Spec(name))):
+                return [problem("settings", *absent)]
+    except ConfigError as error:
+        return [problem("settings", error.message, error.hint)]
+    told = [
+        warning("settings", f"{each.at or ''}: {each.message}".lstrip(": "), each.hint)
+        for each in config.warnings
+    ]
+    found = (
+        f"none are set, the first here is {find_default_agent(config)[0]}"
+        if find_default_agent(config)
+        else "none are set"
+    )
+    return told or [ok("settings", f"agents: {', '.join(config.default_agents) or found}")]
+
+
+def _check_inbox(place: RepoLocation) -> DoctorCheck:
+    from plait.client.doctor import check, state_checks__book  # noqa: PLC0415
+    from plait.store.interfaces import InboxError  # noqa: PLC0415
+
+    path = place.state / INBOX_FILE
+    if not os.path.exists(path):  # noqa: PTH110 - it never raises; opening it would make it
+        return state_checks__book.check_inbox(path, 0, {})
+    try:
+        with closing(open_project_inbox(place)) as requests:
+            return state_checks__book.check_inbox(path, len(requests.pending()), requests.unreadable())
+    except InboxError as error:
+        return check.problem("inbox", error.message, error.hint)
+
+
+def _check_leftovers(place: RepoLocation, state: State | None, *, at_work: bool) -> list[DoctorCheck]:
+    """Without a journal nobody can tell what is left over."""
+    if state is None:
+        return []
+    from plait.client.doctor import state_checks, state_checks__book  # noqa: PLC0415
+    from plait.store.batch_files import ENVIRONMENT_FILE  # noqa: PLC0415
+
+    git = place.state.parent if place.repository else None
+    known = state_checks__book.summarize_journal(state, engine=at_work)
+    root = _find_worktrees_root(place)
+    return state_checks.check_leftovers(
+        open_state_paths(place), known, environment=ENVIRONMENT_FILE, git=git, worktrees=root
+    )
+
+
+def _check_repository(place: RepoLocation) -> list[DoctorCheck]:
+    """Worktrees and the remote: only a repository has them."""
+    config = _load_config(place)
+    if config is None or not place.repository:
+        return []
+    from plait.client.doctor import repository_checks  # noqa: PLC0415
+
+    cap = config.workspace.disk_cap
+    return [
+        repository_checks.check_worktrees(find_worktrees_folder(place, config), cap),
+        _check_remote(place, config),
+    ]
+
+
+def _check_remote(place: RepoLocation, config: Config) -> DoctorCheck:
+    """What is set and found here; nobody is asked over the network, and no token is told."""
+    from plait.client.doctor import repository_checks__remotes  # noqa: PLC0415
+    from plait.forges.address import detect_provider  # noqa: PLC0415
+    from plait.forges.remote__remote import find_remote, resolve_address  # noqa: PLC0415
+    from plait.forges.tokens import find_token, list_token_variables  # noqa: PLC0415
+    from plait.git.command import Git  # noqa: PLC0415
+    from plait.store.interfaces import ForgeError  # noqa: PLC0415
+
+    name, git = config.pr.remote, Git(find_git_dir(place))
+    try:
+        url = find_remote(git, name).fetch
+    except ForgeError:
+        return repository_checks__remotes.report_missing_remote(name)
+    try:
+        where = resolve_address(url, os.environ)
+        kind = detect_provider(where, "" if config.pr.forge is ForgeKind.AUTO else config.pr.forge.value)
+    except ForgeError as error:
+        return repository_checks__remotes.report_unknown_forge(name, error.message)
+    try:
+        token = find_token(kind, where, git, os.environ)
+    except ForgeError as error:
+        return repository_checks__remotes.report_invalid_token(name, error.message)
+    source = token.source if token is not None else None
+    return repository_checks__remotes.report_forge(
+        name, where.host, kind.value, source, list_token_variables(kind, where, os.environ)
+    )
+
+
+def _find_worktrees_root(place: RepoLocation) -> Path | None:
+    config = _load_config(place)
+    return find_worktrees_folder(place, config) if config is not None and place.repository else None
+
+
+def _load_config(place: RepoLocation) -> Config | None:
+    """None: it is told elsewhere what is wrong with it."""
+    try:
+        return load_config(place.top, saved=read_saved_settings(place)[0])
+    except ConfigError:
+        return None

@@ -1,0 +1,67 @@
+"""The machine: what plait itself runs on."""
+
+from __future__ import annotations
+
+import platform
+import re
+import shutil
+import sys
+
+from plait.client.doctor.check import DoctorCheck, format_bytes, ok, problem, warning
+from plait.client.installed_agents__programs import Program
+from plait.core.capacity import describe_shortage
+from plait.store.interfaces import MachineReadings
+
+MIN_GIT_VERSION = (2, 38)
+_LOW_DISK_BYTES = 2 * 2**30
+_LOW_MEMORY_BYTES = 2**30  # an agent takes a third of it, or all
+_VERSION_NUMBERS = re.compile(r"(\d+)\.(\d+)")
+
+
+def check_git(program: Program) -> DoctorCheck:
+    least = ".".join(map(str, MIN_GIT_VERSION))
+    if program.path is None:
+        return problem("git", "there is no git on the PATH", f"Install git {least} or newer.")
+    numbers = _VERSION_NUMBERS.match(program.version or "")
+    if numbers is None:
+        return warning("git", f"{program.path} does not say which version it is{_format_reason(program)}")
+    if (int(numbers[1]), int(numbers[2])) < MIN_GIT_VERSION:
+        return problem("git", f"git {program.version} is too old", f"plait needs {least} or newer.")
+    return ok("git", f"git {program.version}")
+
+
+def check_python() -> DoctorCheck:
+    return ok("python", f"Python {platform.python_version()}, {sys.executable}")
+
+
+def check_shell() -> DoctorCheck:
+    path = shutil.which("sh")
+    if path is None:
+        return problem("sh", "there is no sh on the PATH", "Every attempt is started by one: mend the PATH.")
+    return ok("sh", path)
+
+
+def check_disk(weather: MachineReadings) -> DoctorCheck:
+    left = f"{format_bytes(weather.disk)} of {format_bytes(weather.disk_total)} left"
+    if weather.disk < _LOW_DISK_BYTES:
+        return warning("disk", left, "Transcripts and worktrees need room: make some.")
+    return ok("disk", left)
+
+
+def check_memory(weather: MachineReadings) -> DoctorCheck:
+    left = (
+        f"{format_bytes(weather.memory)} of {format_bytes(weather.memory_total)} left, {weather.cores} cores"
+    )
+    if weather.memory < _LOW_MEMORY_BYTES:
+        return warning("memory", left, "An agent takes 200 MB to 1 GB: fewer than asked for may run at once.")
+    return ok("memory", left)
+
+
+def check_capacity(weather: MachineReadings, where: str) -> list[DoctorCheck]:
+    """What keeps an engine from starting anything just now."""
+    short = describe_shortage(weather, None, where)
+    return [warning("room", f"nothing starts at the moment: {short}")] if short else []
+
+
+def _format_reason(program: Program) -> str:
+    return f": {program.trouble}" if program.trouble else ""

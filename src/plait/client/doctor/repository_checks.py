@@ -1,0 +1,73 @@
+"""Worktrees: where they lie, how much disk they take of what they may, and which of them nobody needs any more."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from plait.client.doctor.check import DoctorCheck, format_bytes, format_count, format_names, ok, warning
+from plait.client.doctor.state_checks__store import find_write_problem, measure_disk_use
+from plait.git.worktrees.worktree__layout import WorkspaceLayout, list_children
+
+_WORKTREES, _LEFTOVERS = "worktrees", "leftovers"
+_GC_HINT = "plait gc shows what can go, and removes it."
+_MIN_AGE_SECONDS = 600.0  # seconds: what is younger may be on its way
+
+
+def check_worktrees(root: Path, cap: int) -> DoctorCheck:
+    """`cap` is workspace.disk_cap, in bytes."""
+    wrong = find_write_problem(root)
+    if wrong:
+        hint = "No task can have a worktree there: see workspace.location."
+        return warning(_WORKTREES, f"{root}: {wrong}", hint)
+    layout = WorkspaceLayout(root)
+    there = layout.list_all()
+    if not there:
+        return ok(_WORKTREES, f"{root}: none yet")
+    used, complete = measure_disk_use([str(each) for each in there])
+    pooled = len(list_children(layout.pool))
+    in_use = sum(len(list_children(folder)) for folder in _list_batch_folders(layout))
+    told = f"{root}: {in_use} in use, {pooled} kept for the next tasks"
+    disk = (
+        f"{'' if complete else 'more than '}{format_bytes(used)} of {format_bytes(cap)} (workspace.disk_cap)"
+    )
+    if used > cap:
+        return warning(_WORKTREES, f"{told}, {disk}: no task starts in a new one", _GC_HINT)
+    return ok(_WORKTREES, f"{told}, {disk}")
+
+
+def find_leftover_worktrees(
+    root: Path, batches: Mapping[str, bool], *, engine: bool
+) -> Iterator[DoctorCheck]:
+    """`batches` are those that the journal knows, with whether each has ended. An engine clears up by itself."""
+    if engine:
+        return
+    layout = WorkspaceLayout(root)
+    going = {layout.batch(batch).name for batch, over in batches.items() if not over}
+    ended = {layout.batch(batch).name for batch in batches} - going
+    for words, folders in (
+        ("of batches that have ended", [each for each in _list_batch_folders(layout) if each.name in ended]),
+        ("of no batch", [each for each in _list_batch_folders(layout) if each.name not in ended | going]),
+        ("half made or half removed", [layout.making, layout.trash]),
+    ):
+        found = [each for folder in folders for each in list_children(folder) if _is_old(each)]
+        if found:
+            said = f"{format_count(len(found), 'worktree')} {words}: {format_names(_format_relative(each, root) for each in found)}"
+            yield warning(_LEFTOVERS, said, _GC_HINT)
+
+
+def _list_batch_folders(layout: WorkspaceLayout) -> list[Path]:
+    return [each for each in list_children(layout.root) if each.name.startswith("batch-")]
+
+
+def _format_relative(path: Path, root: Path) -> str:
+    return str(path.relative_to(root))
+
+
+def _is_old(path: Path) -> bool:
+    try:
+        return time.time() - os.lstat(path).st_mtime > _MIN_AGE_SECONDS
+    except OSError:
+        return False

@@ -1,0 +1,106 @@
+"""Tending: while there is work and nobody does it, an engine is started; one that dies at once is not started for ever."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from plait.core.errors import WorldError
+from plait.core.events import Record
+from plait.core.reports import MachineReport
+from plait.git.location import RepoLocation
+from plait.store import project_files
+
+if TYPE_CHECKING:
+    from plait.engine.daemon import HeldProcess
+
+MAX_EXITS = 3
+EXIT_WINDOW_SECONDS = 10.0  # seconds
+START_TIMEOUT_SECONDS = 30.0  # until an engine that runs, and has not taken the lease, counts as dead
+LOG_LINES = 8
+LOG_BYTES = 4096
+
+_start: Callable[[RepoLocation], int] = project_files.start_engine
+
+
+class EngineLauncher:
+    """Deaths count only while nothing is achieved in between: an engine that is killed now and then goes on."""
+
+    def __init__(self, place: RepoLocation) -> None:
+        self._place = place
+        self._pid: int | None = None
+        self._started: float | None = None  # None: none is on its way
+        self._took_lease = False  # it took the lease
+        self._exits: list[float] = []
+        self._prestarted: HeldProcess | None = None
+
+    def change_checkout(self, place: RepoLocation) -> None:
+        """Engines are started there from now on."""
+        self._place = place
+
+    def prestart(self, begun: HeldProcess | None = None) -> None:
+        """There will be work: let one get ready meanwhile, if it is not `begun`. With one at work, none is needed."""
+        self._prestarted = self._prestarted or begun
+        if self._prestarted is None and project_files.find_engine(self._place) is None:
+            self._prestarted = project_files.spawn_held_engine(self._place)
+
+    def close(self) -> None:
+        if self._prestarted is not None:
+            self._prestarted.discard()
+            self._prestarted = None
+
+    def handle_record(self, record: Record) -> None:
+        if not isinstance(record.event, MachineReport):
+            self._exits.clear()
+
+    def ensure_running(self) -> None:
+        """There is work: see that somebody does it. Raises WorldError when engines do not stay."""
+        if project_files.find_engine(self._place) is not None:
+            self._took_lease = True
+            return
+        if self._started is not None:
+            if not self._took_lease and not self._has_exited():
+                return
+            self._record_exit()
+        self._pid, self._started, self._took_lease = self._launch(), time.monotonic(), False
+
+    def _launch(self) -> int:
+        held, self._prestarted = self._prestarted, None
+        return held.start() if held is not None else _start(self._place)
+
+    def _has_exited(self) -> bool:
+        """A front that started it is its parent, and can tell."""
+        assert self._started is not None
+        if self._pid is None or time.monotonic() - self._started > START_TIMEOUT_SECONDS:
+            return True
+        try:
+            return os.waitpid(self._pid, os.WNOHANG)[0] != 0
+        except ChildProcessError:
+            return True
+
+    def _record_exit(self) -> None:
+        now = time.monotonic()
+        self._started = None
+        self._exits = [at for at in self._exits if now - at < EXIT_WINDOW_SECONDS] + [now]
+        if len(self._exits) >= MAX_EXITS:
+            raise self._make_crash_loop_error()
+
+    def _make_crash_loop_error(self) -> WorldError:
+        path = self._place.state / project_files.LOG_FILE
+        told = "".join(f"\n    {line}" for line in _read_last_log_lines(path))
+        return WorldError(
+            f"the engine has ended {MAX_EXITS} times within {EXIT_WINDOW_SECONDS:.0f} seconds; nothing is lost, and nothing is done",
+            hint=f"Its log {path} ends with:{told}" if told else f"Its log {path} says nothing.",
+        )
+
+
+def _read_last_log_lines(path: Path) -> list[str]:
+    with suppress(OSError), path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - LOG_BYTES))
+        return file.read().decode("utf-8", "replace").splitlines()[-LOG_LINES:]
+    return []

@@ -1,0 +1,52 @@
+"""The ETA of a batch, asked for seldom: a forecast costs as much as there is left to do."""
+
+from __future__ import annotations
+
+import time
+
+from plait.core.estimate import forecast_batch
+from plait.core.estimate__preview import has_agent_history
+from plait.core.state import BatchState, State
+from plait.core.status import BatchStatus
+from plait.core.views import find_batch_status
+
+_MAX_TIME_SHARE = 0.02  # of the time, at most, goes into forecasts
+
+
+class EtaEstimator:
+    """`every` seconds at most one forecast, and none where more than `most` tasks are left."""
+
+    def __init__(self, *, interval: float = 5.0, max_tasks: int = 2000) -> None:
+        self._interval, self._max_tasks = interval, max_tasks
+        self._forecast_at = float("-inf")
+        self._pause = 0.0
+        self._end: float | None = None
+
+    def estimate_end(self, state: State, batch: str, now: float) -> float | None:
+        """The instant at which the batch is expected to end; None when nobody can tell. Cheap to ask for every frame."""
+        known = state.batches.get(batch)
+        if known is None or known.ended is not None:
+            return None
+        if abs(now - self._forecast_at) >= self._pause:
+            self._forecast_at = now
+            begun = time.perf_counter()
+            self._end = self._forecast(state, batch, now)
+            self._pause = max(self._interval, (time.perf_counter() - begun) / _MAX_TIME_SHARE)
+        return self._end
+
+    def _forecast(self, state: State, batch: str, now: float) -> float | None:
+        left = sum(other.unfinished_count for other in state.open.values())
+        if left > self._max_tasks or not _has_estimates(state, state.batches[batch]):
+            return None
+        return forecast_batch(state, batch, now).end
+
+
+def _has_estimates(state: State, batch: BatchState) -> bool:
+    """Whether history or the tasks themselves tell how long they take: a guess that looks like knowledge is worse than none.
+
+    How long a gate takes, nobody tells.
+    """
+    if find_batch_status(batch)[0] is BatchStatus.MERGING:
+        return False
+    said = any(task.estimate is not None for task in batch.plan.tasks)
+    return said or has_agent_history(state, batch.plan, batch.settings)

@@ -1,0 +1,156 @@
+"""Why a task is where it is, what it has been through, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import replace
+
+from plait.client.conflicts import ConflictView, conflict_json, view_conflict
+from plait.client.contest_results import ContestView, contest_json, view_contest
+from plait.client.explain__results import TaskResultDetails, confirm_result, derive_result
+from plait.client.history import GateHistory, GateRun
+from plait.client.history__clashes import ConflictHistory, MergeConflict
+from plait.client.history__past import AttemptHistory, PastAttempt
+from plait.client.json_encoding__instant import to_iso, to_iso_or_none
+from plait.client.next_step import suggest_next_step
+from plait.core.explain import TaskExplanation, explain_status
+from plait.core.fast_dataclass import dataclass
+from plait.core.state import BatchState, State, TaskState
+from plait.core.task import Need
+from plait.git.location import RepoLocation
+from plait.store import project_files
+from plait.store.interfaces import JournalMissingError
+
+
+@dataclass(frozen=True, slots=True)
+class FullExplanation:
+    state: State
+    batch: BatchState
+    task: TaskState
+    attempts: Sequence[PastAttempt]
+    result: TaskResultDetails | None
+    contest: ContestView | None
+    conflict: ConflictView | None
+
+
+def explain_fully(place: RepoLocation, state: State, batch: BatchState, task: TaskState) -> FullExplanation:
+    """By what the journal tells of its past."""
+    known = build_explanation(place, state, (batch, task), *_read_history(place, batch.id, task.task.id))
+    return replace(known, result=confirm_result(place, known.result))
+
+
+def build_explanation(  # noqa: PLR0913, PLR0917 - all that is told of it
+    place: RepoLocation,
+    state: State,
+    subject: tuple[BatchState, TaskState],
+    attempts: Sequence[PastAttempt],
+    gate: GateRun | None,
+    conflict: MergeConflict | None,
+) -> FullExplanation:
+    """Its `result` is the one that is expected: git has not been asked for it."""
+    batch, task = subject
+    contest = view_contest(project_files.open_state_paths(place), batch, task) if task.entrants else None
+    result = derive_result(batch, task, _find_changed_files(attempts), gate)
+    return FullExplanation(
+        state, batch, task, attempts, result, contest, view_conflict(batch, task, conflict)
+    )
+
+
+def _read_history(
+    place: RepoLocation, batch: str, task: str
+) -> tuple[Sequence[PastAttempt], GateRun | None, MergeConflict | None]:
+    past, gates, clashes = AttemptHistory(batch), GateHistory(batch), ConflictHistory(batch)
+    try:
+        with closing(project_files.open_project_journal(place)) as reader:
+            for record in reader.read():
+                past.apply(record)
+                gates.apply(record)
+                clashes.apply(record)
+    except JournalMissingError:
+        return (), None, None
+    return past.list_attempts(task), gates.find_deciding(task), clashes.find_last(task)
+
+
+def _find_changed_files(past: Sequence[PastAttempt]) -> Sequence[str]:
+    return next((each.outcome.files for each in reversed(past) if each.outcome and each.outcome.files), ())
+
+
+def explanation_json(known: FullExplanation) -> dict[str, object]:
+    contest = known.contest
+    return {
+        **_task_state_json(known.state, known.batch, known.task, known.attempts),
+        "result": result_json(known.result),
+        "contest": None if contest is None else contest_json(contest),
+        "conflict": conflict_json(known.conflict),
+    }
+
+
+def _task_state_json(
+    state: State, batch: BatchState, task: TaskState, past: Sequence[PastAttempt]
+) -> dict[str, object]:
+    stands = explain_status(state, batch, task)
+    return {
+        "batchId": batch.id,
+        "taskId": task.task.id,
+        "title": task.task.title,
+        "source": str(task.task.origin) if task.task.origin else None,
+        "status": stands.status.value,
+        "reason": stands.reason,
+        "waiting": stands.waiting.value if stands.waiting else None,
+        "needs": [_need_json(state, batch, need) for need in task.task.needs],
+        "attempts": [_attempt_json(each) for each in past],
+        "way": suggest_next_step(state, batch, task),
+    }
+
+
+def _need_json(state: State, batch: BatchState, need: Need) -> dict[str, object]:
+    stands = explain_need(state, batch, need)
+    return {
+        "id": need.on,
+        "kind": need.kind.value,
+        "reason": need.reason,
+        "at": str(need.at) if need.at else None,
+        "status": stands.status.value if stands else None,
+    }
+
+
+def _attempt_json(each: PastAttempt) -> dict[str, object]:
+    outcome = each.outcome
+    return {
+        "step": each.attempt.step.value,
+        "attempt": each.attempt.n,
+        "agent": each.agent,
+        "startedAt": to_iso(each.started_at),
+        "completedAt": to_iso_or_none(each.ended_at),
+        "category": outcome.category.value if outcome else None,
+        "exitCode": outcome.exit_code if outcome else None,
+        "detail": outcome.detail if outcome else None,
+        "endedFor": each.ending.value if each.ending else None,
+        "retriedFor": each.then or None,
+    }
+
+
+def result_json(known: TaskResultDetails | None) -> dict[str, object] | None:
+    if known is None:
+        return None
+    gate = known.gate
+    return {
+        "branch": known.branch if known.tip else None,
+        "tip": known.tip or None,
+        "ref": known.kept or None,
+        "worktreePath": known.workspace or None,
+        "files": known.files,
+        "commit": known.merged or None,
+        "place": known.place or None,
+        "gate": None
+        if gate is None
+        else {"gate": gate.decision.n, "commit": gate.decision.commit, "passed": gate.passed},
+        "published": known.published or None,
+    }
+
+
+def explain_need(state: State, batch: BatchState, need: Need) -> TaskExplanation | None:
+    """Where a task stands that another one needs; None: it is not in this batch."""
+    other = batch.find_task(need.on)
+    return None if other is None else explain_status(state, batch, other)

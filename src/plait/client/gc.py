@@ -1,0 +1,62 @@
+"""Tidying up: what of the things that batches left behind is whose, and which batches can be forgotten."""
+
+from __future__ import annotations
+
+from plait.client.batch_lookup import find_batch
+from plait.client.gc__attic import open_collector
+from plait.client.session import Session
+from plait.config.config import Config
+from plait.core.errors import UserError
+from plait.core.state import BatchState, State
+from plait.git.gc.collector import GarbageCollector, JournalFacts
+from plait.git.gc.items import GcBatch, GcFacts
+from plait.git.gc.ref_inventory import RefNames
+
+
+def open_session_collector(desk: Session, config: Config) -> GarbageCollector:
+    """It asks the desk again whenever something is about to go."""
+
+    def known() -> JournalFacts:
+        desk.refresh()
+        return _collect_known(desk)
+
+    return open_collector(desk.place, config, known)
+
+
+def collect_names(state: State) -> RefNames:
+    return RefNames.from_batches({batch.id: _list_task_ids(batch) for batch in state.batches.values()})
+
+
+def find_batch_to_forget(state: State, facts: GcFacts, word: str) -> str:
+    """The batch that is meant. One that the journal does not know goes by the name that its files and refs have."""
+    try:
+        batch = find_batch(state, word)
+    except UserError:
+        if any(getattr(thing, "batch", "") == word for thing in facts.items):
+            return word
+        raise
+    if not facts.batches[batch.id].is_over:
+        raise UserError(
+            f"batch {batch.id} is not over, and only what is over can be forgotten",
+            hint=f"`plait cancel {batch.id}` gives it up.",
+        )
+    return batch.id
+
+
+def _collect_known(desk: Session) -> JournalFacts:
+    state = desk.preview_state()
+    asked = {getattr(request, "batch", "") for request in desk.list_pending()}
+    batches = {
+        each.id: _view_gc_batch(state, each, asked=each.id in asked) for each in state.batches.values()
+    }
+    return JournalFacts(batches, {each.id: _list_task_ids(each) for each in state.batches.values()})
+
+
+def _view_gc_batch(state: State, batch: BatchState, *, asked: bool) -> GcBatch:
+    """One that somebody has just asked something of is about to be opened again."""
+    going = batch.ended is None or batch.id in state.open or batch.id in state.publishing_batches
+    return GcBatch(batch.id, is_over=not (going or asked), since=batch.ended_at or 0.0)
+
+
+def _list_task_ids(batch: BatchState) -> tuple[str, ...]:
+    return tuple(task.task.id for task in batch.tasks)

@@ -1,0 +1,208 @@
+"""What agents are doing: read from their transcripts, in bounded pieces, and only where something was added."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from plait.agents.interface import Activity, Agent, OutputParser
+from plait.agents.plain_text import to_plain_text
+from plait.agents.redaction import LineRedactor, Redactor
+from plait.agents.table import load_agent
+from plait.client.stream_event import EventType, StreamEvent
+from plait.core.errors import ConfigError
+from plait.core.fast_dataclass import dataclass
+from plait.core.state import AttemptState
+from plait.core.task import Attempt, Step
+from plait.runtime import transcript
+from plait.store.batch_files__secrets import load_redactor
+from plait.store.batch_inputs import BatchInputs
+from plait.system.state_paths import StateFolder
+
+# Who hears a running attempt; None: nobody knows how, so that its lines are taken as they are.
+ParserFactory = Callable[[AttemptState], OutputParser | None]
+
+TAIL_BYTES = 8 << 10  # bytes that tell what an agent does now
+CHUNK_BYTES = 64 << 10  # bytes of one attempt that are told at a time
+MAX_LAG_BYTES = 1 << 20  # with more than that to tell, what lies between is left out, and said to be
+MAX_LINE_BYTES = 16 << 10  # of a longer line, the rest is passed over
+_MAX_TEXT_CHARS = 160  # characters
+
+
+def make_parser_factory(kit: BatchInputs) -> ParserFactory:
+    """Through the batch's own agents. What a check prints is for people as it is."""
+    listener = load_agent_parsers(kit)
+    return lambda attempt: None if attempt.name.step is Step.VERIFY else listener(attempt.agent)
+
+
+def load_agent_parsers(kit: BatchInputs) -> Callable[[str], OutputParser | None]:
+    """A fresh one for the agent of this name; None: nobody knows how to hear it."""
+    agents: dict[str, Agent | None] = {}
+
+    def listener(name: str) -> OutputParser | None:
+        if name not in agents:
+            agents[name] = None
+            with suppress(ConfigError):  # of another version of plait, perhaps
+                agents[name] = load_agent(kit.find_agent(name))
+        known = agents[name]
+        return known.create_parser() if known is not None else None
+
+    return listener
+
+
+class _RedactorCache:
+    """What is not told, by batch: looked up once."""
+
+    def __init__(self, folder: StateFolder) -> None:
+        self._folder = folder
+        self._by_batch: dict[str, Redactor] = {}
+
+    def get(self, batch: str) -> Redactor:
+        if batch not in self._by_batch:
+            self._by_batch[batch] = load_redactor(self._folder, batch)
+        return self._by_batch[batch]
+
+
+class ActivityTracker:
+    """The last activity of each attempt that is looked at."""
+
+    def __init__(self, folder: StateFolder, listen: ParserFactory | None = None) -> None:
+        self._folder = folder
+        self._parser_factory = listen
+        self._redactors = _RedactorCache(folder)
+        self._last_seen: dict[Attempt, tuple[int, str]] = {}
+
+    def read_latest(self, attempts: Iterable[AttemptState]) -> Mapping[str, str]:
+        """A line per task. A transcript that did not grow is not read again; the others only at their end."""
+        self._last_seen = {attempt.name: self._read_attempt(attempt) for attempt in attempts}
+        return {name.task: said for name, (_, said) in self._last_seen.items() if said}
+
+    def _read_attempt(self, attempt: AttemptState) -> tuple[int, str]:
+        path = self._folder.attempt(attempt.name).transcript
+        size, said = self._last_seen.get(attempt.name, (0, ""))
+        grown = transcript.size(path)
+        if grown == size:
+            return size, said
+        listener = self._parser_factory(attempt) if self._parser_factory is not None else None
+        hide = LineRedactor(self._redactors.get(attempt.name.batch))
+        for line in read_last_lines(path, TAIL_BYTES):
+            for text in parse_activities(listener, hide(line)):
+                said = text
+        return grown, said
+
+
+class LogStream:
+    """What attempts say, as events. They do not stand in the journal: whoever missed some asks by offset."""
+
+    def __init__(self, folder: StateFolder, listen: ParserFactory | None = None) -> None:
+        self._folder = folder
+        self._parser_factory = listen
+        self._redactors = _RedactorCache(folder)
+        self._open: dict[Attempt, _AttemptLog] = {}
+
+    def read(self, attempts: Iterable[AttemptState], at: float) -> list[StreamEvent]:
+        """What was added since the last time, of each a piece at most."""
+        return [event for attempt in attempts for event in self._open_log(attempt).read(at)]
+
+    def finish(self, attempt: AttemptState, at: float) -> list[StreamEvent]:
+        """All that is left of an attempt that has ended."""
+        log = self._open_log(attempt)
+        del self._open[attempt.name]
+        return [*log.read_rest(at)]
+
+    def _open_log(self, attempt: AttemptState) -> _AttemptLog:
+        if attempt.name not in self._open:
+            path = self._folder.attempt(attempt.name).transcript
+            listener = self._parser_factory(attempt) if self._parser_factory is not None else None
+            hide = LineRedactor(self._redactors.get(attempt.name.batch))
+            self._open[attempt.name] = _AttemptLog(attempt.name, path, listener, hide)
+        return self._open[attempt.name]
+
+
+@dataclass(slots=True)
+class _AttemptLog:
+    """`begun` is the beginning of a line that starts at `line_at` and whose end has not come yet."""
+
+    name: Attempt
+    path: Path
+    parser: OutputParser | None
+    hide: LineRedactor
+    offset: int = 0
+    partial_line: bytes = b""
+    line_offset: int = 0
+
+    def read(self, now: float) -> Iterator[StreamEvent]:
+        behind = transcript.size(self.path) - self.offset
+        if behind > MAX_LAG_BYTES:
+            yield from self._skip(self.offset + behind - CHUNK_BYTES, now)
+        piece = self._read_chunk()
+        if piece.start > self.offset:
+            yield from self._skip(piece.start, now)
+        yield from self._split_lines(piece, now)
+
+    def read_rest(self, now: float) -> Iterator[StreamEvent]:
+        while True:
+            before = self.offset
+            yield from self.read(now)
+            if self.offset <= before:
+                break
+        if self.partial_line:
+            yield from self._line_events(self.partial_line, now)
+            self.partial_line = b""
+
+    def _read_chunk(self) -> transcript.TranscriptChunk:
+        try:
+            return transcript.read(self.path, self.offset, CHUNK_BYTES)
+        except OSError:  # it costs these lines, not the batch's other news
+            return transcript.TranscriptChunk(self.offset, b"")
+
+    def _skip(self, to: int, now: float) -> Iterator[StreamEvent]:
+        yield self._make_event({"kind": "skipped", "bytes": to - self.line_offset}, now)
+        self.offset = self.line_offset = to
+        self.partial_line = b""
+
+    def _split_lines(self, piece: transcript.TranscriptChunk, now: float) -> Iterator[StreamEvent]:
+        *whole, rest = piece.data.split(b"\n")
+        self.offset = piece.start
+        for line in whole:
+            yield from self._line_events(self.partial_line + line[:MAX_LINE_BYTES], now)
+            self.partial_line = b""
+            self.offset = self.line_offset = self.offset + len(line) + 1
+        self.partial_line = (self.partial_line + rest)[:MAX_LINE_BYTES]
+        self.offset = piece.end
+
+    def _line_events(self, line: bytes, now: float) -> Iterator[StreamEvent]:
+        for said in parse_activities(
+            self.parser, self.hide(line[:MAX_LINE_BYTES].decode("utf-8", "replace"))
+        ):
+            yield self._make_event({"kind": "activity", "text": said}, now)
+
+    def _make_event(self, entry: dict[str, object], now: float) -> StreamEvent:
+        more = {"step": self.name.step.value, "offset": self.line_offset, "entry": entry}
+        return StreamEvent(
+            None, now, EventType.EXECUTION_LOG, self.name.batch, self.name.task, self.name.n, more
+        )
+
+
+def read_last_lines(path: Path, max_bytes: int) -> list[str]:
+    """The lines at the end of a file; one that began before is left out if there are others."""
+    try:
+        data = transcript.tail(path, max_bytes)
+        whole = len(data) < max_bytes
+    except OSError:
+        return []
+    lines = data.decode("utf-8", "replace").rstrip("\n").split("\n")
+    return lines if whole or len(lines) == 1 else lines[1:]
+
+
+def parse_activities(parser: OutputParser | None, line: str) -> Iterator[str]:
+    """The activities in a line, in words for people."""
+    if parser is None:
+        said = to_plain_text(line, _MAX_TEXT_CHARS)
+        if said:
+            yield said
+        return
+    for signal in parser.feed(line):
+        if isinstance(signal, Activity):
+            yield signal.text

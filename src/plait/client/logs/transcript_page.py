@@ -1,0 +1,149 @@
+"""A page of a transcript: bytes from an offset on, without secrets, however long the transcript and its lines are.
+
+Offsets are the transcript's own: what is hidden changes the text, never the count.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from copy import copy
+from pathlib import Path
+
+from plait.agents.redaction import LineRedactor, Redactor
+from plait.core.fast_dataclass import dataclass
+from plait.runtime import transcript
+
+CONTEXT_BEFORE_BYTES = 64 << 10  # bytes that are looked at before a page: a secret may have begun there
+CONTEXT_AFTER_BYTES = 4 << 10  # … and after one that ends within a line: no secret is longer
+_READ_BYTES = 64 << 10
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptPage:
+    """The transcript from `offset` to `next`. Between what was asked for and a later `offset` lies what was left out.
+
+    `last`: there was no more when it was read. `before` and `after` are what stands around it, as far as it matters.
+    """
+
+    offset: int
+    next: int
+    raw: bytes
+    last: bool
+    before: bytes = b""
+    after: bytes = b""
+
+    def redact_text(self, hide: Redactor) -> str:
+        """Bytes that are no text are told as such. What is cut off of a secret is hidden as well."""
+        lines, (*earlier, begun) = LineRedactor(hide), self.before.split(b"\n")
+        for line in earlier:
+            lines(_decode(line))
+        *whole, last = self.raw.split(b"\n")
+        told = []
+        for line in whole:
+            told.append(_redact_part(lines, begun, line, b""))
+            begun = b""
+        return "\n".join([*told, _redact_part(lines, begun, last, self.after)])
+
+    def read_before_first_line(self) -> bytes:
+        """What stands before the first line that begins here."""
+        return self.before + self.raw[: self._continued_bytes]
+
+    def iter_lines(self) -> Iterator[tuple[int, bytes]]:
+        """Those that begin here, each with its offset."""
+        at = self.offset + self._continued_bytes
+        for line in self.raw[self._continued_bytes :].split(b"\n"):
+            yield at, line
+            at += len(line) + 1
+
+    @property
+    def _continued_bytes(self) -> int:
+        """How much of it belongs to a line that began before."""
+        if not self.before or self.before.endswith(b"\n"):
+            return 0
+        return self.raw.find(b"\n") + 1 or len(self.raw)
+
+
+def read_page(path: Path, start: int, max_bytes: int, *, ended: bool) -> TranscriptPage:
+    """From byte `start` on, at most `most` bytes; `start` < 0: so many before the end. It ends with a line where one ends.
+
+    As long as the attempt is not `ended`, a line that has no end yet is left for the next page, unless it is very long.
+    """
+    size = transcript.size(path)
+    wanted = max(size + start, 0) if start < 0 else start
+    if wanted >= size:
+        return TranscriptPage(size, size, b"", last=True)
+    found = _read_contiguous(path, wanted, max_bytes + CONTEXT_AFTER_BYTES)
+    data = found.data
+    before = _read_back(path, max(0, wanted - CONTEXT_BEFORE_BYTES), wanted) if found.start == wanted else b""
+    cut_off = found.end < size and len(data) < max_bytes + CONTEXT_AFTER_BYTES  # a hole follows
+    kept = _find_page_end(data, max_bytes, closed=cut_off or (ended and found.end >= size))
+    end = found.start + kept
+    after = data[kept : kept + CONTEXT_AFTER_BYTES] if kept and data[kept - 1 : kept] != b"\n" else b""
+    return TranscriptPage(found.start, end, data[:kept], end >= size, before, after)
+
+
+def _find_page_end(data: bytes, max_bytes: int, *, closed: bool) -> int:
+    """How much of it is told. `closed`: no line goes on behind it."""
+    if closed and len(data) <= max_bytes:
+        return len(data)
+    whole = data.rfind(b"\n", 0, max_bytes) + 1
+    if whole or (not closed and len(data) < min(max_bytes + CONTEXT_AFTER_BYTES, CONTEXT_BEFORE_BYTES)):
+        return whole
+    return _find_character_start(
+        data, min(max_bytes, len(data) if closed else len(data) - CONTEXT_AFTER_BYTES)
+    )
+
+
+def _find_character_start(data: bytes, end: int) -> int:
+    """The last place up to there that is not within a character."""
+    near = range(end, max(end - 4, 0), -1)
+    return next((at for at in near if not b"\x80" <= data[at : at + 1] < b"\xc0"), end)
+
+
+def _redact_part(lines: LineRedactor, before: bytes, part: bytes, after: bytes) -> str:
+    """Of a line that is told without secrets, what its part comes to. What a secret lies across belongs to what follows."""
+    if not before and not after:
+        return lines(_decode(part))
+    known = copy(lines)
+    told = lines(_decode(before + part + after))
+    first = _common_prefix_length(copy(known)(_decode(before)), told) if before else 0
+    last = _common_prefix_length(known(_decode(before + part)), told) if after else len(told)
+    return told[first:last]
+
+
+def _common_prefix_length(begun: str, told: str) -> int:
+    """How far the two are the same."""
+    if told.startswith(begun):
+        return len(begun)
+    return bisect_left(range(len(begun)), 1, key=lambda at: not told.startswith(begun[: at + 1]))
+
+
+def _decode(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
+def _read_contiguous(path: Path, start: int, most: int) -> transcript.TranscriptChunk:
+    """What is there without a gap."""
+    first = transcript.read(path, start, min(most, _READ_BYTES))
+    data, at = bytearray(first.data), first.end
+    while len(data) < most:
+        piece = transcript.read(path, at, min(most - len(data), _READ_BYTES))
+        if not piece.data or piece.start != at:
+            break
+        data += piece.data
+        at = piece.end
+    return transcript.TranscriptChunk(first.start, bytes(data))
+
+
+def _read_back(path: Path, start: int, end: int) -> bytes:
+    """The bytes right before `end`, as far back as there is no gap."""
+    found, at = b"", start
+    while at < end:
+        piece = transcript.read(path, at, end - at)
+        if not piece.data or piece.start >= end:
+            return b""
+        data = piece.data[: end - piece.start]
+        found = found + data if piece.start == at else data
+        at = piece.start + len(data)
+    return found

@@ -1,0 +1,68 @@
+"""A mirror as a place to work: fetched just now, with a checkout to read sources from."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from plait.client.mirrors__mirror import find_mirrors_folder, open_project_mirror, remove_unused_checkouts
+from plait.client.project_sources import read_past_batches
+from plait.core.errors import PlaitError
+from plait.core.fast_dataclass import dataclass
+from plait.git.location import RepoLocation
+from plait.store.project_files import load_batch_inputs
+
+# Nobody reads statuses in a mirror's checkout, so they go to the branch; and nobody would see what is done in it.
+_MIRROR_SETTINGS: Mapping[str, object] = {"sources.write_back": "branch", "run.isolation": "worktree"}
+
+
+@dataclass(frozen=True, slots=True)
+class MirroredRepo:
+    """`place` is its checkout; `url` holds no secret."""
+
+    place: RepoLocation
+    name: str
+    url: str
+
+
+def open_mirrored_repo(
+    url: str,
+    *,
+    base: str = "",
+    in_use: Collection[Path] = (),
+    on_progress: Callable[[str], None] = lambda _: None,
+) -> MirroredRepo:
+    """The remote's default branch, or `base`, as it is now. Checkouts `in_use`, and those of open batches, stay as they are.
+
+    Raises UserError or WorldError.
+    """
+    mirror = open_project_mirror(url, environment=os.environ, log=on_progress)
+    state = mirror.git_dir / "plait"
+    used = [*in_use, *_list_open_checkouts(RepoLocation(mirror.git_dir, state, repository=True))]
+    remove_unused_checkouts(mirror, used)
+    return MirroredRepo(
+        RepoLocation(mirror.checkout(mirror.resolve(base), used), state, repository=True),
+        mirror.name,
+        mirror.url,
+    )
+
+
+def is_mirror(place: RepoLocation) -> bool:
+    """Whether it is one that plait keeps: what is changed in its checkout is nobody's to see."""
+    home = place.state.parent.parent.parent
+    return place.repository and os.path.realpath(home) == os.path.realpath(find_mirrors_folder())
+
+
+def get_mirror_settings(place: RepoLocation) -> Mapping[str, object]:
+    """The settings that a batch of a mirror has, as flags; none for other places."""
+    return _MIRROR_SETTINGS if is_mirror(place) else {}
+
+
+def _list_open_checkouts(place: RepoLocation) -> Iterator[Path]:
+    """The checkouts that open batches were submitted from."""
+    state = read_past_batches(place).state
+    for batch in state.open if state else ():
+        with suppress(PlaitError):
+            yield Path(load_batch_inputs(place, batch).top)

@@ -1,0 +1,216 @@
+"""The way out: what would make a task run, in one sentence, with the command where a person can do something."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+
+from plait.agents.table__known import AGENTS_BY_NAME
+from plait.core.explain import explain_status
+from plait.core.state import BatchState, State, TaskState
+from plait.core.status import Category, PauseCause, TaskStatus, Waiting
+from plait.core.status__owed import NextAction
+
+_MAX_SHOWN = 3
+_TIME_ONLY_SECONDS = 18 * 3600  # seconds
+_BUDGET_QUESTION = "may it spend more?"  # as a task asks whose budget is used up
+
+# Where nothing has to be looked up.
+NEXT_STEP_TEXTS = {
+    Waiting.PHASE: "It runs when enough of the earlier phases is done.",
+    Waiting.FILES: "It runs when whoever holds them has ended.",
+    Waiting.ANSWER: "plait feedback {batch} {task} 'text' answers it.",
+    Waiting.APPROVAL: "plait approve {batch} {task} lets it start.",
+    Waiting.BUDGET: "It runs when what is at work has cost less than is reserved for it, or with a larger budget.",
+    Waiting.MEMORY: "It runs when the machine has room for it.",
+    Waiting.BRANCH: "It goes on when the batch branch is made.",
+    Waiting.TURN: "It runs when its turn comes.",
+    Waiting.SLOT: "It runs when a slot is free.",
+}
+
+
+def format_answer_command(target: str, question: str) -> str:
+    """The command that answers a question of the task that is `called` so. Whatever is answered to one about money pays."""
+    if _BUDGET_QUESTION in question:
+        return f"plait feedback {target} 'go on'   or   plait cancel {target}"
+    return f"plait feedback {target} 'your answer'"
+
+
+def suggest_next_step(state: State, batch: BatchState, task: TaskState) -> str:
+    stands = explain_status(state, batch, task)
+    if stands.status.is_terminal:
+        return _suggest_after_end(batch, task, stands.status)
+    if stands.status is TaskStatus.INTERRUPTED:
+        return f"plait resume {batch.id} takes it up again."
+    if stands.waiting is None:
+        return "Nothing is missing."
+    if stands.status is TaskStatus.MERGING and stands.waiting is Waiting.TURN:
+        return _suggest_while_merging(batch, task)
+    return _suggest_while_waiting(state, batch, task, stands.waiting)
+
+
+def _suggest_after_end(batch: BatchState, task: TaskState, status: TaskStatus) -> str:
+    name = task.task.id
+    if status is TaskStatus.DONE and task.task.entrant is not None:
+        return f"Nothing is missing: plait explain {batch.id} {task.task.entrant} tells what came of the contest."
+    if status is TaskStatus.DONE:
+        return _suggest_after_done(batch)
+    if status is TaskStatus.CONFLICTED:
+        return f"plait retry {batch.id} {name} makes it again on what is merged by now; plait diff {batch.id} {name} shows it."
+    if status in {TaskStatus.BLOCKED, TaskStatus.SKIPPED} and task.by is not None:
+        return f"plait retry {batch.id} {task.by} takes it up again, together with {task.by}."
+    if status is TaskStatus.BLOCKED:
+        return f"plait retry {batch.id} takes up what failed, and with it what that held back."
+    if task.unmerged is not None:
+        return _suggest_merge(batch.id, name)
+    again = f"{_suggest_before_retry(batch, task)}plait retry {batch.id} {name} takes it up again"
+    if task.entrants:  # nobody writes it: words are for its entrants
+        return f"{again}."
+    return f"{again}; plait feedback {batch.id} {name} 'text' does so with words of yours."
+
+
+def _suggest_merge(batch: str, task: str) -> str:
+    """Nothing else stands in its way: it is verified."""
+    return (
+        f"plait retry {batch} {task} merges what it has written, and runs nobody again unless that is gone; "
+        f"plait retry {batch} {task} --agent NAME has it written again."
+    )
+
+
+def _suggest_before_retry(batch: BatchState, task: TaskState) -> str:
+    """What is to be seen, or to be done, before it is taken up again."""
+    if task.category is Category.GATE:
+        return f"plait logs {batch.id} {task.task.id} --gate shows why; "
+    agent = task.last_write.agent if task.last_write is not None else None
+    if task.category is Category.AUTH and (how := find_login_hint(agent)):
+        return f"Log in first ({how}); then "
+    return ""
+
+
+def find_login_hint(agent: str | None) -> str:
+    """How to log in with an agent; "": nobody knows."""
+    known = AGENTS_BY_NAME.get(agent or "")
+    return known.login.how if known is not None and known.login is not None else ""
+
+
+def _suggest_after_done(batch: BatchState) -> str:
+    shown = batch.published is not None and batch.published.commit == batch.head
+    if batch.ended is None or not batch.merges or shown:
+        return "Nothing is missing: it is done."
+    return f"Nothing is missing: it is done. plait pr {batch.id} publishes it with the batch branch."
+
+
+def _suggest_while_merging(batch: BatchState, task: TaskState) -> str:
+    if not task.is_merged:
+        return "It is merged when its turn comes."
+    if batch.merging is not None or batch.tasks_by_action[NextAction.MERGE]:
+        return "The gate runs as soon as what is ready to be merged is merged too: one run for all of it."
+    return "The gate runs on it next."
+
+
+def _suggest_while_waiting(state: State, batch: BatchState, task: TaskState, on: Waiting) -> str:
+    match on:
+        case Waiting.ANSWER if task.requested_spend is not None:
+            return _suggest_budget_answer(batch, task)
+        case Waiting.NEEDS:
+            return _suggest_for_needs(state, batch, task)
+        case Waiting.BACKOFF:
+            return (
+                "It goes again soon."
+                if task.not_before is None
+                else f"It goes again at {_format_clock(task.not_before)}."
+            )
+        case Waiting.PAUSE:
+            return _suggest_unpause(batch)
+        case Waiting.LIMIT:
+            return f"It runs by itself when its agent is free again{_format_limit_end(state, batch, task)}."
+        case _:
+            return NEXT_STEP_TEXTS[on].format(batch=batch.id, task=task.task.id)
+
+
+def _suggest_budget_answer(batch: BatchState, task: TaskState) -> str:
+    called = f"{batch.id} {task.task.id}"
+    return (
+        f"plait feedback {called} 'go on' pays for that attempt and lets its budget begin anew; "
+        f"plait run --resume --task-budget AMOUNT raises it for all tasks; plait cancel {called} gives it up."
+    )
+
+
+def _suggest_unpause(batch: BatchState) -> str:
+    match batch.paused.cause if batch.paused is not None else None:
+        case PauseCause.BUDGET:
+            return "plait run --resume --budget AMOUNT lets the batch go on, if that is enough."
+        case PauseCause.STOP | PauseCause.PROVIDER:
+            return (
+                f"plait resume {batch.id} lets the batch go on, with the keys of the terminal you say it in."
+            )
+        case _:
+            return f"plait unpause {batch.id} lets the batch go on."
+
+
+def _format_limit_end(state: State, batch: BatchState, task: TaskState) -> str:
+    providers = (batch.settings.provider(agent) for agent in task.queue_key[1])
+    open_until = [
+        breaker.until
+        for provider in providers
+        if (breaker := state.breakers.get(provider)) is not None and breaker.until is not None
+    ]
+    return (
+        f", not before {_format_clock(min(open_until))} ({_format_time_left(min(open_until))})"
+        if open_until
+        else ""
+    )
+
+
+def _suggest_for_needs(state: State, batch: BatchState, task: TaskState) -> str:
+    """The needs at the end of the chain: those that do not themselves wait for another."""
+    roots = list(dict.fromkeys(_find_root_needs(batch, task)))
+    told = [
+        f"{other.task.id} ({_format_status(state, batch, other)})"
+        for other in _get_tasks(batch, roots)[:_MAX_SHOWN]
+    ]
+    more = f" and {len(roots) - _MAX_SHOWN} more" if len(roots) > _MAX_SHOWN else ""
+    return f"It runs when what it needs is done; that hangs on {', '.join(told)}{more}."
+
+
+def _find_root_needs(batch: BatchState, task: TaskState) -> Iterator[int]:
+    seen, work = {task.place}, [task.place]
+    while work:
+        place = work.pop(0)
+        entrants = batch.tasks[place].entrants
+        missing = [
+            need
+            for need in batch.plan.needs[place]
+            if (status := batch.tasks[need].status) is not TaskStatus.DONE
+            and (status is None or need not in entrants)
+        ]
+        if not missing:
+            yield place
+        work += [need for need in missing if need not in seen]
+        seen.update(missing)
+
+
+def _get_tasks(batch: BatchState, places: Sequence[int]) -> list[TaskState]:
+    return [batch.tasks[place] for place in places]
+
+
+def _format_status(state: State, batch: BatchState, task: TaskState) -> str:
+    stands = explain_status(state, batch, task)
+    return (
+        f"{stands.status.value.replace('_', ' ')}: {stands.reason}" if stands.reason else stands.status.value
+    )
+
+
+def _format_time_left(until: float) -> str:
+    left = max(0, int(until - time.time()))
+    if left < 60:
+        return f"{left}s left"
+    minutes = (left + 59) // 60
+    hours = f"{minutes // 60}h " if minutes >= 60 else ""
+    return f"{hours}{minutes % 60}m left"
+
+
+def _format_clock(at: float) -> str:
+    """With the day, where the time of day alone is not clear."""
+    day = "" if at - time.time() < _TIME_ONLY_SECONDS else "%a "
+    return time.strftime(f"{day}%H:%M:%S", time.localtime(at))

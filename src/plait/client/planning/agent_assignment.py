@@ -1,0 +1,152 @@
+"""Who works a plan's tasks: every task has somebody who can take it, or there is no plan."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+from plait.agents import table
+from plait.agents.interface import AgentSpec
+from plait.agents.table__known import AGENTS_BY_NAME
+from plait.client.agent_specs__tools import explain_missing
+from plait.client.planning.agent_assignment__purse import check_budgets
+from plait.client.planning.plan_preview import PlanPreview
+from plait.config.config import AgentsConfig
+from plait.core.errors import PlaitError
+from plait.core.plan import Problem, Severity
+from plait.core.settings import Settings
+from plait.core.task import Task
+
+_SHELL = "shell"
+_RUN_HINT = (
+    "Give it a `run:` in its front matter, or say who works it: --agent with a coding tool that is installed "
+    "(plait agents lists them), or --agent-command 'tool {task_file}'."
+)
+
+_INSTALL_HINT = (
+    "Install one (plait agents tells how), or say who works it: --agent-command 'tool {task_file}'. "
+    "plait demo shows plait at work without any."
+)
+_NO_AGENT = "has nobody to work it: no coding tool is installed here, and it has no `run:` of its own"
+
+# Why an agent can't take a task, and the way out.
+AgentRefusal = tuple[str, str]
+
+
+def assign_plan_agents(found: PlanPreview, known: Sequence[AgentSpec]) -> PlanPreview:
+    """The plan with an agent for each task; without a plan, and with problems, where there is none for some."""
+    plan = found.planned.plan
+    if plan is None:
+        return found
+    config = found.survey.config
+    staff = _AgentAssigner(known, chosen=bool(config.default_agents))
+    tasks = tuple(staff.assign(task, found.settings) for task in plan.tasks)
+    wrong = [*staff.list_problems(), *staff.check_fallback(found.settings.fallback, tasks)]
+    wrong += check_budgets(found.settings, tasks, known)
+    strangers = _check_configured_agents(config.agents)
+    wrong += [problem for problem in strangers if problem.severity is Severity.ERROR]
+    settings = replace(found.settings, providers=staff.list_providers(found.settings))
+    minor = [problem for problem in strangers if problem.severity is not Severity.ERROR]
+    problems = (*found.planned.problems, *wrong, *minor)
+    kept = None if wrong else replace(plan, tasks=tasks)
+    return replace(found, settings=settings, planned=replace(found.planned, plan=kept, problems=problems))
+
+
+def _check_configured_agents(agents: AgentsConfig) -> list[Problem]:
+    """Settings of agents that there are not. A permission that nobody has would be one that somebody lacks."""
+    found: list[Problem] = []
+    for name in agents.configured_agents:
+        if name in table.AGENTS or table.is_dotted_path(name):
+            continue
+        try:
+            table.load_agent(AgentSpec(name))
+        except PlaitError as error:
+            severity = Severity.ERROR if name in dict(agents.permissions) else Severity.WARNING
+            told = f"the settings under [agents] are also for {name}, but {error.message}"
+            found.append(Problem(severity, told, hint=error.hint))
+    return found
+
+
+class _AgentAssigner:
+    """Each agent is tried once; the same refusal of many tasks is one problem. `chosen`: somebody said who is to work."""
+
+    def __init__(self, known: Sequence[AgentSpec], *, chosen: bool) -> None:
+        self._agent_chosen = chosen
+        self._specs = {spec.name: spec for spec in known}
+        self._refusal_by_agent: dict[str, AgentRefusal | None] = {}
+        self.refusals: dict[AgentRefusal, list[Task]] = {}
+
+    def assign(self, task: Task, settings: Settings) -> Task:
+        names = (task.agent,) if task.agent else (_SHELL,) if task.run else settings.agents
+        refused = {name: self._why_not(name, task) for name in names}
+        able = [name for name, why in refused.items() if why is None]
+        broken = next((why for name in names if (why := self._refusal_by_agent.get(name)) is not None), None)
+        if broken or not able:  # who was named is wanted, also where others could do it
+            first = broken or next(why for why in refused.values() if why is not None)
+            self.refusals.setdefault(first, []).append(task)
+            return task
+        if task.agent is None and (tuple(able) != settings.agents or task.run):
+            return replace(task, agent=able[0])
+        return task
+
+    def check_fallback(self, fallback: Sequence[str], tasks: Sequence[Task]) -> list[Problem]:
+        """Who was asked to stand in, and can't. What has a command of its own needs nobody."""
+        found: list[Problem] = []
+        for name in fallback:
+            able = (task for task in tasks if task.agent != _SHELL)
+            why = next(
+                (
+                    f"{task.id} {said}"
+                    for task in able
+                    if (said := table.explain_unsupported(name, task)) is not None
+                ),
+                None,
+            )
+            refusal = (
+                (why, "Name another agent: --fallback.") if why is not None else self._check_loadable(name)
+            )
+            if refusal is not None:
+                told = f"{name} can't stand in: {refusal[0]}"
+                found.append(Problem(Severity.ERROR, told, hint=refusal[1]))
+        return found
+
+    def list_providers(self, settings: Settings) -> tuple[tuple[str, str], ...]:
+        """Whose limits everybody runs into who may be given a task, now or by a person later."""
+        # A module for which something is set is named by nobody yet: loading it would run it.
+        known = (name for name in (*self._specs, *AGENTS_BY_NAME) if not table.is_dotted_path(name))
+        found: dict[str, str] = {}
+        for name in dict.fromkeys((*self._refusal_by_agent, *settings.agents, *settings.fallback, *known)):
+            with suppress(PlaitError):  # who can't be loaded is given no task
+                found[name] = table.find_provider(self._spec(name))
+        return tuple((name, provider) for name, provider in found.items() if provider != name)
+
+    def list_problems(self) -> list[Problem]:
+        return [_refusal_problem(message, hint, tasks) for (message, hint), tasks in self.refusals.items()]
+
+    def _why_not(self, name: str, task: Task) -> AgentRefusal | None:
+        why = table.explain_unsupported(name, task)  # first: a task file must not choose what is imported
+        if why is None:
+            return self._check_loadable(name)
+        return (why, _RUN_HINT) if self._agent_chosen or task.agent else (_NO_AGENT, _INSTALL_HINT)
+
+    def _check_loadable(self, name: str) -> AgentRefusal | None:
+        if name not in self._refusal_by_agent:
+            spec = self._spec(name)
+            try:
+                table.load_agent(spec)
+            except PlaitError as error:
+                self._refusal_by_agent[name] = (error.message, error.hint)
+            else:
+                self._refusal_by_agent[name] = explain_missing(spec)
+        return self._refusal_by_agent[name]
+
+    def _spec(self, name: str) -> AgentSpec:
+        return self._specs.get(name, AgentSpec(name))
+
+
+def _refusal_problem(message: str, hint: str, tasks: Sequence[Task]) -> Problem:
+    first, *others = tasks
+    told = f"{first.id} {message}" if message.startswith("has ") else f"{first.id}: {message}"
+    more = f" (and {len(others)} more like it)" if others else ""
+    return Problem(Severity.ERROR, told + more, first.origin, hint)

@@ -1,0 +1,119 @@
+"""A contest: the same tasks by several agents, or several times, and who decides between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from plait.agents import table
+from plait.agents.drivers.referee import build_referee_spec
+from plait.agents.interface import AgentSpec
+from plait.client.agent_specs__tools import explain_missing
+from plait.client.planning.agent_assignment__purse import check_budgets
+from plait.client.planning.plan_preview import PlanPreview, measure_agent_capacity
+from plait.config.config import Config
+from plait.core.contest import MAX_ENTRANTS, Contest, can_be_contested, expand_contest, find_duplicate_id
+from plait.core.errors import UserError
+from plait.core.plan import Plan, Problem, Severity
+from plait.core.settings import Isolation
+
+_SHELL = "shell"
+
+
+def add_referee(config: Config, agents: tuple[AgentSpec, ...]) -> tuple[AgentSpec, ...]:
+    """The agents of the batch, and who decides. Raises UserError or ConfigError if nobody can."""
+    judge, score = _find_decider(config)
+    spec = build_referee_spec(score=score, judge=_find_judge(judge, agents) if judge else None)
+    table.load_agent(spec)
+    return (*agents, spec)
+
+
+def _find_decider(config: Config) -> tuple[str | None, str | None]:
+    """The judge or the score command, whichever the stronger layer gives; neither: the smallest change wins."""
+    judge, score = config.run.judge, config.run.score
+    if not (judge and score):
+        return judge, score
+    given = config.origins["run.judge"], config.origins["run.score"]
+    stronger = given[0].strength - given[1].strength
+    if stronger == 0:
+        raise UserError(
+            f"a contest is decided by a judge or by a score, not by both: {given[0]}, {given[1]}",
+            hint="Say --judge or --score: a flag counts more than a file.",
+        )
+    return (judge, None) if stronger > 0 else (None, score)
+
+
+def _find_judge(name: str, agents: Sequence[AgentSpec]) -> AgentSpec:
+    if name == _SHELL:
+        raise UserError(
+            "shell runs scripts of tasks, and judges nothing", hint="Name a coding tool: --judge."
+        )
+    spec = next((spec for spec in agents if spec.name == name), AgentSpec(name))
+    refused = explain_missing(spec)
+    if refused is not None:
+        raise UserError(f"the judge can't be asked: {refused[0]}", hint=refused[1])
+    return spec
+
+
+def add_contest_entrants(found: PlanPreview, agents: Sequence[AgentSpec], repeats: int) -> PlanPreview:
+    """The plan with its entrants. Raises UserError where there can be no contest."""
+    plan = found.planned.plan
+    if plan is None:
+        return found
+    contest = Contest(found.settings.agents, repeats)
+    _check_contest(contest, found, plan)
+    grown = expand_contest(plan, contest)
+    clash = find_duplicate_id(grown)
+    wrong = (
+        [] if clash is None else [Problem(Severity.ERROR, f"an entrant and a task are both called {clash}")]
+    )
+    refereed = [task for task in grown.tasks if any(other.entrant == task.id for other in grown.tasks)]
+    wrong += check_budgets(replace(found.settings, fallback=()), refereed, agents)
+    config = found.survey.config
+    wider = config.batch_settings(
+        tasks=len(grown.tasks), cores=measure_agent_capacity(), agents=found.settings.agents
+    )
+    planned = replace(
+        found.planned, plan=None if wrong else grown, problems=(*found.planned.problems, *wrong)
+    )
+    return replace(found, settings=replace(found.settings, max_parallel=wider.max_parallel), planned=planned)
+
+
+def _check_contest(contest: Contest, found: PlanPreview, plan: Plan) -> None:
+    if found.settings.isolation is Isolation.IN_PLACE:
+        raise UserError(
+            "a contest needs worktrees: in place, the entrants of a task would change the same files",
+            hint="Leave --isolation in-place out; a folder that is no git repository has no contests.",
+        )
+    if contest.size < 2:
+        raise UserError(
+            f"{contest.agents[0]} alone is no contest",
+            hint="Name several agents (--contest claude,codex), or let it try several times (-n 2).",
+        )
+    if contest.size > MAX_ENTRANTS:
+        raise UserError(
+            f"{contest.size} entrants for each task are too many: {MAX_ENTRANTS} at most",
+            hint="Name fewer agents, or a smaller -n.",
+        )
+    if _SHELL in contest.agents:
+        raise UserError(
+            "shell runs a task's own script, and enters no contest", hint="Name coding tools: --contest."
+        )
+    if not any(can_be_contested(task) for task in plan.tasks):
+        raise UserError(
+            "there is nothing to contest: every task has a script or a model job of its own",
+            hint="Leave --contest and -n out.",
+        )
+
+
+def describe_contest(config: Config, plan: Plan) -> str:
+    """What a contest is about, for whoever is asked whether to start; "": there is none."""
+    names = dict.fromkeys(task.agent or "" for task in plan.tasks if task.entrant is not None)
+    if not names:
+        return ""
+    first = next(task.entrant for task in plan.tasks if task.entrant is not None)
+    times = sum(task.entrant == first for task in plan.tasks) // len(names)
+    often = f", {times} times each" if times > 1 else ""
+    judge, score = _find_decider(config)
+    who = f"`{score}` scores them" if score else f"{judge} judges" if judge else "the smallest change wins"
+    return f"a contest of {' and '.join(names)}{often}: {who}"

@@ -1,0 +1,68 @@
+"""What `plait init` goes by: the sources, the agents and the tests that are there."""
+
+from __future__ import annotations
+
+from plait.client.source_reader import read_named_sources
+from plait.client.source_reader__find import discover_sources
+from plait.client.verify_suggestions import PREFERRED_AGENTS, find_installed_agents, suggest_test_command
+from plait.client.verify_suggestions__suggestion import CommandSuggestion
+from plait.core.errors import PlaitError
+from plait.core.fast_dataclass import dataclass
+from plait.core.plan import Severity
+from plait.git.location import RepoLocation
+
+
+@dataclass(frozen=True, slots=True)
+class FoundSource:
+    """A source that was looked at: its tasks that are not closed, of all; or why there are none."""
+
+    path: str
+    format: str | None = None
+    open: int = 0
+    total: int = 0
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RepoScan:
+    """`agent` is the first of those that plait takes without being told to, `preferred`."""
+
+    sources: tuple[FoundSource, ...]
+    agents: tuple[str, ...]
+    verify: CommandSuggestion | None
+    preferred: tuple[str, ...] = PREFERRED_AGENTS
+
+    @property
+    def agent(self) -> str | None:
+        return next((name for name in self.preferred if name in self.agents), None)
+
+
+def scan_repo(location: RepoLocation, path: str) -> RepoScan:
+    """`path` is the PATH that agents are looked for on. Nothing is run."""
+    sources = tuple(
+        examine_source(location, location.relative_name(source)) for source in discover_sources(location.top)
+    )
+    return RepoScan(sources, find_installed_agents(path), suggest_test_command(location.top))
+
+
+def examine_source(location: RepoLocation, name: str) -> FoundSource:
+    """A source by its name as seen from the top. A glob may be several."""
+    if not _is_storable_name(name):
+        return FoundSource(name, problem="no file of settings can hold a name like this")
+    try:
+        found, _ = read_named_sources(location, [name], where=location.top)
+    except PlaitError as error:
+        return FoundSource(name, problem=error.message.removeprefix(f"{name}: "))
+    formats = " and ".join(dict.fromkeys(source.format for source in found))
+    tasks = [entry for source in found for entry in source.reading.entries if not entry.parts]
+    if tasks:
+        return FoundSource(name, formats, sum(not entry.status.is_closed for entry in tasks), len(tasks))
+    problems = [problem for source in found for problem in source.reading.problems]
+    worst = min(problems, key=lambda problem: list(Severity).index(problem.severity), default=None)
+    said = f"{worst.at}: {worst.message}" if worst else "there is no task in it"
+    return FoundSource(name, formats, problem=said)
+
+
+def _is_storable_name(name: str) -> bool:
+    """Whether a name comes back as it is from a text file: bytes that are not UTF-8 and spaces at the ends don't."""
+    return name == name.strip() and not any("\ud800" <= char <= "\udfff" for char in name)

@@ -1,0 +1,158 @@
+"""The tokens that the server asks for: random, made once, for their owner's eyes alone. One opens everything, the other,
+which is made when somebody wants it, lets look.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from contextlib import suppress
+from pathlib import Path
+from secrets import token_hex
+
+from plait.core.errors import WorldError
+from plait.core.fast_dataclass import dataclass
+
+_TOKEN_BYTES = 32
+_VALID_TOKEN = re.compile(r"[0-9a-f]{64}")
+_OTHERS_MODE = stat.S_IRWXG | stat.S_IRWXO
+
+
+@dataclass(frozen=True, slots=True)
+class ServerTokens:
+    """What opens the server, as of now. `read_only` is None where nobody ever wanted one."""
+
+    full: str
+    read_only: str | None = None
+
+
+class TokenFiles:
+    """Both tokens of one user, in the folder that is his own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.full = folder / "token"
+        self.read_only = folder / "token-read-only"
+
+    def read(self) -> ServerTokens:
+        """Read anew each time: what was rotated is dead at once, also for a server that runs."""
+        return ServerTokens(read_or_create_token(self.full), _read_valid(self.read_only))
+
+    def rotate(self) -> str:
+        """A new token; both old ones are dead. Whoever dies in between leaves one dead, and may rotate again."""
+        try:
+            self.read_only.unlink(missing_ok=True)
+        except OSError as error:
+            raise _build_storage_error(self.read_only, error) from error
+        return replace_token(self.full)
+
+
+def read_or_create_token(path: Path) -> str:
+    """The token in this file, which is made where there is none. Of two who make it at once, both get the same one."""
+    found = _read_valid(path)
+    if found is not None:
+        return found
+    try:
+        _create(path)
+    except OSError as error:
+        raise _build_storage_error(path, error) from error
+    found = _read_valid(path)
+    if found is None:
+        raise WorldError(f"{path} is gone as soon as it is made", hint="See who removes it.")
+    return found
+
+
+def replace_token(path: Path) -> str:
+    """Another token takes this one's place, whatever is there now; whole, or not at all."""
+    fresh, made = _build_temp_path(path), token_hex(_TOKEN_BYTES)
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            _write(fresh, f"{made}\n")
+            fresh.replace(path)
+        finally:
+            fresh.unlink(missing_ok=True)
+        _fsync_folder(path.parent)
+    except OSError as error:
+        raise _build_storage_error(path, error) from error
+    return made
+
+
+def _read_valid(path: Path) -> str | None:
+    """None where there is no file; one that holds no token, or is not the owner's alone, is refused."""
+    try:
+        found = _read_private(path)
+    except OSError as error:
+        raise _build_storage_error(path, error) from error
+    if found is not None and not _VALID_TOKEN.fullmatch(found):
+        raise WorldError(f"{path} holds no token", hint="Remove it: a new one is made the next time.")
+    return found
+
+
+def _read_private(path: Path) -> str | None:
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except FileNotFoundError:
+        return None
+    with open(fd, "rb") as file:  # noqa: PTH123 - a descriptor, so that what is looked at is what is read
+        mode = os.fstat(fd).st_mode
+        if not stat.S_ISREG(mode):
+            return ""
+        if mode & _OTHERS_MODE:
+            raise WorldError(
+                f"the token {path} could be read by others",
+                hint="Remove it: a new one is made the next time. Or, if nobody else is on this machine: chmod 600.",
+            )
+        return file.read(1024).decode("ascii", "replace").strip()
+
+
+def _create(path: Path) -> None:
+    """Whole under another name first: whoever reads it meanwhile finds all of it, or nothing."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    fresh, text = _build_temp_path(path), f"{token_hex(_TOKEN_BYTES)}\n"
+    _write(fresh, text)
+    try:
+        with suppress(FileExistsError):  # somebody was quicker: then theirs holds
+            _link_or_write(fresh, path, text)
+    finally:
+        fresh.unlink(missing_ok=True)
+
+
+def _link_or_write(fresh: Path, path: Path, text: str) -> None:
+    try:
+        path.hardlink_to(fresh)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links: the name is claimed first, and filled then
+        _write(path, text)
+
+
+def _build_temp_path(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{token_hex(4)}")
+
+
+def _write(path: Path, text: str) -> None:
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        with open(fd, "w", encoding="ascii") as file:  # noqa: PTH123 - a descriptor, for its mode
+            file.write(text)
+            file.flush()
+            os.fsync(fd)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+
+
+def _fsync_folder(folder: Path) -> None:
+    """A power cut must not bring the old one back."""
+    fd = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def _build_storage_error(path: Path, error: OSError) -> WorldError:
+    return WorldError(
+        f"the token {path} can't be kept: {error.strerror}", hint="See who may write there: ls -ld."
+    )

@@ -1,0 +1,252 @@
+"""From what a person named to readings: files, folders and globs."""
+
+from __future__ import annotations
+
+import glob
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from plait.client.source_cache import SourceCache
+from plait.client.source_reader__named import drop_known, expand_name, report_missing
+from plait.core.errors import Bug, PlaitError, UserError
+from plait.core.fast_dataclass import dataclass
+from plait.core.plan import Problem
+from plait.git.location import RepoLocation
+from plait.sources.detection import UnknownFormatError, detect_format
+from plait.sources.formats import FORMATS, ONE_TASK_PER_FILE, Format, load_format
+from plait.sources.problem_reports import check_text
+from plait.sources.source_model import Document, Reading, ReadOptions, SourceFiles
+from plait.sources.task_files import is_ignored
+from plait.sources.text import decode, to_printable
+
+MAX_SOURCE_BYTES = 64 * 1024 * 1024  # bytes; a longer list of tasks is some other file by mistake
+
+# Files by which a folder that holds a source is known: naming the folder is naming the file.
+_SOURCE_FILES_IN_FOLDER = ("tasks.md", "tasks/tasks.json", "tasks.json", "issues.jsonl", "prd.json")
+_CHECKLIST = "checklist"  # the format that is content with any box
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedSource:
+    """A source that was read: its format, its path as messages name it, and what it says."""
+
+    format: str
+    path: str
+    reading: Reading
+
+
+def read_named_sources(  # noqa: PLR0913 - what was named, and how it is to be read
+    location: RepoLocation,
+    named: Sequence[str],
+    *,
+    where: Path,
+    format_name: str | None = None,
+    options: ReadOptions | None = None,
+    overrides: Mapping[str, str] | None = None,
+    cache: SourceCache | None = None,
+) -> tuple[list[LoadedSource], list[Problem]]:
+    """Read the named sources; a missing one is a warning, all of them missing an error. Names are seen from `where`.
+
+    `instead` has texts of files, by path, that count and not what the files say. `kept` is what was read before.
+    """
+    loader = _SourceLoader(location, options or ReadOptions(), format_name, overrides or {}, cache)
+    problems: list[Problem] = []
+    met: set[Path] = set()  # what is named twice, be it through a link, is read once
+    materials: list[SourceFiles] = []
+    for said in named:
+        with _explain_read_errors(said):
+            paths = expand_name(where.resolve(), said)
+            materials += loader.collect(drop_known(paths, met), pattern=glob.has_magic(Path(said).name))
+        if not paths:
+            problems.append(report_missing(said or '""'))
+    found = [loader.read(material) for material in loader.group(materials)]
+    if not found:
+        names = ", ".join(said or '""' for said in named)
+        what = f"{names} {'is' if len(named) == 1 else 'are'}"
+        raise UserError(
+            f"nothing to read: {what} not there", hint="Name a folder, a file or a glob that exists."
+        )
+    return found, problems
+
+
+@contextmanager
+def _explain_read_errors(name: str) -> Iterator[None]:
+    """A name that can't be read is told with the reason."""
+    try:
+        yield
+    except OSError as error:
+        raise UserError(f"{name} can't be read: {error.strerror or error}") from error
+
+
+@contextmanager
+def _report_format_bug(what: str, path: str, hint: str = "") -> Iterator[None]:
+    """Formats don't raise, whatever a text says: one that does has a bug, and the file that shows it is worth telling."""
+    try:
+        yield
+    except PlaitError:
+        raise
+    except Exception as error:
+        raise Bug(f"{path}: {what} failed: {type(error).__name__}: {error}", hint=hint) from error
+
+
+def _parent_folder(path: str) -> str:
+    return path.rpartition("/")[0] or "."
+
+
+class _SourceLoader:
+    def __init__(
+        self,
+        location: RepoLocation,
+        options: ReadOptions,
+        format_name: str | None,
+        instead: Mapping[str, str],
+        cache: SourceCache | None,
+    ) -> None:
+        self._kept = cache
+        self._place = location
+        self._instead = instead
+        self._options = options
+        self._format = format_name
+        self._wrong: dict[str, Sequence[Problem]] = {}  # with the texts of files, by path
+        self._detected: dict[str, tuple[str, Format]] = {}  # by path: looking twice would cost twice
+        self._patterned: set[str] = set()
+
+    def collect(self, paths: Sequence[Path], *, pattern: bool) -> list[SourceFiles]:
+        """`pattern`: they were not named one by one, but by something like `*.md`."""
+        found = [self._collect_path(path) for path in paths]
+        if pattern and len(found) > 1:
+            self._patterned.update(material.path for material in found)
+        return found
+
+    def _collect_path(self, path: Path) -> SourceFiles:
+        if not path.is_dir():
+            return self._make_source_files(path, [path])
+        within = next((path / name for name in _SOURCE_FILES_IN_FOLDER if (path / name).is_file()), None)
+        if within is not None:
+            return self._make_source_files(within, [within])
+        files = sorted(file for file in path.glob("*.md") if file.is_file())
+        return replace(self._make_source_files(path, files), folder=True)
+
+    def _make_source_files(self, path: Path, files: Sequence[Path]) -> SourceFiles:
+        return SourceFiles(
+            self._relative_name(path), tuple(map(self._read_document, files)), options=self._options
+        )
+
+    def group(self, materials: Sequence[SourceFiles]) -> Iterator[SourceFiles]:
+        """Task files that lie in one folder are one source, at the place of the first of them.
+
+        Shells turn a pattern into names, so a file about a folder may be among them: it is no source beside others.
+        """
+        single = self._find_task_files(
+            [each for each in materials if not each.folder and not _is_folder_file(each)]
+        )
+        homes = {_parent_folder(path) for path in single}
+        order: dict[str, dict[str, SourceFiles]] = {}
+        for material in materials:
+            if _is_folder_file(material) and (
+                _parent_folder(material.path) in homes or not self._format_name(material)
+            ):
+                continue
+            path = _parent_folder(material.path) if material.path in single else material.path
+            order.setdefault(path, {})[material.path] = material
+        for path, group in order.items():
+            yield group.get(path) or self._combine(path, [*group.values()])
+        if not order:
+            yield from materials
+
+    def _find_task_files(self, files: Sequence[SourceFiles]) -> set[str]:
+        """Beside task files, texts that no format knows are some too, and boxes are a task's own criteria."""
+        kinds = {file.path: self._format_name(file) for file in files}
+        sure = {path for path, kind in kinds.items() if kind in ONE_TASK_PER_FILE}
+        homes = {_parent_folder(path) for path in sure}
+        others = {_parent_folder(path) for path, kind in kinds.items() if kind and path not in sure} - homes
+        unknown = {
+            path
+            for path, kind in kinds.items()
+            if not kind and path.endswith(".md") and _parent_folder(path) not in others
+        }
+        return (
+            sure
+            | unknown
+            | {path for path, kind in kinds.items() if kind == _CHECKLIST and _parent_folder(path) in homes}
+        )
+
+    def _combine(self, path: str, group: Sequence[SourceFiles]) -> SourceFiles:
+        patterned = any(material.path in self._patterned for material in group)
+        if len(group) == 1 and not patterned and not self._format_name(group[0]):
+            return group[0]
+        documents = tuple(material.document for material in group)
+        return SourceFiles(path, documents, options=self._options, folder=patterned)
+
+    def _format_name(self, source: SourceFiles) -> str:
+        """The name of its format; empty if none knows it."""
+        try:
+            return self._find_format(source)[0]
+        except UnknownFormatError:
+            return ""
+
+    def _find_format(self, source: SourceFiles) -> tuple[str, Format]:
+        if self._format:
+            with self._report_bug(self._format, source):
+                return self._format, load_format(self._format)
+        if source.path not in self._detected:
+            with _report_format_bug("finding out its format", source.path):
+                self._detected[source.path] = detect_format(source)
+        return self._detected[source.path]
+
+    def read(self, source: SourceFiles) -> LoadedSource:
+        name, format_ = self._find_format(source)
+        with self._report_bug(name, source):
+            beside = [self._place.top / path for path in format_.companions(source.path)]
+            companions = {file.path: file for file in map(self._read_document, filter(Path.is_file, beside))}
+            reading = self._read_cached(name, format_, replace(source, companions=companions))
+        texts = [*(document.path for document in source.documents), *companions]
+        wrong = tuple(problem for path in texts for problem in self._wrong.get(path, ()))
+        return LoadedSource(name, source.path, replace(reading, problems=wrong + reading.problems))
+
+    def _read_cached(self, name: str, format_: Format, source: SourceFiles) -> Reading:
+        """A format of somebody else's may look at more than texts."""
+        if self._kept is None or name not in FORMATS:
+            return format_.read(source)
+        return self._kept.read_source(name, source, lambda: format_.read(source))
+
+    def _report_bug(self, name: str, source: SourceFiles) -> AbstractContextManager[None]:
+        hint = "" if name in FORMATS else f"Tell whoever wrote {name}; PLAIT_DEBUG=1 shows the place."
+        return _report_format_bug(f"the format {name}", source.path, hint)
+
+    def _read_document(self, path: Path) -> Document:
+        name = self._relative_name(path)
+        with _explain_read_errors(name):
+            about = path.stat()
+            if not stat.S_ISREG(about.st_mode):  # a pipe would be waited for, a device read for ever
+                raise UserError(f"{name} is no regular file", hint="Name a file or a folder.")
+            if about.st_size > MAX_SOURCE_BYTES:
+                message = f"{name} is {about.st_size / 1e6:.0f} MB long: too long for a list of tasks"
+                raise UserError(message, hint="Name another file.")
+            if name in self._instead:
+                found = _make_document(name, self._instead[name])
+            elif self._kept is None:
+                found = _make_document(name, decode(path.read_bytes()))
+            else:
+                found = self._kept.read_text(
+                    path, name, about, lambda: _make_document(name, decode(path.read_bytes()))
+                )
+        document, self._wrong[name] = found
+        return document
+
+    def _relative_name(self, path: Path) -> str:
+        """A way around, by `..` or by a link above the repository, may lead into it."""
+        around = ".." in path.parts or not path.is_relative_to(self._place.top)
+        return self._place.relative_name(path.resolve() if around else path)
+
+
+def _make_document(name: str, text: str) -> tuple[Document, Sequence[Problem]]:
+    """And what is wrong with it."""
+    return Document(name, to_printable(text)), check_text(Document(name, text))
+
+
+def _is_folder_file(source: SourceFiles) -> bool:
+    return not source.folder and source.path.endswith(".md") and is_ignored(source.document)

@@ -1,0 +1,125 @@
+"""Handing over: what a batch needs lies in its folder, under a name of its own, before anybody is asked to run it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+from plait.agents.redaction import Redactor, build_env_redactor
+from plait.client.session__asking import REOPENING_REQUESTS, Submission
+from plait.core.errors import UserError, WorldError
+from plait.core.requests import Request, Resume
+from plait.core.state import State
+from plait.core.task import Task
+from plait.git.location import RepoLocation
+from plait.store import project_files
+from plait.store.batch_inputs import BatchInputs, RepoOptions
+from plait.system.state_paths import make_private_folder
+
+MIN_ID_DIGITS = 4  # hexadecimal digits
+TRIES_PER_LENGTH = 16  # at each length
+
+
+def create_batch_files(place: RepoLocation, state: State, submission: Submission) -> str:
+    """The new batch's id: short, and nobody else's, since making its folder is what takes it."""
+    taken = {*state.batches, *(task.id for task in submission.plan.tasks)}
+    with _wrap_os_errors(place):
+        batch = next(name for name in _generate_ids() if name not in taken and _make_folder(place, name))
+        environment = os.environ if submission.environment is None else submission.environment
+        gear = submission.gear or RepoOptions()
+        kit = BatchInputs(
+            str(place.top),
+            submission.plan.tasks,
+            submission.agents,
+            gear,
+            submission.sources,
+            submission.template,
+        )
+        try:
+            project_files.save_batch_inputs(place, batch, kit, environment)
+        except OSError:
+            remove_batch_files(place, batch)
+            raise
+    return batch
+
+
+def redact_submission(submission: Submission) -> Submission:
+    """The same batch without secrets in what everybody will see of it: titles, and reasons why tasks wait."""
+    environment = os.environ if submission.environment is None else submission.environment
+    hide = build_env_redactor(environment, *(task.env for task in submission.plan.tasks))
+    plan = submission.plan
+    tasks = tuple(_redact_task(task, hide) for task in plan.tasks)
+    phases = tuple(
+        replace(phase, title=hide(phase.title), reason=hide(phase.reason)) for phase in plan.phases
+    )
+    return replace(submission, plan=replace(plan, tasks=tasks, phases=phases))
+
+
+def _redact_task(task: Task, hide: Redactor) -> Task:
+    """Its agent is told everything: a title that is not told whole stands above the text, if none does already."""
+    needs = tuple(replace(need, reason=hide(need.reason)) for need in task.needs)
+    title = hide(task.title)
+    if (title, needs) == (task.title, task.needs):
+        return task
+    whole = title == task.title or task.body.lstrip().startswith("# ")
+    body = task.body if whole else f"# {' '.join(task.title.split())}\n\n{task.body}".rstrip()
+    return replace(task, title=title, needs=needs, body=body)
+
+
+def remove_batch_files(place: RepoLocation, batch: str) -> None:
+    """The batch was not taken: nothing of what was handed over, secrets least of all, stays behind."""
+    shutil.rmtree(project_files.open_state_paths(place).batch(batch), ignore_errors=True)
+
+
+def renew_environment(place: RepoLocation, state: State, requests: Sequence[Request]) -> None:
+    """An ended batch has no environment any more: if it is taken up again, it runs with this front's. So does one that was
+    paused or stopped, once it is resumed: what was amiss may have been a key.
+
+    Raises UserError if there is nothing left to take up.
+    """
+    for request in requests:
+        batch = state.batches.get(request.batch) if isinstance(request, REOPENING_REQUESTS) else None
+        if batch is None:
+            continue
+        there = project_files.has_batch_environment(place, batch.id)
+        if not there and project_files.is_batch_forgotten(place, batch.id):
+            raise UserError(
+                f"batch {batch.id} was forgotten: what it was submitted with is gone",
+                hint="Its tasks can be run anew: plait run.",
+            )
+        over = batch.ended is not None  # what is there still is about to go
+        if not there or over or (isinstance(request, Resume) and batch.paused is not None):
+            with _wrap_os_errors(place):
+                project_files.save_batch_environment(place, batch.id, os.environ)
+
+
+@contextmanager
+def _wrap_os_errors(place: RepoLocation) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise WorldError(
+            f"the batch can't be handed over: {error}",
+            hint=f"See who may write in {place.state}, and whether the disk has room.",
+        ) from error
+
+
+def _generate_ids() -> Iterator[str]:
+    length = MIN_ID_DIGITS
+    while True:
+        for _ in range(TRIES_PER_LENGTH):
+            yield os.urandom(length).hex()[:length]
+        length += 1
+
+
+def _make_folder(place: RepoLocation, batch: str) -> bool:
+    folder = project_files.open_state_paths(place).batch(batch)
+    make_private_folder(folder.parent)
+    try:
+        folder.mkdir(mode=0o700)
+    except FileExistsError:
+        return False
+    return True

@@ -1,0 +1,63 @@
+"""Steering: what a front checks before it asks the engine for something, and in which order it asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from graphlib import TopologicalSorter
+
+from plait.core.errors import UserError
+from plait.core.requests import ChangeSettings, Request
+from plait.core.state import BatchState, TaskState
+from plait.core.status import TaskStatus
+
+# What a retry without names takes up; what was blocked by it follows by itself.
+RETRIED_STATUSES = (TaskStatus.FAILED, TaskStatus.TIMED_OUT, TaskStatus.CONFLICTED, TaskStatus.CANCELLED)
+
+_NEGATIVE_ANSWERS = frozenset({"n", "no", "nope", "stop", "cancel", "don't", "never"})
+
+TaskRequestFactory = Callable[[str, str, str], Request]  # a request's id, its batch, its task
+BatchRequestFactory = Callable[[str, str], Request]
+
+
+def list_retryable(batch: BatchState) -> tuple[TaskState, ...]:
+    """What a retry without names takes up. A contest takes up its entrants itself."""
+    asked = (task for task in batch.tasks if task.task.entrant is None)
+    return tuple(task for task in asked if task.status in RETRIED_STATUSES)
+
+
+def check_answer(batch: BatchState, task: TaskState, text: str) -> None:
+    """Whether it may spend more is a question to which any words mean yes: who says no must not pay for it."""
+    if task.requested_spend is not None and text.strip(" .!\n").lower() in _NEGATIVE_ANSWERS:
+        called = f"{batch.id} {task.task.id}"
+        raise UserError(
+            f"any feedback lets {task.task.id} spend more: nothing was answered",
+            hint=f"plait cancel {called} gives it up; plait feedback {called} 'go on' pays for one more attempt.",
+        )
+
+
+def make_auto_approve_factory(batch: BatchState) -> BatchRequestFactory:
+    settings = replace(batch.settings, auto_approve=True)
+    return lambda name, batch: ChangeSettings(name, batch, settings, ("auto_approve",))
+
+
+def sort_by_needs(batch: BatchState, tasks: Sequence[TaskState]) -> tuple[TaskState, ...]:
+    """What others need comes first: until it is taken up, they can't be. Else as in the plan."""
+    sorter = TopologicalSorter(dict(enumerate(batch.plan.needs)))
+    sorter.prepare()
+    waves: dict[int, int] = {}
+    while sorter.is_active():
+        ready = sorter.get_ready()
+        waves.update(dict.fromkeys(ready, len(waves)))
+        sorter.done(*ready)
+    return tuple(sorted(tasks, key=lambda task: (waves[task.place], task.place)))
+
+
+def check_agent(batch: BatchState, agent: str) -> None:
+    """Raises ConfigError: an agent that nobody knows is told now, not when the attempt fails."""
+    used = {*batch.settings.agents, *(task.task.agent for task in batch.tasks)}
+    if agent not in used:
+        from plait.agents.interface import AgentSpec  # noqa: PLC0415 - only for those who choose another one
+        from plait.agents.table import load_agent  # noqa: PLC0415
+
+        load_agent(AgentSpec(agent))

@@ -1,0 +1,84 @@
+"""What is decided about a task: again, ask, over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import assert_never
+
+from plait.client.json_encoding__instant import to_iso
+from plait.client.record_context import RecordContext
+from plait.client.stream_event import EventType, StreamEvent
+from plait.core.decisions import (
+    AnswerAwaited,
+    BackoffEnded,
+    RetryGranted,
+    TaskDecision,
+    TaskEnded,
+    TaskInterrupted,
+)
+from plait.core.state import BatchState, TaskState
+from plait.core.status import TaskStatus
+
+_END_EVENTS = {
+    TaskStatus.DONE: EventType.TASK_COMPLETED,
+    TaskStatus.FAILED: EventType.TASK_FAILED,
+    TaskStatus.TIMED_OUT: EventType.TASK_TIMED_OUT,
+    TaskStatus.BLOCKED: EventType.TASK_BLOCKED,
+    TaskStatus.SKIPPED: EventType.TASK_SKIPPED,
+    TaskStatus.CONFLICTED: EventType.TASK_CONFLICTED,
+    TaskStatus.CANCELLED: EventType.TASK_CANCELLED,
+}
+
+
+def map_task_decision(context: RecordContext, decision: TaskDecision) -> Iterator[StreamEvent]:
+    batch, task = context.batch, context.task
+    if batch is None or task is None:
+        return
+    match decision:
+        case RetryGranted():
+            context.update_status(task)
+            # `at` is when this was decided, as in every event.
+            again = {"retryAt": to_iso(decision.at), "why": decision.why, "category": decision.category.value}
+            yield context.make_event(EventType.TASK_RETRY, task, **again, counted=decision.counted)
+        case BackoffEnded():
+            yield from context.make_waiting_events([task.place])
+        case AnswerAwaited():
+            context.update_status(task)
+            yield context.make_event(EventType.TASK_NEEDS_INPUT, task, question=decision.question)
+        case TaskInterrupted():
+            context.update_status(task)
+            yield context.make_event(EventType.TASK_INTERRUPTED, task, reason=decision.reason)
+        case TaskEnded():
+            # What was done can still be dropped, or be found guilty by the gate.
+            if task.status is not None and task.status is not context.before.status:
+                yield from _map_task_end(context, batch, task, decision)
+        case _:
+            assert_never(decision)
+
+
+def _map_task_end(
+    context: RecordContext, batch: BatchState, task: TaskState, decision: TaskEnded
+) -> Iterator[StreamEvent]:
+    context.update_status(task)
+    yield context.make_event(_END_EVENTS[decision.status], task, **_end_fields(context, decision))
+    yield from context.make_waiting_events(
+        place for place in task.dependents if not batch.tasks[place].pending_needs
+    )
+    yield from context.make_queue_head_events()
+    if context.tracker is not None:
+        yield context.make_event(EventType.BATCH_PROGRESS, **context.tracker.progress())
+
+
+def _end_fields(context: RecordContext, decision: TaskEnded) -> dict[str, object]:
+    how: dict[str, object] = {"reason": decision.reason}
+    match decision.status:
+        case TaskStatus.FAILED | TaskStatus.TIMED_OUT:
+            category = decision.category.value if decision.category else None
+            how |= {"error": decision.reason, "category": category}
+        case TaskStatus.CONFLICTED:
+            how |= {"files": context.before.clash}
+        case TaskStatus.BLOCKED | TaskStatus.SKIPPED:
+            how |= {"by": decision.by}
+        case _:
+            pass
+    return how

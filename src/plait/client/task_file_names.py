@@ -1,0 +1,77 @@
+"""Names for new task files: the next number in the folder's own style, and the first words of the title."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+
+from plait.core.fast_dataclass import dataclass
+from plait.sources import vocabulary
+from plait.sources.formats.folder_task__names import strip_task_prefix
+
+_NUMBERED = re.compile(
+    r"(?P<prefix>(?:task|writer-prompt)-)?(?P<number>\d{1,6})(?P<between>[-_. ])(?=\D)", re.IGNORECASE
+)
+_DATE = re.compile(r"(?:19|20)\d\d[-_.]\d\d")
+# They tell of a folder, and are no tasks.
+_RESERVED_STEMS = frozenset({"readme", "phases"})
+_MAX_NAMES = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class _NumberStyle:
+    """`width`: numbers have as many digits, zeros in front."""
+
+    prefix: str
+    next: int
+    width: int
+    between: str
+
+    def __call__(self, slug: str, step: int) -> str:
+        return f"{self.prefix}{self.next + step:0{self.width}}{self.between}{slug}"
+
+
+def iter_file_names(there: Collection[str], title: str, ids: Collection[str] = ()) -> Iterator[str]:
+    """Names for a new file, best first, none of which is in the folder or would be another task's id."""
+    slug = _make_ascii_slug(title)
+    taken = {name.casefold() for name in there} | {f"{name.casefold()}.md" for name in ids}
+    style = _detect_style([name for name in there if _is_task(name)])
+    for step in range(_MAX_NAMES):
+        stem = style(slug, step) if style else _unnumbered_name(slug, step)
+        if taken.isdisjoint({f"{stem.casefold()}.md", f"{strip_task_prefix(stem).casefold()}.md"}):
+            yield f"{stem}.md"
+
+
+def _is_task(name: str) -> bool:
+    stem, dot, suffix = name.casefold().rpartition(".")
+    return bool(dot) and suffix == "md" and stem not in _RESERVED_STEMS and not stem.startswith(("_", "."))
+
+
+def _make_ascii_slug(title: str) -> str:
+    """ASCII alone: a name that every shell, branch and file system can carry."""
+    plain = unicodedata.normalize("NFKD", title.casefold()).encode("ascii", "ignore").decode()
+    return vocabulary.make_slug(plain)
+
+
+def _unnumbered_name(slug: str, step: int) -> str:
+    name = f"task-{slug}" if slug in _RESERVED_STEMS else slug
+    return name if step == 0 else f"{name}-{step + 1}"
+
+
+def _detect_style(names: Sequence[str]) -> _NumberStyle | None:
+    """That of the numbered files; an empty folder begins with 01; None: here most files go without numbers."""
+    if not names:
+        return _NumberStyle("", 1, 2, "-")
+    found = [match for name in names if not _DATE.match(name) and (match := _NUMBERED.match(name))]
+    if 2 * len(found) < len(names):
+        return None
+    padded = [match["number"] for match in found if match["number"].startswith("0")]
+    digits = Counter(map(len, padded or ["1"])).most_common(1)[0][0]
+    return _NumberStyle(
+        Counter(match["prefix"] or "" for match in found).most_common(1)[0][0],
+        max(int(match["number"]) for match in found) + 1,
+        digits,
+        Counter(match["between"] for match in found).most_common(1)[0][0],
+    )

@@ -1,0 +1,125 @@
+"""A task and the source that told of it; and whether it has a file of its own, which alone can be edited here."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+
+from plait.client.api_errors__refusals import NotFoundError, StateError
+from plait.client.checkout_files import resolve_checkout_path
+from plait.client.project_sources import LoadedSources
+from plait.config.config import Layer
+from plait.core.fast_dataclass import dataclass
+from plait.git.location import RepoLocation
+from plait.sources.formats import ONE_TASK_PER_FILE
+from plait.sources.source_model import SourceEntry
+from plait.sources.source_set import Source, SourceSet
+
+SHARED_FILE, ELSEWHERE, DUPLICATE = "shared", "elsewhere", "twice"
+
+
+@dataclass(frozen=True, slots=True)
+class LocatedTask:
+    """`entry` is the pile's, `own` the source's: with the ids that it uses itself."""
+
+    entry: SourceEntry
+    source_entry: SourceEntry
+    source: Source
+
+    @property
+    def file(self) -> str:
+        return self.source_entry.task.origin.file if self.source_entry.task.origin else self.source.path
+
+
+def iter_located_tasks(source_set: SourceSet) -> Iterator[LocatedTask]:
+    """In the pile's order, which is that of its sources."""
+    own = chain.from_iterable(
+        ((source, entry) for entry in source.reading.entries) for source in source_set.sources
+    )
+    for entry, (source, as_told) in zip(source_set.entries, own, strict=True):
+        yield LocatedTask(entry, as_told, source)
+
+
+def find_located_task(source_set: SourceSet, name: str) -> LocatedTask:
+    """By its id, or else by another name that no other task has. Raises UnknownError or StateError."""
+    by_id = [told for told in iter_located_tasks(source_set) if told.entry.task.id == name]
+    found = by_id or [told for told in iter_located_tasks(source_set) if name in told.entry.aliases]
+    if not found:
+        raise NotFoundError(
+            f"no source has a task {name}", hint="It may have been renamed, or taken out of its file."
+        )
+    if len(found) > 1:
+        places = " and ".join(str(told.entry.task.origin or told.source.path) for told in found)
+        hint = "Give each of them an id of its own."
+        raise StateError(f"{len(found)} tasks are called {name}: {places}", state=DUPLICATE, hint=hint)
+    return found[0]
+
+
+def find_task_of_file(source_set: SourceSet, file: str) -> LocatedTask | None:
+    """The task of a file that holds one."""
+    return next((told for told in iter_located_tasks(source_set) if told.file == file), None)
+
+
+class EditableCheck:
+    """Which tasks can be edited here: those in a regular file of their own, inside the checkout."""
+
+    def __init__(self, location: RepoLocation) -> None:
+        self._place = location
+        self._top = str(location.top)
+        self._folders: dict[str, bool] = {}  # many files lie in one folder
+
+    def why_not(self, located: LocatedTask) -> str | None:
+        shared = _explain_shared(located)
+        if shared is not None:
+            return shared
+        path = os.path.join(self._top, located.file)  # noqa: PTH118 - there may be thousands of them
+        try:
+            mode = os.lstat(path).st_mode
+        except (OSError, ValueError):
+            return f"{located.file} is not there"
+        inside = self._inside(path.rpartition("/")[0]) if stat.S_ISREG(mode) else self._regular(path)
+        return None if inside else _explain_outside(located)
+
+    def _inside(self, folder: str) -> bool:
+        if folder not in self._folders:
+            self._folders[folder] = resolve_checkout_path(self._place, Path(folder)) is not None
+        return self._folders[folder]
+
+    def _regular(self, path: str) -> bool:
+        real = resolve_checkout_path(self._place, Path(path))
+        return real is not None and real.is_file()
+
+
+def leads_outside(survey: LoadedSources, located: LocatedTask) -> bool:
+    """Whether the repository led out of the checkout to it, by a link or by its settings: nobody meant what lies there to be
+    shown to whoever may look here.
+    """
+    if resolve_checkout_path(survey.place, survey.place.top / located.file) is not None:
+        return False
+    named = survey.config.origins["sources.paths"].layer is not Layer.REPOSITORY
+    return not (named and os.path.isabs(located.file))  # noqa: PTH117 - as it is spelt
+
+
+def get_own_file(location: RepoLocation, located: LocatedTask) -> Path:
+    """The real path of the one file that is this task. Raises StateError where it has none that may be written."""
+    shared = _explain_shared(located)
+    if shared is not None:
+        hint = f"Edit {located.file}: plait sees it at once."
+        raise StateError(shared, state=SHARED_FILE, hint=hint)
+    path = resolve_checkout_path(location, location.top / located.file)
+    if path is None or not path.is_file():
+        raise StateError(_explain_outside(located), state=ELSEWHERE, hint="Edit it where it lies.")
+    return path
+
+
+def _explain_shared(located: LocatedTask) -> str | None:
+    if located.source.format in ONE_TASK_PER_FILE:
+        return None
+    return f"{located.entry.task.id} is a part of {located.file}, and is edited there"
+
+
+def _explain_outside(located: LocatedTask) -> str:
+    return f"{located.file} is no regular file inside this checkout"

@@ -1,0 +1,192 @@
+"""What people trust repositories to have run: one small file for each command, in the user's own state folder.
+
+A file's name is the hash of what it tells, and its folder's name that of the repository, so nothing is ever written over:
+two who say yes at once both have, and whatever is damaged, or could have been put there by somebody else, counts for nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import stat
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from secrets import token_hex
+
+from plait.core.errors import WorldError
+from plait.core.fast_dataclass import dataclass
+from plait.system.state_paths import make_private_folder
+
+IDENTITY_FILE = "identity"
+_VALID_IDENTITY = re.compile(r"[0-9a-f]{32}")
+_OTHERS_MODE = stat.S_IRWXG | stat.S_IRWXO
+_MAX_BYTES = 1 << 20  # bytes; a command is no book
+
+
+@dataclass(frozen=True, slots=True)
+class TrustedCommand:
+    """A command that somebody said yes to, `when` in seconds since 1970. `repository` is its git folder, for people."""
+
+    key: str
+    value: str
+    repository: str = ""
+    when: float = 0.0
+
+
+class TrustStore:
+    """What is trusted of one repository. `state` is its state folder: `Place.state`.
+
+    A repository is its path and a random word that is put into its state folder when something of it is first trusted:
+    another one that comes to lie at the same path is not taken for it.
+    """
+
+    def __init__(self, root: Path, state: Path) -> None:
+        self._root = root
+        self._identity = state / IDENTITY_FILE
+        self.repository = os.path.realpath(state.parent)
+
+    def list_commands(self) -> list[TrustedCommand]:
+        """The newest last."""
+        folder = self._folder(_read_own_file(self._identity))
+        return [] if folder is None else _read_commands(folder)
+
+    def add(self, commands: Iterable[tuple[str, str]]) -> None:
+        """Each a key and its exact value. Durable on return; raises WorldError if it can't be kept."""
+        now = time.time()
+        try:
+            folder = self._folder(_read_or_create_identity(self._identity))
+            if folder is None:
+                raise WorldError(
+                    f"{self._identity} is damaged", hint="Remove it, and say again what you trust."
+                )
+            make_private_folder(folder)
+            for key, value in commands:
+                _write_command(folder / _digest(key, value), TrustedCommand(key, value, self.repository, now))
+        except OSError as error:
+            raise _build_storage_error(error, self._root) from error
+
+    def revoke(self) -> list[TrustedCommand]:
+        """Nothing of this repository is trusted any more; what was."""
+        folder = self._folder(_read_own_file(self._identity))
+        if folder is None or not folder.is_dir():
+            return []
+        before = _read_commands(folder)
+        try:
+            for path in list(folder.iterdir()):
+                path.unlink(missing_ok=True)
+            with suppress(OSError):  # somebody trusts it again, just now
+                folder.rmdir()
+        except OSError as error:
+            raise _build_storage_error(error, self._root) from error
+        return before
+
+    def _folder(self, identity: str | None) -> Path | None:
+        known = identity is not None and _VALID_IDENTITY.fullmatch(identity)
+        return self._root / _digest(self.repository, identity) if known and identity else None
+
+
+def read_all_trusted(root: Path) -> list[TrustedCommand]:
+    """All that is trusted, of all repositories, each one's together."""
+    try:
+        folders = sorted(path for path in root.iterdir() if path.is_dir())
+    except OSError:
+        return []
+    found = [command for folder in folders for command in _read_commands(folder)]
+    return sorted(found, key=lambda command: command.repository)
+
+
+def _read_commands(folder: Path) -> list[TrustedCommand]:
+    return sorted(_read_valid_commands(folder), key=lambda command: (command.when, command.key))
+
+
+def _read_valid_commands(folder: Path) -> Iterator[TrustedCommand]:
+    try:
+        names = os.listdir(folder)  # noqa: PTH208 - names are wanted
+    except OSError:
+        return
+    for name in names:
+        text = None if name.startswith(".") else _read_own_file(folder / name)
+        with suppress(ValueError, TypeError, KeyError, RecursionError):
+            told = json.loads(text or "")
+            command = TrustedCommand(
+                str(told["key"]), str(told["value"]), str(told["repository"]), float(told["when"])
+            )
+            if _digest(command.key, command.value) == name:
+                yield command
+
+
+def _read_own_file(path: Path) -> str | None:
+    """What a file of the owner's own says; None if there is none, or it could be somebody else's."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return None
+    with open(fd, "rb") as file:  # noqa: PTH123 - a descriptor, so that what is looked at is what is read
+        found = os.fstat(fd)
+        own = (
+            stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & _OTHERS_MODE
+        )
+        return file.read(_MAX_BYTES).decode("utf-8", "replace").strip() if own else None
+
+
+def _read_or_create_identity(path: Path) -> str | None:
+    """The repository's word, which is made where there is none. Of two who make it at once, both get the same one."""
+    if not os.path.lexists(path):
+        make_private_folder(path.parent)
+        fresh, word = path.with_name(f".{path.name}.{token_hex(4)}"), token_hex(16)
+        try:
+            _write(fresh, word)
+            with suppress(FileExistsError):  # somebody was quicker: then theirs holds
+                _link_or_write(fresh, path, word)
+        finally:
+            fresh.unlink(missing_ok=True)
+    return _read_own_file(path)
+
+
+def _link_or_write(fresh: Path, path: Path, word: str) -> None:
+    try:
+        path.hardlink_to(fresh)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links: the name is claimed first, and filled then
+        _write(path, word)
+
+
+def _write_command(path: Path, command: TrustedCommand) -> None:
+    """Whole or not at all: whoever reads it meanwhile finds all of it, or nothing."""
+    told = {
+        "repository": command.repository,
+        "key": command.key,
+        "value": command.value,
+        "when": command.when,
+    }
+    fresh = path.with_name(f".{path.name}.{token_hex(4)}")
+    try:
+        _write(fresh, json.dumps(told))
+        fresh.replace(path)
+    finally:
+        fresh.unlink(missing_ok=True)
+
+
+def _write(path: Path, text: str) -> None:
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with open(fd, "w", encoding="ascii") as file:  # noqa: PTH123 - a descriptor, for its mode
+        file.write(f"{text}\n")
+        file.flush()
+        os.fsync(fd)
+
+
+def _digest(*words: str) -> str:
+    return hashlib.sha256(json.dumps(words).encode("ascii")).hexdigest()
+
+
+def _build_storage_error(error: OSError, root: Path) -> WorldError:
+    where = error.filename or root
+    return WorldError(
+        f"what you trust can't be kept: {where}: {error.strerror}",
+        hint=f"See who may write there: ls -ld {root}.",
+    )

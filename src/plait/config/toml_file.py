@@ -1,0 +1,147 @@
+"""Where in a TOML file a key stands. `tomllib` reads a file but tells no lines; this tells lines and reads nothing.
+
+The text must be valid TOML (`tomllib` has seen to that), so only what could hide a key is understood: strings, comments
+and brackets. A key inside an inline table stands where that table's own key does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from plait.core.fast_dataclass import dataclass
+from plait.core.lazy_pattern import pattern
+
+# Names of tables and keys, and the places of elements in arrays.
+KeyPath = tuple[str | int, ...]
+
+_STRING = (
+    r'"""(?:[^"\\]++|\\.|"{1,2}(?!"))*+"{3,5}'
+    r"|'''(?:[^']++|'{1,2}(?!'))*+'{3,5}"
+    r'|"(?:[^"\\\n]++|\\.)*+"'
+    r"|'[^'\n]*+'"
+)
+_GAP = pattern(r"(?:[ \t\r\n]++|#[^\n]*+)*+")
+_KEY = pattern(rf"(?:{_STRING}|[A-Za-z0-9_.\- \t]++)++", re.DOTALL)
+_TOKEN = pattern(rf"{_STRING}|#[^\n]*+|[\[{{]|[\]}}]|\n|[^\"'#\[\]{{}}\n]++", re.DOTALL)
+_MAX_DEPTH = 16  # no setting lies deeper; without a bound, one absurd key would fill the memory
+_DEPTH_CHANGE = {"[": 1, "{": 1, "]": -1, "}": -1}
+
+
+@dataclass(frozen=True, slots=True)
+class KeyLines:
+    """The lines of all keys and tables, from 1."""
+
+    lines: Mapping[KeyPath, int]
+
+    def find_line(self, *path: str | int) -> int:
+        """The line of the longest part of this path that has one of its own; 0 if none has."""
+        found = (
+            self.lines[path[:length]] for length in range(len(path), 0, -1) if path[:length] in self.lines
+        )
+        return next(found, 0)
+
+
+class _KeyScanner:
+    __slots__ = ("counted", "counts", "line", "lines", "place", "table", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.place = 0
+        self.counted = 0
+        self.line = 1
+        self.lines: dict[KeyPath, int] = {}
+        self.counts: dict[KeyPath, int] = {}  # arrays of tables, and the place of the last table in each
+        self.table: KeyPath = ()
+
+    def scan(self) -> KeyLines:
+        while self._at_statement():
+            if self.text.startswith("[", self.place):
+                self._header()
+            else:
+                self._pair()
+        return KeyLines(self.lines)
+
+    def _at_statement(self) -> bool:
+        gap = _GAP.match(self.text, self.place)
+        self.place = gap.end() if gap else self.place
+        self.line += self.text.count("\n", self.counted, self.place)
+        self.counted = self.place
+        return self.place < len(self.text)
+
+    def _header(self) -> None:
+        array = self.text.startswith("[[", self.place)
+        self.place += 2 if array else 1
+        names = self._names()
+        path = self._inside(names[:-1]) + names[-1:]
+        if array:
+            self._note(path, anew=False)
+            self.counts[path] = self.counts.get(path, -1) + 1
+            path += (self.counts[path],)
+        self.table = path
+        self._note(path)
+        self._pass_value()
+
+    def _pair(self) -> None:
+        self._note(self.table + self._names())
+        self._pass_value()
+
+    def _inside(self, names: tuple[str, ...]) -> KeyPath:
+        """A path through arrays of tables leads through the last table of each."""
+        path: KeyPath = ()
+        for name in names:
+            path += (name,)
+            if path in self.counts:
+                path += (self.counts[path],)
+        return path
+
+    def _note(self, path: KeyPath, *, anew: bool = True) -> None:
+        """What is named for itself stands there; the tables on the way to it do only if nobody named them before."""
+        if len(path) > _MAX_DEPTH:
+            path, anew = path[:_MAX_DEPTH], False
+        for length in range(1, len(path)):
+            self.lines.setdefault(path[:length], self.line)
+        if anew:
+            self.lines[path] = self.line
+        else:
+            self.lines.setdefault(path, self.line)
+
+    def _names(self) -> tuple[str, ...]:
+        found = _KEY.match(self.text, self.place)
+        if not found:  # not TOML: go on behind it, so that the scan ends
+            self.place += 1
+            return ("",)
+        self.place = found.end()
+        return _split_key(found[0])
+
+    def _pass_value(self) -> None:
+        """To the end of the line on which a value, or what is left of a header, ends."""
+        depth = 0
+        while self.place < len(self.text):
+            token = _TOKEN.match(self.text, self.place)
+            self.place = token.end() if token else self.place + 1
+            said = token[0] if token else ""
+            depth += _DEPTH_CHANGE.get(said, 0)
+            if said == "\n" and depth <= 0:
+                return
+
+
+def _split_key(key: str) -> tuple[str, ...]:
+    """The names in a dotted key. Quoted ones are `tomllib`'s to read: it knows the escapes."""
+    if '"' not in key and "'" not in key:
+        return tuple(part.strip() for part in key.split("."))
+    import tomllib  # noqa: PLC0415 - only a file with quoted keys needs it here
+
+    try:
+        tree: object = tomllib.loads(f"{key} = 0")
+    except tomllib.TOMLDecodeError:
+        return (key,)
+    names = []
+    while isinstance(tree, dict):
+        name, tree = next(iter(tree.items()))
+        names.append(name)
+    return tuple(names)
+
+
+def locate_keys(text: str) -> KeyLines:
+    return _KeyScanner(text).scan()

@@ -1,0 +1,100 @@
+"""Lengths of time, sizes, and sums of money and tokens, as people write them. Strict: what is not wholly understood is None."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+
+from plait.core.lazy_pattern import pattern
+from plait.core.settings import Budget
+
+MAX_SECONDS = 1e9  # seconds; more is a slip of the finger
+_MAX_BUDGET = 10**15
+
+# Bounded on purpose: a text of any length is judged in a time that grows with it, and no number is absurd.
+_NUMBER = r"(\d{1,15}(?:\.\d{1,9})?) ?"
+_DURATION = pattern(
+    rf"(?:{_NUMBER}(?:d|days?) ?)?(?:{_NUMBER}(?:h|hrs?|hours?) ?)?"
+    rf"(?:{_NUMBER}(?:m|mins?|minutes?) ?)?(?:{_NUMBER}(?:s|secs?|seconds?))?",
+    re.IGNORECASE | re.ASCII,
+)
+_SECONDS = (("d", 86400), ("h", 3600), ("m", 60), ("s", 1))
+
+_SIZE = pattern(rf"{_NUMBER}(?P<unit>[kmgt]?)i?b?", re.IGNORECASE | re.ASCII)
+_UNITS = {"t": 2**40, "g": 2**30, "m": 2**20, "k": 2**10, "": 1}
+
+_AMOUNT = pattern(rf"(?P<dollar>\$)?{_NUMBER}(?P<unit>[a-z]{{0,9}})(?:,? |$)", re.IGNORECASE | re.ASCII)
+_TOKENS = {"tok": 1, "tokens": 1, "ktok": 1_000, "mtok": 1_000_000}
+_MICRO = 1_000_000
+
+
+def parse_duration_setting(said: str) -> float | None:
+    """`60m`, `1h30m`, `2 days`, `90s`, in seconds: the greater unit first, each at most once."""
+    found = _DURATION.fullmatch(" ".join(said.split()))
+    if not found or not any(found.groups()):
+        return None
+    sizes = (size for _, size in _SECONDS)
+    return float(sum(Decimal(number or 0) * size for number, size in zip(found.groups(), sizes, strict=True)))
+
+
+def format_duration_setting(seconds: float) -> str | float:
+    """The shortest text that `duration` reads as the same; a fraction of a second stays a number."""
+    left = int(seconds)
+    if left != seconds:
+        return seconds
+    parts = []
+    for unit, size in _SECONDS:
+        count, left = divmod(left, size)
+        if count:
+            parts.append(f"{count}{unit}")
+    return "".join(parts) or "0s"
+
+
+def parse_size_setting(said: str) -> int | None:
+    """`64MB`, `64MiB`, `1.5G`, `4096`, in bytes: a kilobyte is 1024 of them, however it is written."""
+    found = _SIZE.fullmatch(" ".join(said.split()))
+    if not found:
+        return None
+    exact = Decimal(found[1]) * _UNITS[found["unit"].lower()]
+    return int(exact) if exact == int(exact) else None
+
+
+def format_size_setting(value: int) -> str:
+    unit = next(unit for unit, worth in _UNITS.items() if value % worth == 0 and (value or not unit))
+    return f"{value // _UNITS[unit]}{unit.upper()}B"
+
+
+def parse_budget_setting(said: str) -> Budget | None:
+    """`20usd`, `$20`, `500ktok`, or one of each."""
+    text = " ".join(said.split())
+    bounds: dict[str, int] = {}
+    place = 0
+    while place < len(text):
+        found = _AMOUNT.match(text, place)
+        bound = _parse_amount(found) if found else None
+        if not found or bound is None or bound[0] in bounds:
+            return None
+        bounds[bound[0]] = bound[1]
+        place = found.end()
+    return Budget(**bounds) if bounds else None
+
+
+def _parse_amount(found: re.Match[str]) -> tuple[str, int] | None:
+    number, unit = Decimal(found[2]), found["unit"].lower()
+    if unit in ({"", "usd"} if found["dollar"] else {"usd"}):
+        name, exact = "microusd", number * _MICRO
+    elif unit in _TOKENS and not found["dollar"]:
+        name, exact = "tokens", number * _TOKENS[unit]
+    else:
+        return None
+    return (name, int(exact)) if exact == int(exact) and exact <= _MAX_BUDGET else None
+
+
+def format_budget_setting(value: Budget) -> str:
+    parts = []
+    if value.microusd is not None:
+        parts.append(f"{Decimal(value.microusd).scaleb(-6).normalize():f}usd")
+    if value.tokens is not None:
+        unit = next(name for name in ("mtok", "ktok", "tok") if value.tokens % _TOKENS[name] == 0)
+        parts.append(f"{value.tokens // _TOKENS[unit]}{unit}")
+    return " ".join(parts)

@@ -1,0 +1,230 @@
+"""How much more the machine can take: what the engine reports of it, computed from plain numbers.
+
+A footprint is the memory that one slot takes. What runs is expected to grow to its footprint, and what starts next must
+fit beside that. An answer that depends on what was told before changes only when it is clearly out of date.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from plait.core.fast_dataclass import dataclass
+from plait.core.reports import CapacityChanged
+from plait.core.scheduler.starts__verify import VERIFY_AGENT
+from plait.core.state import State
+from plait.core.status import Waiting
+from plait.core.status__owed import NextAction
+from plait.core.task import Attempt
+
+MIB = 1024**2
+GIB = 1024**3
+
+# Until something was measured: a coding tool is a runtime of a few hundred MiB and the compilers and tests it starts; a
+# script is a shell and one or two programs.
+DEFAULT_FOOTPRINT_BYTES = 512 * MIB
+FOOTPRINT_BYTES_BY_AGENT: Mapping[str, int] = {"shell": 64 * MIB}
+MIN_FOOTPRINT_SAMPLES = (
+    3  # so many measured attempts are a history; before, one that died at once would tell too little
+)
+
+AMPLE_SLOTS = 8  # with so many slots still free, it does not matter how many more there are
+NO_BOUND = CapacityChanged(None)
+
+MIN_DISK_BYTES, MIN_DISK_DIVISOR = (
+    GIB,
+    50,
+)  # short of disk: less than a GiB, on a small disk less than a fiftieth of it
+MAX_LOAD_PER_CORE = 8.0  # short of processor: so many programs want each core
+MAX_MEMORY_STALL = 0.4  # short of memory: work stands still for so much of the time
+RECOVERY_FACTOR = 1.5  # short no longer: that much better than where it begins
+
+
+class MachineReadingsLike(Protocol):
+    """What the machine has left, as its sensors tell it: bytes, programs that want to run, a share of time."""
+
+    @property
+    def memory(self) -> int: ...
+    @property
+    def memory_total(self) -> int: ...
+    @property
+    def disk(self) -> int: ...
+    @property
+    def disk_total(self) -> int: ...
+    @property
+    def load(self) -> float: ...
+    @property
+    def cores(self) -> int: ...
+    @property
+    def memory_stall(self) -> float | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What this engine has at work, and what may start next. `growth` is the memory that what runs will still take."""
+
+    slots: int
+    growth: int
+    agent: str
+    footprint: int
+    limit: int = 0  # more than that is not wanted; 0: any number
+    previous_slots: int | None = None  # the bound that was told last
+
+
+def find_capacity_change(
+    state: State,
+    weather: MachineReadingsLike,
+    sizes: Mapping[Attempt, int],
+    beside: CapacityChanged | None = None,
+) -> CapacityChanged | None:
+    """What to report; None: nothing has changed. `sizes` are the bytes that each running attempt's tree takes now,
+    `beside` what the user's other engines leave.
+    """
+    memory = memory_capacity(weather, measure_demand(state, sizes))
+    found = min(memory, beside or NO_BOUND, key=_slot_bound)
+    told = state.capacity or NO_BOUND
+    same = found.slots == told.slots and (found.slots is None or found.on is told.on)
+    return None if same else found
+
+
+def estimate_footprint(state: State, agent: str) -> int:
+    """The most that a slot of this agent took lately; while little is known, no less than is usual."""
+    known = state.agent_stats.get(agent)
+    lately = known.footprints if known is not None else ()
+    return (
+        max(*lately, 1)
+        if len(lately) >= MIN_FOOTPRINT_SAMPLES
+        else max(*lately, FOOTPRINT_BYTES_BY_AGENT.get(agent, DEFAULT_FOOTPRINT_BYTES), 1)
+    )
+
+
+def measure_demand(state: State, sizes: Mapping[Attempt, int]) -> Demand:
+    alive = [attempt for batch in state.open.values() for attempt in batch.alive.values()]
+    expected = (estimate_footprint(state, attempt.agent) * attempt.decision.slots for attempt in alive)
+    growth = sum(
+        max(0, most - sizes.get(attempt.name, 0)) for most, attempt in zip(expected, alive, strict=True)
+    )
+    agent = _find_largest_agent(state)
+    was = state.capacity.slots if state.capacity is not None and state.capacity.on is Waiting.MEMORY else None
+    return Demand(
+        state.slots, growth, agent, estimate_footprint(state, agent), state.settings.parallel_limit, was
+    )
+
+
+def memory_capacity(weather: MachineReadingsLike, demand: Demand) -> CapacityChanged:
+    """As many slots as memory allows; at least one, so that no batch stands still for ever, unless nothing is left."""
+    if weather.memory_total <= 0:  # nobody can tell
+        return NO_BOUND
+    if weather.memory < _min_memory(weather.memory_total) * (2 if demand.previous_slots == 0 else 1):
+        return CapacityChanged(0, f"only {format_binary_size(weather.memory)} of memory left")
+    spare = weather.memory - reserved_memory(weather.memory_total) - demand.growth
+    slots = _stable_slots(demand, spare)
+    if demand.limit and slots >= demand.limit:
+        return NO_BOUND
+    return CapacityChanged(slots, _describe_memory(weather, demand))
+
+
+def shared_capacity(limit: int, others: int, who: str, waiting: int = 0) -> CapacityChanged:
+    """What the user's other engines leave of the slots that all of them share; those that are `waiting` get an even part."""
+    if not limit or (others <= 0 and not waiting):
+        return NO_BOUND
+    by = " ".join(who.split()) or "your other engines"
+    even = -(-limit // (1 + waiting)) if waiting else limit
+    if even < limit - others:
+        return CapacityChanged(
+            even, f"your {limit} slots are shared with {waiting} more that wait", Waiting.SLOT
+        )
+    left = max(0, limit - others)
+    return CapacityChanged(left, f"{others} of your {limit} slots are taken by {by}", Waiting.SLOT)
+
+
+def describe_shortage(weather: MachineReadingsLike, was: str | None, where: str = "") -> str | None:
+    """What the machine is short of, in words (as before while it is the same: `was`); None: of nothing.
+
+    `where` is the place whose disk it is.
+    """
+    ease = RECOVERY_FACTOR if was is not None else 1.0
+    for opening, found in (
+        ("only", _short_of_disk(weather, ease, where)),
+        ("work", _short_of_memory(weather, ease)),
+        ("a load", _short_of_processor(weather, ease)),
+    ):
+        if found is not None:
+            return was if was is not None and was.startswith(opening) else found
+    return None
+
+
+def reserved_memory(total: int) -> int:
+    """The memory that is left alone: a GiB or a twentieth, and on a small machine no more than an eighth."""
+    return min(max(GIB, total // 20), total // 8)
+
+
+def format_binary_size(count: int) -> str:
+    """Bytes, in words for a person."""
+    return f"{count / GIB:.1f} GiB" if count >= GIB else f"{count // MIB} MiB"
+
+
+def _min_memory(total: int) -> int:
+    """With less memory than this, not even one attempt would get anywhere."""
+    return min(256 * MIB, total // 32)
+
+
+def _stable_slots(demand: Demand, spare: int) -> int:
+    """A bound rises only by what clearly fits, and not at all while it is far away: memory comes and goes."""
+    slots = max(1, demand.slots + spare // demand.footprint)
+    was = demand.previous_slots
+    if was is None or slots <= was:
+        return slots
+    if demand.slots + AMPLE_SLOTS <= was:
+        return was
+    clearly = demand.slots + (spare - demand.footprint // 4) // demand.footprint
+    return max(1, was, clearly)
+
+
+def _describe_memory(weather: MachineReadingsLike, demand: Demand) -> str:
+    kept = f"{format_binary_size(reserved_memory(weather.memory_total))} of it kept free"
+    growing = f" and {format_binary_size(demand.growth)} for what runs to grow into" if demand.growth else ""
+    who = demand.agent or "the next attempt"
+    return f"{format_binary_size(weather.memory)} of memory left, {kept}{growing}, and {who} takes up to {format_binary_size(demand.footprint)}"
+
+
+def _slot_bound(found: CapacityChanged) -> float:
+    return float("inf") if found.slots is None else found.slots
+
+
+def _find_largest_agent(state: State) -> str:
+    """Of those that could start next (none: of all that the batches use), whoever takes the most."""
+    going = [batch for batch in state.open.values() if batch.paused is None]
+    next_ones = {
+        agent
+        for batch in going
+        for entry in state.start_queue.heads(batch.id)
+        for agent in entry.queue_key[1]
+    }
+    if any(batch.tasks_by_action[NextAction.VERIFY] for batch in going):
+        next_ones.add(VERIFY_AGENT)
+    usual = {agent for batch in state.open.values() for agent in batch.settings.agents}
+    return max(sorted(next_ones or usual), key=lambda agent: estimate_footprint(state, agent), default="")
+
+
+def _to_one_line(text: str) -> str:
+    """A reason is one line, whatever somebody called a folder."""
+    return " ".join(text.split())
+
+
+def _short_of_disk(weather: MachineReadingsLike, ease: float, where: str) -> str | None:
+    at = f" at {_to_one_line(where)}" if where else ""
+    short = weather.disk < min(MIN_DISK_BYTES, weather.disk_total // MIN_DISK_DIVISOR) * ease
+    return f"only {format_binary_size(weather.disk)} of disk left{at}" if short else None
+
+
+def _short_of_memory(weather: MachineReadingsLike, ease: float) -> str | None:
+    if weather.memory_stall is None or weather.memory_stall <= MAX_MEMORY_STALL / ease:
+        return None
+    return f"work stands still {weather.memory_stall:.0%} of the time for want of memory"
+
+
+def _short_of_processor(weather: MachineReadingsLike, ease: float) -> str | None:
+    cores = max(1, weather.cores)
+    short = weather.load / cores > MAX_LOAD_PER_CORE / ease
+    return f"a load of {weather.load:.1f} on {cores} core{'' if cores == 1 else 's'}" if short else None

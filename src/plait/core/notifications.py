@@ -1,0 +1,234 @@
+"""From records to tidings: what of all that happens people want to be told of.
+
+A tiding says what is so: what has passed by the time somebody looks is not told. One cause is told once, however many
+records it takes; an entrant of a contest is none of its own, unless it asks for something.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from plait.core.decisions import (
+    AnswerAwaited,
+    AttemptStarted,
+    BackoffEnded,
+    BatchEnded,
+    BatchPaused,
+    BatchUnpaused,
+    BreakerOpened,
+    PhaseOpened,
+    RequestGranted,
+    RetryGranted,
+    TaskEnded,
+    TaskInterrupted,
+)
+from plait.core.events import Record
+from plait.core.notifications__tiding import Notification, NotificationKind, to_plain_line
+from plait.core.notifications__tidings_words import describe_batch_end, describe_task_failure, round_duration
+from plait.core.reports import AttemptAsked, PublishFailed
+from plait.core.settings import Mode
+from plait.core.state import BatchState, State, TaskState
+from plait.core.status import BatchStatus, TaskStatus
+
+REPEAT_LIMIT_SECONDS = 3600.0  # seconds: a limit that lasts so much longer than was told is told again
+_FAILED_STATUSES = (TaskStatus.FAILED, TaskStatus.TIMED_OUT, TaskStatus.CONFLICTED)
+# After these, it may be another task's turn in a queue.
+_QUEUE_EVENTS = (
+    BackoffEnded,
+    BatchUnpaused,
+    PhaseOpened,
+    RequestGranted,
+    RetryGranted,
+    TaskEnded,
+    TaskInterrupted,
+)
+# The records that tidings can follow from; all others may be left out.
+NOTIFYING_EVENTS: tuple[type, ...] = (
+    *_QUEUE_EVENTS,
+    AnswerAwaited,
+    AttemptAsked,
+    AttemptStarted,
+    BatchEnded,
+    BatchPaused,
+    BreakerOpened,
+    PublishFailed,
+)
+
+
+def find_notifications(state: State, records: Iterable[Record]) -> list[Notification]:
+    """What follows from these records, by the state that has them all."""
+    return NotificationBuilder().add(state, records)
+
+
+class NotificationBuilder:
+    """It knows what it has told, for as long as that lasts: many calls tell no more than one with all records would."""
+
+    def __init__(self) -> None:
+        self._questions: dict[tuple[str, str], str] = {}
+        self._approvals: dict[str, tuple[str, int]] = {}
+        self._unpublished: dict[str, int] = {}
+        self._limits: dict[str, float] = {}
+
+    def add(self, state: State, records: Iterable[Record]) -> list[Notification]:
+        """`records` are in the state already."""
+        records = list(records)
+        found = [tiding for record in records for tiding in self._notify_record(state, record)]
+        found += self._notify_approvals(state, records)
+        last = {(tiding.kind, tiding.batch, tiding.task, tiding.title): tiding for tiding in found}
+        return sorted(last.values(), key=lambda tiding: tiding.seq)
+
+    def _notify_record(self, state: State, record: Record) -> Iterator[Notification]:
+        fact = record.event
+        match fact:
+            case BatchEnded():
+                yield from self._notify_batch_end(state, record, fact)
+            case TaskEnded():
+                self._questions.pop((fact.batch, fact.task), None)
+                yield from self._notify_task_end(state, record, fact)
+            case AttemptStarted():  # whatever the task asked, it was answered
+                self._questions.pop((fact.attempt.batch, fact.attempt.task), None)
+            case AttemptAsked():
+                where = fact.attempt.batch, fact.attempt.task
+                yield from self._notify_question(state, record, where, fact.question)
+            case AnswerAwaited():
+                yield from self._notify_question(state, record, (fact.batch, fact.task), fact.question)
+            case BatchPaused():
+                yield from self._notify_pause(state, record, fact)
+            case PublishFailed():
+                yield from self._notify_publish_failure(state, record, fact)
+            case BreakerOpened():
+                yield from self._notify_breaker(state, record, fact)
+            case _:
+                pass
+
+    def _notify_batch_end(self, state: State, record: Record, fact: BatchEnded) -> Iterator[Notification]:
+        batch = state.batches.get(fact.batch)
+        if batch is None or batch.ended is not fact.status or batch.ended_at != record.at:
+            return
+        if fact.status is BatchStatus.CANCELLED:
+            kind = NotificationKind.CANCELLED
+        elif fact.status is BatchStatus.COMPLETED and batch.publish_failure is None:
+            kind = NotificationKind.FINISHED
+        else:
+            kind = NotificationKind.FAILED
+        yield _make_notification(record, kind, describe_batch_end(batch), batch)
+
+    def _notify_task_end(self, state: State, record: Record, fact: TaskEnded) -> Iterator[Notification]:
+        batch, task = _find_batch_and_task(state, fact.batch, fact.task)
+        if (
+            batch is None
+            or task is None
+            or task.task.entrant is not None
+            or fact.status not in _FAILED_STATUSES
+        ):
+            return
+        if task.status is fact.status and task.ended_at == record.at:
+            yield _make_notification(
+                record, NotificationKind.TASK_FAILED, describe_task_failure(task), batch, task
+            )
+
+    def _notify_question(
+        self, state: State, record: Record, where: tuple[str, str], question: str
+    ) -> Iterator[Notification]:
+        batch, task = _find_batch_and_task(state, *where)
+        if batch is None or task is None or not _is_asking(task, question):
+            return
+        if self._questions.get(where) != question:
+            self._questions[where] = question
+            text = f"{to_plain_line(question)}\nplait feedback {batch.id} {to_plain_line(task.task.id)} TEXT"
+            words = f"{task.task.id} asks you", text
+            yield _make_notification(record, NotificationKind.NEEDS_PERSON, words, batch, task)
+
+    def _notify_pause(self, state: State, record: Record, fact: BatchPaused) -> Iterator[Notification]:
+        """What a person pauses is a request, and no such decision."""
+        batch = state.batches.get(fact.batch)
+        if batch is not None and batch.paused is not None and batch.paused.why == fact.why:
+            title = f"batch {batch.id} is paused and needs you"
+            yield _make_notification(
+                record, NotificationKind.NEEDS_PERSON, (title, to_plain_line(fact.why)), batch
+            )
+
+    def _notify_publish_failure(
+        self, state: State, record: Record, fact: PublishFailed
+    ) -> Iterator[Notification]:
+        """Where the batch has ended over it, its end says so."""
+        batch = state.batches.get(fact.batch)
+        known = self._unpublished.get(fact.batch, 0)
+        self._unpublished[fact.batch] = max(known, fact.n)
+        if batch is None or batch.publish_failure != fact or fact.n <= known or batch.ended_at == record.at:
+            return
+        text = "\n".join(filter(None, (to_plain_line(fact.why), to_plain_line(fact.hint))))
+        title = f"batch {batch.id} could not be published"
+        yield _make_notification(record, NotificationKind.UNPUBLISHED, (title, text), batch)
+
+    def _notify_breaker(self, state: State, record: Record, fact: BreakerOpened) -> Iterator[Notification]:
+        """A provider that was tried again and still refuses is no news, unless it takes much longer than was said."""
+        breaker = state.breakers.get(fact.provider)
+        begins = breaker is not None and breaker.streak <= 1 and breaker.opened_at == record.at
+        known = None if begins else self._limits.get(fact.provider)
+        if known is not None and fact.until - known <= REPEAT_LIMIT_SECONDS:
+            return
+        self._limits[fact.provider] = fact.until
+        if breaker is None or breaker.until != fact.until:
+            return
+        text = f"{to_plain_line(fact.why)}\nnothing is started there for {round_duration(fact.until - record.at)}"
+        if fact.rejected:
+            title, kind = f"{fact.provider} rejects you: log in there, or pay", NotificationKind.NEEDS_PERSON
+        else:
+            title, kind = f"{fact.provider} takes no work for now", NotificationKind.LIMIT
+        yield Notification(
+            kind, None, None, to_plain_line(title), text, record.at, record.seq, until=fact.until
+        )
+
+    def _notify_approvals(self, state: State, records: Sequence[Record]) -> Iterator[Notification]:
+        """Nothing in the journal says that a task waits for approval: it follows from what comes to an end, here or in
+        another batch.
+        """
+        record = next(
+            (record for record in reversed(records) if isinstance(record.event, _QUEUE_EVENTS)), None
+        )
+        queues = [batch for batch in state.open.values() if batch.settings.mode is Mode.QUEUE]
+        for batch in queues if record is not None else ():
+            task = _find_task_to_approve(state, batch)
+            if (
+                record is None
+                or task is None
+                or self._approvals.get(batch.id) == (task.task.id, task.generation)
+            ):
+                continue
+            self._approvals[batch.id] = task.task.id, task.generation
+            text = "\n".join(filter(None, (to_plain_line(task.task.title), f"plait approve {batch.id}")))
+            words = f"{task.task.id} waits for your approval", text
+            yield _make_notification(record, NotificationKind.NEEDS_PERSON, words, batch, task)
+
+
+def _make_notification(
+    record: Record,
+    kind: NotificationKind,
+    words: tuple[str, str],
+    batch: BatchState,
+    task: TaskState | None = None,
+) -> Notification:
+    title, text = words
+    name = task.task.id if task is not None else None
+    return Notification(kind, batch.id, name, to_plain_line(title), text, record.at, record.seq)
+
+
+def _find_batch_and_task(state: State, batch: str, task: str) -> tuple[BatchState | None, TaskState | None]:
+    found = state.batches.get(batch)
+    return found, found.find_task(task) if found is not None else None
+
+
+def _is_asking(task: TaskState, question: str) -> bool:
+    alive = (attempt.question for attempt in task.alive.values())
+    return task.status is None and question in {task.question, *alive}
+
+
+def _find_task_to_approve(state: State, batch: BatchState) -> TaskState | None:
+    """The task that would start if only somebody approved it."""
+    settings = batch.settings
+    if settings.auto_approve or batch.paused is not None or batch.active:
+        return None
+    head = min(state.start_queue.heads(batch.id), key=lambda entry: entry.key, default=None)
+    task = batch.tasks[head.ref[1]] if head is not None else None
+    return None if task is None or task.approved or task.started else task

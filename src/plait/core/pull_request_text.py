@@ -1,0 +1,240 @@
+"""What a pull request says: a title and a body, from what everybody may see of a batch.
+
+Texts of tasks are other people's: in it they are words and nothing else. They make no link, mention nobody, close no
+issue, and are no markup.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from plait.core.fast_dataclass import dataclass
+from plait.core.requests__wording import MAX_OVERRIDE_TITLE_CHARS, NO_OVERRIDE, PullRequestOverride
+from plait.core.status import TaskStatus
+from plait.core.views import BatchView, TaskView
+
+MAX_BODY_BYTES = 60_000  # bytes of a body: forges take 65,536 characters, and people may add theirs
+_MAX_TITLE_CHARS = 120  # characters of a title of plait's own
+_MAX_NAME_CHARS = 160  # characters of a task's title
+_MAX_REASON_CHARS = 300
+_FRAME_BYTES = 1_000  # bytes for what stands around the lists
+_ZERO_WIDTH_SPACE = "\u200b"  # between a sign and its word, so that they mean nothing together
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_ACTIVE_SYNTAX = re.compile(r"[@#!%~$&^:](?=\S)|(?<=\bGH)-(?=\d)|(?<=www)\.", re.IGNORECASE)
+_MARKUP = re.compile(r"[!-/:-@\[-`{-~]")
+_SAFE_CODE = re.compile(r"[^`|\\<>]+")
+_TRAILER = re.compile(r"[\w.+-]{1,200}")
+_STATUS_SIGNS = {
+    TaskStatus.DONE: "✓",
+    TaskStatus.FAILED: "✗",
+    TaskStatus.TIMED_OUT: "✗",
+    TaskStatus.CONFLICTED: "✗",
+    TaskStatus.BLOCKED: "⊘",
+    TaskStatus.SKIPPED: "\\-",
+    TaskStatus.CANCELLED: "\\-",
+    TaskStatus.INTERRUPTED: "‖",
+}
+_TABLE_HEADER = "| status | task | commit | change | verified | cost |\n|---|---|---|---|---|---|"
+
+
+@dataclass(frozen=True, slots=True)
+class TaskDetail:
+    """What a view does not hold of a task. `diffstat` is files, lines added and lines removed; `verified` None: not told."""
+
+    diffstat: tuple[int, int, int] | None = None
+    commit: str = ""
+    verified: bool | None = None
+
+
+_NO_DETAIL = TaskDetail()
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequestText:
+    title: str
+    body: str
+
+    def redact(self, hide: Callable[[str], str]) -> PullRequestText:
+        return PullRequestText(hide(self.title), hide(self.body))
+
+
+def write_pull_request(
+    view: BatchView, said: PullRequestOverride = NO_OVERRIDE, *, usual: str = ""
+) -> PullRequestText:
+    """What a person said of this one, else what plait makes of it; `usual` is what all are to be called."""
+    return PullRequestText(
+        write_title(view, said.title or usual), said.body if said.body.strip() else write_body(view)
+    )
+
+
+def write_title(view: BatchView, wanted: str = "") -> str:
+    """`wanted` is what a person wants it to be; otherwise it says what is in it."""
+    if wanted.strip():
+        return _shorten(_to_one_line(wanted), MAX_OVERRIDE_TITLE_CHARS)
+    merged = [task for task in _list_requested(view) if task.status is TaskStatus.DONE]
+    names = ", ".join(_to_one_line(task.title or task.id) for task in merged[:3])
+    told = names if len(merged) == 1 else f"{len(merged)} tasks: {names}" + (", …" if len(merged) > 3 else "")
+    return _defuse_references(
+        _shorten(told if merged else f"Batch {_to_one_line(view.id)}", _MAX_TITLE_CHARS)
+    )
+
+
+def write_body(
+    view: BatchView, details: Mapping[str, TaskDetail] | None = None, *, most: int = MAX_BODY_BYTES
+) -> str:
+    """Never more than `most` bytes: what does not fit is counted."""
+    asked = _list_requested(view)
+    left = [task for task in asked if task.status is not TaskStatus.DONE]
+    room = (most - _FRAME_BYTES) // 2 if left else most - _FRAME_BYTES
+    parts = [_summary(view)]
+    if asked:
+        rows = (
+            (task.status, _format_row(view, task, (details or {}).get(task.id, _NO_DETAIL))) for task in asked
+        )
+        table, more = _fit_lines(rows, room)
+        parts += ["\n".join([_TABLE_HEADER, *table]), *more]
+    if left:
+        reasons, more = _fit_lines(((task.status, _format_reason(task)) for task in left), room)
+        parts += ["### Not in it", "\n".join(reasons), *more]
+    parts.append(_format_footer(view))
+    return "\n\n".join(parts) + "\n"
+
+
+def _list_requested(view: BatchView) -> list[TaskView]:
+    """Entrants of a contest are nobody's wish: their task is."""
+    return [task for task in view.tasks if task.entrant is None]
+
+
+def _summary(view: BatchView) -> str:
+    counts = dict(view.progress.counts)
+    merged, total = counts.get(TaskStatus.DONE, 0), view.progress.total
+    told = [f"**{merged} of {total} task{'s' if total != 1 else ''} done**"]
+    told += _format_counts(
+        {status: count for status, count in counts.items() if status is not TaskStatus.DONE}
+    )
+    if view.started_at is not None and view.ended_at is not None:
+        told.append(_format_duration(view.ended_at - view.started_at))
+    if view.cost:
+        told.append(_escape_markdown(str(view.cost)))
+    return " · ".join(told)
+
+
+def _format_counts(counts: Mapping[TaskStatus, int]) -> list[str]:
+    return [f"{count} {_status_word(status)}" for status, count in counts.items() if count]
+
+
+def _format_row(view: BatchView, task: TaskView, detail: TaskDetail) -> str:
+    cells = [
+        _format_status(task.status),
+        _format_name(task),
+        _format_commit(detail.commit or task.commit or ""),
+        _format_diffstat(detail.diffstat or task.diffstat),
+        _format_verified(view, task, detail),
+        _escape_markdown(str(task.cost)) if task.cost else "",
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def _format_reason(task: TaskView) -> str:
+    reason = _escape_markdown(task.reason, _MAX_REASON_CHARS)
+    by = f" by {_format_code(task.by)}" if task.by and task.by not in task.reason else ""
+    return f"- {_format_status(task.status)}{by}: {_format_name(task)}" + (f" ({reason})" if reason else "")
+
+
+def _format_name(task: TaskView) -> str:
+    named = _escape_markdown(task.title, _MAX_NAME_CHARS)
+    return f"{_format_code(task.id)} {named}" if named and task.title != task.id else _format_code(task.id)
+
+
+def _format_status(status: TaskStatus) -> str:
+    return f"{_STATUS_SIGNS.get(status, '·')} {_status_word(status)}"
+
+
+def _status_word(status: TaskStatus) -> str:
+    return status.value.replace("_", " ")
+
+
+def _format_commit(commit: str) -> str:
+    """Plain, so that the forge makes a link of it."""
+    return commit[:10] if re.fullmatch(r"[0-9a-f]{40,64}", commit) else ""
+
+
+def _format_verified(view: BatchView, task: TaskView, detail: TaskDetail) -> str:
+    """Where a whole batch is checked, nothing is done before its check has passed."""
+    if detail.verified is None and task.status is TaskStatus.DONE and view.settings.verify is not None:
+        return "yes"
+    return {True: "yes", False: "no", None: ""}[detail.verified]
+
+
+def _format_diffstat(diffstat: tuple[int, int, int] | None) -> str:
+    if diffstat is None:
+        return ""
+    files, added, removed = diffstat
+    return f"+{added} \u2212{removed} in {files} file{'s' if files != 1 else ''}"
+
+
+def _fit_lines(lines: Iterable[tuple[TaskStatus, str]], room: int) -> tuple[list[str], list[str]]:
+    """As many lines as there is room for, and how many others there are, by status."""
+    kept: list[str] = []
+    others: dict[TaskStatus, int] = {}
+    for status, line in lines:
+        room -= len(line.encode()) + 1
+        if room >= 0 and not others:
+            kept.append(line)
+        else:
+            others[status] = others.get(status, 0) + 1
+    if not others:
+        return kept, []
+    return kept, [f"… and {sum(others.values())} more: {', '.join(_format_counts(others))}"]
+
+
+def _format_footer(view: BatchView) -> str:
+    """Trailers last: whoever squashes the pull request into one commit keeps them."""
+    sources = f" · from {_format_names(view.sources)}" if view.sources else ""
+    made = f"Made by plait: batch {_format_code(view.id)}, branch {_format_code(view.branch)}{sources}"
+    trailer = f"Plait-Batch: {view.id}" if _TRAILER.fullmatch(view.id) else ""
+    return "\n\n".join(filter(None, [made, trailer]))
+
+
+def _format_names(names: Sequence[str]) -> str:
+    shown = ", ".join(_format_code(name) for name in names[:3])
+    return f"{shown} and {len(names) - 3} more" if len(names) > 3 else shown
+
+
+def _format_duration(seconds: float) -> str:
+    minutes, rest = divmod(int(max(0.0, seconds)), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours}h {minutes:02}m"
+    return f"{minutes}m {rest:02}s" if minutes else f"{rest}s"
+
+
+def _escape_markdown(text: str, most: int = _MAX_NAME_CHARS) -> str:
+    """As markdown that shows exactly this text."""
+    spaced = _ACTIVE_SYNTAX.sub(
+        lambda sign: f"{sign[0]}{_ZERO_WIDTH_SPACE}", _shorten(_to_one_line(text), most)
+    )
+    return _MARKUP.sub(lambda sign: "&lt;" if sign[0] == "<" else f"\\{sign[0]}", spaced)
+
+
+def _defuse_references(text: str) -> str:
+    """For titles, which are no markdown, but may become a commit's subject."""
+    return _ACTIVE_SYNTAX.sub(
+        lambda sign: f"{sign[0]}{_ZERO_WIDTH_SPACE}" if sign[0] in "@#!-" else sign[0], text
+    )
+
+
+def _format_code(text: str) -> str:
+    """As code, which no forge looks into, if nothing in it ends code or a table's cell."""
+    told = _shorten(_to_one_line(text), _MAX_NAME_CHARS)
+    return f"`{told}`" if _SAFE_CODE.fullmatch(told) else _escape_markdown(told)
+
+
+def _to_one_line(text: str) -> str:
+    """On one line, and without what can't be seen."""
+    return " ".join(_CONTROL.sub("\ufffd", " ".join(text.split())).split())
+
+
+def _shorten(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"

@@ -1,0 +1,261 @@
+"""Attempts from start to judgement, and what the judgement does to their task."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from plait.core.decisions import (
+    AnswerAwaited,
+    AttemptDecision,
+    AttemptEnding,
+    AttemptStarted,
+    BackoffEnded,
+    Change,
+    RetryGranted,
+    StepPassed,
+    TaskDecision,
+    TaskEnded,
+    TaskInterrupted,
+)
+from plait.core.reducers.batch_branch import discard_lost_change
+from plait.core.reducers.file_conflicts import record_change
+from plait.core.reducers.file_conflicts__foresight import clear_predictions
+from plait.core.reducers.limits__experience import record_exit, record_memory, record_rejection, record_served
+from plait.core.reducers.task_end import find_unmerged_change, set_task_status
+from plait.core.reducers.task_index import acquire_locks, reacquire_locks, reindex_task, release_locks
+from plait.core.reports import (
+    AttemptActive,
+    AttemptAsked,
+    AttemptEnd,
+    AttemptExited,
+    AttemptLaunched,
+    AttemptLost,
+    AttemptPhase,
+    AttemptProgress,
+    AttemptSession,
+    AttemptUsed,
+    Outcome,
+)
+from plait.core.settings import Spend
+from plait.core.state import AttemptState, BatchState, State, TaskState
+from plait.core.status import Category, TaskStatus
+from plait.core.task import Step
+
+
+def apply_attempt_decision(state: State, at: float, decision: AttemptDecision) -> None:
+    name = decision.attempt
+    batch = state.batches.get(name.batch)
+    task = batch.find_task(name.task) if batch else None
+    if batch is None or task is None:
+        return
+    match decision:
+        case AttemptStarted():
+            _start(state, at, decision, batch, task)
+        case AttemptEnding():
+            attempt = task.alive.get(name)
+            if attempt is not None:
+                state.deadlines.discard((attempt.expires, name))
+                attempt.ending = attempt.ending or decision.why
+                attempt.ending_now = decision.now
+        case StepPassed():
+            _clear_outcome(task)
+            task.step = decision.then
+            if name.step is Step.WRITE:
+                task.feedback = ""
+                task.change_to_repair = None
+        case _:
+            assert_never(decision)
+    reindex_task(state, batch, task)
+
+
+def apply_task_decision(state: State, at: float, decision: TaskDecision) -> None:
+    batch = state.batches.get(decision.batch)
+    task = batch.find_task(decision.task) if batch else None
+    if batch is None or task is None:
+        return
+    match decision:
+        case RetryGranted():
+            _apply_retry(state, batch, task, decision)
+        case BackoffEnded():
+            _end_backoff(state, batch, task)
+        case AnswerAwaited():
+            _clear_outcome(task)
+            task.question, task.requested_spend = decision.question, decision.wants
+        case TaskEnded():
+            _end_task(state, at, batch, task, decision)
+        case TaskInterrupted():
+            _clear_outcome(task)
+            task.interrupted = decision.reason
+            if task.step is Step.WRITE:  # what is written already keeps its files until it is merged
+                release_locks(state, batch, task)
+        case _:
+            assert_never(decision)
+    reindex_task(state, batch, task)
+
+
+def apply_attempt_progress(state: State, at: float, report: AttemptProgress) -> None:
+    """A sign of life; none of them can be of an attempt that is over."""
+    attempt = state.find_attempt(report.attempt)
+    if attempt is None:
+        return
+    match report:
+        case AttemptLaunched():
+            attempt.pid, attempt.workspace = report.pid, report.workspace
+        case AttemptUsed():
+            _record_spend(state, attempt, report.spend)
+        case AttemptPhase():
+            attempt.phase = report.name
+        case AttemptSession():
+            attempt.session = report.session
+        case AttemptAsked():
+            attempt.question = report.question
+        case AttemptActive():
+            attempt.question = None
+        case _:
+            assert_never(report)
+    _touch_attempt(state, at, attempt)
+
+
+def apply_attempt_end(state: State, at: float, report: AttemptEnd) -> None:
+    if isinstance(report, AttemptLost) and report.attempt.step is Step.MERGE:
+        discard_lost_change(state, report.attempt)
+    attempt = state.find_attempt(report.attempt)
+    if attempt is None:
+        return
+    outcome = (
+        report.outcome if isinstance(report, AttemptExited) else Outcome(Category.LOST, detail=report.why)
+    )
+    batch = state.batches[attempt.name.batch]
+    task = batch.tasks[batch.index[attempt.name.task]]
+    state.deadlines.discard((attempt.expires, attempt.name))
+    _release_limits(state, batch, attempt)
+    attempt.ended_at, attempt.outcome = at, outcome
+    attempt.used = attempt.used.at_least(outcome.spend)
+    if outcome.session is not None:  # "": it is gone, and can't be gone on with
+        attempt.session = outcome.session or None
+    batch.spent += attempt.used
+    task.spent += attempt.used
+    del task.alive[attempt.name], batch.alive[attempt.name]
+    task.undecided_exits.append(attempt)
+    record_memory(state, attempt, outcome)
+    if attempt.name.step is Step.WRITE:
+        record_change(state, batch, task, attempt)
+        task.winner = outcome.winner
+        record_exit(state, task, attempt, outcome)
+        if outcome.category is Category.OK:
+            batch.rejections = 0
+    reindex_task(state, batch, task)
+
+
+def _start(state: State, at: float, decision: AttemptStarted, batch: BatchState, task: TaskState) -> None:
+    name = decision.attempt
+    if name in batch.alive or name.n <= task.attempt_counts.get(name.step, 0):
+        return
+    attempt = AttemptState(decision, at, at + decision.timeout, last_active_at=at, session=decision.session)
+    task.alive[name] = batch.alive[name] = task.last = attempt
+    task.attempt_counts[name.step] = name.n
+    task.started_at = at if task.started_at is None else task.started_at
+    batch.started_at = at if batch.started_at is None else batch.started_at
+    batch.slots += attempt.decision.slots
+    state.slots += attempt.decision.slots
+    state.deadlines.add((attempt.expires, name))
+    if name.step is Step.WRITE:
+        _start_writing(state, batch, task, attempt)
+
+
+def _start_writing(state: State, batch: BatchState, task: TaskState, attempt: AttemptState) -> None:
+    task.last_write = attempt
+    task.step = Step.WRITE
+    task.base = attempt.decision.base
+    task.fresh = False
+    batch.reserved_spend += attempt.reserved_spend
+    batch.agents_used[attempt.agent] = batch.agents_used.get(attempt.agent, 0) + 1
+    state.agents[attempt.agent] = state.agents.get(attempt.agent, 0) + 1
+    state.providers[attempt.provider] = state.providers.get(attempt.provider, 0) + 1
+    acquire_locks(state, batch, task)
+
+
+def _release_limits(state: State, batch: BatchState, attempt: AttemptState) -> None:
+    batch.slots -= attempt.decision.slots
+    state.slots -= attempt.decision.slots
+    if attempt.name.step is Step.WRITE:
+        batch.reserved_spend -= attempt.reserved_spend
+        state.agents[attempt.agent] -= 1
+        state.providers[attempt.provider] -= 1
+
+
+def _record_spend(state: State, attempt: AttemptState, spend: Spend) -> None:
+    before = attempt.reserved_spend
+    attempt.used = attempt.used.at_least(spend)
+    if attempt.name.step is Step.WRITE:
+        state.batches[attempt.name.batch].reserved_spend += attempt.reserved_spend - before
+        if attempt.used:
+            record_served(state, attempt)
+
+
+def _touch_attempt(state: State, at: float, attempt: AttemptState) -> None:
+    if attempt.ending is None:
+        state.deadlines.discard((attempt.expires, attempt.name))
+        attempt.last_active_at = at - state.clock_jump  # a jump that is not worked in yet will move it
+        state.deadlines.add((attempt.expires, attempt.name))
+
+
+def _clear_outcome(task: TaskState) -> None:
+    """The first exit, the conflict or the failed merge has been judged."""
+    del task.undecided_exits[:1]
+    task.conflict_files = task.merge_error = None
+    task.restart_requested = False
+
+
+def _apply_retry(state: State, batch: BatchState, task: TaskState, decision: RetryGranted) -> None:
+    if task.status is not None:
+        return
+    _count_retry(task, decision)
+    if decision.elsewhere and task.undecided_exits:
+        record_rejection(state, task.undecided_exits[0])
+    _clear_outcome(task)
+    task.step = decision.then
+    task.retry_reason = decision.why
+    if decision.category is Category.VERIFY and task.winner:
+        task.rejected_entrants += (task.winner,)
+    if decision.feedback not in task.feedback:
+        task.feedback = f"{decision.feedback}\n\n{task.feedback}" if task.feedback else decision.feedback
+    if decision.category is Category.CONFLICT:
+        if task.base is not None and task.tip is not None:
+            task.change_to_repair = Change(task.task.id, task.base, task.tip)
+        task.base = task.tip = None  # it starts over from the branch it clashed with
+        clear_predictions(batch, task)
+        reacquire_locks(state, batch, task)
+    _end_backoff(state, batch, task)
+    task.not_before = decision.at
+    state.backoffs.add((decision.at, batch.id, task.place))
+
+
+def _count_retry(task: TaskState, decision: RetryGranted) -> None:
+    if decision.counted:
+        task.tries += 1
+    elif decision.category is Category.LOST:
+        task.lost_attempts += 1
+    elif decision.category is Category.CONFLICT:
+        task.repairs += 1
+    elif decision.category is Category.MERGE:
+        task.merge_failures += 1
+
+
+def _end_backoff(state: State, batch: BatchState, task: TaskState) -> None:
+    if task.not_before is not None:
+        state.backoffs.discard((task.not_before, batch.id, task.place))
+        task.not_before = None
+
+
+def _end_task(state: State, at: float, batch: BatchState, task: TaskState, decision: TaskEnded) -> None:
+    if not decision.status.is_terminal:
+        return
+    task.reason, task.category, task.by = decision.reason, decision.category, decision.by
+    task.ended_at = at
+    task.unmerged = find_unmerged_change(task) if decision.category is Category.MERGE else None
+    if decision.category in {Category.AUTH, Category.QUOTA}:
+        batch.rejections += 1
+    if decision.status is TaskStatus.DONE:
+        state.changed_files.pop(task.task.key, None)
+    set_task_status(state, batch, task, decision.status)

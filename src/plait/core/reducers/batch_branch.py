@@ -1,0 +1,211 @@
+"""The line of merges that makes the batch branch: merging, rebuilding, gating."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import assert_never
+
+from plait.core.decisions import (
+    BranchDecision,
+    Change,
+    GateEnding,
+    GateStarted,
+    MergeStarted,
+    PublishStarted,
+    RebuildStarted,
+)
+from plait.core.reducers import batch_branch__publish
+from plait.core.reducers.task_end import set_task_status, update_rebuild_need
+from plait.core.reducers.task_index import reindex_task
+from plait.core.reports import (
+    BranchReport,
+    GateDone,
+    GateLost,
+    MergeConflicted,
+    MergeDone,
+    MergeFailed,
+    PublishDone,
+    PublishFailed,
+    RebuildDone,
+    RebuildFailed,
+)
+from plait.core.state import BatchState, BranchMerge, GateState, State
+from plait.core.status import EndWhy, TaskStatus
+from plait.core.task import Attempt, Step
+
+
+def apply_branch_decision(state: State, at: float, decision: BranchDecision) -> None:
+    batch = state.batches.get(decision.batch)
+    if batch is None:
+        return
+    match decision:
+        case MergeStarted():
+            _start_merge(state, batch, decision)
+        case RebuildStarted():
+            batch.rebuilds = decision.n
+            batch.rebuild = decision
+        case GateStarted():
+            if batch.gate is not None:  # its end was never told
+                state.gate_deadlines.discard((batch.gate.deadline, batch.id, batch.gate.n))
+            batch.gates = decision.n
+            batch.gate = GateState(decision, at + decision.timeout)
+            state.gate_deadlines.add((batch.gate.deadline, batch.id, decision.n))
+        case GateEnding():
+            if batch.gate is not None and batch.gate.n == decision.n:
+                batch.gate.ending = decision.why
+                state.gate_deadlines.discard((batch.gate.deadline, batch.id, decision.n))
+        case PublishStarted():
+            batch_branch__publish.start_publish(state, batch, decision)
+        case _:
+            assert_never(decision)
+
+
+def apply_branch_report(state: State, at: float, report: BranchReport) -> None:
+    batch = state.batches.get(report.batch)
+    if batch is None:
+        return
+    match report:
+        case MergeDone() | MergeConflicted() | MergeFailed():
+            _end_merge(state, batch, report)
+        case RebuildDone() | RebuildFailed():
+            if batch.rebuild is not None and batch.rebuild.n == report.n:
+                _end_rebuild(state, batch, report)
+        case GateDone() | GateLost():
+            if batch.gate is not None and batch.gate.n == report.n:
+                _end_gate(state, batch, batch.gate, report)
+        case PublishDone() | PublishFailed():
+            batch_branch__publish.end_publish(state, at, batch, report)
+        case _:
+            assert_never(report)
+
+
+def _start_merge(state: State, batch: BatchState, decision: MergeStarted) -> None:
+    task = batch.find_task(decision.task)
+    if task is not None:
+        task.attempt_counts[Step.MERGE] = task.merging = decision.n
+        batch.merging = task.place
+        reindex_task(state, batch, task)
+
+
+def _end_merge(state: State, batch: BatchState, report: MergeDone | MergeConflicted | MergeFailed) -> None:
+    task = batch.find_task(report.task)
+    if task is None or task.merging != report.n:
+        return
+    task.merging = batch.merging = None
+    match report:
+        case MergeDone():
+            change = Change(task.task.id, task.base or "", task.tip or "")
+            _append_merge(batch, BranchMerge(task.place, task.generation, report.commit, change))
+        case MergeConflicted():
+            task.conflict_files = report.files
+        case MergeFailed():
+            task.merge_error = report.why
+        case _:
+            assert_never(report)
+    update_rebuild_need(batch, task)
+    reindex_task(state, batch, task)
+
+
+def discard_lost_change(state: State, name: Attempt) -> None:
+    """The merge that failed just now found nothing to merge: what had been verified is gone."""
+    batch = state.batches.get(name.batch)
+    task = batch.find_task(name.task) if batch else None
+    if task is not None and task.merge_error is not None and task.attempt_counts.get(Step.MERGE) == name.n:
+        task.base = task.tip = None
+
+
+def _append_merge(batch: BatchState, entry: BranchMerge) -> None:
+    task = batch.tasks[entry.place]
+    task.merged_generation, task.merge_position, task.commit = (
+        entry.generation,
+        len(batch.merges),
+        entry.commit,
+    )
+    batch.merges.append(entry)
+    batch.head = entry.commit
+
+
+def _end_rebuild(state: State, batch: BatchState, report: RebuildDone | RebuildFailed) -> None:
+    batch.rebuild = None
+    if isinstance(report, RebuildFailed):
+        batch.rebuild_failures += 1
+        batch.rebuild_error = report.why
+    else:
+        batch.rebuild_failures = 0
+        _apply_rebuild(state, batch, report)
+
+
+def _apply_rebuild(state: State, batch: BatchState, report: RebuildDone) -> None:
+    """Take the new line; what is known of the gate holds up to the first merge that is gone."""
+    old, batch.merges = batch.merges, []
+    batch.head = batch.base
+    entries = {entry.change.task: entry for entry in old}
+    for entry in old:
+        gone = batch.tasks[entry.place]
+        gone.merged_generation, gone.merge_position, gone.commit = None, -1, None
+    for merged in report.line:
+        if merged.task in entries:
+            _append_merge(batch, replace(entries[merged.task], commit=merged.commit))
+    _reset_gate_results(batch, old)
+    for clash in report.clashes:
+        if clash.task in entries:
+            _record_conflict(state, batch, entries[clash.task], clash.files)
+    for entry in old:
+        update_rebuild_need(batch, batch.tasks[entry.place])
+        reindex_task(state, batch, batch.tasks[entry.place])
+
+
+def _reset_gate_results(batch: BatchState, old: list[BranchMerge]) -> None:
+    pairs = zip(old, batch.merges, strict=False)
+    same = next((size for size, (was, now) in enumerate(pairs) if was.place != now.place), len(batch.merges))
+    batch.gate_good_size = min(batch.gate_good_size, same)
+    if batch.gate_bad_size is not None and batch.gate_bad_size > same:
+        batch.gate_bad_size = None
+    if batch.gate is not None and batch.gate.size > same:
+        batch.gate.stale = True
+
+
+def _record_conflict(state: State, batch: BatchState, entry: BranchMerge, files: tuple[str, ...]) -> None:
+    """Its change is no longer in the branch, so it is not done, whatever it was before."""
+    task = batch.tasks[entry.place]
+    if task.generation != entry.generation or task.status not in {None, TaskStatus.DONE}:
+        return
+    task.conflict_files = files
+    if task.status is not None:
+        set_task_status(state, batch, task, None)
+
+
+def _end_gate(state: State, batch: BatchState, gate: GateState, report: GateDone | GateLost) -> None:
+    state.gate_deadlines.discard((gate.deadline, batch.id, gate.n))
+    batch.gate = None
+    if gate.stale or gate.ending in {EndWhy.STOP, EndWhy.CANCEL}:
+        return
+    if isinstance(report, GateLost):
+        batch.gate_losses += 1
+        return
+    batch.gate_losses = 0
+    if report.passed:
+        batch.gate_passed_commits.add(gate.decision.commit)
+        _pass_gate(state, batch, gate.size)
+    elif gate.size == 0:
+        batch.base_failure = report.detail or "it failed"
+    else:
+        batch.gate_bad_size = gate.size
+        if batch.gate_good_size >= gate.size:
+            batch.gate_good_size = _find_tested_size(batch, gate.size)
+
+
+def _find_tested_size(batch: BatchState, bad: int) -> int:
+    """Fewer than `bad` merges that have passed as they are. What passed only with others that are gone says nothing."""
+    sizes = (
+        size for size in range(bad - 1, 0, -1) if batch.merges[size - 1].commit in batch.gate_passed_commits
+    )
+    return next(sizes, 0)
+
+
+def _pass_gate(state: State, batch: BatchState, size: int) -> None:
+    if size == 0:
+        batch.base_passed = True
+    before, batch.gate_good_size = batch.gate_good_size, max(batch.gate_good_size, size)
+    for entry in batch.merges[before : batch.gate_good_size]:
+        reindex_task(state, batch, batch.tasks[entry.place])

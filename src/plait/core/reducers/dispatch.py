@@ -1,0 +1,50 @@
+"""evolve(state, record): fold one fact. It is total, holds no policy, and never fails on an old journal.
+
+A fact about something unknown or long over changes nothing but the counters of the list itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, get_args
+
+from plait.core import decisions, reports, requests
+from plait.core.events import Record
+from plait.core.reducers import (
+    attempts,
+    batch_branch,
+    batches__batches,
+    file_conflicts__foresight,
+    granted_requests,
+    limits,
+)
+from plait.core.state import State
+
+# Any: each handler takes its own union; the table below gives it nothing else.
+Handler = Callable[[State, float, Any], None]
+
+HANDLERS_BY_UNION: Iterable[tuple[object, Handler]] = (
+    (requests.Request, granted_requests.receive_request),
+    (decisions.RequestDecision, granted_requests.apply_answer),
+    (decisions.AttemptDecision, attempts.apply_attempt_decision),
+    (decisions.TaskDecision, attempts.apply_task_decision),
+    (decisions.BranchDecision, batch_branch.apply_branch_decision),
+    (decisions.LimitDecision, limits.apply_limit_decision),
+    (decisions.BatchDecision, batches__batches.apply_batch_decision),
+    (reports.AttemptProgress, attempts.apply_attempt_progress),
+    (reports.AttemptEnd, attempts.apply_attempt_end),
+    (reports.BranchReport, batch_branch.apply_branch_report),
+    (reports.ConflictPrediction, file_conflicts__foresight.apply_conflict_prediction),
+    (reports.MachineReport, limits.apply_machine_report),
+)
+HANDLERS = {event: handler for union, handler in HANDLERS_BY_UNION for event in get_args(union)}
+HANDLERS[reports.SourcesWritten] = lambda _state, _at, _report: (
+    None
+)  # whoever writes to sources keeps that account
+
+
+def evolve(state: State, record: Record) -> State:
+    state.seq = record.seq
+    state.now = record.at
+    HANDLERS[type(record.event)](state, record.at, record.event)
+    return state

@@ -1,0 +1,66 @@
+"""What a task changed. Its files are its own until they are merged, whatever it said that it touches.
+
+Nobody waits for a file while holding another one: what an exit shows is taken only where it is free, and the task waits
+for all of it the next time it takes its tokens as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from plait.core.file_locks__overlap import FILE_PREFIX, list_enclosing_folders
+from plait.core.reducers.task_index import scope_locks
+from plait.core.settings import FileConflicts
+from plait.core.state import AttemptState, BatchState, State, TaskState
+from plait.core.status import Category
+
+MAX_CHANGED_FILES = 64  # of a task that changes more files, these must do
+
+
+def record_change(state: State, batch: BatchState, task: TaskState, attempt: AttemptState) -> None:
+    """A good exit, or an empty one, says all there is to merge; after any other, the last good one's may still stand."""
+    outcome = attempt.outcome
+    if outcome is None:
+        return
+    if outcome.category is Category.OK:
+        task.tip = outcome.tip if outcome.tip != attempt.decision.base else None
+    elif outcome.category is Category.EMPTY:
+        task.tip = None
+    else:
+        task.tip = outcome.tip or task.tip
+    task.diffstat = outcome.diffstat or task.diffstat
+    if outcome.files and _infers_files(batch) and task.task.entrant is None:
+        _record_files(state, batch, task, outcome.files)
+
+
+def _record_files(state: State, batch: BatchState, task: TaskState, files: tuple[str, ...]) -> None:
+    files = files[:MAX_CHANGED_FILES]
+    state.changed_files[task.task.key] = files
+    seen = scope_locks(batch, tuple(FILE_PREFIX + file for file in files))
+    known = scope_locks(batch, batch.plan.holds[task.place])
+    task.learned_locks = tuple(sorted(set(seen).difference(known)))
+    if task.started:
+        wanted = dict.fromkeys((*task.learned_locks, *_list_folder_locks(batch, files)))
+        free = tuple(token for token in wanted if state.start_queue.holder(token) is None)
+        state.start_queue.acquire((batch.id, task.place), free)
+        task.locks += free
+
+
+def recall_changed_files(state: State, batch: BatchState, task: TaskState) -> None:
+    """What it changed in another batch, without being done there, it will change again."""
+    files = state.changed_files.get(task.task.key) if _infers_files(batch) else None
+    if files:
+        seen = scope_locks(batch, tuple(FILE_PREFIX + file for file in files))
+        task.learned_locks = tuple(sorted(set(seen).difference(task.locks)))
+        task.locks += task.learned_locks
+
+
+def _infers_files(batch: BatchState) -> bool:
+    return batch.settings.file_conflicts is FileConflicts.INFERRED
+
+
+def _list_folder_locks(batch: BatchState, files: tuple[str, ...]) -> Iterator[str]:
+    """The tokens of folders that the plan names and these files lie in: who wants such a folder waits as well."""
+    folders = {folder: None for file in files for folder in list_enclosing_folders(file.rpartition("/")[0])}
+    held = scope_locks(batch, tuple(FILE_PREFIX + folder for folder in folders))
+    return (token for token in held if token in batch.plan_locks)

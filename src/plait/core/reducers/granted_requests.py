@@ -1,0 +1,189 @@
+"""Requests: a fact when they arrive, an effect when they are granted."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from plait.core import settings__saved
+from plait.core.decisions import RequestDecision, RequestGranted
+from plait.core.reducers.batch_branch__publish import request_publish
+from plait.core.reducers.batches import review_phase
+from plait.core.reducers.batches__open import find_agents, open_batch
+from plait.core.reducers.limits import retry_rejecting_providers
+from plait.core.reducers.task_end import reopen_batch, reopen_task, restart_write, resume_merge
+from plait.core.reducers.task_index import move_to_queue, reindex_task
+from plait.core.requests import (
+    Approve,
+    BatchRequest,
+    CancelBatch,
+    CancelTask,
+    ChangeEngineSettings,
+    ChangeSettings,
+    Drop,
+    Feedback,
+    Pause,
+    Request,
+    Resume,
+    Retry,
+    SaveSettings,
+    Ship,
+    Stop,
+    Submit,
+    TaskRequest,
+    Unpause,
+)
+from plait.core.state import BatchState, PauseState, PendingEnd, State, TaskState
+from plait.core.status import EndWhy, PauseCause, TaskStatus
+
+# Settings that may answer the question whether a task may spend more.
+_BUDGET_FIELDS = frozenset({"task_budget", "reserve", "agents", "fallback"})
+# Who asks for one of these is there, and wants something done.
+_WorkRequest = Submit | Resume | Unpause | Retry | Feedback
+
+
+def receive_request(state: State, _at: float, request: Request) -> None:
+    if request.id not in state.seen_requests:
+        state.seen_requests.add(request.id)
+        state.unanswered[request.id] = request
+
+
+def apply_answer(state: State, at: float, decision: RequestDecision) -> None:
+    request = state.unanswered.pop(decision.request, None)
+    if request is None or not isinstance(decision, RequestGranted):
+        return
+    if isinstance(request, _WorkRequest):
+        retry_rejecting_providers(state)
+    if isinstance(request, Submit):
+        if request.batch not in state.batches:
+            open_batch(state, at, request)
+        return
+    if isinstance(request, ChangeEngineSettings):
+        state.settings = state.settings.with_fields(request.settings, request.fields)
+        return
+    if isinstance(request, SaveSettings):
+        state.saved = settings__saved.merge_saved_settings(state.saved, request.changes)
+        return
+    batch = state.batches.get(request.batch)
+    if batch is None:
+        return
+    tasks = [task for name in decision.tasks if (task := batch.find_task(name)) is not None]
+    if isinstance(request, CancelTask | Retry | Drop | Feedback):
+        _grant_for_task(state, batch, request, tasks)
+    else:
+        _grant_for_batch(state, batch, request, tasks)
+
+
+def _grant_for_batch(state: State, batch: BatchState, request: BatchRequest, tasks: list[TaskState]) -> None:
+    match request:
+        case CancelBatch():
+            _cancel_batch(state, batch)
+        case Pause():
+            batch.paused = PauseState(PauseCause.PERSON, "paused by request")
+        case Unpause() | Resume():
+            _resume_batch(state, batch)
+        case Approve():
+            for task in tasks:
+                task.approved = True
+        case Stop():
+            batch.paused = PauseState(PauseCause.STOP, "stopped by request")
+            batch.stopping = True
+            batch.stop_now = request.now
+        case Ship():
+            request_publish(state, batch, request)
+        case ChangeSettings():
+            _change_settings(state, batch, request)
+        case _:
+            assert_never(request)
+
+
+def _grant_for_task(state: State, batch: BatchState, request: TaskRequest, tasks: list[TaskState]) -> None:
+    """`tasks` begins with the one the request names; a retry takes up the others with it, and its entrants end with it."""
+    if not tasks:
+        return
+    task = tasks[0]
+    match request:
+        case CancelTask():
+            task.pending_end = PendingEnd(TaskStatus.CANCELLED, EndWhy.CANCEL, "cancelled by request")
+            _end_entrants(state, batch, task, tasks[1:], "cancelled")
+        case Drop():
+            task.pending_end = PendingEnd(TaskStatus.SKIPPED, EndWhy.DROP, "dropped by request")
+            _end_entrants(state, batch, task, tasks[1:], "dropped")
+            reopen_batch(state, batch)
+        case Retry():
+            unmerged = task.unmerged if request.agent is None else None
+            _reopen_tasks(state, batch, tasks)
+            if unmerged is not None and not task.pending_needs:
+                resume_merge(state, batch, task, unmerged)
+            task.chosen_agent = request.agent or task.chosen_agent
+            move_to_queue(state, batch, task, find_agents(batch, task.task, task.chosen_agent))
+        case Feedback():
+            _apply_feedback(state, batch, request.text, tasks)
+        case _:
+            assert_never(request)
+    reindex_task(state, batch, task)
+
+
+def _cancel_batch(state: State, batch: BatchState) -> None:
+    batch.cancelled = True
+    batch.stopping = False
+    batch.paused = None
+    for task in batch.tasks:
+        if task.status is None:
+            task.pending_end = PendingEnd(TaskStatus.CANCELLED, EndWhy.CANCEL, "cancelled with its batch")
+            reindex_task(state, batch, task)
+
+
+def _resume_batch(state: State, batch: BatchState) -> None:
+    batch.paused = None
+    batch.stopping = batch.stop_now = False
+    batch.gate_losses = batch.rebuild_failures = batch.rejections = 0
+    if batch.base_failure is not None:
+        batch.base_failure = batch.gate_bad_size = None
+    for task in batch.tasks:
+        if task.interrupted is not None:
+            task.interrupted = None
+            reindex_task(state, batch, task)
+
+
+def _end_entrants(
+    state: State, batch: BatchState, task: TaskState, entrants: list[TaskState], verb: str
+) -> None:
+    """Nobody will ask for what they write any more."""
+    assert task.pending_end is not None
+    for entrant in entrants:
+        reason = f"{verb} with {task.task.id}"
+        entrant.pending_end = entrant.pending_end or PendingEnd(
+            task.pending_end.status, task.pending_end.why, reason, task.task.id
+        )
+        reindex_task(state, batch, entrant)
+
+
+def _reopen_tasks(state: State, batch: BatchState, tasks: list[TaskState]) -> None:
+    tasks[0].approved = True
+    for task in tasks:
+        reopen_task(state, batch, task)
+
+
+def _apply_feedback(state: State, batch: BatchState, text: str, tasks: list[TaskState]) -> None:
+    task = tasks[0]
+    if task.status is not None:
+        _reopen_tasks(state, batch, tasks)
+    task.feedback = f"{task.feedback}\n\n{text}" if task.feedback else text
+    if task.requested_spend is not None:  # that much is paid for, and its budget begins anew
+        task.approved_spend = task.spent + task.requested_spend
+    task.question = task.requested_spend = None
+    if task.alive:
+        task.restart_requested = True
+    else:
+        restart_write(task)
+
+
+def _change_settings(state: State, batch: BatchState, request: ChangeSettings) -> None:
+    batch.settings = batch.settings.with_fields(request.settings, request.fields)
+    for phase in batch.phases.values():
+        review_phase(state, batch, phase)
+    for task in batch.tasks:
+        if task.requested_spend is not None and _BUDGET_FIELDS.intersection(request.fields):
+            task.question = task.requested_spend = None
+        move_to_queue(state, batch, task, find_agents(batch, task.task, task.chosen_agent))
+        reindex_task(state, batch, task)

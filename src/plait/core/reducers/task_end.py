@@ -1,0 +1,152 @@
+"""A task's end, and its return from it: the counters of dependents, phases and the batch follow."""
+
+from __future__ import annotations
+
+from plait.core.reducers.batches import update_phase_counts
+from plait.core.reducers.file_conflicts__foresight import clear_predictions
+from plait.core.reducers.task_index import acquire_locks, reindex_task, release_locks
+from plait.core.settings import Mode
+from plait.core.state import BatchState, State, TaskState, Unmerged
+from plait.core.status import TaskStatus
+from plait.core.task import Step
+
+FAILED_STATUSES = frozenset({TaskStatus.FAILED, TaskStatus.TIMED_OUT, TaskStatus.CONFLICTED})
+
+
+def set_task_status(state: State, batch: BatchState, task: TaskState, status: TaskStatus | None) -> None:
+    """Give the task this terminal status, or (None) take it back into the batch."""
+    before = task.status
+    task.status = status
+    _update_status_counts(batch, before, status)
+    _update_dependents(state, batch, task, before, status)
+    if batch.phases:
+        update_phase_counts(state, batch, task, before, status)
+    _record_failure(batch, task)
+    if status is not None:
+        _clear_task(state, batch, task)
+    update_rebuild_need(batch, task)
+    reindex_task(state, batch, task)
+
+
+def update_rebuild_need(batch: BatchState, task: TaskState) -> None:
+    """Note whether what the task merged still belongs into the batch branch."""
+    wanted = task.is_merged and (task.status is None or task.status is TaskStatus.DONE)
+    if task.merged_generation is not None and not wanted:
+        batch.merges_to_drop[task.place] = None
+    else:
+        batch.merges_to_drop.pop(task.place, None)
+
+
+def reopen_task(state: State, batch: BatchState, task: TaskState) -> None:
+    """Begin another life: nothing that happened in the last one counts against it."""
+    if task.status is None:
+        return
+    task.generation += 1
+    task.fresh = True
+    task.approved_spend = task.spent
+    task.writes_before = task.attempt_counts.get(Step.WRITE, 0)
+    task.step = Step.WRITE
+    task.tries = task.lost_attempts = task.repairs = task.merge_failures = task.suspect_refusals = (
+        task.refusals
+    ) = 0
+    task.not_before = task.question = task.interrupted = task.pending_end = task.base = task.tip = (
+        task.commit
+    ) = None
+    task.category = task.by = task.ended_at = task.started_at = task.diffstat = None
+    task.reason = task.winner = ""
+    task.rejected_entrants = ()
+    task.unmerged = None
+    set_task_status(state, batch, task, None)
+    reopen_batch(state, batch)
+    batch.cancelled = False
+
+
+def find_unmerged_change(task: TaskState) -> Unmerged | None:
+    if task.base is None or task.tip is None:
+        return None
+    return Unmerged(task.base, task.tip, task.diffstat, task.winner)
+
+
+def resume_merge(state: State, batch: BatchState, task: TaskState, written: Unmerged) -> None:
+    """What is to be merged is there, so nobody writes it again. Who has taken its files since then keeps them, and in a
+    queue its turn.
+    """
+    task.base, task.tip, task.diffstat, task.winner = (
+        written.base,
+        written.tip,
+        written.diffstat,
+        written.winner,
+    )
+    task.step, task.fresh = Step.MERGE, False
+    turn = batch.settings.mode is not Mode.QUEUE or not batch.active
+    if turn and all(state.start_queue.holder(token) is None for token in task.locks):
+        acquire_locks(state, batch, task)
+    reindex_task(state, batch, task)
+
+
+def restart_write(task: TaskState) -> None:
+    """What was taken up to be merged begins anew: its workspace was given back when it ended, with all that was in it."""
+    if task.step is Step.MERGE and task.attempt_counts.get(Step.WRITE, 0) == task.writes_before:
+        task.base = task.tip = None
+        task.fresh = True
+    task.step = Step.WRITE
+
+
+def reopen_batch(state: State, batch: BatchState) -> None:
+    if batch.ended is not None:
+        batch.ended = batch.ended_at = batch.publish_failure = None
+        batch.reason = ""
+        state.open[batch.id] = batch
+
+
+def _record_failure(batch: BatchState, task: TaskState) -> None:
+    if task.status in FAILED_STATUSES and task.task.entrant is None:
+        batch.failures[task.place] = None
+        return
+    batch.failures.pop(task.place, None)
+    if batch.halted_by == task.task.id:
+        batch.halted_by = None
+
+
+def _update_status_counts(batch: BatchState, before: TaskStatus | None, after: TaskStatus | None) -> None:
+    for status, change in ((before, -1), (after, 1)):
+        if status is None:
+            batch.unfinished_count += change
+        else:
+            batch.status_counts[status] = batch.status_counts.get(status, 0) + change
+
+
+def _update_dependents(
+    state: State, batch: BatchState, task: TaskState, before: TaskStatus | None, after: TaskStatus | None
+) -> None:
+    pending = (before is TaskStatus.DONE) - (after is TaskStatus.DONE)
+    lost = _is_lost(after) - _is_lost(before)
+    if not pending and not lost:
+        return
+    for dependent in task.dependents:
+        other = batch.tasks[dependent]
+        if task.place in other.entrants:
+            other.pending_needs += (after is None) - (before is None)
+        else:
+            other.pending_needs += pending
+            other.lost_needs += lost
+        if other.pending_needs or (other.unmerged is not None and other.unmerged.winner == task.task.id):
+            other.unmerged = None  # it was made with what is to be made again, or is not wanted
+        reindex_task(state, batch, other)
+
+
+def _is_lost(status: TaskStatus | None) -> int:
+    return int(status is not None and status is not TaskStatus.DONE)
+
+
+def _clear_task(state: State, batch: BatchState, task: TaskState) -> None:
+    """Nothing of an ended task is under way or waits any more."""
+    if task.not_before is not None:
+        state.backoffs.discard((task.not_before, batch.id, task.place))
+    task.pending_end = task.conflict_files = task.merge_error = task.not_before = task.question = None
+    task.interrupted = task.retry_reason = task.change_to_repair = task.requested_spend = None
+    task.undecided_exits.clear()
+    task.restart_requested = False
+    task.feedback = ""
+    clear_predictions(batch, task)
+    release_locks(state, batch, task)

@@ -1,0 +1,156 @@
+"""The index of what is owed: each task stands in exactly one place of it, by its own facts."""
+
+from __future__ import annotations
+
+from plait.core.contest import is_unwinnable
+from plait.core.settings import Isolation, Mode, Order
+from plait.core.start_queue import QueueEntry, StartOrder
+from plait.core.state import BatchState, State, TaskState
+from plait.core.status import TaskStatus
+from plait.core.status__owed import NextAction
+from plait.core.task import Step
+
+LOCK_SCOPE_SEPARATOR = "\0"  # between a batch and its token: neither an id nor a file name can hold it
+
+
+def find_next_action(batch: BatchState, task: TaskState) -> NextAction:
+    if is_condemned(batch, task):
+        return _find_condemned_action(task)
+    if task.status is not None or task.interrupted is not None:
+        return NextAction.NONE
+    if has_undecided_outcome(task):
+        return NextAction.DECIDE_OUTCOME
+    if task.alive:
+        must_end = task.restart_requested and any(attempt.ending is None for attempt in task.alive.values())
+        return NextAction.END_ATTEMPT if must_end else NextAction.NONE
+    if (
+        task.merging is not None
+        or task.not_before is not None
+        or task.question is not None
+        or task.pending_needs
+    ):
+        return NextAction.NONE
+    if task.is_merged:
+        ungated = batch.settings.gate is not None and task.merge_position >= batch.gate_good_size
+        return NextAction.NONE if ungated else NextAction.FINISH
+    if task.step is not Step.WRITE:
+        return NextAction.VERIFY if task.step is Step.VERIFY else NextAction.MERGE
+    if task.entrants and is_unwinnable(batch, task):
+        return NextAction.END_TASK
+    return NextAction.NONE if task.phase_closed else NextAction.START
+
+
+def is_condemned(batch: BatchState, task: TaskState) -> bool:
+    """It will end, whatever its attempts say: by request, or because something it waits for will not come."""
+    if task.pending_end is not None:
+        return True
+    if task.status is not None and task.status is not TaskStatus.DONE:
+        return False
+    return task.lost_needs > 0 or (
+        task.status is None and task.phase_closed and task.task.phase in batch.unopenable_phases
+    )
+
+
+def has_undecided_outcome(task: TaskState) -> bool:
+    return bool(task.undecided_exits) or task.conflict_files is not None or task.merge_error is not None
+
+
+def _find_condemned_action(task: TaskState) -> NextAction:
+    if any(attempt.ending is None for attempt in task.alive.values()):
+        return NextAction.END_ATTEMPT
+    return NextAction.NONE if task.alive or task.merging is not None else NextAction.END_TASK
+
+
+def reindex_task(state: State, batch: BatchState, task: TaskState) -> None:
+    """Put the task where its facts say; to be called after every change of them."""
+    if task.pending_needs and task.is_under_way:
+        _reset_to_write(state, batch, task)
+    now = find_next_action(batch, task)
+    if now is task.next_action:
+        return
+    if task.next_action is NextAction.START:
+        state.start_queue.discard((batch.id, task.place))
+    elif task.next_action is not NextAction.NONE:
+        batch.tasks_by_action[task.next_action].discard(task.place)
+    if now is NextAction.START:
+        state.start_queue.add(
+            QueueEntry((batch.id, task.place), task.queue_key, start_order(batch, task), task.locks)
+        )
+    elif now is not NextAction.NONE:
+        batch.tasks_by_action[now].add(task.place)
+    task.next_action = now
+
+
+def _reset_to_write(state: State, batch: BatchState, task: TaskState) -> None:
+    """What it needs is to be done again: it holds nothing meanwhile, or the need might wait for a file it holds."""
+    if task.alive or task.merging is not None or has_undecided_outcome(task):
+        return
+    if not task.is_merged:
+        task.step, task.base, task.tip = Step.WRITE, None, None
+    release_locks(state, batch, task)
+
+
+def acquire_locks(state: State, batch: BatchState, task: TaskState) -> None:
+    """Its tokens and its workspace are its own until it is merged."""
+    if not task.started:
+        task.started = True
+        batch.active[task.place] = None
+    state.start_queue.acquire((batch.id, task.place), task.locks)
+
+
+def reacquire_locks(state: State, batch: BatchState, task: TaskState) -> None:
+    """Of what is known by now that it changes it holds all, or it holds nothing and waits for all: so two never repair one
+    file at the same time, and nobody waits for a file while holding another one.
+    """
+    wanted = {**dict.fromkeys(task.locks), **dict.fromkeys(_list_wanted_locks(batch, task))}
+    others = (state.start_queue.holder(token) not in {None, (batch.id, task.place)} for token in wanted)
+    if not task.started or any(others):
+        release_locks(state, batch, task)
+    else:
+        task.locks = tuple(wanted)
+        acquire_locks(state, batch, task)
+
+
+def release_locks(state: State, batch: BatchState, task: TaskState) -> None:
+    """Its tokens and its workspace are free."""
+    if task.started:
+        task.started = False
+        del batch.active[task.place]
+        state.start_queue.release((batch.id, task.place), task.locks)
+        task.locks = _list_wanted_locks(batch, task)
+
+
+def _list_wanted_locks(batch: BatchState, task: TaskState) -> tuple[str, ...]:
+    return (*scope_locks(batch, batch.plan.holds[task.place]), *task.learned_locks)
+
+
+def start_order(batch: BatchState, task: TaskState) -> StartOrder:
+    """The order among the ready: who holds its files first, then what was begun, then what people call urgent, then the batch's order."""
+    begun = 0 if task.started else 1 + task.fresh
+    if batch.settings.mode is Mode.QUEUE or batch.settings.order is Order.FIFO:
+        return (begun, 0, 0.0, task.place)
+    if batch.settings.order is Order.QUICK_FIRST:
+        return (begun, task.task.priority, task.task.expected_seconds, task.place)
+    return (begun, task.task.priority, -batch.plan.ranks[task.place], task.place)
+
+
+def scope_locks(batch: BatchState, holds: tuple[str, ...]) -> tuple[str, ...]:
+    """A group is one for the engine; a file is one for each target branch, which in-place batches share."""
+    shared = batch.settings.isolation is Isolation.IN_PLACE
+    return tuple(
+        token
+        if token.startswith("group:") or (shared and token.startswith("file:"))
+        else f"{batch.id}{LOCK_SCOPE_SEPARATOR}{token}"
+        for token in holds
+    )
+
+
+def move_to_queue(state: State, batch: BatchState, task: TaskState, agents: tuple[str, ...]) -> None:
+    """Give the task's choice of agents and its place in the order anew, after settings changed."""
+    waiting = task.next_action is NextAction.START
+    if waiting:
+        state.start_queue.discard((batch.id, task.place))
+        task.next_action = NextAction.NONE
+    task.queue_key = (batch.id, agents, task.queue_key[2])
+    if waiting:
+        reindex_task(state, batch, task)

@@ -1,0 +1,97 @@
+"""What each kind of failure asks for. A rate limit is not a failure; what can't succeed is not tried again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+from plait.core.retry_policy__chance import jitter
+from plait.core.state import BatchState, TaskState
+from plait.core.status import Category, TaskStatus
+
+
+class Response(StrEnum):
+    NEVER = "never"  # trying again can't help
+    BACKOFF = "backoff"  # it may pass: wait, longer each time
+    FEEDBACK = "feedback"  # go again at once and say what was wrong
+    LIMIT = "limit"  # the provider's breaker decides when; no retry is used up
+    LOST = "lost"  # nobody's fault: again, without using up a retry, within reason
+    ASK = "ask"  # only a person can answer
+
+
+RESPONSES: Mapping[Category, Response] = {
+    Category.TASK: Response.BACKOFF,
+    Category.OVERLOADED: Response.BACKOFF,
+    Category.NETWORK: Response.BACKOFF,
+    Category.KILLED: Response.BACKOFF,
+    Category.TIMEOUT: Response.BACKOFF,
+    Category.IDLE: Response.BACKOFF,
+    Category.VERIFY: Response.FEEDBACK,
+    Category.EMPTY: Response.FEEDBACK,
+    Category.RATE_LIMIT: Response.LIMIT,
+    Category.LOST: Response.LOST,
+    Category.QUESTION: Response.ASK,
+    Category.QUOTA: Response.NEVER,
+    Category.AUTH: Response.NEVER,
+    Category.CONTEXT: Response.NEVER,
+    Category.USAGE: Response.NEVER,
+}
+
+CATEGORY_TEXTS: Mapping[Category, str] = {
+    Category.TASK: "the agent failed",
+    Category.VERIFY: "verification failed",
+    Category.EMPTY: "nothing was changed",
+    Category.RATE_LIMIT: "the provider's rate limit",
+    Category.QUOTA: "the provider's quota is used up",
+    Category.AUTH: "the agent is not logged in",
+    Category.OVERLOADED: "the provider is overloaded",
+    Category.NETWORK: "the network failed",
+    Category.CONTEXT: "the task does not fit the model's context",
+    Category.USAGE: "the command can't be run",
+    Category.KILLED: "the agent was killed from outside",
+    Category.LOST: "the attempt was lost",
+    Category.TIMEOUT: "the time was up",
+    Category.IDLE: "no sign of life for too long",
+    Category.QUESTION: "the agent asked a question",
+    Category.CONFLICT: "its change conflicts with what was merged before",
+    Category.MERGE: "merging went wrong",
+    Category.GATE: "the gate failed with its change",
+}
+
+# The provider does not know who asks, or is not paid: another provider may take the task.
+REJECTED_CATEGORIES = frozenset({Category.QUOTA, Category.AUTH})
+
+YIELD_SECONDS = (
+    5.0  # seconds: who was refused twice lets others ask first; it may be refused for a reason of its own
+)
+MAX_SUSPECT_REFUSALS = (
+    8  # so many refusals of one task while others were served; the next ones are its own failures
+)
+MAX_LOST_ATTEMPTS = 3  # so many lost attempts are nobody's fault; after that they count
+MAX_MERGE_TRIES = 8  # some twenty minutes: a person may have to leave the branch, or free a disk
+MAX_LOST_GATES = 3
+MAX_REBUILD_TRIES = 3
+MAX_REJECTIONS = 2  # in a row: the provider will reject the next one too
+
+
+def describe_failure(category: Category, detail: str = "") -> str:
+    said = CATEGORY_TEXTS.get(category, category.value)
+    return f"{said}: {detail}" if detail else said
+
+
+def retry_limit(batch: BatchState, task: TaskState) -> int:
+    return task.task.retries if task.task.retries is not None else batch.settings.retries
+
+
+def find_verify_command(batch: BatchState, task: TaskState) -> str | None:
+    """The command that verifies the task's change."""
+    return task.task.verify or batch.settings.verify
+
+
+def retry_delay(batch: BatchState, task: TaskState, tries: int) -> float:
+    spread = jitter(batch.seed, task.task.id, task.generation, sum(task.attempt_counts.values()))
+    return batch.settings.backoff.delay(tries, spread)
+
+
+def final_status(category: Category) -> TaskStatus:
+    return TaskStatus.TIMED_OUT if category in {Category.TIMEOUT, Category.IDLE} else TaskStatus.FAILED

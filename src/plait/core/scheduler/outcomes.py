@@ -1,0 +1,233 @@
+"""Every exit, every conflict and every failed merge is judged once: on to the next step, again, or over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from plait.core.contest import is_winner_withdrawn
+from plait.core.decisions import AnswerAwaited, Decision, RetryGranted, StepPassed, TaskEnded, TaskInterrupted
+from plait.core.decisions__due import Due, due_now
+from plait.core.reports import Outcome
+from plait.core.retry_policy import (
+    MAX_LOST_ATTEMPTS,
+    MAX_MERGE_TRIES,
+    MAX_SUSPECT_REFUSALS,
+    REJECTED_CATEGORIES,
+    RESPONSES,
+    YIELD_SECONDS,
+    Response,
+    describe_failure,
+    final_status,
+    find_verify_command,
+    retry_delay,
+    retry_limit,
+)
+from plait.core.scheduler.selection import can_run_elsewhere
+from plait.core.settings import Isolation, OnConflict
+from plait.core.state import AttemptState, BatchState, State, TaskState
+from plait.core.status import Category, EndWhy, TaskStatus
+from plait.core.status__owed import NextAction
+from plait.core.task import Attempt, Step
+
+# plait ended the attempt for its own reasons: what its exit says is not the agent's doing.
+_PLAIT_END_REASONS = frozenset({EndWhy.STOP, EndWhy.CANCEL, EndWhy.DROP, EndWhy.BLOCKED, EndWhy.FEEDBACK})
+
+
+def schedule_outcomes(state: State) -> Iterator[Due]:
+    for batch in state.open.values():
+        for place in batch.tasks_by_action[NextAction.DECIDE_OUTCOME]:
+            yield due_now(_decide_outcome(state, batch, batch.tasks[place]))
+
+
+def _decide_outcome(state: State, batch: BatchState, task: TaskState) -> Decision:
+    if task.conflict_files is not None:
+        return _decide_conflict(state, batch, task, task.conflict_files)
+    if task.merge_error is not None:
+        return _decide_merge_failure(state, batch, task, task.merge_error)
+    attempt = task.undecided_exits[0]
+    assert attempt.outcome is not None
+    return _decide_exit(state, batch, task, attempt, attempt.outcome)
+
+
+def _decide_exit(
+    state: State, batch: BatchState, task: TaskState, attempt: AttemptState, outcome: Outcome
+) -> Decision:
+    if task.restart_requested:
+        return _grant_retry(
+            batch, task, attempt, Step.WRITE, outcome.category, "a person gave feedback", counted=False
+        )
+    category = _classify_exit(batch, task, attempt, outcome)
+    if category is Category.OK and is_winner_withdrawn(batch, task, attempt, outcome.winner):
+        why = f"{outcome.winner} was dropped while it was chosen"
+        return _grant_retry(batch, task, attempt, Step.WRITE, outcome.category, why, counted=False)
+    if category is Category.OK:
+        return _pass_step(batch, task, attempt)
+    if attempt.ending is EndWhy.STOP and batch.stopping:
+        return TaskInterrupted(batch.id, task.task.id, "stopped by request")
+    if attempt.question is not None and attempt.ending in {EndWhy.TIMEOUT, EndWhy.IDLE}:
+        return AnswerAwaited(batch.id, task.task.id, attempt.question)
+    if attempt.ending in _PLAIT_END_REASONS:
+        why = "it was ended for a reason that is gone"
+        return _grant_retry(batch, task, attempt, attempt.name.step, outcome.category, why, counted=False)
+    if category in REJECTED_CATEGORIES and can_run_elsewhere(state, batch, task, attempt.provider):
+        why = describe_failure(category, outcome.detail)
+        again = _grant_retry(batch, task, attempt, Step.WRITE, category, why, counted=False)
+        return replace(again, elsewhere=True)
+    return _handle_failure(state, batch, task, attempt, outcome, category)
+
+
+def _classify_exit(batch: BatchState, task: TaskState, attempt: AttemptState, outcome: Outcome) -> Category:
+    """What the exit means here: plait's own reasons to end it first, then emptiness, then what a check says."""
+    category = outcome.category
+    writing = attempt.name.step is Step.WRITE
+    worktree = batch.settings.isolation is Isolation.WORKTREE
+    if category is Category.OK and writing and worktree and outcome.tip in {None, attempt.decision.base}:
+        category = Category.EMPTY
+    if category is Category.EMPTY and task.task.allow_empty:
+        category = Category.OK
+    if category is Category.OK:
+        return category
+    if attempt.ending in {EndWhy.TIMEOUT, EndWhy.IDLE}:
+        category = Category.TIMEOUT if attempt.ending is EndWhy.TIMEOUT else Category.IDLE
+    if writing or category in {Category.LOST, Category.KILLED}:
+        return category
+    return Category.VERIFY
+
+
+def _pass_step(batch: BatchState, task: TaskState, attempt: AttemptState) -> Decision:
+    if attempt.name.step is Step.WRITE and find_verify_command(batch, task):
+        return StepPassed(attempt.name, Step.VERIFY)
+    return pass_verification(batch, task, attempt.name)
+
+
+def pass_verification(batch: BatchState, task: TaskState, last: Attempt) -> Decision:
+    """What follows when its change has been checked, or needs no check."""
+    if batch.settings.isolation is Isolation.IN_PLACE:
+        return TaskEnded(batch.id, task.task.id, TaskStatus.DONE, "done in place")
+    if task.tip is None:
+        return TaskEnded(batch.id, task.task.id, TaskStatus.DONE, "there was nothing to change")
+    if task.task.entrant is not None:
+        return TaskEnded(
+            batch.id, task.task.id, TaskStatus.DONE, f"it is in the contest for {task.task.entrant}"
+        )
+    return StepPassed(last, Step.MERGE)
+
+
+def _handle_failure(  # noqa: PLR0913, PLR0917 - what there is to know of an exit
+    state: State,
+    batch: BatchState,
+    task: TaskState,
+    attempt: AttemptState,
+    outcome: Outcome,
+    category: Category,
+) -> Decision:
+    response = RESPONSES.get(category, Response.NEVER)
+    step = attempt.name.step if category in {Category.LOST, Category.KILLED} else Step.WRITE
+    late = attempt.ending in {EndWhy.TIMEOUT, EndWhy.IDLE}
+    said = "it did not end in time" if late and category is Category.VERIFY else ""
+    # What a tool says that was ended by plait is not why it was ended.
+    why = describe_failure(category, said if late else outcome.detail)
+    if response is Response.ASK:
+        return AnswerAwaited(
+            batch.id, task.task.id, outcome.question or outcome.detail or "the agent waits for an answer"
+        )
+    if response is Response.LIMIT and (
+        task.suspect_refusals < MAX_SUSPECT_REFUSALS or outcome.has_retry_time
+    ):
+        wait = _yield_seconds(state, batch, task, attempt)
+        return _grant_retry(batch, task, attempt, Step.WRITE, category, why, counted=False, wait=wait)
+    if response is Response.LIMIT:
+        why = f"{why} (while others were served: taken for a failure of its own)"
+    if response is Response.LOST and task.lost_attempts < MAX_LOST_ATTEMPTS:
+        wait = retry_delay(batch, task, task.lost_attempts + 1)
+        return _grant_retry(batch, task, attempt, step, category, why, counted=False, wait=wait)
+    if response is Response.NEVER or task.tries >= retry_limit(batch, task):
+        return _end_failed(batch, task, category, why)
+    if response is Response.FEEDBACK:
+        return _grant_retry(batch, task, attempt, Step.WRITE, category, why, counted=True, feedback=why)
+    wait = max(retry_delay(batch, task, task.tries + 1), _requested_wait(attempt, outcome))
+    return _grant_retry(batch, task, attempt, step, category, why, counted=True, wait=wait)
+
+
+def _yield_seconds(state: State, batch: BatchState, task: TaskState, attempt: AttemptState) -> float:
+    """Begun tasks go first; one that is refused again and again would keep all others from being served."""
+    breaker = state.breakers.get(attempt.provider)
+    if task.refusals < 2 or breaker is None or breaker.until is None:
+        return 0.0
+    others = (*task.queue_key[1], *batch.settings.fallback)
+    if any(batch.settings.provider(agent) != attempt.provider for agent in others):
+        return 0.0
+    return max(0.0, breaker.until - (attempt.ended_at or 0.0)) + YIELD_SECONDS
+
+
+def _requested_wait(attempt: AttemptState, outcome: Outcome) -> float:
+    ended = attempt.ended_at or 0.0
+    return max(outcome.retry_after or 0.0, (outcome.retry_at or ended) - ended)
+
+
+def _grant_retry(  # noqa: PLR0913, PLR0917 - the parts of one decision
+    batch: BatchState,
+    task: TaskState,
+    attempt: AttemptState,
+    then: Step,
+    category: Category,
+    why: str,
+    *,
+    counted: bool,
+    wait: float = 0.0,
+    feedback: str = "",
+) -> RetryGranted:
+    at = (attempt.ended_at or 0.0) + wait
+    return RetryGranted(batch.id, task.task.id, then, at, category, why, counted, feedback)
+
+
+def _end_failed(batch: BatchState, task: TaskState, category: Category, why: str) -> TaskEnded:
+    writes = task.attempt_counts.get(Step.WRITE, 0) - task.writes_before
+    reason = f"{why} (after {writes} attempts)" if writes > 1 else why
+    return TaskEnded(batch.id, task.task.id, final_status(category), reason, category)
+
+
+def _decide_conflict(state: State, batch: BatchState, task: TaskState, files: tuple[str, ...]) -> Decision:
+    why = describe_failure(Category.CONFLICT, ", ".join(files))
+    repairable = batch.settings.on_conflict is OnConflict.REPAIR and task.repairs < batch.settings.repairs
+    if repairable and not batch.cancelled:
+        feedback = f"Merging your change conflicted in {', '.join(files)}. Make it again on the new base."
+        return RetryGranted(
+            batch.id,
+            task.task.id,
+            Step.WRITE,
+            state.now,
+            Category.CONFLICT,
+            why,
+            counted=False,
+            feedback=feedback,
+        )
+    return TaskEnded(batch.id, task.task.id, TaskStatus.CONFLICTED, why, Category.CONFLICT)
+
+
+def _decide_merge_failure(state: State, batch: BatchState, task: TaskState, error: str) -> Decision:
+    if task.tip is None:
+        return _decide_lost_change(state, batch, task, describe_failure(Category.LOST, error))
+    if task.merge_failures >= MAX_MERGE_TRIES:
+        return _end_failed(batch, task, Category.MERGE, describe_failure(Category.MERGE, error))
+    at = state.now + retry_delay(batch, task, task.merge_failures + 1)
+    why = describe_failure(Category.MERGE, error)
+    return RetryGranted(batch.id, task.task.id, Step.MERGE, at, Category.MERGE, why, counted=False)
+
+
+def _decide_lost_change(state: State, batch: BatchState, task: TaskState, why: str) -> Decision:
+    """There is nothing to merge any more: it is written again, within reason."""
+    if task.lost_attempts >= MAX_LOST_ATTEMPTS:
+        return _end_failed(batch, task, Category.LOST, why)
+    feedback = "Your change is gone and was not merged. Make it again on the new base."
+    return RetryGranted(
+        batch.id,
+        task.task.id,
+        Step.WRITE,
+        state.now,
+        Category.LOST,
+        why,
+        counted=False,
+        feedback=feedback,
+    )

@@ -1,0 +1,143 @@
+"""The engine, put together from this machine's parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from plait.client.checkout_files import open_source_writer
+from plait.client.repository import (
+    find_setups_folder,
+    find_worktrees_folder,
+    open_integrator,
+    open_publisher,
+    open_workspaces,
+)
+from plait.config.config import Config
+from plait.config.layers import merge_layers
+from plait.config.loading__load import load_config
+from plait.core.errors import ConfigError
+from plait.core.task import Attempt
+from plait.engine.attempt_inputs import BatchInputsStore, JobBuilder
+from plait.engine.attempt_workspaces import AttemptWorkspaces
+from plait.engine.attempts import AttemptWatcher
+from plait.engine.attempts__starting import AttemptStarter
+from plait.engine.capacity_reporter import CapacityReporter
+from plait.engine.conflict_prediction import ConflictPredictor
+from plait.engine.daemon__trouble import EngineHealthFile
+from plait.engine.loop import Dependencies, Engine
+from plait.engine.merge_queue import MergeQueue
+from plait.engine.perform import Performer
+from plait.engine.reactor import SelectReactor
+from plait.engine.report_text__discreet import redact_reports
+from plait.engine.status_writeback import StatusWriter
+from plait.engine.worker_pool import WorkerPool
+from plait.git.location import RepoLocation
+from plait.observe.listeners__onlookers import open_listeners
+from plait.runtime.local_executor import LocalExecutor
+from plait.store import batch_files
+from plait.store.interfaces import Journal
+from plait.store.journal_writer import open_journal_writer
+from plait.store.project_files import (
+    HEALTH_FILE,
+    JOURNAL_FILE,
+    find_shared_state_folder,
+    open_project_inbox,
+    open_state_paths,
+)
+from plait.system.sensors import MachineSensors
+from plait.system.shared_state import open_shared_state
+from plait.system.sleep_inhibitor import SystemSleepInhibitor
+
+STALE_ENVIRONMENT_SECONDS = 60.0  # seconds after which an environment that nobody waits for is nobody's
+
+
+def lock_project_journal(place: RepoLocation) -> Journal:
+    """The journal to write to. Raises JournalBusyError where another engine holds it."""
+    return open_journal_writer(place.state / JOURNAL_FILE)
+
+
+def load_engine_config(place: RepoLocation, journal: Journal, log: Callable[[str], None]) -> Config:
+    """The settings that an engine goes by: a mistake in a file is the fronts' to tell, and no reason not to work."""
+    try:
+        return load_config(place.top, saved=journal.settings())
+    except ConfigError as error:
+        log(f"warning: the settings can't be read, the defaults hold: {error.message}")
+        return merge_layers(())
+
+
+def build_dependencies(
+    place: RepoLocation, config: Config, journal: Journal, engine: Engine, reactor: SelectReactor
+) -> Dependencies:
+    """All that an engine works with, on this machine."""
+    folder = open_state_paths(place)
+    commons = open_shared_state(find_shared_state_folder(), engine=str(place.state))
+    launcher = JobBuilder(
+        folder,
+        BatchInputsStore(
+            partial(batch_files.read_batch_inputs, folder),
+            partial(batch_files.read_batch_environment, folder),
+            partial(batch_files.delete_environment, folder),
+            partial(batch_files.delete_stale_environments, folder, older=STALE_ENVIRONMENT_SECONDS),
+        ),
+        commons,
+        find_setups_folder(place, config),
+    )
+    hear = redact_reports(engine.enqueue, launcher.get_redactor)
+    watch = AttemptWatcher(folder, hear, cap=config.engine.transcript_cap)
+    executor = LocalExecutor(folder, watch, reactor, cap=config.engine.transcript_cap)
+    hands = WorkerPool(reactor)
+    line = MergeQueue(
+        partial(open_integrator, place, config),
+        partial(open_publisher, place),
+        hands,
+        engine.state,
+        launcher,
+        folder,
+        hear,
+    )
+    grounds = AttemptWorkspaces(
+        partial(open_workspaces, place, config),
+        hands,
+        launcher.get_inputs,
+        line.write_conflict_file,
+        partial(_find_base, engine),
+        config.workspace.disk_cap,
+    )
+    foresight = ConflictPredictor(
+        engine.state,
+        lambda: grounds.workspaces,
+        lambda: line.integrator,
+        hands,
+        launcher.get_inputs,
+        hear,
+    )
+    starter = AttemptStarter(engine.state, executor, launcher, watch, grounds, hear)
+    performer = Performer(engine.state, executor, launcher, starter, commons, grounds, line)
+    settler = StatusWriter(open_source_writer(place), reactor, hear)
+    sensors = MachineSensors((place.state, place.top, find_worktrees_folder(place, config)))
+    machine = CapacityReporter(sensors, str(place.top), disk_full_reason=lambda: grounds.disk_full_reason)
+    awake = SystemSleepInhibitor(enabled=config.engine.keep_awake)
+    return Dependencies(
+        journal,
+        open_project_inbox(place),
+        executor,
+        performer,
+        watch,
+        settler,
+        machine,
+        commons,
+        awake,
+        EngineHealthFile(place.state / HEALTH_FILE),
+        hands,
+        grounds,
+        foresight,
+        tuple(open_listeners(place, config, journal.id)),
+    )
+
+
+def _find_base(engine: Engine, attempt: Attempt) -> str:
+    """The commit that the task's change is made on, as far as is known."""
+    batch = engine.state.batches.get(attempt.batch)
+    task = batch.find_task(attempt.task) if batch is not None else None
+    return (task.base or "") if task is not None else ""

@@ -1,0 +1,266 @@
+"""From a decision to a job: the task's texts, its agent's command, its environment, its files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from plait.agents.drivers.shell__check import CheckCommand
+from plait.agents.interface import Agent, AgentSpec, AttemptContext, Command, OutputParser
+from plait.agents.prompts import PromptRules, build_continuation, build_prompt, render_task_file
+from plait.agents.prompts__replies import build_reply_instructions
+from plait.agents.redaction import RedactingParser, Redactor, build_env_redactor
+from plait.agents.table import load_agent
+from plait.core.decisions import AttemptStarted
+from plait.core.errors import PlaitError
+from plait.core.fast_dataclass import dataclass
+from plait.core.task import Attempt, Step, Task
+from plait.engine.attempt_inputs__papers import read_prior_feedback, write_if_changed
+from plait.engine.attempt_inputs__surroundings import build_environment, make_unique_name
+from plait.store.batch_inputs import BatchInputs, BatchInputsError
+from plait.store.interfaces import LaunchSpec, SharedState
+from plait.system import log
+from plait.system.state_paths import StateFolder, write_private_file
+
+GATE_TASK = ""  # the name under which the merged result is checked: no task has it
+_WHOLE_RESULT = Task(GATE_TASK)
+_DEFAULT_RULES = PromptRules()
+
+
+@dataclass(frozen=True, slots=True)
+class BatchInputsStore:
+    """Where kits are kept: how to read them."""
+
+    load: Callable[[str], BatchInputs]
+    load_environment: Callable[[str], dict[str, str]]
+    delete_environment: Callable[[str], None]
+    delete_stale_environments: Callable[[Collection[str]], None]
+
+
+class JobBuilder:
+    def __init__(
+        self, folder: StateFolder, kits: BatchInputsStore, commons: SharedState, cache: Path
+    ) -> None:
+        """`cache` keeps what setups made."""
+        self._folder = folder
+        self._cache = cache
+        self._store = kits
+        self._shared = commons
+        self._inputs: dict[str, BatchInputs] = {}
+        self._environments: dict[str, dict[str, str]] = {}
+        self._agents: dict[AgentSpec, Agent] = {}
+        self._redactors: dict[str, Redactor] = {}
+
+    def build_job(
+        self,
+        order: AttemptStarted,
+        workspace: str,
+        house: PromptRules = _DEFAULT_RULES,
+        *,
+        needs_setup: bool = False,
+    ) -> LaunchSpec:
+        """Raises PlaitError; makes the files that the attempt reads. `bare`: the workspace is to be fitted out first."""
+        attempt = order.attempt
+        kit = self.get_inputs(attempt.batch)
+        task = self._find_task(kit, attempt)
+        command = self._build_command(order, kit, task, workspace, house)
+        env = build_environment(
+            self._load_environment(attempt.batch),
+            attempt=attempt,
+            task=task,
+            workspace=workspace,
+            ports=self._shared.lease_ports(attempt.batch, attempt.task),
+            name=make_unique_name(self._folder.root, attempt.batch, attempt.task),
+            extra=command.env,
+            feedback_file=self._write_feedback(order),
+        )
+        argv = self._wrap_with_setup(attempt, kit, workspace, command.argv) if needs_setup else command.argv
+        return LaunchSpec(attempt, argv, workspace, env, command.stdin)
+
+    def find_checkout(self, batch: str) -> str:
+        """The checkout that a batch was submitted from."""
+        return self.get_inputs(batch).top
+
+    def open_listener(self, order: AttemptStarted) -> OutputParser:
+        batch = order.attempt.batch
+        if order.attempt.step is Step.VERIFY:
+            return self.open_check_listener(batch)
+        kit = self.get_inputs(batch)
+        spec, task = kit.find_agent(order.agent), self._find_task(kit, order.attempt)
+        used = replace(spec, model=task.model) if task.model else spec  # what it costs depends on it
+        return RedactingParser(self._load_agent(used).create_parser(order.before), self.get_redactor(batch))
+
+    def open_check_listener(self, batch: str) -> OutputParser:
+        return RedactingParser(CheckCommand().create_parser(), self.get_redactor(batch))
+
+    def open_listener_or_default(self, order: AttemptStarted) -> OutputParser:
+        """Who hears an attempt that an earlier engine started: without a kit, its exit at least is heard."""
+        try:
+            return self.open_listener(order)
+        except PlaitError as error:
+            log.write_line(f"warning: {order.attempt} is heard by nobody: {error.message}")
+            return self.open_check_listener(order.attempt.batch)
+
+    def find_setup_failure(self, attempt: Attempt) -> str | None:
+        """Why its workspace could not be fitted out, if that is what it ended by."""
+        spec = self._folder.attempt(attempt).setup_spec
+        if not spec.exists():
+            return None
+        from plait.runtime.setup import spec as spec_  # noqa: PLC0415
+
+        return spec_.read_failure(spec)
+
+    def forget_batch(self, batch: str) -> None:
+        """It has ended: nobody needs its secrets on disk any more.
+
+        Who asks for more at this instant may have handed over theirs: what is there is known until this engine leaves.
+        """
+        self._inputs.pop(batch, None)
+        self.reload_environment(batch)
+        try:
+            self._store.delete_environment(batch)
+        except OSError as error:
+            log.write_line(
+                f"warning: the environment of batch {batch}, which may hold keys, can't be removed: {error}"
+            )
+
+    def delete_stale_environments(self, wanted: Collection[str]) -> None:
+        """The environments of other batches than these are nobody's, unless they are quite new."""
+        self._store.delete_stale_environments(wanted)
+
+    def reload_environment(self, batch: str) -> None:
+        """A front may have handed over another environment."""
+        self._redactors.pop(batch, None)
+        with suppress(BatchInputsError):
+            self._environments[batch] = self._store.load_environment(batch)
+
+    def get_redactor(self, batch: str) -> Redactor:
+        """For what is told of a batch: the secrets of its environment, and of its tasks' own. Of no batch: the engine's."""
+        if batch not in self._redactors:
+            tasks: tuple[Task, ...] = ()
+            with suppress(BatchInputsError):
+                tasks = self.get_inputs(batch).tasks if batch else ()
+            base = self.get_environment(batch) if batch else os.environ
+            self._redactors[batch] = build_env_redactor(base, *(task.env for task in tasks))
+        return self._redactors[batch]
+
+    def _build_command(
+        self, order: AttemptStarted, kit: BatchInputs, task: Task, workspace: str, house: PromptRules
+    ) -> Command:
+        here = self._folder.attempt(order.attempt)
+        if order.command is None:
+            command = self._build_agent_command(order, kit, task, workspace, house)
+        else:
+            command = CheckCommand().build_command(order.command, str(here.path))
+        for file, content in command.files:
+            write_if_changed(here.path / file, content)
+        return command
+
+    def _build_agent_command(
+        self, order: AttemptStarted, kit: BatchInputs, task: Task, workspace: str, house: PromptRules
+    ) -> Command:
+        attempt = order.attempt
+        here = self._folder.attempt(attempt)
+        name, text = render_task_file(task)
+        told = AttemptContext(
+            attempt,
+            task,
+            workspace,
+            task_file=str(self._folder.task(attempt.batch, attempt.task) / name),
+            prompt_file=str(here.prompt),
+            folder=str(here.path),
+            session=order.session,
+            feedback=order.feedback,
+            base=order.base,
+            candidates=order.candidates,
+        )
+        spec = kit.find_agent(order.agent)
+        command = self._load_agent(spec).build_command(told)
+        goes_on = order.session is not None and _resumes_session(command, order.session)
+        if goes_on or _mentions_path(command, told.task_file):
+            write_private_file(Path(told.task_file), text)
+        if _mentions_path(command, told.prompt_file):
+            before = read_prior_feedback(self._folder, order)
+            whole = partial(build_prompt, task, house, before, workspace=workspace, template=kit.template)
+            told_all = build_continuation(task, before, told.task_file) if goes_on else whole()
+            write_private_file(
+                here.prompt, f"{told_all}\n{build_reply_instructions()}\n" if spec.replies else told_all
+            )
+        return _wrap_reply_command(command, spec, told) if spec.replies else command
+
+    def _wrap_with_setup(
+        self, attempt: Attempt, kit: BatchInputs, workspace: str, argv: tuple[str, ...]
+    ) -> tuple[str, ...]:
+        from plait.runtime.setup import spec as spec_  # noqa: PLC0415 - only where a workspace is new
+
+        here = self._folder.attempt(attempt)
+        spec = spec_.SetupSpec(
+            Path(workspace), Path(kit.top), kit.gear.outfit, self._cache, here.path / "outfit.failed"
+        )
+        spec_.write_spec(here.setup_spec, spec)
+        return spec_.wrap_with_setup(argv, here.setup_spec)
+
+    def _write_feedback(self, order: AttemptStarted) -> Path | None:
+        """For scripts, which read no prompt."""
+        if not order.feedback:
+            return None
+        path = self._folder.attempt(order.attempt).path / "feedback.md"
+        write_private_file(path, order.feedback + "\n")
+        return path
+
+    def get_inputs(self, batch: str) -> BatchInputs:
+        kit = self._inputs.get(batch)  # another thread may forget it
+        if kit is None:
+            kit = self._inputs[batch] = self._store.load(batch)
+        return kit
+
+    def get_environment(self, batch: str) -> Mapping[str, str]:
+        """The batch's own; where that is gone, this engine's, which some front of this repository gave it."""
+        try:
+            return self._load_environment(batch)
+        except BatchInputsError:
+            return os.environ
+
+    def _load_environment(self, batch: str) -> dict[str, str]:
+        if batch not in self._environments:
+            self._environments[batch] = self._store.load_environment(batch)
+        return self._environments[batch]
+
+    def _find_task(self, kit: BatchInputs, attempt: Attempt) -> Task:
+        task = kit.tasks_by_id.get(attempt.task) if attempt.task != GATE_TASK else _WHOLE_RESULT
+        if task is None:
+            raise BatchInputsError(
+                f"what batch {attempt.batch} was submitted with does not hold {attempt.task}"
+            )
+        return task
+
+    def _load_agent(self, spec: AgentSpec) -> Agent:
+        if spec not in self._agents:
+            self._agents[spec] = load_agent(spec)
+        return self._agents[spec]
+
+
+def _wrap_reply_command(command: Command, spec: AgentSpec, told: AttemptContext) -> Command:
+    """The agent only answers: what it says is written in its place."""
+    from plait.runtime import apply_reply  # noqa: PLC0415 - few agents are called so
+
+    file = apply_reply.encode_reply_spec(apply_reply.ReplySpec(spec, told.workspace))
+    return replace(
+        command,
+        argv=apply_reply.wrap_with_reply(command.argv, Path(told.folder, apply_reply.REPLY_SPEC_FILE)),
+        files=(*command.files, (apply_reply.REPLY_SPEC_FILE, file)),
+    )
+
+
+def _mentions_path(command: Command, path: str) -> bool:
+    return command.stdin == path or any(path in word for word in command.argv)
+
+
+def _resumes_session(command: Command, session: str) -> bool:
+    """Whether the tool goes on with it: one that can't is told everything."""
+    words = (*command.argv, *(value for _, value in command.env), *(text for _, text in command.files))
+    return any(session in word for word in words)

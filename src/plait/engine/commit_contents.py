@@ -1,0 +1,68 @@
+"""What commits say, and what becomes of statuses in them: sources are plait's to write, not an agent's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from plait.core.task import Attempt, Task
+from plait.sources.source_set__address import SourceAddress
+from plait.sources.text import decode, encode
+from plait.store.batch_inputs import BatchInputs
+from plait.store.interfaces import CommitInfo, MergeMessage, RestoreStatuses
+
+_NON_WORD = re.compile(r"[^a-z0-9]+")
+_MAX_SUBJECT_LENGTH = 72  # characters of a subject
+ReadFile = Callable[[str], bytes | None]
+EditFiles = Callable[[ReadFile], Mapping[str, bytes]]
+
+
+def build_author(kit: BatchInputs, attempt: Attempt) -> CommitInfo:
+    task = kit.tasks_by_id[attempt.task]
+    return CommitInfo(
+        _build_subject(task),
+        (*_build_trailers(attempt.batch, attempt.task), ("Plait-Attempt", str(attempt.n))),
+    )
+
+
+def build_merge_message(
+    kit: BatchInputs, batch: str, task: str, n: int, edit: EditFiles | None = None
+) -> MergeMessage:
+    message = f"Merge {_build_subject(kit.tasks_by_id[task])}"
+    return MergeMessage(message, (*_build_trailers(batch, task), ("Plait-Merge", str(n))), edit)
+
+
+def build_status_restorer(kit: BatchInputs) -> RestoreStatuses:
+    """For files that tasks were read from: the agent's text with the statuses that the base had."""
+    addresses = [SourceAddress.parse(source) for source in kit.sources]
+    files = {task.origin.file for task in kit.tasks if task.origin is not None}
+
+    def back(path: str, base: bytes, new: bytes) -> bytes:
+        address = _find_source(addresses, path)
+        if address is None:
+            return new
+        from plait.sources.status_restore import STATUS_FILES, restore_statuses  # noqa: PLC0415 - formats are many, and few agents touch sources
+
+        if path not in files and path.rpartition("/")[2] != STATUS_FILES.get(address.format):
+            return new
+        return encode(restore_statuses(address.format, path, decode(base), decode(new)))
+
+    return back
+
+
+def _find_source(addresses: Sequence[SourceAddress], path: str) -> SourceAddress | None:
+    around = [each for each in addresses if each.path in {".", path} or path.startswith(f"{each.path}/")]
+    return max(around, key=lambda each: len(each.path), default=None)
+
+
+def _build_trailers(batch: str, task: str) -> tuple[tuple[str, str], ...]:
+    return (("Plait-Batch", batch), ("Plait-Task", task))
+
+
+def _build_subject(task: Task) -> str:
+    words = " ".join((task.title or task.id).split())
+    known = task.id in words or _NON_WORD.sub("-", words.lower()).strip("-") == task.id
+    subject = words if known else f"{task.id}: {words}"
+    return (
+        subject if len(subject) <= _MAX_SUBJECT_LENGTH else f"{subject[: _MAX_SUBJECT_LENGTH - 1].rstrip()}…"
+    )

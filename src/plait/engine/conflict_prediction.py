@@ -1,0 +1,132 @@
+"""Foresight: which tasks at work would conflict, so that people are warned while there is time. Nothing is decided by it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from plait.core.errors import WorldError
+from plait.core.fast_dataclass import dataclass
+from plait.core.reports import ConflictCleared, ConflictPredicted, Report
+from plait.core.settings import Isolation
+from plait.core.state import BatchState, State
+from plait.core.task import Step
+from plait.engine.worker_pool import WorkerPool
+from plait.store.batch_inputs import BatchInputs
+from plait.store.interfaces import BranchMerger, PredictedConflict, Workspaces
+from plait.system import log
+
+CHECK_SECONDS = 30.0  # seconds between two looks at a batch
+REST_FACTOR = 30  # … or so many times as long as the last look took
+
+
+@dataclass(frozen=True, slots=True)
+class UnmergedTask:
+    """A task whose change is not merged yet. `tip` None: its attempt is still writing."""
+
+    task: str
+    base: str
+    tip: str | None
+
+
+class ConflictPredictor:
+    """`state` is read only."""
+
+    def __init__(  # noqa: PLR0913, PLR0917 - its parts
+        self,
+        state: State,
+        workspaces: Callable[[], Workspaces],
+        integrator: Callable[[], BranchMerger],
+        workers: WorkerPool,
+        load_inputs: Callable[[str], BatchInputs],
+        emit: Callable[[Report], None],
+    ) -> None:
+        self._state = state
+        self._workspaces = workspaces
+        self._integrator = integrator
+        self._workers = workers
+        self._load_inputs = load_inputs
+        self._emit = emit
+        self._next: dict[str, float] = {}
+
+    def check_batches(self, now: float) -> None:
+        """Look at each batch that has something to foresee, now and then."""
+        self._next = {batch: at for batch, at in self._next.items() if batch in self._state.open}
+        for batch in self._state.open.values():
+            if batch.settings.isolation is not Isolation.WORKTREE:
+                continue
+            due = self._next.setdefault(batch.id, now + CHECK_SECONDS)
+            if now >= due:
+                self._next[batch.id] = now + CHECK_SECONDS
+                self._start_check(batch)
+
+    def _start_check(self, batch: BatchState) -> None:
+        at_work = list(_list_unmerged(batch))
+        known = any(task.predicted_conflicts for task in batch.tasks)
+        moved = any(each.base != batch.head for each in at_work)
+        if len(at_work) > 1 or (at_work and moved) or known:
+            self._workers.submit(
+                ("foresight", batch.id),
+                partial(self._predict, batch.id, batch.head, at_work),
+                partial(self._report_changes, batch.id),
+                lambda error: log.write_line(
+                    f"warning: conflicts of batch {batch.id} can't be foreseen: {error}"
+                ),
+            )
+
+    def _predict(
+        self, batch: str, head: str, at_work: list[UnmergedTask]
+    ) -> tuple[float, list[PredictedConflict]]:
+        began = time.monotonic()
+        tips = {each.task: (each.base, tip) for each in at_work if (tip := self._find_tip(batch, each))}
+        found = (
+            self._integrator().predict_conflicts(head, tips, self._load_inputs(batch).gear.blending)
+            if tips
+            else []
+        )
+        return time.monotonic() - began, found
+
+    def _find_tip(self, batch: str, each: UnmergedTask) -> str | None:
+        """None: it has changed nothing yet, or can't be seen just now."""
+        try:
+            return each.tip or self._workspaces().preview_commit(batch, each.task, each.base)
+        except WorldError:
+            return None
+
+    def _report_changes(self, batch: str, come: tuple[float, list[PredictedConflict]]) -> None:
+        """What is new, and what is over; what is known already is not told again."""
+        took, found = come
+        self._next[batch] = time.monotonic() + max(CHECK_SECONDS, REST_FACTOR * took)
+        known = self._state.open.get(batch)
+        if known is None:
+            return
+        now = {(each.left, each.right): each.files for each in found}
+        for pair, files in now.items():
+            if _find_predicted(known, *pair) != files:
+                self._emit(ConflictPredicted(batch, *pair, files))
+        for pair in _list_predicted_pairs(known):
+            if pair not in now and pair[::-1] not in now:
+                self._emit(ConflictCleared(batch, *pair))
+
+
+def _list_unmerged(batch: BatchState) -> Iterator[UnmergedTask]:
+    for place in batch.active:
+        task = batch.tasks[place]
+        writing = any(name.step is Step.WRITE for name in task.alive)
+        to_merge = task.task.entrant is None and task.status is None and not task.is_merged
+        if to_merge and task.base and (writing or task.tip):
+            yield UnmergedTask(task.task.id, task.base, None if writing else task.tip)
+
+
+def _find_predicted(batch: BatchState, left: str, right: str) -> tuple[str, ...] | None:
+    task = batch.find_task(left)
+    return task.predicted_conflicts.get(right) if task is not None else None
+
+
+def _list_predicted_pairs(batch: BatchState) -> Iterator[tuple[str, str]]:
+    """Each once."""
+    for task in batch.tasks:
+        for other in task.predicted_conflicts:
+            if not other or task.task.id < other:
+                yield task.task.id, other

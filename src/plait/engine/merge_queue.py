@@ -1,0 +1,164 @@
+"""The line of merges, as it is made: changes onto the batch branch, the branch anew, and the branch to its remote.
+
+What is done about one batch is done in order. The branch is touched by nobody else, so a merge that was interrupted is
+found done or not done, and never half.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+
+from plait.core.decisions import AttemptStarted, MergeStarted, PublishStarted, RebuildStarted
+from plait.core.errors import PlaitError, describe_error
+from plait.core.reports import (
+    AttemptLost,
+    MergeConflicted,
+    MergeDone,
+    MergeFailed,
+    PublishDone,
+    PublishFailed,
+    RebuildDone,
+    RebuildFailed,
+    Report,
+)
+from plait.core.settings import WriteBack
+from plait.core.state import State
+from plait.core.task import Attempt, Step
+from plait.core.views import BatchView, make_batch_view
+from plait.engine.attempt_inputs import JobBuilder
+from plait.engine.commit_contents import EditFiles, build_merge_message
+from plait.engine.worker_pool import WorkerPool
+from plait.store.interfaces import BranchMerger, ChangeGoneError, Publisher
+from plait.system import log
+from plait.system.state_paths import StateFolder, write_private_file
+
+
+class MergeQueue:
+    """`state` is read only; nothing of it is kept by a thread."""
+
+    def __init__(  # noqa: PLR0913, PLR0917 - its parts
+        self,
+        integrator: Callable[[], BranchMerger],
+        publisher: Callable[[], Publisher],
+        workers: WorkerPool,
+        state: State,
+        launcher: JobBuilder,
+        folder: StateFolder,
+        emit: Callable[[Report], None],
+    ) -> None:
+        self._make_integrator = integrator
+        self._make_publisher = publisher
+        self._workers = workers
+        self._state = state
+        self._load_inputs = launcher.get_inputs
+        self._environment = launcher.get_environment
+        self._folder = folder
+        self._emit = emit
+
+    @cached_property
+    def integrator(self) -> BranchMerger:
+        return self._make_integrator()
+
+    @cached_property
+    def publisher(self) -> Publisher:
+        return self._make_publisher()
+
+    def merge(self, order: MergeStarted) -> None:
+        edit = self._build_edit(order.batch, order.task)
+        self._submit(
+            order.batch,
+            lambda: self._run_merge(order, edit),
+            lambda error: _to_merge_failure(order, error),
+        )
+
+    def rebuild(self, order: RebuildStarted) -> None:
+        base = self._state.batches[order.batch].base
+        edits = {change.task: self._build_edit(order.batch, change.task) for change in order.line}
+        self._submit(
+            order.batch,
+            lambda: self._run_rebuild(order, base, edits),
+            lambda error: [RebuildFailed(order.batch, order.n, _format_with_hint(error))],
+        )
+
+    def publish(self, order: PublishStarted) -> None:
+        view = make_batch_view(self._state, self._state.batches[order.batch])
+        self._submit(
+            order.batch,
+            lambda: self._run_publish(order, view),
+            lambda error: [
+                PublishFailed(
+                    order.batch,
+                    order.n,
+                    describe_error(error),
+                    error.hint if isinstance(error, PlaitError) else "",
+                )
+            ],
+        )
+
+    def write_conflict_file(self, order: AttemptStarted) -> None:
+        """Both sides, in a file, for the attempt that is to repair it. Called by whoever prepares its workspace."""
+        name, change = order.attempt, order.repairs
+        if change is not None:
+            clash = MergeStarted(name.batch, name.task, name.n, change.base, change.tip, order.base)
+            blending = self._load_inputs(name.batch).gear.blending
+            try:
+                write_private_file(
+                    self._folder.conflict(name.batch, name.task),
+                    self.integrator.describe_conflict(clash, blending),
+                )
+            except (PlaitError, OSError) as error:  # it is advice, and the attempt can do without
+                log.write_line(f"warning: {name} is not told what it conflicts with: {describe_error(error)}")
+
+    def _submit(
+        self, batch: str, errand: Callable[[], Report], failed: Callable[[Exception], Sequence[Report]]
+    ) -> None:
+        def sorry(error: Exception) -> None:
+            log.write_line(f"warning: batch {batch}: {describe_error(error)}")
+            if not isinstance(error, PlaitError):
+                log.write_traceback(error)
+            for report in failed(error):
+                self._emit(report)
+
+        self._workers.submit(("line", batch), errand, self._emit, sorry)
+
+    def _run_merge(self, order: MergeStarted, edit: EditFiles | None) -> MergeDone | MergeConflicted:
+        kit = self._load_inputs(order.batch)
+        words = build_merge_message(kit, order.batch, order.task, order.n, edit)
+        return self.integrator.merge(order, words, kit.gear.blending)
+
+    def _run_rebuild(
+        self, order: RebuildStarted, base: str, edits: Mapping[str, EditFiles | None]
+    ) -> RebuildDone:
+        kit = self._load_inputs(order.batch)
+        words = {task: build_merge_message(kit, order.batch, task, 0, edit) for task, edit in edits.items()}
+        return self.integrator.rebuild(order, base, words, kit.gear.blending)
+
+    def _run_publish(self, order: PublishStarted, view: BatchView) -> PublishDone | PublishFailed:
+        return self.publisher.publish(
+            order, view, self._load_inputs(order.batch), self._environment(order.batch)
+        )
+
+    def _build_edit(self, batch: str, task: str) -> EditFiles | None:
+        known = self._state.batches[batch]
+        wanted = known.settings.write_back in {WriteBack.BRANCH, WriteBack.BOTH}
+        if not wanted:
+            return None
+        from plait.engine.commit_contents__marks import build_status_edit  # noqa: PLC0415 - few batches write statuses to their branch
+
+        return build_status_edit(known, task)
+
+
+def _to_merge_failure(order: MergeStarted, error: Exception) -> Sequence[Report]:
+    failed = MergeFailed(order.batch, order.task, order.n, _format_with_hint(error))
+    if not isinstance(error, ChangeGoneError):
+        return [failed]
+    name = Attempt(order.batch, order.task, Step.MERGE, order.n)
+    return [replace(failed, why=error.message), AttemptLost(name, error.message)]
+
+
+def _format_with_hint(error: Exception) -> str:
+    """With the way out, which is for whoever reads why it did not go on."""
+    hint = error.hint if isinstance(error, PlaitError) else ""
+    return f"{describe_error(error)}. {hint}" if hint else describe_error(error)

@@ -1,0 +1,219 @@
+"""One host's REST API over HTTP: typed answers, or a typed no. The token goes to this host and to no other."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from email.utils import parsedate_to_datetime
+from typing import TypeVar
+from urllib.parse import urljoin, urlsplit
+
+import httpx
+import msgspec
+
+from plait import __version__
+from plait.forges.address__scrub import redact_line
+from plait.forges.http_client__proxy import find_proxy
+from plait.forges.http_client__trusted import load_certificates
+
+T = TypeVar("T")
+
+_CONNECT_TIMEOUT_SECONDS = 10.0  # seconds
+_MAX_RESPONSE_BYTES = 16 << 20  # bytes of an answer
+_MAX_REDIRECTS = 4
+_ERROR_KEYS = ("message", "error", "errors")  # where an answer may say what went wrong
+_REDIRECT_STATUSES = frozenset({301, 302, 307, 308})
+_RATE_LIMIT_STATUSES = frozenset({403, 429, 503})
+_TRANSIENT_STATUSES = frozenset({500, 502, 503, 504})
+_MAX_WAIT_SECONDS = 30.0  # seconds
+
+
+class HttpRefusedError(Exception):  # noqa: N818 - an answer, which becomes an error where its meaning is known
+    """The forge said no. `wait` is how long it asks to be left alone."""
+
+    def __init__(self, status: int, detail: str, wait: float | None = None) -> None:
+        super().__init__(f"{status} {detail}".strip())
+        self.status = status
+        self.detail = detail
+        self.wait = wait
+
+    def find_retry_pause(self, usual: float) -> float | None:
+        """After how many seconds it is worth asking again; None: it is not."""
+        if self.wait is not None:
+            return self.wait if self.wait <= _MAX_WAIT_SECONDS else None
+        return usual if self.status in _TRANSIENT_STATUSES else None
+
+
+class HttpUnreachableError(Exception):  # noqa: N818 - as above
+    """Nobody answered, or not in a way that means anything. `passing`: it may be otherwise in a moment."""
+
+    def __init__(self, detail: str, *, is_transient: bool = True) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.is_transient = is_transient
+
+    def find_retry_pause(self, usual: float) -> float | None:
+        return usual if self.is_transient else None
+
+
+class ForgeHttpClient:
+    def __init__(
+        self,
+        api: str,
+        headers: Mapping[str, str],
+        environment: Mapping[str, str],
+        secrets: tuple[str, ...],
+        timeout: float,
+    ) -> None:
+        """`secrets` are in no message."""
+        self._api = api
+        self._secrets = secrets
+        self._host = urlsplit(api).hostname or ""
+        self._client = _open_client(api, headers, environment, timeout)
+
+    def close(self) -> None:
+        self._client.close()
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        result_type: type[T],
+        *,
+        query: Mapping[str, str] | None = None,
+        body: Mapping[str, object] | None = None,
+    ) -> T:
+        """Raises Refused or Unreachable."""
+        url = str(httpx.URL(f"{self._api}{path}", params=query or None))
+        for _ in range(_MAX_REDIRECTS):
+            status, headers, data = self._exchange(method, url, body)
+            if status not in _REDIRECT_STATUSES:
+                return self._decode(status, headers, data, result_type)
+            url = self._follow_redirect(url, headers.get("location", ""))
+        raise HttpUnreachableError(f"{self._host} redirects for ever", is_transient=False)
+
+    def _exchange(
+        self, method: str, url: str, send: Mapping[str, object] | None
+    ) -> tuple[int, httpx.Headers, bytes]:
+        content = None if send is None else msgspec.json.encode(send)
+        kind = {} if send is None else {"Content-Type": "application/json"}
+        try:
+            with self._client.stream(method, url, content=content, headers=kind) as answer:
+                return answer.status_code, answer.headers, b"".join(self._bounded(answer.iter_bytes()))
+        except httpx.TimeoutException as error:
+            raise HttpUnreachableError(f"{self._host} did not answer in time") from error
+        except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
+            raise HttpUnreachableError(
+                f"{self._host} can't be reached: {self._redact(str(error))}"
+            ) from error
+
+    def _bounded(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
+        left = _MAX_RESPONSE_BYTES
+        for piece in pieces:
+            left -= len(piece)
+            if left < 0:
+                raise HttpUnreachableError(
+                    f"{self._host} answered with more than anybody reads", is_transient=False
+                )
+            yield piece
+
+    def _follow_redirect(self, url: str, location: str) -> str:
+        """Within the host only."""
+        further = urljoin(url, location)
+        if not location or _parse_origin(further) != _parse_origin(self._api):
+            other = self._redact(urlsplit(further).hostname or "nowhere")
+            raise HttpUnreachableError(
+                f"{self._host} sends us on to {other}, which is not told the token", is_transient=False
+            )
+        return further
+
+    def _decode(self, status: int, headers: httpx.Headers, data: bytes, gives: type[T]) -> T:
+        if not 200 <= status < 300:
+            said = self._redact(extract_error(data))
+            raise HttpRefusedError(status, said, _parse_retry_after(status, headers, said))
+        try:
+            return msgspec.json.decode(data, type=gives)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            said = f"{self._host} answers in a way that no such forge does"
+            raise HttpUnreachableError(f"{said}: {self._redact(str(error))}", is_transient=False) from error
+
+    def _redact(self, text: str) -> str:
+        return redact_line(text, self._secrets)
+
+
+def _open_client(
+    api: str, headers: Mapping[str, str], environment: Mapping[str, str], timeout: float
+) -> httpx.Client:
+    proxy = find_proxy(api, environment)
+    try:
+        return httpx.Client(
+            headers={"User-Agent": f"plait/{__version__}", **headers},
+            timeout=httpx.Timeout(timeout, connect=min(timeout, _CONNECT_TIMEOUT_SECONDS)),
+            verify=load_certificates(api, environment),
+            proxy=proxy,
+            trust_env=False,  # the environment is the one of whoever asked, and ~/.netrc is nobody's business
+            follow_redirects=False,
+        )
+    except (ImportError, ValueError, httpx.InvalidURL) as error:
+        raise HttpUnreachableError(
+            f"the proxy can't be used: {redact_line(str(error))}", is_transient=False
+        ) from error
+
+
+def _parse_origin(url: str) -> tuple[str, str, int | None]:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme, parts.hostname or "", parts.port or {"https": 443, "http": 80}.get(parts.scheme)
+    except ValueError:
+        return "", "", None
+
+
+def _parse_retry_after(status: int, headers: httpx.Headers, said: str) -> float | None:
+    """How long a limit lasts, by its own account."""
+    if status not in _RATE_LIMIT_STATUSES:
+        return None
+    if after := headers.get("retry-after"):
+        return _parse_seconds(after)
+    if (
+        headers.get("x-ratelimit-remaining") == "0"
+        and (reset := headers.get("x-ratelimit-reset", "")).isdecimal()
+    ):
+        return max(0.0, int(reset[:15]) - time.time())
+    return 60.0 if status == 429 or "rate limit" in said else None
+
+
+def _parse_seconds(after: str) -> float:
+    if after.isdecimal():
+        return float(after[:9])
+    try:
+        return max(0.0, parsedate_to_datetime(after).timestamp() - time.time())
+    except (ValueError, OverflowError):
+        return 60.0
+
+
+def extract_error(data: bytes) -> str:
+    """What an answer says went wrong, in the words of any of the forges."""
+    try:
+        said: object = msgspec.json.decode(data[:65_536])
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return ""
+    return "; ".join(dict.fromkeys(_collect_messages(said)))
+
+
+def _collect_messages(said: object) -> Iterator[str]:
+    match said:
+        case str():
+            yield said
+        case list():
+            for each in said:
+                yield from _collect_messages(each)
+        case dict() if any(name in said for name in _ERROR_KEYS):
+            for name in _ERROR_KEYS:
+                yield from _collect_messages(said.get(name))
+        case {"field": str(where), "code": str(code)}:
+            yield f"{where} is {code}"
+        case dict():
+            for name, each in said.items():
+                yield from (f"{name} {word}" for word in _collect_messages(each))
+        case _:
+            return

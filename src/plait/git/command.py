@@ -1,0 +1,168 @@
+"""The `git` program, run for plait: no questions, no hooks, no upkeep in the middle of the night, and patience with locks.
+
+It may be used from several threads at once: nothing is kept between two calls.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import time
+from collections.abc import Collection, Mapping, Sequence
+from itertools import chain, repeat
+from pathlib import Path
+
+from plait.core.errors import WorldError
+from plait.core.fast_dataclass import dataclass
+
+COMMAND_TIMEOUT_SECONDS = (
+    3600.0  # seconds for one command: a checkout of a large repository on a slow disk is no hang
+)
+LOCK_WAIT_SECONDS = 30.0  # seconds to wait for somebody else's lock
+_RETRY_PAUSES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+# As it complains where another git holds a lock, or is just making or removing what it reads.
+_LOCK_CONTENTION = re.compile(
+    r"\.lock'?: File exists|could not lock config file|cannot lock ref|failed to read .*/commondir"
+    r"|Another git process seems to be running"
+)
+# A ref that has another value than was expected is an answer, not a lock.
+_REF_MISMATCH = re.compile(
+    r"is at [0-9a-f]+ but expected|reference already exists|exists; cannot create|unable to resolve reference"
+)
+# Where git would look instead of where it is told to.
+LOCATION_VARIABLES = frozenset(
+    {
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+        "GIT_COMMON_DIR",
+        "GIT_CONFIG",
+        "GIT_DIR",
+        "GIT_GRAFT_FILE",
+        "GIT_INDEX_FILE",
+        "GIT_NAMESPACE",
+        "GIT_NO_REPLACE_OBJECTS",
+        "GIT_OBJECT_DIRECTORY",
+        "GIT_PREFIX",
+        "GIT_REPLACE_REF_BASE",
+        "GIT_SHALLOW_FILE",
+        "GIT_WORK_TREE",
+    }
+)
+_FIXED_ENVIRONMENT: Mapping[str, str] = {
+    "LC_ALL": "C",  # its complaints are read
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_EDITOR": "true",
+    "GIT_PAGER": "cat",
+    "GIT_OPTIONAL_LOCKS": "0",
+}
+_FIXED_SETTINGS = (
+    f"core.hooksPath={os.devnull}",
+    "core.fsmonitor=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "advice.detachedHead=false",
+)
+
+
+class GitError(WorldError):
+    """Git refused. `code` is its exit status, `said` all of its complaint."""
+
+    def __init__(self, message: str, *, hint: str = "", code: int = 1, stderr: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.code = code
+        self.stderr = stderr
+
+
+@dataclass(frozen=True, slots=True)
+class GitOutput:
+    code: int
+    out: bytes
+    err: str
+
+    @property
+    def text(self) -> str:
+        return self.out.decode("utf-8", "surrogateescape").removesuffix("\n")
+
+    @property
+    def fields(self) -> list[str]:
+        """What was told with -z."""
+        return [word for word in self.out.decode("utf-8", "surrogateescape").split("\0") if word]
+
+
+class Git:
+    """Git in one folder. `environment` is whose credentials and identity count; without one, this process's."""
+
+    def __init__(
+        self,
+        cwd: Path,
+        *,
+        environment: Mapping[str, str] | None = None,
+        variables: Mapping[str, str] | None = None,
+        settings: Sequence[str] = (),
+        timeout: float = COMMAND_TIMEOUT_SECONDS,
+    ) -> None:
+        """`variables` come last, over everything (GIT_DIR, GIT_INDEX_FILE); `settings` are more `-c name=value`."""
+        own = os.environ if environment is None else environment
+        self.cwd = cwd
+        self.timeout = timeout
+        kept = {name: value for name, value in own.items() if name not in LOCATION_VARIABLES}
+        self._env = {**kept, **_FIXED_ENVIRONMENT, **(variables or {})}
+        self._settings = tuple(word for setting in (*_FIXED_SETTINGS, *settings) for word in ("-c", setting))
+
+    def with_options(
+        self, *, variables: Mapping[str, str] | None = None, settings: Sequence[str] = ()
+    ) -> Git:
+        """The same with more."""
+        own = {**self._location_variables(), **(variables or {})}
+        more = Git(self.cwd, environment=self._env, variables=own, timeout=self.timeout)
+        more._settings = (*self._settings, *(word for setting in settings for word in ("-c", setting)))
+        return more
+
+    def text(self, *args: str, stdin: bytes = b"") -> str:
+        return self.run(*args, stdin=stdin).text
+
+    def run(self, *args: str, stdin: bytes = b"", codes: Collection[int] = (0,)) -> GitOutput:
+        """Raises GitError for any other exit status than `codes`. Waits for locks that others hold, a while."""
+        until = time.monotonic() + LOCK_WAIT_SECONDS
+        pauses = chain(_RETRY_PAUSES, repeat(_RETRY_PAUSES[-1]))
+        while (said := self._run_once(args, stdin)).code not in codes:
+            if not _is_lock_contention(said.err) or time.monotonic() > until:
+                raise _make_error(args, said)
+            time.sleep(next(pauses))
+        return said
+
+    def _location_variables(self) -> dict[str, str]:
+        return {name: self._env[name] for name in LOCATION_VARIABLES if name in self._env}
+
+    def _run_once(self, args: Sequence[str], stdin: bytes) -> GitOutput:
+        try:
+            done = subprocess.run(  # noqa: S603 - words, never a line for a shell
+                ["git", *self._settings, *args],  # noqa: S607 - git as the person has it
+                cwd=self.cwd,
+                env=self._env,
+                input=stdin,
+                capture_output=True,
+                check=False,
+                timeout=self.timeout,
+            )
+        except FileNotFoundError as error:
+            if not self.cwd.is_dir():
+                raise GitError(f"the folder {self.cwd} is gone") from error
+            raise GitError("there is no git", hint="Install git 2.38 or newer.") from error
+        except subprocess.TimeoutExpired as error:
+            raise GitError(f"git {args[0]} did not end in {self.timeout / 60:.0f} minutes") from error
+        except OSError as error:
+            raise GitError(f"git can't be run in {self.cwd}: {error}") from error
+        return GitOutput(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace"))
+
+
+def _is_lock_contention(stderr: str) -> bool:
+    return bool(_LOCK_CONTENTION.search(stderr)) and not _REF_MISMATCH.search(stderr)
+
+
+def _make_error(args: Sequence[str], output: GitOutput) -> GitError:
+    """Its last words: the ones before may be progress, or hints."""
+    lines = [line.strip() for line in output.err.splitlines() if line.strip()]
+    told = next((line for line in lines if line.startswith(("fatal:", "error:"))), lines[-1] if lines else "")
+    reason = told.removeprefix("fatal: ").removeprefix("error: ") or f"exit status {output.code}"
+    return GitError(f"git {args[0]}: {reason}", code=output.code, stderr=output.err)

@@ -1,0 +1,233 @@
+"""The attic of one repository: what lies in it, and taking things out of it for good."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import assert_never
+
+from plait.core.errors import WorldError
+from plait.core.fast_dataclass import dataclass
+from plait.git.gc import inventory__papers, ref_inventory
+from plait.git.gc.collector__adopting import adopt_folder
+from plait.git.gc.inventory import InventoryContext, inspect_again, list_worktrees
+from plait.git.gc.inventory__lost import list_lost_repositories
+from plait.git.gc.inventory__rooms import make_process_finder, seconds_since_change
+from plait.git.gc.items import (
+    BatchFolderItem,
+    BranchItem,
+    GcBatch,
+    GcFacts,
+    GcItem,
+    GcOptions,
+    KeptItem,
+    LockItem,
+    LostRepositoryItem,
+    RefItem,
+    Removal,
+    SetupCacheItem,
+    TranscriptsItem,
+    TrashItem,
+    WorktreeItem,
+    WorktreeUse,
+)
+from plait.git.gc.removal_rules import decide
+from plait.git.worktrees.pool import WorktreePool
+from plait.git.worktrees.saved_refs import SavedRefs
+from plait.git.worktrees.saved_work__saving import save_worktree
+from plait.git.worktrees.worktree import find_worktree, is_real_folder, write_worktree_path
+from plait.git.worktrees.worktree__layout import WorkspaceLayout, new_worktree_id
+from plait.git.worktrees.worktree__repository import Repository
+from plait.system.disk import remove_tree
+from plait.system.state_paths import StateFolder, make_private_folder, mark_batch_forgotten
+from plait.system.tree_cache import prune_tree_cache
+
+BATCH_BRANCH = "batch+branch"  # in the place of a task's word: no task has this one
+
+
+@dataclass(frozen=True, slots=True)
+class JournalFacts:
+    """What the journal knows: batches, and the ids of their tasks."""
+
+    batches: Mapping[str, GcBatch]
+    tasks: Mapping[str, Sequence[str]]
+
+
+class GarbageCollector:
+    """`known` is asked anew whenever it matters. Safe beside an engine, and beside another of its kind."""
+
+    def __init__(
+        self,
+        repository: Repository,
+        layout: WorkspaceLayout,
+        folder: StateFolder,
+        known: Callable[[], JournalFacts],
+    ) -> None:
+        self._repository = repository
+        self._layout = layout
+        self._folder = folder
+        self._known = known
+        self._roots = {layout.root}
+
+    def collect_facts(self) -> GcFacts:
+        known = self._known()
+        return GcFacts(time.time(), known.batches, tuple(self._list_items(known)))
+
+    def _list_items(self, known: JournalFacts) -> Iterator[GcItem]:
+        yield from inventory__papers.list_batch_folders(self._folder, known.tasks)
+        yield from inventory__papers.list_trash(self._folder)
+        if not (
+            self._repository.common / "HEAD"
+        ).is_file():  # a folder that is no repository has nothing else
+            return
+        names, git = ref_inventory.RefNames.from_batches(known.tasks), self._repository.git
+        yield from list_worktrees(self._inventory_context(known))
+        yield from inventory__papers.list_workspace_trash(self._layout)
+        yield from inventory__papers.list_locks(self._repository, names)
+        yield from ref_inventory.list_branches(git, names, ref_inventory.find_checkouts(git))
+        yield from ref_inventory.list_plait_refs(git, names)
+        yield from inventory__papers.list_setup_caches(self._layout)
+        yield from list_lost_repositories(self._layout.root.parent)
+
+    def clean(self, items: Sequence[Removal], options: GcOptions) -> Iterator[Removal | KeptItem]:
+        """Each as it went, or why it stays after all. In the order of a plan."""
+        trees = [item for item in items if isinstance(item.item, WorktreeItem)]
+        for item in trees:
+            yield self._try_remove(item, options)
+        if trees:
+            self._empty_trash()
+        for item in items:
+            if not isinstance(item.item, WorktreeItem):
+                yield self._try_remove(item, options)
+        self._remove_empty_folders()
+
+    def _try_remove(self, item: Removal, options: GcOptions) -> Removal | KeptItem:
+        try:
+            why = self._remove(item, options)
+        except WorldError as error:
+            why = error.message
+        except OSError as error:
+            why = f"{error.strerror or error}"
+        return KeptItem(item.item, why) if why else item
+
+    def _remove(self, item: Removal, options: GcOptions) -> str:
+        """Why it stays; empty if it is gone."""
+        thing = item.item
+        match thing:
+            case WorktreeItem(use=WorktreeUse.MAKING):
+                return ""  # cleared away with what was thrown away
+            case WorktreeItem():
+                return self._remove_worktree(thing, options)
+            case BranchItem():
+                return self._remove_branch(thing, options)
+            case RefItem():
+                return self._remove_ref(thing, options)
+            case LockItem():
+                return self._remove_lock(thing)
+            case SetupCacheItem():
+                prune_tree_cache(Path(thing.path), 0)
+            case TrashItem() | LostRepositoryItem():
+                remove_tree(Path(thing.path))
+            case TranscriptsItem() | BatchFolderItem():
+                return self._remove_batch_files(thing, options)
+            case _:
+                assert_never(thing)
+        return ""
+
+    def _remove_worktree(self, seen: WorktreeItem, options: GcOptions) -> str:
+        """Under the lock that workspaces are made under, after another look: it may be somebody's again."""
+        with self._repository.lock():
+            known = self._known()
+            now = inspect_again(self._inventory_context(known), seen)
+            if now is None:
+                return ""
+            if isinstance(
+                kept := decide(GcFacts(time.time(), known.batches, (now,)), options, now), KeptItem
+            ):
+                return kept.why
+            self._trash_worktree(now)
+        return ""
+
+    def _trash_worktree(self, item: WorktreeItem) -> None:
+        there = find_worktree(self._repository, Path(item.path))
+        if there is None:
+            return
+        if item.use is WorktreeUse.TASK:
+            if there.admin is None and is_real_folder(there.folder):
+                there = adopt_folder(self._repository, self._layout, there.folder, item.batch, item.task)
+            save_worktree(SavedRefs(self._repository, item.batch, item.task), there)
+        away = self._trash_folder(item) / (there.admin.name if there.admin is not None else new_worktree_id())
+        if os.path.lexists(there.folder):
+            there.move(away)
+        elif there.admin is not None:
+            write_worktree_path(there.admin, away)
+
+    def _trash_folder(self, item: WorktreeItem) -> Path:
+        """On the same disk: it may lie where worktrees were made before the settings changed."""
+        root = Path(item.path).parent.parent
+        self._roots.add(root)
+        return WorkspaceLayout(root).trash
+
+    def _empty_trash(self) -> None:
+        """The files first; git's own folders about worktrees that have none any more follow."""
+        for root in self._roots:
+            pool = WorktreePool(self._repository, WorkspaceLayout(root), keep=0)
+            pool.empty_trash()
+            pool.clean_up_abandoned()
+            pool.empty_trash()
+
+    def _remove_empty_folders(self) -> None:
+        """Folders that have become empty."""
+        for root in self._roots:
+            for folder in root.glob("batch-*"):
+                with suppress(OSError):
+                    folder.rmdir()
+
+    def _why_keep(self, item: GcItem, options: GcOptions) -> str:
+        """Why it must stay, seen with what the journal knows now."""
+        verdict = decide(GcFacts(time.time(), self._known().batches, (item,)), options, item)
+        return verdict.why if isinstance(verdict, KeptItem) else ""
+
+    def _remove_branch(self, item: BranchItem, options: GcOptions) -> str:
+        git, ref = self._repository.git, f"{ref_inventory.BRANCH_PREFIX}{item.name}"
+        with self._repository.lock():
+            if why := self._why_keep(item, options):
+                return why
+            if where := ref_inventory.find_checkouts(git).get(ref):
+                return f"it is checked out in {where}"
+            if not (options.unmerged and item.batch in options.forget):
+                SavedRefs(self._repository, item.batch, item.task or BATCH_BRANCH).keep(
+                    item.tip, moving_ref=ref
+                )
+            return ref_inventory.delete_ref(git, ref, item.tip)
+
+    def _remove_ref(self, item: RefItem, options: GcOptions) -> str:
+        return self._why_keep(item, options) or ref_inventory.delete_ref(
+            self._repository.git, item.name, item.tip
+        )
+
+    def _remove_batch_files(self, item: TranscriptsItem | BatchFolderItem, options: GcOptions) -> str:
+        """Out of the way at once: whoever takes the batch up again meanwhile finds nothing half removed."""
+        if why := self._why_keep(item, options):
+            return why
+        away = self._folder.root / inventory__papers.TRASH_FOLDER / new_worktree_id()
+        make_private_folder(away.parent)
+        if isinstance(item, BatchFolderItem) and item.batch in options.forget:
+            mark_batch_forgotten(self._folder, item.batch)
+        with suppress(FileNotFoundError):
+            Path(item.path).rename(away)
+            remove_tree(away)
+        return ""
+
+    def _remove_lock(self, item: LockItem) -> str:
+        path = Path(item.path)
+        if os.path.lexists(path) and seconds_since_change(path) < item.age:
+            return "somebody has taken it anew"
+        path.unlink(missing_ok=True)
+        return ""
+
+    def _inventory_context(self, known: JournalFacts) -> InventoryContext:
+        return InventoryContext(self._repository, self._layout, known.batches, make_process_finder())

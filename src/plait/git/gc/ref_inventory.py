@@ -1,0 +1,172 @@
+"""Branches and refs of plait's, and which other refs have what they have."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+
+from plait.core.fast_dataclass import dataclass
+from plait.git.command import Git, GitError
+from plait.git.gc.items import BranchItem, RefItem
+from plait.git.refs import ATTEMPTS, BASES, PRE_REBUILDS, SAVED, batch_branch, ref_component, task_branch
+
+BRANCH_PREFIX = "refs/heads/"
+REMOTE_PREFIX = "refs/remotes/"
+PLAIT_PREFIX = "refs/plait/"
+_BATCH_BRANCH_PREFIX, _TASK_BRANCH_PREFIX = "plait/batch-", "plait/task-"
+_FORMAT = "%(refname)%00%(objectname)%00%(objecttype)%00%(*objectname)%00%(*objecttype)"
+
+
+@dataclass(frozen=True, slots=True)
+class RefNames:
+    """Which batch and task a name stands for: names are made from ids, and are not read back."""
+
+    branches: Mapping[str, tuple[str, str]]
+    components: Mapping[str, str]
+
+    @classmethod
+    def from_batches(cls, batches: Mapping[str, Iterable[str]]) -> RefNames:
+        """The tasks by batch."""
+        branches = {batch_branch(batch): (batch, "") for batch in batches}
+        for batch, tasks in batches.items():
+            branches |= {task_branch(batch, task): (batch, task) for task in tasks}
+        return cls(branches, {ref_component(batch): batch for batch in batches})
+
+    def batch(self, component: str) -> str:
+        """A batch that nobody knows goes by the word its refs have."""
+        return self.components.get(component, component)
+
+    def branch(self, name: str) -> tuple[str, str]:
+        """Batch and task. Which task of which batch that nobody knows a branch is of, its name does not tell."""
+        unknown = name.removeprefix(_BATCH_BRANCH_PREFIX) if name.startswith(_BATCH_BRANCH_PREFIX) else ""
+        return self.branches.get(name, (unknown, ""))
+
+
+def list_refs(git: Git) -> dict[str, str]:
+    """Every ref of the repository that leads to a commit, with that commit."""
+    found = {}
+    for line in git.text("for-each-ref", f"--format={_FORMAT}").splitlines():
+        name, oid, kind, peeled, peeled_kind = line.split("\0")
+        if kind == "commit" or peeled_kind == "commit":
+            found[name] = oid if kind == "commit" else peeled
+    return found
+
+
+def find_unreachable(git: Git, tips: Collection[str], others: Iterable[str]) -> set[str]:
+    """Those of the commits that none of the others has in its history."""
+    if not tips:
+        return set()
+    words = "\n".join([*sorted(tips), *(f"^{other}" for other in sorted(set(others)))])
+    # One walk for all of them: what one tip leads to is told only as far as no other commit leads there.
+    told = git.run("rev-list", "--stdin", stdin=f"{words}\n".encode()).text.split()
+    return set(tips) & set(told)
+
+
+def list_branches(git: Git, names: RefNames, open_in: Mapping[str, str]) -> list[BranchItem]:
+    """`open_in` tells the worktrees that are not plait's, by the branch that they have checked out."""
+    every = list_refs(git)
+    own = {name: tip for name, tip in every.items() if _is_plait_branch(name)}
+    if not own:
+        return []
+    unmerged = find_unreachable(git, set(own.values()), _user_tips(every))
+    unpushed = find_unreachable(git, unmerged, _remote_tips(every))
+    unsaved = find_unreachable(git, unmerged, _saved_tips(every))
+    joined = _find_in_batch_branch(git, names, own)
+    return [
+        BranchItem(
+            ref.removeprefix(BRANCH_PREFIX),
+            tip,
+            *names.branch(ref.removeprefix(BRANCH_PREFIX)),
+            merged=tip not in unmerged,
+            pushed=tip not in unpushed,
+            joined=ref in joined,
+            saved=tip not in unsaved,
+            open_in=open_in.get(ref, ""),
+        )
+        for ref, tip in own.items()
+    ]
+
+
+def list_plait_refs(git: Git, names: RefNames) -> list[RefItem]:
+    """What lies under refs/plait, by batch."""
+    every = list_refs(git)
+    own = {name: tip for name, tip in every.items() if name.startswith(PLAIT_PREFIX)}
+    alone = find_unreachable(git, set(own.values()), [*_user_tips(every), *_remote_tips(every)])
+    return [
+        RefItem(name, tip, names.batch(_batch_component(name)), elsewhere=tip not in alone)
+        for name, tip in own.items()
+    ]
+
+
+def _is_plait_branch(name: str) -> bool:
+    return name.startswith(
+        (f"{BRANCH_PREFIX}{_BATCH_BRANCH_PREFIX}", f"{BRANCH_PREFIX}{_TASK_BRANCH_PREFIX}")
+    )
+
+
+def _user_tips(every: Mapping[str, str]) -> Iterator[str]:
+    """What people keep: not a stash, which is there to be dropped."""
+    for name, tip in every.items():
+        kept = name.startswith((BRANCH_PREFIX, REMOTE_PREFIX, "refs/tags/"))
+        if kept and not name.startswith(f"{BRANCH_PREFIX}plait/") and not _on_remote(name):
+            yield tip
+
+
+def _remote_tips(every: Mapping[str, str]) -> Iterator[str]:
+    return (tip for name, tip in every.items() if _on_remote(name))
+
+
+def _saved_tips(every: Mapping[str, str]) -> Iterator[str]:
+    return (tip for name, tip in every.items() if name.startswith(PLAIT_PREFIX))
+
+
+def _on_remote(name: str) -> bool:
+    return name.startswith(REMOTE_PREFIX) and "/plait/" in name.removeprefix(REMOTE_PREFIX)
+
+
+def _find_in_batch_branch(git: Git, names: RefNames, own: Mapping[str, str]) -> set[str]:
+    """The branches of tasks that are in the history of their batch's."""
+    tasks: dict[str, dict[str, str]] = {}
+    for ref, tip in own.items():
+        batch, task = names.branch(ref.removeprefix(BRANCH_PREFIX))
+        if task:
+            tasks.setdefault(batch, {})[ref] = tip
+    found = set[str]()
+    for batch, theirs in tasks.items():
+        branch = own.get(BRANCH_PREFIX + batch_branch(batch))
+        if branch is not None:
+            out = find_unreachable(git, set(theirs.values()), [branch])
+            found |= {ref for ref, tip in theirs.items() if tip not in out}
+    return found
+
+
+def _batch_component(name: str) -> str:
+    """refs/plait/attempts/<batch>/…"""
+    for kind in (ATTEMPTS, SAVED, PRE_REBUILDS, BASES):
+        if name.startswith(f"{kind}/"):
+            return name.removeprefix(f"{kind}/").partition("/")[0]
+    return ""
+
+
+def find_checkouts(git: Git) -> dict[str, str]:
+    """Where each branch is checked out that is, by its ref."""
+    found, where = {}, ""
+    for line in (
+        git.run("worktree", "list", "--porcelain", "-z").out.decode("utf-8", "surrogateescape").split("\0")
+    ):
+        word, _, said = line.partition(" ")
+        if word == "worktree":
+            where = said
+        elif word == "branch":
+            found[said] = where
+    return found
+
+
+def delete_ref(git: Git, ref: str, tip: str) -> str:
+    """Unless it has moved: then why it stays. One that is gone already is gone."""
+    try:
+        git.run("update-ref", "-d", ref, tip)
+    except GitError as error:
+        if git.run("rev-parse", "--verify", "--quiet", ref, codes=(0, 1)).code:
+            return ""
+        return "it has moved meanwhile" if "but expected" in error.stderr else error.message
+    return ""

@@ -1,0 +1,114 @@
+"""What is kept under refs/plait, by name, and how it becomes a branch again. No branch is ever moved by that."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from plait.core.errors import UserError
+from plait.core.fast_dataclass import dataclass
+from plait.git.command import Git, GitError
+from plait.git.gc.ref_inventory import BRANCH_PREFIX, PLAIT_PREFIX, RefNames
+from plait.git.refs import ATTEMPTS, BASES, SAVED, ref_component
+
+_FORMAT = "%(refname)%00%(objectname)%00%(objecttype)%00%(committerdate:unix)%00%(contents:subject)"
+_MAX_TRIES = 99
+_UNSAFE_CHARACTERS = re.compile(r"[^A-Za-z0-9._-]+")
+_MAX_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class SavedCommit:
+    """`name` is what people write; `ref` the whole of it."""
+
+    name: str
+    ref: str
+    commit: str
+    at: float
+    subject: str
+
+
+@dataclass(frozen=True, slots=True)
+class RestoredBranch:
+    branch: str
+    commit: str
+    made: bool = True
+
+
+def list_saved_commits(git: Git) -> list[SavedCommit]:
+    """The newest first; where a batch began is nothing to bring back."""
+    found = []
+    for line in git.text(
+        "for-each-ref", "--sort=-committerdate", f"--format={_FORMAT}", PLAIT_PREFIX
+    ).splitlines():
+        ref, commit, kind, at, subject = line.split("\0", 4)
+        if kind == "commit" and not ref.startswith(f"{BASES}/"):
+            found.append(SavedCommit(ref.removeprefix(PLAIT_PREFIX), ref, commit, float(at or 0), subject))
+    return found
+
+
+def restore_branch(git: Git, names: RefNames, wanted: str, branch: str | None) -> RestoredBranch:
+    """A branch that holds what is kept under this name. Raises UserError if nothing is, or the branch is something else's."""
+    found = _find_saved(list_saved_commits(git), names, wanted)
+    if branch is not None:
+        return _make_branch(git, _check_branch_name(git, branch), found.commit)
+    plain = f"restored-{_UNSAFE_CHARACTERS.sub('-', found.name.partition('/')[2]).strip('-.')}"
+    for number in range(1, _MAX_TRIES):
+        name = plain if number == 1 else f"{plain}-{number}"
+        try:
+            return _make_branch(git, name, found.commit)
+        except UserError:
+            continue
+    raise UserError(f"there are too many branches called {plain}", hint="Choose a name with --as NAME.")
+
+
+def _find_saved(every: Sequence[SavedCommit], names: RefNames, wanted: str) -> SavedCommit:
+    exact = [each for each in every if wanted in {each.ref, each.name, each.name.partition("/")[2]}]
+    found = (
+        exact
+        or _find_by_branch(every, names, wanted)
+        or [each for each in every if _has_prefix(each, wanted)]
+    )
+    if not found:
+        raise UserError(f"nothing is saved under the name {wanted}", hint="`plait gc --list` shows what is.")
+    if len({each.commit for each in found}) > 1:
+        told = ", ".join(each.name for each in found[:_MAX_SHOWN])
+        raise UserError(f"{wanted} could be {told}", hint="Write more of it.")
+    return found[0]
+
+
+def _has_prefix(each: SavedCommit, wanted: str) -> bool:
+    return bool(wanted) and (each.name.startswith(wanted) or each.name.partition("/")[2].startswith(wanted))
+
+
+def _find_by_branch(every: Sequence[SavedCommit], names: RefNames, wanted: str) -> list[SavedCommit]:
+    """The newest thing that is kept of a task whose branch this was."""
+    batch, task = names.branches.get(wanted.removeprefix(BRANCH_PREFIX), ("", ""))
+    under = (
+        tuple(f"{kind}/{ref_component(batch)}/{ref_component(task)}/" for kind in (SAVED, ATTEMPTS))
+        if task
+        else ()
+    )
+    return [each for each in every if under and each.ref.startswith(under)][:1]
+
+
+def _check_branch_name(git: Git, branch: str) -> str:
+    if branch.startswith("-") or git.run("check-ref-format", f"{BRANCH_PREFIX}{branch}", codes=(0, 1)).code:
+        raise UserError(f"{branch} is no name for a branch")
+    return branch
+
+
+def _make_branch(git: Git, branch: str, commit: str) -> RestoredBranch:
+    ref = f"{BRANCH_PREFIX}{branch}"
+    try:
+        git.run("update-ref", "-m", "plait: restored", ref, commit, "0" * len(commit))
+    except GitError as error:
+        there = git.run("rev-parse", "--verify", "--quiet", ref, codes=(0, 1)).text
+        if there == commit:
+            return RestoredBranch(branch, commit, made=False)
+        if not there:
+            raise
+        raise UserError(
+            f"there is a branch {branch} already", hint="Choose another name with --as NAME."
+        ) from error
+    return RestoredBranch(branch, commit)

@@ -1,0 +1,134 @@
+"""Where plait stands: the top of the repository, and where its state lies."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from plait.core.errors import UserError
+from plait.core.fast_dataclass import dataclass
+
+_GIT_TIMEOUT_SECONDS = 60.0  # seconds for git to answer
+_GIT_LOCATION_VARIABLES = (
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_COMMON_DIR",
+    "GIT_CEILING_DIRECTORIES",
+    "GIT_DISCOVERY_ACROSS_FILESYSTEM",
+    "GIT_TEST_ASSUME_DIFFERENT_OWNER",
+)
+# What a configuration may say that makes a repository another one than it looks like.
+_UNUSUAL_CONFIG = ("worktree", "bare = true", "bare=true", "[include", "extensions")
+# What a repository's own configuration would have git run: looking never runs anything.
+_READ_ONLY_OPTIONS = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}")
+_NO_REPOSITORY = "not a git repository"
+
+
+@dataclass(frozen=True, slots=True)
+class RepoLocation:
+    """`state` is in git's common folder: safe from `git clean`, and one for all linked worktrees of a repository.
+
+    A folder that is no repository keeps it in `.plait/`; then `repository` is False.
+    """
+
+    top: Path
+    state: Path
+    repository: bool
+
+    def relative_name(self, path: Path) -> str:
+        """A path as messages, ids and the journal name it: from the top, with slashes, or absolute if outside."""
+        try:
+            return path.relative_to(self.top).as_posix() or "."
+        except ValueError:
+            return path.as_posix()
+
+
+def find_repo(where: Path) -> RepoLocation:
+    if not os.path.isdir(where):  # noqa: PTH112 - it never raises
+        raise UserError(f"there is no folder {where}")
+    where = where.resolve()
+    plain = _find_ordinary_repo(where)
+    if plain is not None:
+        return plain
+    told, wrong = _run_git(
+        where, "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-common-dir"
+    )
+    if told:
+        top, *others = told.removesuffix("\n").split("\n")
+        if len(others) > 1:
+            raise UserError("the path of this repository has a line break in it", hint="Rename the folder.")
+        return RepoLocation(Path(top), Path(*others) / "plait", repository=True)
+    if wrong and _NO_REPOSITORY not in wrong:
+        # Going on as if there were none would put the state where nobody looks for it later.
+        raise UserError(f"git refuses to work in {where}: {wrong}", hint=_make_hint(wrong))
+    return RepoLocation(where, where / ".plait", repository=False)
+
+
+def _find_ordinary_repo(where: Path) -> RepoLocation | None:
+    """An ordinary repository, seen without asking git, which takes as long as all the rest of a quick command.
+
+    None for all that is not ordinary: linked worktrees, submodules, bare ones, somebody else's, variables that say otherwise.
+    """
+    if ".git" in where.parts or any(name in os.environ for name in _GIT_LOCATION_VARIABLES):
+        return None
+    for top in (where, *where.parents):
+        git = top / ".git"
+        try:
+            found = os.lstat(git)
+        except OSError:
+            continue
+        ordinary = "\n" not in str(top) and _is_ordinary(git, found)
+        return RepoLocation(top, git / "plait", repository=True) if ordinary else None
+    return None
+
+
+def _is_ordinary(git: Path, found: os.stat_result) -> bool:
+    if (
+        not stat.S_ISDIR(found.st_mode)
+        or found.st_uid != os.geteuid()
+        or git.parent.stat().st_uid != os.geteuid()
+    ):
+        return False
+    try:
+        config = (git / "config").read_text("utf-8", "replace").lower()
+        there = [os.path.exists(git / part) for part in ("HEAD", "objects", "refs")]  # noqa: PTH110 - it never raises
+    except OSError:
+        return False
+    shared = os.path.exists(git / "commondir")  # noqa: PTH110
+    return all(there) and not shared and not any(word in config for word in _UNUSUAL_CONFIG)
+
+
+def _make_hint(wrong: str) -> str:
+    if "work tree" in wrong:
+        return "plait works in a checkout: go to one, or make one with git worktree add."
+    return "See what git status says there."
+
+
+def list_repo_files(location: RepoLocation) -> list[str]:
+    """The files git knows or would know; nothing outside a repository, where walking could take for ever."""
+    if not location.repository:
+        return []
+    told, _ = _run_git(location.top, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    return list(filter(None, told.split("\0")))
+
+
+def _run_git(where: Path, *command: str) -> tuple[str, str]:
+    """What git says, or nothing and the first line of its complaint; neither if there is no git."""
+    import subprocess  # noqa: PLC0415 - the engine knows its place, and asks nobody
+
+    try:
+        told = subprocess.run(  # noqa: S603 - fixed words and a folder
+            ["git", "-C", str(where), *_READ_ONLY_OPTIONS, *command],  # noqa: S607 - git as the person has it
+            capture_output=True,
+            check=False,
+            timeout=_GIT_TIMEOUT_SECONDS,
+            env=os.environ | {"LC_ALL": "C"},  # its complaints are read
+        )
+    except FileNotFoundError:
+        return "", ""
+    except subprocess.TimeoutExpired:
+        return "", f"no answer in {_GIT_TIMEOUT_SECONDS:.0f} seconds"
+    if told.returncode == 0:
+        return told.stdout.decode("utf-8", "surrogateescape"), ""
+    return "", told.stderr.decode("utf-8", "replace").partition("\n")[0].removeprefix("fatal: ")

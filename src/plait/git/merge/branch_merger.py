@@ -1,0 +1,157 @@
+"""Makes batch branches in memory: the merged commit first, and then the branch is moved to it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from plait.core.decisions import Change, MergeStarted, RebuildStarted
+from plait.core.reports import MergeConflicted, MergeDone, MergedTask, RebuildConflict, RebuildDone
+from plait.git.command import Git, GitError
+from plait.git.merge import commits, three_way__foresight
+from plait.git.merge.branch import BatchBranch
+from plait.git.merge.branch__line import MergeTrailers, read_merges
+from plait.git.merge.change_merger import ChangeMerger, MergedCommit
+from plait.git.merge.change_merger__faults import make_missing_commit_error, map_errors
+from plait.git.merge.change_merger__regenerate import Regenerate
+from plait.git.merge.commits import Commit
+from plait.git.merge.conflict_view__conflict import CONFLICT_STYLE, format_conflict
+from plait.git.merge.private_gitdir import PrivateGitDirs
+from plait.git.merge.three_way__ancestry import Ancestry
+from plait.store.batch_inputs import MergeRules
+from plait.store.interfaces import MergeMessage, PredictedConflict
+
+_DEFAULT_RULES = MergeRules()
+
+
+class GitBranchMerger:
+    """The integrator of the repository whose common git dir is `git_dir`; `private` is plait's own folder.
+
+    `regenerate` makes files anew in a checkout of a commit; without it, such files are merged like all others.
+    """
+
+    def __init__(
+        self,
+        git_dir: Path,
+        private: Path,
+        *,
+        environment: Mapping[str, str] | None = None,
+        regenerate: Regenerate | None = None,
+    ) -> None:
+        self._git_dir = git_dir.absolute()
+        own = os.environ if environment is None else environment
+        here = {"GIT_DIR": str(self._git_dir), "GIT_NO_REPLACE_OBJECTS": "1"}
+        self._git = Git(self._git_dir, environment=own, variables=here)
+        self._private = PrivateGitDirs(self._git_dir, private.absolute(), own)
+        self._ancestry = Ancestry(self._git)
+        self._merging = ChangeMerger(self._git, self._private, self._ancestry, regenerate)
+
+    def merge(
+        self, order: MergeStarted, words: MergeMessage, blending: MergeRules
+    ) -> MergeDone | MergeConflicted:
+        with map_errors(f"{order.task} could not be merged"):
+            return self._merge(order, words, blending)
+
+    def rebuild(
+        self, order: RebuildStarted, base: str, words: Mapping[str, MergeMessage], blending: MergeRules
+    ) -> RebuildDone:
+        with map_errors(f"the branch of batch {order.batch} could not be made anew"):
+            return self._rebuild(order, base, words, blending)
+
+    def describe_conflict(self, order: MergeStarted, blending: MergeRules) -> str:
+        with map_errors(f"the conflict of {order.task} could not be read"):
+            git, tried, clashes = self._merging.try_merge(
+                _change(order), order.onto, blending, CONFLICT_STYLE
+            )
+            return format_conflict(git, tried, clashes)
+
+    def predict_conflicts(
+        self, onto: str, tips: Mapping[str, tuple[str, str]], blending: MergeRules = _DEFAULT_RULES
+    ) -> list[PredictedConflict]:
+        with map_errors("conflicts could not be foreseen"):
+            here = commits.read_commits(self._git, [onto, *(name for pair in tips.values() for name in pair)])
+            known = {task: pair for task, pair in tips.items() if {onto, *pair} <= here.keys()}
+            return (
+                three_way__foresight.predict_conflicts(self._private, self._ancestry, onto, known, blending)
+                if known
+                else []
+            )
+
+    def _merge(
+        self, order: MergeStarted, words: MergeMessage, blending: MergeRules
+    ) -> MergeDone | MergeConflicted:
+        branch = BatchBranch(self._git, self._git_dir, order.batch)
+        mark = MergeTrailers(order.batch, _change(order))
+        known = self._merging.read_commits(mark.change, order.onto, branch.ref)
+        at = known.get(branch.ref)
+        if at is not None and at.id != order.onto:
+            return _check_existing(branch, mark, order, at)
+        branch.ensure_not_checked_out()
+        made = self._merging.merge_change(mark, order.onto, known[order.tip], words, blending)
+        if isinstance(made, RebuildConflict):
+            return MergeConflicted(order.batch, order.task, order.n, made.files)
+        try:
+            branch.move(made.commit, at.id if at else None, f"merge {order.task}")
+        except GitError:
+            now = commits.read_commits(self._git, [branch.ref]).get(branch.ref)
+            if now is None or now.id == order.onto:
+                raise
+            return _check_existing(branch, mark, order, now)
+        return MergeDone(order.batch, order.task, order.n, made.commit)
+
+    def _rebuild(
+        self, order: RebuildStarted, base: str, words: Mapping[str, MergeMessage], blending: MergeRules
+    ) -> RebuildDone:
+        """What stands on the same ground as before is kept: a commit that was tested stays that commit."""
+        branch = BatchBranch(self._git, self._git_dir, order.batch)
+        known = commits.read_commits(self._git, [branch.ref, base])
+        if base not in known:
+            raise make_missing_commit_error(base, "the base of the batch,")
+        at = known.get(branch.ref)
+        old = read_merges(self._git, order.batch, at.id, base) if at else {}
+        if at is not None and old is None:
+            raise branch.make_foreign_commits_error(at.id)
+        head, line, clashes = base, [], []
+        for change in order.line:
+            mark = MergeTrailers(order.batch, change)
+            made = _reuse_merge(mark, head, old or {}) or self._merge_change(mark, head, words, blending)
+            if isinstance(made, RebuildConflict):
+                clashes.append(made)
+            else:
+                head = made.commit
+                line.append(MergedTask(change.task, head))
+        self._replace_branch(branch, at, head, order.n)
+        return RebuildDone(order.batch, order.n, tuple(line), tuple(clashes))
+
+    def _merge_change(
+        self, mark: MergeTrailers, onto: str, words: Mapping[str, MergeMessage], blending: MergeRules
+    ) -> MergedCommit | RebuildConflict:
+        tip = self._merging.read_commits(mark.change, onto)[mark.change.tip]
+        said = words.get(mark.change.task) or MergeMessage(f"Merge {mark.change.task}")
+        return self._merging.merge_change(mark, onto, tip, said, blending)
+
+    def _replace_branch(self, branch: BatchBranch, at: Commit | None, head: str, n: int) -> None:
+        """The new line for the old one, which is saved first."""
+        if at is not None and at.id == head:
+            return
+        branch.ensure_not_checked_out()
+        if at is not None:
+            branch.save(at.id, n)
+        branch.move(head, at.id if at else None, "made anew")
+
+
+def _change(order: MergeStarted) -> Change:
+    return Change(order.task, order.base, order.tip)
+
+
+def _check_existing(branch: BatchBranch, mark: MergeTrailers, order: MergeStarted, at: Commit) -> MergeDone:
+    """The branch is not where it was left: this very merge was made before a crash, or somebody else moved it."""
+    if not mark.matches(at, order.onto):
+        raise branch.make_moved_error(at.id, order.onto)
+    return MergeDone(order.batch, order.task, order.n, at.id)
+
+
+def _reuse_merge(mark: MergeTrailers, onto: str, old: Mapping[str, Commit]) -> MergedCommit | None:
+    was = old.get(onto)
+    return MergedCommit(was.id) if was is not None and mark.matches(was, onto) else None

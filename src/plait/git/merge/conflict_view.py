@@ -1,0 +1,148 @@
+"""A conflict with both of its sides, for people: each file as it was before both, on the branch, and in the task's change.
+
+The merge is tried as the integrator does it, and nothing of it is left in the repository.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from plait.core.decisions import Change
+from plait.core.errors import WorldError
+from plait.core.fast_dataclass import dataclass
+from plait.git.command import Git
+from plait.git.merge import objects__blobs
+from plait.git.merge.change_merger import ChangeMerger
+from plait.git.merge.change_merger__faults import map_errors
+from plait.git.merge.conflict_view__conflict import name_sides
+from plait.git.merge.private_gitdir import PrivateGitDirs
+from plait.git.merge.three_way import MergeNote, MergeResult
+from plait.git.merge.three_way__ancestry import Ancestry
+from plait.git.merge.three_way__foresight import list_files_by_task
+from plait.store.batch_inputs import MergeRules
+from plait.store.interfaces import ConflictedFile, ConflictKind
+
+MAX_CONFLICT_FILES = 100  # files of which the contents are told
+_SIDE_NAMES = {1: "base", 2: "ours", 3: "theirs", 0: "merged"}
+# By what git calls them, the telling ones first: of one file it may say several things.
+_CONFLICT_KINDS = (
+    ("submodule", ConflictKind.SUBMODULE),
+    ("rename", ConflictKind.RENAME),
+    ("modify/delete", ConflictKind.MODIFY_DELETE),
+    ("file/directory", ConflictKind.FOLDER),
+    ("distinct", ConflictKind.MODE),
+    ("binary", ConflictKind.BINARY),
+    ("contents", ConflictKind.CONTENT),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictingMerge:
+    """A change and the commit that it met. `merged` are the changes on that, by task, in their order."""
+
+    change: Change
+    onto: str
+    merged: Mapping[str, Change]
+
+
+def read_conflict_sides(
+    git_dir: Path, attempted: ConflictingMerge, blending: MergeRules, environment: Mapping[str, str]
+) -> tuple[list[ConflictedFile], int]:
+    """The files, and how many more there are. Raises WorldError where a commit is gone."""
+    with (
+        map_errors(f"the conflict of {attempted.change.task} could not be read"),
+        TemporaryDirectory(prefix="plait-conflict-") as scratch,
+    ):
+        room = Path(scratch)
+        private = PrivateGitDirs(git_dir, room / "git", environment, _make_object_dir(room, git_dir))
+        here = {"GIT_DIR": str(git_dir), "GIT_NO_REPLACE_OBJECTS": "1"}
+        own = Git(git_dir, environment=environment, variables=here)
+        merging = ChangeMerger(own, private, Ancestry(own), _refuse_regeneration)
+        git, tried, clashes = merging.try_merge(attempted.change, attempted.onto, blending, ())
+        touched = _tasks_by_file(own, attempted.merged)
+        files = [
+            _describe_file(path, tried, found, touched)
+            for path, found in zip(
+                clashes[:MAX_CONFLICT_FILES],
+                _read_sides(git, tried, clashes[:MAX_CONFLICT_FILES]),
+                strict=True,
+            )
+        ]
+        return files, len(clashes[MAX_CONFLICT_FILES:])
+
+
+def _make_object_dir(room: Path, git_dir: Path) -> Path:
+    """What the merge makes goes there; all else is read from the repository."""
+    objects = room / "objects"
+    (objects / "info").mkdir(parents=True)
+    (objects / "info" / "alternates").write_text(f"{git_dir / 'objects'}\n", "utf-8", "surrogateescape")
+    return objects
+
+
+def _refuse_regeneration(_commit: str, command: str, _files: tuple[str, ...]) -> Mapping[str, bytes]:
+    """Files that are made anew are no conflict; whoever only looks makes none."""
+    raise WorldError(f"nothing is made anew by looking: {command}")
+
+
+def _tasks_by_file(git: Git, merged: Mapping[str, Change]) -> dict[str, tuple[str, ...]]:
+    """By file, the newest first."""
+    changed = (
+        list_files_by_task(git, {task: (each.base, each.tip) for task, each in merged.items()})
+        if merged
+        else {}
+    )
+    found: dict[str, tuple[str, ...]] = {}
+    for task in merged:
+        for path in changed[task]:
+            found[path] = (task, *found.get(path, ()))
+    return found
+
+
+def _read_sides(
+    git: Git, tried: MergeResult, paths: Sequence[str]
+) -> Iterator[Mapping[str, objects__blobs.BlobContent | None]]:
+    """Of each file, what its sides hold; None: too long. A side where it is not is left out."""
+    objects: dict[str, dict[str, str]] = {path: {} for path in paths}
+    for stage in tried.stages:
+        if stage.path in objects:
+            objects[stage.path][_SIDE_NAMES[stage.number]] = stage.object
+    for path, name in objects__blobs.list_blobs(git, tried.tree, paths).items():
+        objects[path][_SIDE_NAMES[0]] = name
+    read = objects__blobs.read_blobs(git, [name for sides in objects.values() for name in sides.values()])
+    return iter(
+        [{side: read[name] for side, name in sides.items() if name in read} for sides in objects.values()]
+    )
+
+
+def _describe_file(
+    path: str,
+    tried: MergeResult,
+    found: Mapping[str, objects__blobs.BlobContent | None],
+    touched: Mapping[str, tuple[str, ...]],
+) -> ConflictedFile:
+    notes = [note for note in tried.notes if path in note.paths and note.kind.startswith("CONFLICT")]
+    binary = any(content is not None and content.is_binary for content in found.values())
+    texts = {} if binary else {side: each.text for side, each in found.items() if each is not None}
+    merged = texts.get("merged")
+    return ConflictedFile(
+        path,
+        _classify(notes, [stage.number for stage in tried.stages if stage.path == path], binary=binary),
+        "\n".join(name_sides(note.text, tried) for note in notes),
+        binary,
+        texts.get("base"),
+        texts.get("ours"),
+        texts.get("theirs"),
+        None if merged is None else name_sides(merged, tried),
+        tuple(side for side, each in found.items() if each is None),
+        touched.get(path, ()),
+    )
+
+
+def _classify(notes: Sequence[MergeNote], stages: Sequence[int], *, binary: bool) -> ConflictKind:
+    said = " ".join(note.kind for note in notes)
+    kind = next((kind for word, kind in _CONFLICT_KINDS if word in said), ConflictKind.OTHER)
+    if kind is ConflictKind.CONTENT and binary:
+        return ConflictKind.BINARY
+    return ConflictKind.ADD_ADD if kind is ConflictKind.CONTENT and 1 not in stages else kind

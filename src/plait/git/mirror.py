@@ -1,0 +1,196 @@
+"""Mirror: a bare clone that plait keeps of a remote repository.
+
+The remote's branches are under refs/remotes/origin, so that fetching never moves the ones that plait and its agents make
+under refs/heads. It is made under another name and renamed when it is whole: one that is there is complete.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+from secrets import token_hex
+
+from plait.core.errors import UserError, WorldError
+from plait.git.command import Git, GitError
+from plait.git.mirror__failures import FETCHED_MARKER, make_damage_error, make_unreachable_error
+from plait.git.mirror_checkouts import check_out
+from plait.git.remote_url import PROTOCOLS, RemoteUrl, parse_remote_url
+from plait.system.locks import hold_lock
+
+ORIGIN_PREFIX = "refs/remotes/origin"
+_FETCH_REFSPEC = f"+refs/heads/*:{ORIGIN_PREFIX}/*"
+_LOCK_FILE, _INCOMING_PREFIX = "lock", "incoming-"
+_SYMREF = re.compile(r"ref: refs/heads/(.+)\tHEAD")
+_SHA256_LENGTH = 64
+_COMMIT_ID = re.compile(r"[0-9a-f]{4,64}")
+# A server that has gone silent is given up after a minute.
+_TIMEOUT_SETTINGS = ("http.lowSpeedLimit=1", "http.lowSpeedTime=60")
+
+ReportProgress = Callable[[str], None]
+
+
+class Mirror:
+    """`git_dir` is the clone, `name` the repository's own, `branch` the remote's default one ("": it has none)."""
+
+    def __init__(self, git_dir: Path, remote: RemoteUrl, branch: str, environment: Mapping[str, str]) -> None:
+        self.git_dir = git_dir
+        self.name = remote.name
+        self.url = remote.url
+        self.branch = branch
+        self._remote = remote
+        self._environment = environment
+
+    def resolve(self, base: str = "") -> str:
+        """The commit that a name stands for at the remote; without one, its default branch's. Raises UserError."""
+        if not base and not self.branch:
+            raise UserError(
+                f"{self.url} has no default branch, or nothing on it",
+                hint="Say where to start: --base BRANCH.",
+            )
+        if not base.isprintable():
+            raise UserError(f"{base!r} is no name of a commit")
+        for name in _candidate_refs(base or self.branch):
+            found = self.git.run("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}", codes=(0, 1, 128))
+            if not found.code:
+                return found.text
+        raise UserError(
+            f"{self.url} has no branch, tag or commit {base or self.branch}",
+            hint=f"See what it has: git ls-remote {self.url}",
+        )
+
+    def checkout(self, commit: str, in_use: Collection[Path] = ()) -> Path:
+        """A checkout of this commit, to read sources from. `in_use` are those of open batches: they are left as they are."""
+        try:
+            return check_out(self, commit, in_use)
+        except GitError as error:
+            raise make_damage_error(error, self._remote, self.git) or error from error
+
+    @property
+    def git(self) -> Git:
+        return _open_git(self.git_dir, self._environment)
+
+    def git_at(self, checkout: Path) -> Git:
+        return Git(checkout, environment=self._environment)
+
+
+def open_mirror(
+    url: str, cache: Path, *, environment: Mapping[str, str], report: ReportProgress = lambda _: None
+) -> Mirror:
+    """The mirror of this repository, brought up to date. Raises UserError or WorldError; then there is nothing half-made.
+
+    Credentials are git's own business: its helpers' and the environment's.
+    """
+    remote = parse_remote_url(url)
+    home = cache / remote.folder
+    git_dir = home / f"{remote.name}.git"
+    own = _git_environment(environment, remote)
+    try:
+        with hold_lock(home / _LOCK_FILE, lambda: report(f"Another plait is fetching {remote.url}.")):
+            branch = _update(remote, git_dir, own, report)
+    except OSError as error:
+        raise WorldError(
+            f"no mirror can be kept in {home}: {error.strerror}",
+            hint=f"See who may write there: ls -ld {cache}.",
+        ) from error
+    return Mirror(git_dir, remote, branch, own)
+
+
+def _open_git(git_dir: Path, environment: Mapping[str, str]) -> Git:
+    """Said outright: a person may have forbidden git to take a bare folder for a repository by itself."""
+    return Git(
+        git_dir, environment=environment, variables={"GIT_DIR": str(git_dir)}, settings=_TIMEOUT_SETTINGS
+    )
+
+
+def _update(remote: RemoteUrl, git_dir: Path, environment: Mapping[str, str], report: ReportProgress) -> str:
+    """The default branch's name."""
+    git = _open_git(git_dir, environment)
+    try:
+        outside = Git(git_dir.parent, environment=environment, settings=_TIMEOUT_SETTINGS)
+        told = outside.text("ls-remote", "--symref", "--", remote.url, "HEAD")
+        if git_dir.exists():
+            report(f"Fetching {remote.url} …")
+            _fetch(git, remote)
+        else:
+            report(f"Cloning {remote.url} …")
+            _clone(remote, git_dir, environment, told)
+        return _set_default_branch(git, told)
+    except GitError as error:
+        raise make_damage_error(error, remote, git) or make_unreachable_error(
+            error, remote, git_dir
+        ) from error
+
+
+def _clone(remote: RemoteUrl, git_dir: Path, environment: Mapping[str, str], told: str) -> None:
+    for left in git_dir.parent.glob(f"{_INCOMING_PREFIX}*"):  # of somebody who was killed
+        shutil.rmtree(left, ignore_errors=True)
+    incoming = git_dir.parent / f"{_INCOMING_PREFIX}{token_hex(4)}"
+    long = len(told.rpartition("\n")[2].partition("\t")[0]) == _SHA256_LENGTH
+    words = ["init", "--quiet", "--bare", "--template=", f"--object-format={'sha256' if long else 'sha1'}"]
+    try:
+        Git(git_dir.parent, environment=environment).run(*words, "--", str(incoming))
+        _fetch(_open_git(incoming, environment), remote)
+        incoming.rename(git_dir)
+    finally:
+        shutil.rmtree(incoming, ignore_errors=True)
+
+
+def _fetch(git: Git, remote: RemoteUrl) -> None:
+    """Branches that are gone there go here too; tags stay, since an agent may have made them."""
+    _set_remote(git, remote)
+    words = ["--quiet", "--prune", "--tags", "--force", "--no-write-fetch-head", "--no-recurse-submodules"]
+    git.run("fetch", *words, "--no-auto-maintenance", "origin", _FETCH_REFSPEC)
+    (git.cwd / FETCHED_MARKER).touch()
+
+
+def _set_remote(git: Git, remote: RemoteUrl) -> None:
+    """Agents work in this repository: where it fetches from is what was asked for, whatever they have written there."""
+    for key, value in (("remote.origin.url", remote.url), ("remote.origin.fetch", _FETCH_REFSPEC)):
+        if git.run("config", "--local", "--get-all", key, codes=(0, 1)).text != value:
+            git.run("config", "--local", "--replace-all", key, value)
+
+
+def _set_default_branch(git: Git, told: str) -> str:
+    """What the remote's HEAD names, kept as git keeps it; empty if it names nothing that is there."""
+    found = _SYMREF.search(told)
+    if (
+        found is None
+        or git.run("show-ref", "--verify", "--quiet", f"{ORIGIN_PREFIX}/{found[1]}", codes=(0, 1)).code
+    ):
+        return ""
+    git.run("symbolic-ref", f"{ORIGIN_PREFIX}/HEAD", f"{ORIGIN_PREFIX}/{found[1]}")
+    return found[1]
+
+
+def _candidate_refs(base: str) -> list[str]:
+    """What is meant, the likeliest first: the remote's branches before ours."""
+    plain = base.removeprefix("refs/heads/").removeprefix("refs/remotes/").removeprefix("origin/")
+    commit = [base] if _COMMIT_ID.fullmatch(base) else []
+    tag = base.removeprefix("refs/tags/")
+    return [
+        f"{ORIGIN_PREFIX}/{plain}",
+        f"{ORIGIN_PREFIX}/{base}",
+        f"refs/tags/{tag}",
+        *commit,
+        f"refs/heads/{plain}",
+    ]
+
+
+def _git_environment(given: Mapping[str, str], remote: RemoteUrl) -> dict[str, str]:
+    """Only ways that run no program of the address's choosing, nobody at a terminal asked, and whose name helpers are told."""
+    allowed = given.get("GIT_ALLOW_PROTOCOL")
+    ways = [way for way in PROTOCOLS if allowed is None or way in allowed.split(":")]
+    own = {**given, "GIT_ALLOW_PROTOCOL": ":".join(ways)}
+    if "SSH_ASKPASS" not in given:  # or ssh would ask at the terminal, and wait
+        own |= {"SSH_ASKPASS": "false", "SSH_ASKPASS_REQUIRE": "force"}
+    if remote.user:
+        before = given.get("GIT_CONFIG_COUNT", "")
+        at = int(before) if before.isdecimal() else 0
+        own |= {
+            "GIT_CONFIG_COUNT": str(at + 1),
+            f"GIT_CONFIG_KEY_{at}": "credential.username",
+            f"GIT_CONFIG_VALUE_{at}": remote.user,
+        }
+    return own

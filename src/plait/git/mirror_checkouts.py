@@ -1,0 +1,170 @@
+"""Checkouts of a mirror: where the sources of a batch are read from, as if a person had cloned the repository there.
+
+checkouts/<commit>/<name>     detached at that commit; `.ready` beside it tells the whole commit, and when it was last used
+checkouts/<commit>-2/<name>   the same, where an open batch has changed the first
+
+There is one for each commit, so that a batch that runs never sees it move; a new one is cheap beside what a batch costs.
+What somebody has left in one is saved under refs/plait/saved before it is made fresh or removed.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Collection, Iterator
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+from secrets import token_hex
+from typing import TYPE_CHECKING
+
+from plait.git.command import Git, GitError
+from plait.git.refs import saved_ref
+from plait.system.locks import hold_lock
+from plait.system.state_paths import make_private_folder
+
+if TYPE_CHECKING:
+    from plait.git.mirror import Mirror
+
+CHECKOUTS_FOLDER = "checkouts"
+UNUSED_SECONDS = 86400.0  # seconds: whoever reads one has submitted its batch by then
+_READY_FILE, _LOCK_FILE = ".ready", "lock"
+_SHORT_LENGTH = 16
+_GITLINK = ":000000 160000 "
+_PLAIT_IDENTITY = {
+    f"GIT_{who}_{what}": value
+    for who in ("AUTHOR", "COMMITTER")
+    for what, value in (("NAME", "plait"), ("EMAIL", "plait@localhost"))
+}
+
+
+def check_out(mirror: Mirror, commit: str, in_use: Collection[Path]) -> Path:
+    """Of this commit, exactly. One that was changed is made fresh, unless it is in use: then another one is made."""
+    used = {os.path.realpath(path) for path in in_use}
+    root = mirror.git_dir.parent / CHECKOUTS_FOLDER
+    with hold_lock(root / _LOCK_FILE, lambda: None):
+        for folder in _candidates(root, commit):
+            path = folder / mirror.name
+            if not (folder / _READY_FILE).exists() or not path.is_dir():
+                return _make(mirror, path, commit)
+            own = mirror.git_at(path)
+            if _is_clean(own, commit) or (os.path.realpath(path) not in used and _refresh(own, commit)):
+                (folder / _READY_FILE).touch()
+                return path
+    raise AssertionError("there is always another name")
+
+
+def list_stale_checkouts(
+    mirror: Mirror, in_use: Collection[Path], min_age: float = UNUSED_SECONDS
+) -> list[Path]:
+    """Those that no open batch has, and that nobody has asked for in so many seconds."""
+    used = {os.path.realpath(path) for path in in_use}
+    found = sorted((mirror.git_dir.parent / CHECKOUTS_FOLDER).glob(f"*/{mirror.name}"))
+    return [path for path in found if os.path.realpath(path) not in used and _age(path) >= min_age]
+
+
+def remove_checkout(mirror: Mirror, path: Path) -> bool:
+    """False if something in it can't be saved: then it stays."""
+    ready = path.parent / _READY_FILE
+    with hold_lock(path.parent.parent / _LOCK_FILE, lambda: None):
+        if ready.exists():
+            own = mirror.git_at(path)
+            commit = ready.read_text().strip()
+            if not _is_clean(own, commit) and not _save(own, commit):
+                return False
+            ready.unlink()  # from here on it is rubbish, whoever dies
+        _discard(mirror, path)
+    return True
+
+
+def _candidates(root: Path, commit: str) -> Iterator[Path]:
+    for n in count(1):
+        yield root / (commit[:_SHORT_LENGTH] if n == 1 else f"{commit[:_SHORT_LENGTH]}-{n}")
+
+
+def _make(mirror: Mirror, path: Path, commit: str) -> Path:
+    """What is there is of somebody who was killed, and nobody was told of it."""
+    _discard(mirror, path)
+    make_private_folder(path.parent)
+    # Twice --force: git may remember one of that name, and that it was being made.
+    mirror.git.run("worktree", "add", "--force", "--force", "--detach", "--no-checkout", str(path), commit)
+    mirror.git_at(path).run("reset", "--quiet", "--hard")
+    fresh = path.parent / f"{_READY_FILE}.{token_hex(4)}"
+    fresh.write_text(f"{commit}\n")
+    fresh.replace(path.parent / _READY_FILE)
+    return path
+
+
+def _discard(mirror: Mirror, path: Path) -> None:
+    if path.is_dir():
+        mirror.git.run("worktree", "remove", "--force", "--force", str(path), codes=(0, 128))
+    if path.parent.is_dir():
+        shutil.rmtree(path.parent)
+
+
+def _is_clean(own: Git, commit: str) -> bool:
+    """Whether it is exactly this commit; one that git can't make sense of is not."""
+    with suppress(GitError):
+        return own.text("rev-parse", "HEAD") == commit and not _read_status(own)
+    return False
+
+
+def _read_status(own: Git) -> str:
+    return own.text("status", "--porcelain", "-z", "--untracked-files=all", "--ignore-submodules=dirty")
+
+
+def _refresh(own: Git, commit: str) -> bool:
+    """Ignored files stay: somebody may have put them there for the workspaces."""
+    with suppress(GitError):
+        if _save(own, commit):
+            own.run("checkout", "--quiet", "--force", "--detach", commit)
+            own.run("clean", "--quiet", "-fd")
+            return _is_clean(own, commit)
+    return False
+
+
+def _save(own: Git, commit: str) -> bool:
+    """Everything that is not the commit's, under a ref; False if there is something that no commit can hold."""
+    with suppress(GitError):
+        tip = _commit_everything(own)
+        if tip is not None:
+            _keep_ref(own, commit, tip)
+            return True
+    return False
+
+
+def _commit_everything(own: Git) -> str | None:
+    """Commits of somebody's own, and what was not committed on top of them. None: there is a repository inside of it."""
+    index = own.cwd.parent / f".index-{token_hex(4)}"
+    aside = own.with_options(variables={"GIT_INDEX_FILE": str(index), **_PLAIT_IDENTITY})
+    try:
+        aside.run("read-tree", "HEAD")
+        aside.run("add", "--all")
+        changed = aside.text("diff-index", "--cached", "HEAD")
+        if _GITLINK in changed:
+            return None
+        if not changed:
+            return own.text("rev-parse", "HEAD")
+        words = ["-p", "HEAD", "-m", "What was left in a checkout of a mirror"]
+        return aside.text("commit-tree", aside.text("write-tree"), *words)
+    finally:
+        index.unlink(missing_ok=True)
+
+
+def _keep_ref(own: Git, commit: str, tip: str) -> None:
+    """Under the first number that is free."""
+    for n in count(1):
+        ref = saved_ref("checkout", commit[:_SHORT_LENGTH], n)
+        there = own.run("rev-parse", "--verify", "--quiet", ref, codes=(0, 1)).text
+        if not there:
+            own.run("update-ref", ref, tip, "0" * len(tip))
+        if there in {"", tip}:
+            return
+
+
+def _age(path: Path) -> float:
+    for each in (path.parent / _READY_FILE, path):
+        with suppress(OSError):
+            return time.time() - each.stat().st_mtime
+    return 0.0

@@ -1,0 +1,157 @@
+"""A remote repository as a person names it: what git is given, and which mirror is its own.
+
+Two spellings have one mirror where git and every server take them for the same: the case of the host, the usual port,
+slashes, a `.git` at the end, a user name for HTTP. ssh and HTTPS need not lead to the same repository, and have two.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from pathlib import Path
+from urllib.parse import unquote
+
+from plait.core.errors import UserError
+from plait.core.fast_dataclass import dataclass
+from plait.system.state_paths import safe_filename
+
+_DEFAULT_PORTS = {"https": "443", "http": "80", "ssh": "22", "git": "9418"}
+PROTOCOLS = ("file", *_DEFAULT_PORTS)
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_HELPER = re.compile(r"[\w+.-]*::")
+_SCP = re.compile(r"(?:(?P<user>[^/@:]+)@)?(?P<host>\[[^/\]]+\]|[^/:\[\]]+):(?P<path>.+)", re.DOTALL)
+_HOST = re.compile(r"\w[\w.-]*|\[[0-9A-Fa-f:.]+\]")
+_USER = re.compile(r"\w[\w.+-]*")
+_PASSWORD = re.compile(r"[^/@:]*:[^/@]*@[^/]")
+_MAX_NAME_LENGTH = 40
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteUrl:
+    """`url` never holds a secret; `key` is the same for all spellings; `user` is who git asks its helpers about."""
+
+    url: str
+    key: str
+    name: str
+    user: str = ""
+
+    @property
+    def folder(self) -> str:
+        return f"{self.name}-{hashlib.sha256(self.key.encode()).hexdigest()[:10]}"
+
+
+def parse_remote_url(text: str) -> RemoteUrl:
+    """Raises UserError for what is no address of a repository, or what must not be handed to git."""
+    said = text.strip()
+    if not said or _CONTROL.search(said):
+        raise _make_invalid_error(said, "is no address of a repository")
+    if said.startswith("-"):
+        raise _make_invalid_error(said, "looks like an option, not like the address of a repository")
+    if _HELPER.match(said):
+        raise _make_invalid_error(said, "would have git run a program of its choice")
+    scheme, separator, rest = said.partition("://")
+    if separator:
+        return _parse_url(said, scheme.lower(), rest)
+    if _PASSWORD.match(said):
+        raise _make_secret_error(said)
+    scp = _SCP.fullmatch(said)
+    return _parse_scp(said, scp) if scp and not said.startswith(("/", "~", ".")) else _parse_path(said)
+
+
+def _parse_url(said: str, scheme: str, rest: str) -> RemoteUrl:
+    if scheme == "file":
+        return _parse_path(unquote(rest if rest.startswith("/") else f"/{rest.partition('/')[2]}"))
+    if scheme not in _DEFAULT_PORTS:
+        raise _make_invalid_error(said, f"has the scheme {scheme}, which is none of {', '.join(PROTOCOLS)}")
+    authority, _, path = rest.partition("/")
+    user, _, place = authority.rpartition("@")
+    slash_in_password = ":" in authority and "@" in path
+    if ":" in user or slash_in_password or (scheme.startswith("http") and re.search(r"[?#]", rest)):
+        raise _make_secret_error(said)
+    host, port = _split_host_port(said, scheme, place)
+    if user and (scheme == "git" or not _USER.fullmatch(user)):
+        raise _make_invalid_error(said, "has a user name that is none")
+    path = path.rstrip("/")
+    if not path:
+        raise _make_invalid_error(said, "names no repository")
+    there = f"{host}:{port}" if port else host
+    kept = f"{user}@" if user and scheme == "ssh" else ""
+    return RemoteUrl(
+        f"{scheme}://{kept}{there}/{path}",
+        f"{scheme}://{kept}{there}/{_normalize_path(f'/{unquote(path)}').removeprefix('/')}",
+        _repository_name(path),
+        user if scheme.startswith("http") else "",
+    )
+
+
+def _parse_scp(said: str, found: re.Match[str]) -> RemoteUrl:
+    """`user@host:path`, as ssh's own tools take it: from the user's home folder on."""
+    user, path = found["user"] or "", found["path"].rstrip("/")
+    host = _split_host_port(said, "ssh", found["host"])[0]
+    if (user and not _USER.fullmatch(user)) or not path or path.startswith("-"):
+        raise _make_invalid_error(said, "is no address of a repository")
+    kept = f"{user}@" if user else ""
+    home = path if path.startswith(("/", "~")) else f"~/{path}"
+    return RemoteUrl(
+        f"{kept}{host}:{path}",
+        f"ssh://{kept}{host}/{_normalize_path(home).removeprefix('/')}",
+        _repository_name(path),
+    )
+
+
+def _parse_path(said: str) -> RemoteUrl:
+    path = Path(os.path.realpath(Path(said).expanduser()))
+    with_suffix = path.with_name(f"{path.name}.git")
+    if not path.is_dir() and with_suffix.is_dir():
+        path = with_suffix
+    if not path.is_dir():
+        raise UserError(
+            f"there is no repository at {path}",
+            hint="Name a folder on this machine, or a URL: https://…, ssh://…",
+        )
+    path = path.parent if path.name == ".git" else path
+    return RemoteUrl(str(path), path.as_uri(), _repository_name(str(path)))
+
+
+def _split_host_port(said: str, scheme: str, place: str) -> tuple[str, str]:
+    """Host and port; the usual port is none."""
+    found = re.fullmatch(rf"(?P<host>{_HOST.pattern})(?::(?P<port>[0-9]{{1,5}})?)?", place)
+    if found is None:
+        raise _make_invalid_error(said, "has no host that could be one")
+    port = (found["port"] or "").lstrip("0")
+    return found["host"].lower(), "" if port == _DEFAULT_PORTS[scheme] else port
+
+
+def _normalize_path(path: str) -> str:
+    """A path without the differences that make none; `/~/x` is how a URL says `~/x`."""
+    tidy = re.sub(r"/{2,}", "/", path).rstrip("/").removesuffix(".git").rstrip("/")
+    return tidy.removeprefix("/") if tidy.startswith("/~") else tidy
+
+
+def _repository_name(path: str) -> str:
+    last = unquote(path).rstrip("/").rpartition("/")[2].rpartition(":")[2].removesuffix(".git")
+    return safe_filename(last[:_MAX_NAME_LENGTH]) if last else "repository"
+
+
+def hide_url_secrets(text: str) -> str:
+    """As much of an address as may be shown: no secret is in it, whatever it is."""
+    before, at, after = text.rpartition("@")
+    scheme, separator, _ = before.partition("://")
+    clean = (f"{scheme}://…@{after}" if separator else f"…@{after}") if at and ":" in before else text
+    return re.sub(r"[?#].*", "?…", clean, flags=re.DOTALL)
+
+
+def _make_invalid_error(said: str, why: str) -> UserError:
+    return UserError(
+        f"{hide_url_secrets(said)!r} {why}",
+        hint="Name it like this: https://host/owner/name, ssh://git@host/owner/name, git@host:owner/name, or a folder.",
+    )
+
+
+def _make_secret_error(said: str) -> UserError:
+    return UserError(
+        f"{hide_url_secrets(said)!r} holds a password or a token, which others could read there",
+        hint="Leave it out: git asks its credential helpers (git config credential.helper) or the program in "
+        "GIT_ASKPASS; ssh asks ssh-agent.",
+    )

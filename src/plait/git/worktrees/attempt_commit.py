@@ -1,0 +1,87 @@
+"""A commit made of a tree, by git's own commit where the repository's hooks are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from plait.core.errors import AgentError, WorldError
+from plait.core.fast_dataclass import dataclass
+from plait.git.command import Git, GitError
+from plait.git.worktrees.agent_worktree import AgentWorktree
+
+_MAX_LINES = 20
+
+
+HOOKS_TIMEOUT_SECONDS = 600.0  # seconds for all hooks of one commit
+
+
+class SigningError(WorldError):
+    """The repository wants signed commits, and this one could not be signed; the files are as they were."""
+
+
+class HookRefusedError(AgentError):
+    """A hook of the repository refused the commit; what it would have held is saved, and the files are as they were."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommitText:
+    """What a commit says, and who it is by as variables."""
+
+    message: str
+    identity: Mapping[str, str]
+
+
+def make_commit(worktree: AgentWorktree, tree: str, parents: Sequence[str], wording: CommitText) -> str:
+    """A commit that no ref reaches yet; no hook is run."""
+    git = worktree.git.with_options(variables=wording.identity)
+    above = [word for parent in parents for word in ("-p", parent)]
+    sign = ["-S"] if _must_sign(git) else []
+    try:
+        return git.text("commit-tree", tree, *above, *sign, stdin=wording.message.encode("utf-8", "replace"))
+    except GitError as error:
+        raise (_signing_error(error) if sign else error) from error
+
+
+def commit_with_hooks(
+    worktree: AgentWorktree, wording: CommitText, scratch: Path, environment: Mapping[str, str] | None
+) -> str:
+    """What is in the worktree's index, committed on top of its HEAD as a person would: with all hooks."""
+    told = scratch / "message"
+    told.write_bytes(wording.message.encode("utf-8", "replace"))
+    git = Git(
+        worktree.path,
+        environment=environment,
+        variables=wording.identity,
+        settings=(f"core.hooksPath={_find_hooks_path(worktree)}",),
+        timeout=HOOKS_TIMEOUT_SECONDS,
+    )
+    try:
+        git.run("commit", "--quiet", "--allow-empty", "--cleanup=verbatim", "--file", str(told))
+    except GitError as error:
+        if "failed to sign" in error.stderr:
+            raise _signing_error(error) from error
+        said = "\n".join(error.stderr.strip().splitlines()[-_MAX_LINES:])
+        raise HookRefusedError(
+            f"a hook of the repository refused the commit: {said or error.message}"
+        ) from error
+    return git.text("rev-parse", "--verify", "HEAD")
+
+
+def _find_hooks_path(worktree: AgentWorktree) -> str:
+    """Where the repository has its hooks: plait's own setting, which turns them off, is not asked."""
+    said = worktree.git.run(
+        "config", "--show-scope", "-z", "--get-all", "core.hooksPath", codes=(0, 1)
+    ).fields
+    set_ = [path for scope, path in zip(said[::2], said[1::2], strict=False) if scope != "command"]
+    return set_[-1] if set_ else str(worktree.common / "hooks")
+
+
+def _must_sign(git: Git) -> bool:
+    return git.run("config", "--type=bool", "--get", "commit.gpgsign", codes=(0, 1)).text == "true"
+
+
+def _signing_error(error: GitError) -> SigningError:
+    lines = [line.strip() for line in error.stderr.splitlines() if line.strip()]
+    hint = "Unlock the key, or set commit.gpgsign to false in this repository; then retry the task."
+    return SigningError(f"the commit can't be signed: {lines[0] if lines else error.message}", hint=hint)

@@ -1,0 +1,206 @@
+"""Whatever an agent left in its workspace becomes one commit on its task's branch.
+
+The files win: over the index, over HEAD, over what is half done. Commits of the agent's own that descend from the base stay
+in the history, with one more on top for what they lack; any others are saved, and the files become one commit on the base.
+
+It may end at any instant. Refs come first, what is in the folder last; done again, it finds what was done.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from plait.core.fast_dataclass import dataclass
+from plait.core.task import Attempt
+from plait.git.refs import attempt_ref, task_branch
+from plait.git.worktrees import attempt_commit, attempt_commit__words, result_checks, result_checks__bulk
+from plait.git.worktrees.agent_worktree import AgentWorktree, open_worktree
+from plait.git.worktrees.agent_worktree__scratch import scratch_folder
+from plait.git.worktrees.saved_work import WorktreeSavedRefs, fetch_replaced_repositories, save_unreachable
+from plait.git.worktrees.tree_snapshot import Snapshot, snapshot_worktree
+from plait.git.worktrees.tree_snapshot__statuses import (
+    CleanedSnapshot,
+    revert_status_edits,
+    write_to_worktree,
+)
+from plait.store.interfaces import CapturedChange, CommitInfo, RestoreStatuses
+
+
+def capture(  # noqa: PLR0913 - it is all that makes a commit
+    workspace: Path,
+    attempt: Attempt,
+    base: str,
+    author: CommitInfo,
+    restore: RestoreStatuses,
+    *,
+    hooks: bool,
+    max_file_bytes: int = 0,
+    environment: Mapping[str, str] | None = None,
+    common: Path | None = None,
+) -> CapturedChange:
+    """Everything an attempt left, as a commit on the task's branch and under the attempt's ref.
+
+    Raises UnfinishedError if it left conflicts, edits in a submodule, or a file of more than `largest` bytes, RefusedError if
+    a hook says no; then everything is saved.
+    """
+    branch = task_branch(attempt.batch, attempt.task)
+    worktree = open_worktree(workspace, branch, common, environment)
+    shelf = WorktreeSavedRefs(worktree, attempt.batch, attempt.task)
+    with scratch_folder(worktree.admin) as room:
+        left = result_checks.find_unresolved_files(worktree)
+        if left:
+            raise result_checks.make_conflicts_error(worktree, left, save_unreachable(worktree, shelf, room))
+        if modules := result_checks.find_edited_submodules(worktree):
+            raise result_checks.make_submodules_error(modules, save_unreachable(worktree, shelf, room))
+        snapshot = snapshot_worktree(worktree, room, base)
+        clear = revert_status_edits(worktree, snapshot, base, restore)
+        if bulky := result_checks__bulk.find_large_files(worktree, base, clear.tree, max_file_bytes):
+            raise result_checks__bulk.make_large_files_error(
+                bulky, max_file_bytes, save_unreachable(worktree, shelf, room)
+            )
+        refs = (f"refs/heads/{branch}", attempt_ref(attempt))
+        head, there = worktree.resolve_commit("HEAD"), worktree.read_refs(*refs)
+        taking = _Capture(worktree, shelf, attempt, base, head, there, snapshot, clear, max_file_bytes)
+        wording = attempt_commit.CommitText(
+            attempt_commit__words.format_commit_message(author, attempt),
+            attempt_commit__words.identity_variables(author, worktree.git),
+        )
+        tip = (
+            taking.commit_with_hooks(wording, room, environment)
+            if hooks
+            else taking.commit_without_hooks(wording)
+        )
+    return _describe_result(worktree, base, tip, clear.reverted_sources)
+
+
+@dataclass(frozen=True, slots=True)
+class _Capture:
+    """`head` and `refs` are what the agent left."""
+
+    worktree: AgentWorktree
+    saved_refs: WorktreeSavedRefs
+    attempt: Attempt
+    base: str
+    head: str | None
+    refs: Mapping[str, str]
+    snapshot: Snapshot
+    cleaned: CleanedSnapshot
+    largest: int
+
+    @property
+    def branch(self) -> str:
+        return task_branch(self.attempt.batch, self.attempt.task)
+
+    @property
+    def ref(self) -> str:
+        return f"refs/heads/{self.branch}"
+
+    def commit_without_hooks(self, wording: attempt_commit.CommitText) -> str:
+        parents = self._parents()
+        tip = self._find_existing(parents) or attempt_commit.make_commit(
+            self.worktree, self.cleaned.tree, parents, wording
+        )
+        return self._finish(tip)
+
+    def commit_with_hooks(
+        self, wording: attempt_commit.CommitText, scratch: Path, environment: Mapping[str, str] | None
+    ) -> str:
+        parents = self._parents()
+        tip = self._find_existing(parents)
+        if tip is not None:
+            return self._finish(tip)
+        self._save_other_commits(*parents)
+        self.worktree.update_refs({self.ref: (parents[0], self.refs.get(self.ref))})
+        self.worktree.attach_head(self.branch)
+        write_to_worktree(self.snapshot, self.cleaned.changed)
+        self.worktree.install_index(self.snapshot.index)
+        if len(parents) == 1:
+            result_checks.clear_operation(self.worktree)  # git would commit a merge that is left behind
+        tip = self._commit_or_save(wording, scratch, environment)
+        own = attempt_ref(self.attempt)
+        self.worktree.update_refs({own: (tip, self.refs.get(own))})
+        result_checks.clear_operation(self.worktree)
+        return tip
+
+    def _commit_or_save(
+        self, wording: attempt_commit.CommitText, scratch: Path, environment: Mapping[str, str] | None
+    ) -> str:
+        try:
+            return attempt_commit.commit_with_hooks(self.worktree, wording, scratch, environment)
+        except attempt_commit.HookRefusedError as error:
+            saved = save_unreachable(self.worktree, self.saved_refs, scratch)
+            error.hint = f"The change is in {saved}." if saved else ""
+            raise
+
+    def _parents(self) -> tuple[str, ...]:
+        """What the commit follows. A merge that the agent resolved but did not commit has two.
+
+        A file that is too large stays in the history that it was committed to, so that history is left behind.
+        """
+        head = self.head
+        if head is None or not self.worktree.is_descendant(head, self.base):
+            return (self.base,)
+        others = [
+            each
+            for each in result_checks.read_merge_heads(self.worktree)
+            if not self.worktree.is_descendant(head, each)
+        ]
+        burdened = result_checks__bulk.has_large_blobs(
+            self.worktree, self.base, (head, *others), self.largest
+        )
+        return (self.base,) if burdened else (head, *others)
+
+    def _find_existing(self, parents: tuple[str, ...]) -> str | None:
+        """The commit that holds this already: what it would follow, or the one that this attempt was given before."""
+        tree = self.cleaned.tree
+        if len(parents) == 1 and self.worktree.tree_of(parents[0]) == tree:
+            return parents[0]
+        earlier = self.refs.get(attempt_ref(self.attempt))
+        if earlier is None or self.worktree.tree_of(earlier) != tree:
+            return None
+        return earlier if self.worktree.parents_of(earlier) == parents else None
+
+    def _finish(self, tip: str) -> str:
+        """Refs name the tip, HEAD is on the branch, and the folder and the index are as the tip is."""
+        self._save_other_commits(tip)
+        moves = {ref: (tip, self.refs.get(ref)) for ref in (attempt_ref(self.attempt), self.ref)}
+        self.worktree.update_refs(moves)
+        self.worktree.attach_head(self.branch)
+        write_to_worktree(self.snapshot, self.cleaned.changed)
+        result_checks.clear_operation(self.worktree)
+        self.worktree.install_index(self.snapshot.index)
+        return tip
+
+    def _save_other_commits(self, *tips: str) -> None:
+        """The agent's commits that will not be in the task's history."""
+        worktree = self.worktree
+        brought = fetch_replaced_repositories(worktree)
+        named = (
+            *result_checks.read_merge_heads(worktree),
+            *result_checks.read_stashed_commits(worktree),
+            *brought.values(),
+        )
+        for each in dict.fromkeys((self.head, self.refs.get(self.ref), *named)):
+            if each not in {None, self.base} and not any(worktree.is_descendant(tip, each) for tip in tips):
+                self.saved_refs.keep(each)
+        for left in brought:
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def _describe_result(
+    worktree: AgentWorktree, base: str, tip: str, taken_out: tuple[str, ...]
+) -> CapturedChange:
+    words_ = ("diff-tree", "-r", "-z", "--numstat", "--no-renames", "--no-ext-diff", "--no-textconv")
+    rows = [row.split("\t", 2) for row in worktree.git.run(*words_, base, tip).fields]
+    files = tuple(path for _, _, path in rows)
+    # Of a binary file no lines are told.
+    added, removed = (sum(int(row[n]) for row in rows if row[n].isdecimal()) for n in (0, 1))
+    return CapturedChange(
+        tip,
+        files,
+        diffstat=(len(files), added, removed),
+        empty=not files,
+        reverted_sources=taken_out,
+    )

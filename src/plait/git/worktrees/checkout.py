@@ -1,0 +1,81 @@
+"""Which folders of a workspace are checked out, without a word in the shared configuration.
+
+`git sparse-checkout set` would switch on extensions.worktreeConfig there. Instead the patterns lie in the worktree's own
+admin, and the settings are given to the commands that check out. Afterwards git needs neither: the index says of each file
+whether it is left out, and a file that is left out is no change. All that is missing is git's notice of a file that an agent
+writes where one is left out; `settings` brings it back, for whoever captures.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePosixPath
+
+from plait.core.errors import UserError
+from plait.git.worktrees.metadata__stamp import replace_file
+from plait.git.worktrees.worktree__repository import Repository
+
+_SPARSE_SETTINGS = ("core.sparseCheckout=true", "core.sparseCheckoutCone=true", "index.sparse=true")
+_CHECKOUT_KEYS = (
+    "core.bare",
+    "core.worktree",
+    "core.sparsecheckout",
+    "core.sparsecheckoutcone",
+    "index.sparse",
+)
+_PATTERN_ESCAPES = str.maketrans({each: f"\\{each}" for each in "\\*?["})
+
+
+def normalize_sparse_folders(paths: tuple[str, ...]) -> tuple[str, ...]:
+    """Without doubles, and without those inside of others. Raises UserError for one that is not in the repository."""
+    known: list[PurePosixPath] = []
+    for path in sorted({PurePosixPath(each.strip("/")) for each in paths}):
+        if not path.parts or ".." in path.parts or "\n" in str(path):
+            raise UserError(
+                f"[workspace] sparse: {str(path)!r} is no folder of the repository",
+                hint='Name folders as they are called from the top of the repository: "src/app".',
+            )
+        if not any(path.is_relative_to(each) for each in known):
+            known.append(path)
+    return tuple(map(str, known))
+
+
+def sparse_settings(admin: Path) -> tuple[str, ...]:
+    """For commands in a worktree that has folders left out; none for any other."""
+    return _SPARSE_SETTINGS if _patterns_path(admin).is_file() else ()
+
+
+def write_sparse_patterns(repository: Repository, admin: Path, wanted: tuple[str, ...]) -> None:
+    """In an admin that has forgotten the choice git copies into it: the user's, which is about another checkout."""
+    _copy_worktree_config(repository, admin)
+    if wanted:
+        _patterns_path(admin).parent.mkdir(exist_ok=True)
+        replace_file(_patterns_path(admin), format_cone_patterns(wanted).encode("utf-8", "surrogateescape"))
+
+
+def format_cone_patterns(wanted: tuple[str, ...]) -> str:
+    """All files at the top and in the folders above, everything in the folders themselves."""
+    above = sorted({parent for each in wanted for parent in PurePosixPath(each).parents if parent.parts})
+    lines = ["/*", "!/*/"]
+    for parent in above:
+        lines += [f"/{_escape_pattern(parent)}/", f"!/{_escape_pattern(parent)}/*/"]
+    lines += [f"/{_escape_pattern(PurePosixPath(each))}/" for each in wanted]
+    return "\n".join(lines) + "\n"
+
+
+def _copy_worktree_config(repository: Repository, admin: Path) -> None:
+    """Where worktrees have settings of their own, the user's are copied, as git does; but not those about the checkout."""
+    own, theirs = admin / "config.worktree", repository.common / "config.worktree"
+    apart = repository.git.run("config", "--bool", "extensions.worktreeConfig", codes=(0, 1)).text == "true"
+    if not apart or not theirs.is_file():
+        return
+    own.write_bytes(theirs.read_bytes())
+    for key in _CHECKOUT_KEYS:
+        repository.git.run("config", "--file", str(own), "--unset-all", key, codes=(0, 5))
+
+
+def _patterns_path(admin: Path) -> Path:
+    return admin / "info" / "sparse-checkout"
+
+
+def _escape_pattern(path: PurePosixPath) -> str:
+    return str(path).translate(_PATTERN_ESCAPES)

@@ -1,0 +1,80 @@
+"""The stamp: what a workspace has been given, in git's own folder for this worktree, where no agent's change includes it."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from dataclasses import fields, replace
+from pathlib import Path
+
+from plait.core.errors import WorldError
+from plait.core.fast_dataclass import dataclass
+from plait.runtime.setup.spec import replace_private_file
+
+SETUP_FILE = "plait-outfit"
+
+
+@dataclass(frozen=True, slots=True)
+class SetupMetadata:
+    """`ours` are paths from the workspace's top that are no part of an agent's change, folders with all that is in them.
+
+    `fitted` tells for which wishes copies and links were made, `key` for which setup `made` was made; empty: not yet, or
+    not to the end. `used`: an agent has worked here since, and what a setup makes now may be its doing.
+    """
+
+    key: str = ""
+    ours: tuple[str, ...] = ()
+    fitted: str = ""
+    made: tuple[str, ...] = ()
+    used: bool = False
+
+
+_SETUP_FIELDS = tuple(field.name for field in fields(SetupMetadata))
+
+
+def read_setup_metadata(workspace: Path) -> SetupMetadata:
+    """An empty one where there is none, or none that can be read: then everything is done again."""
+    try:
+        told = json.loads((find_admin_folder(workspace) / SETUP_FILE).read_bytes())
+        return SetupMetadata(
+            str(told["key"]),
+            _parse_strings(told["ours"]),
+            str(told["fitted"]),
+            _parse_strings(told["made"]),
+            bool(told["used"]),
+        )
+    except (OSError, WorldError, ValueError, TypeError, KeyError, RecursionError):
+        return SetupMetadata()
+
+
+def write_setup_metadata(workspace: Path, metadata: SetupMetadata) -> None:
+    told = {name: getattr(metadata, name) for name in _SETUP_FIELDS}
+    replace_private_file(find_admin_folder(workspace) / SETUP_FILE, json.dumps(told).encode())
+
+
+def reset_setup_metadata(workspace: Path) -> None:
+    """The workspace, cleaned of all but what setup made, goes to another task: copies and links are due again."""
+    stamp = read_setup_metadata(workspace)
+    if stamp != SetupMetadata():
+        write_setup_metadata(workspace, replace(stamp, fitted="", ours=stamp.made, used=False))
+
+
+def find_admin_folder(workspace: Path) -> Path:
+    """Git's folder for this worktree."""
+    dot = workspace / ".git"
+    with suppress(IsADirectoryError):
+        try:
+            word, _, path = dot.read_bytes().partition(b" ")
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise WorldError(f"{workspace} is not a worktree") from error
+        if word != b"gitdir:":
+            raise WorldError(f"{dot} can't be read")
+        return workspace / os.fsdecode(path.rstrip(b"\r\n"))
+    return dot
+
+
+def _parse_strings(told: object) -> tuple[str, ...]:
+    if not isinstance(told, list):
+        raise TypeError(told)
+    return tuple(str(each) for each in told)

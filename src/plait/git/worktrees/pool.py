@@ -1,0 +1,200 @@
+"""Worktrees on their way: made, taken again, given back, thrown away. Each step is a rename under the repository's lock.
+
+Whoever dies in between leaves something in `making` or in `trash`, which the next one clears away: work is only in a task's
+own place, and leaves it when it is saved.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from plait.git.worktrees import branches, metadata__stamp
+from plait.git.worktrees.metadata__stamp import LeaseMetadata
+from plait.git.worktrees.worktree import (
+    Worktree,
+    find_worktree,
+    is_real_folder,
+    read_gitdir_link,
+    read_worktree_path,
+    write_worktree_path,
+)
+from plait.git.worktrees.worktree__layout import WorkspaceLayout, list_children, new_worktree_id
+from plait.git.worktrees.worktree__repository import Repository
+from plait.system import locks__lock
+from plait.system.disk import remove_tree
+from plait.system.state_paths import make_private_folder
+
+
+class WorktreePool:
+    """At most `keep` worktrees wait for another task."""
+
+    def __init__(self, repository: Repository, layout: WorkspaceLayout, keep: int) -> None:
+        self._repository = repository
+        self._layout = layout
+        self._keep = keep
+
+    @contextmanager
+    def acquire(self, wanted: LeaseMetadata, commit: str, *, new: bool) -> Iterator[tuple[Worktree, bool]]:
+        """One to lay files in, and whether it was used before. It is `place`d inside, or thrown away."""
+        with self._repository.lock():
+            taken = None if new else self._take_pooled(wanted)
+            worktree, fd = taken or self._add_worktree(commit)
+        try:
+            yield worktree, taken is not None
+        except BaseException:
+            self.discard(worktree)
+            raise
+        finally:
+            os.close(fd)
+
+    def install(self, worktree: Worktree, place: Path) -> bool:
+        """False if somebody else put one there meanwhile; then this one is thrown away."""
+        with self._repository.lock():
+            if not os.path.lexists(place):
+                worktree.move(place)
+                return True
+        self.discard(worktree)
+        return False
+
+    def release(self, worktree: Worktree) -> None:
+        """What was in it is saved. One that is damaged, or has submodules in it, is of no use to others."""
+        if self._is_reusable(worktree):
+            with self._repository.lock():
+                if worktree.valid_admin is not None:  # nobody else gave it back meanwhile
+                    worktree = worktree.move(self._layout.pool / worktree.valid_admin.name)
+                    branches.detach_head(self._repository, worktree)
+        else:
+            self.discard(worktree)
+        self.trim(self._keep)
+
+    def adopt(self, folder: Path, commit: str) -> Worktree:
+        """A folder that git knows nothing of any more, as a worktree on this commit: then it can be told what is new in it."""
+        with self._repository.lock():
+            made, fd = self._add_worktree(commit)
+            os.close(fd)
+            assert made.admin is not None
+            write_worktree_path(made.admin, folder)
+            remove_tree(made.folder)
+        return Worktree(folder, made.admin)
+
+    def trim(self, keep: int) -> None:
+        """The ones that waited longest go."""
+        waiting = sorted(list_children(self._layout.pool), key=_pooled_at)
+        for folder in waiting[: max(0, len(waiting) - keep)]:
+            self.discard(Worktree(folder, self._find_admin(folder)))
+
+    def discard(self, worktree: Worktree) -> None:
+        """Out of everybody's way at once, deleted later. It may be gone already, or in part."""
+        with self._repository.lock():
+            self._move_to_trash(worktree)
+
+    def clean_up_abandoned(self) -> None:
+        """Finish what the dead were at: making a worktree, giving one back, throwing one away."""
+        with self._repository.lock():
+            for folder in list_children(self._layout.making):
+                if _is_abandoned(folder):
+                    self._move_to_trash(Worktree(folder, self._find_admin(folder)))
+            for folder in list_children(self._layout.pool):
+                branches.detach_head(self._repository, Worktree(folder, self._find_admin(folder)))
+            for admin in self._repository.admin_folders:
+                if self._is_stray(admin):
+                    self._move_to_trash(Worktree(admin / "gone", admin))
+
+    def _is_stray(self, admin: Path) -> bool:
+        """Its folder was on its way, and is not there: unless it is still where it came from."""
+        place, told = read_worktree_path(admin), metadata__stamp.read_lease(admin)
+        passing = (self._layout.making, self._layout.pool, self._layout.trash)
+        if place is None or place.parent not in passing or os.path.lexists(place):
+            return False
+        return told is None or read_gitdir_link(self._layout.workspace(told.batch, told.task)) != admin
+
+    def empty_trash(self) -> None:
+        """Delete what was thrown away, as far as it can be deleted. What somebody else is deleting is left to them."""
+        for trash in (self._layout.trash, self._repository.trash):
+            for each in list_children(trash):
+                with suppress(OSError):
+                    _delete(each)
+
+    def _is_reusable(self, worktree: Worktree) -> bool:
+        if worktree.valid_admin is None or not self._keep or (worktree.valid_admin / "modules").exists():
+            return False
+        branches.remove_stale_locks(worktree)
+        return self._repository.resolve_commit(branches.read_head_ref(worktree)) is not None
+
+    def _take_pooled(self, wanted: LeaseMetadata) -> tuple[Worktree, int] | None:
+        """Best one whose setup made the same outputs, or else any with the same folders in it; the last given back first."""
+        found = [find_worktree(self._repository, folder) for folder in list_children(self._layout.pool)]
+        fit = [
+            (told, each)
+            for each in found
+            if each and (told := _read_lease(each)) and told.sparse == wanted.sparse
+        ]
+        ordered = sorted(fit, key=lambda pair: (pair[0].makes == wanted.makes, _pooled_at(pair[1].folder)))
+        for _, worktree in reversed(ordered):
+            fd = locks__lock.try_lock_folder(worktree.folder)
+            if fd is not None:
+                return worktree.move(self._layout.making / worktree.folder.name), fd
+        return None
+
+    def _add_worktree(self, commit: str) -> tuple[Worktree, int]:
+        name = new_worktree_id()
+        folder = self._layout.making / name
+        make_private_folder(folder)
+        fd = locks__lock.try_lock_folder(folder)
+        assert fd is not None
+        try:
+            words = ("worktree", "add", "--quiet", "--no-checkout", "--detach", str(folder), commit)
+            self._repository.git.run(*words)
+        except BaseException:
+            os.close(fd)
+            self._move_to_trash(Worktree(folder, self._find_admin(folder)))
+            raise
+        return Worktree(folder, self._repository.admin_folder(name)), fd
+
+    def _find_admin(self, folder: Path) -> Path | None:
+        """On their way, a worktree's two folders have the same name."""
+        admin = self._repository.admin_folder(folder.name)
+        return admin if admin.is_dir() else None
+
+    def _move_to_trash(self, worktree: Worktree) -> None:
+        name = worktree.admin.name if worktree.admin is not None else new_worktree_id()
+        for path, trash in ((worktree.folder, self._layout.trash), (worktree.admin, self._repository.trash)):
+            if path is not None and os.path.lexists(path):
+                make_private_folder(trash)
+                path.rename(trash / (new_worktree_id() if os.path.lexists(trash / name) else name))
+
+
+def _read_lease(worktree: Worktree) -> LeaseMetadata | None:
+    return metadata__stamp.read_lease(worktree.valid_admin) if worktree.valid_admin is not None else None
+
+
+def _pooled_at(folder: Path) -> float:
+    """When it was given back: moving a folder changes it."""
+    try:
+        return folder.lstat().st_ctime
+    except FileNotFoundError:
+        return 0.0
+
+
+def _delete(path: Path) -> None:
+    fd = locks__lock.try_lock_folder(path) if is_real_folder(path) else -1
+    if fd is None:
+        return
+    try:
+        remove_tree(path)
+    finally:
+        if fd >= 0:
+            os.close(fd)
+
+
+def _is_abandoned(folder: Path) -> bool:
+    """Its maker holds it while it lives."""
+    if not is_real_folder(folder):
+        return True
+    fd = locks__lock.try_lock_folder(folder)
+    if fd is not None:
+        os.close(fd)
+    return fd is not None

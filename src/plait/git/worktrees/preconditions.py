@@ -1,0 +1,155 @@
+"""Whether worktrees can be used in a repository, and what a person should know of it first."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from plait.core.errors import UserError
+from plait.core.plan import Problem, Severity
+from plait.git.command import Git, GitError
+
+_MIN_GIT_VERSION = (2, 38)
+_MAX_SHOWN = 3
+
+
+def check_preconditions(where: Path, base: str = "HEAD") -> list[Problem]:
+    """`where` is a checkout or a git folder. Raises UserError, with the way out, if there can be no workspaces."""
+    git = Git(where)
+    _check_version(git)
+    _check_repository(git, where)
+    commit = _check_commit(git, base)
+    _check_names(git, commit)
+    checks = (_check_shallow, _check_partial_clone, _check_sparse, _check_lfs, _check_submodules)
+    return [problem for check in checks for problem in check(git, commit)]
+
+
+def _check_version(git: Git) -> None:
+    told = re.search(r"(\d+)\.(\d+)", git.text("version"))
+    if told is None or (int(told[1]), int(told[2])) < _MIN_GIT_VERSION:
+        raise UserError(
+            f"git {told[0] if told else ''} is too old for worktrees as plait uses them",
+            hint="Install git 2.38 or newer, or run with --isolation in-place.",
+        )
+
+
+def _check_repository(git: Git, where: Path) -> None:
+    try:
+        git.run("rev-parse", "--git-common-dir")
+    except GitError as error:
+        if "dubious ownership" in error.stderr:
+            raise UserError(
+                f"git does not trust {where}: it belongs to somebody else",
+                hint=f"If you do: git config --global --add safe.directory {where}",
+            ) from error
+        raise UserError(
+            f"{where} is in no git repository, and worktrees need one",
+            hint="git init and a first commit make one; --isolation in-place works without.",
+        ) from error
+
+
+def _check_commit(git: Git, base: str) -> str:
+    said = git.run("rev-parse", "--verify", "--quiet", f"{base}^{{commit}}", codes=(0, 1, 128))
+    if said.code == 0:
+        return said.text
+    if not git.run("rev-list", "-1", "--all").out:
+        raise UserError(
+            "this repository has no commits yet, and a worktree begins with one",
+            hint='Make the first: git add --all && git commit -m "First commit" (or run with --isolation in-place).',
+        )
+    if base == "HEAD":
+        raise UserError(
+            "the branch that is checked out has no commits yet, and a worktree begins with one",
+            hint="Switch to a branch that has some, or name one with --base.",
+        )
+    raise UserError(
+        f"there is no commit {base}", hint="git branch --all shows what there is; git fetch gets more."
+    )
+
+
+def _check_names(git: Git, commit: str) -> None:
+    if git.run("show-ref", "--verify", "--quiet", "refs/heads/plait", codes=(0, 1)).code == 0:
+        raise UserError(
+            "there is a branch called plait, so git can't have branches called plait/…",
+            hint="Give it another name: git branch -m plait NAME",
+        )
+    if _read_bool_setting(git, "core.ignoreCase") == "true" and (pair := _find_case_clash(git, commit)):
+        raise UserError(
+            f"{pair[0]} and {pair[1]} differ only in case, and this disk can't hold both:"
+            " an agent's work would change one into the other",
+            hint="Rename one of them, or work on a disk that tells them apart.",
+        )
+
+
+def _find_case_clash(git: Git, commit: str) -> tuple[str, str] | None:
+    """Two files, or a file and a folder, that are one on a disk that does not tell A from a."""
+    known: dict[str, str] = {}
+    for path in git.run("ls-tree", "-r", "-t", "-z", "--name-only", commit).fields:
+        if known.setdefault(path.casefold(), path) != path:
+            return known[path.casefold()], path
+    return None
+
+
+def _check_shallow(git: Git, _: str) -> Iterator[Problem]:
+    if git.text("rev-parse", "--is-shallow-repository") == "true":
+        yield Problem(
+            Severity.INFO,
+            "this clone is shallow: agents see no older history, and a branch from before it can't be merged",
+            hint="git fetch --unshallow gets the rest.",
+        )
+
+
+def _check_partial_clone(git: Git, _: str) -> Iterator[Problem]:
+    words = ("config", "--get-regexp", r"^(extensions\.partialclone|remote\..*\.promisor)$")
+    if git.run(*words, codes=(0, 1)).code == 0:
+        yield Problem(
+            Severity.WARNING,
+            "this clone is partial: files that it has not got are fetched when a workspace is made",
+            hint="[workspace] sparse limits workspaces to the folders that are needed.",
+        )
+
+
+def _check_sparse(git: Git, _: str) -> Iterator[Problem]:
+    if _read_bool_setting(git, "core.sparseCheckout") == "true":
+        yield Problem(
+            Severity.WARNING,
+            "this checkout is sparse; workspaces hold all folders unless they are told otherwise",
+            hint="Set [workspace] sparse to the folders that agents need (git sparse-checkout list).",
+        )
+
+
+def _check_lfs(git: Git, commit: str) -> Iterator[Problem]:
+    words = ("grep", "--quiet", "filter=lfs", commit, "--", ".gitattributes", "**/.gitattributes")
+    missing = not git.run("config", "--get-regexp", r"^filter\.lfs\.(smudge|process)$", codes=(0, 1)).out
+    if missing and git.run(*words, codes=(0, 1)).code == 0:
+        yield Problem(
+            Severity.WARNING,
+            "this repository keeps files in Git LFS, which is not set up here: agents see pointers in their place",
+            hint="Install git-lfs and run: git lfs install && git lfs pull",
+        )
+
+
+def _check_submodules(git: Git, commit: str) -> Iterator[Problem]:
+    if git.run("cat-file", "-e", f"{commit}:.gitmodules", codes=(0, 1, 128)).code:
+        return
+    words = ("config", "-z", "--blob", f"{commit}:.gitmodules", "--get-regexp", r"^submodule\..*\.path$")
+    told = [each.partition("\n")[::2] for each in git.run(*words, codes=(0, 1)).fields]
+    common = Path(git.text("rev-parse", "--path-format=absolute", "--git-common-dir"))
+    names = [(key.removeprefix("submodule.").removesuffix(".path"), path) for key, path in told]
+    absent = [path for name, path in names if not _is_cloned(git, common, name, path)]
+    if absent:
+        more = f" and {len(absent) - _MAX_SHOWN} more" if len(absent) > _MAX_SHOWN else ""
+        yield Problem(
+            Severity.WARNING,
+            f"submodules that are not cloned here stay empty in workspaces: {', '.join(absent[:_MAX_SHOWN])}{more}",
+            hint="git submodule update --init --recursive gets them.",
+        )
+
+
+def _is_cloned(git: Git, common: Path, name: str, path: str) -> bool:
+    return (common / "modules" / name / "HEAD").is_file() or (git.cwd / path / ".git").exists()
+
+
+def _read_bool_setting(git: Git, name: str) -> str:
+    return git.run("config", "--bool", name, codes=(0, 1, 128)).text

@@ -1,0 +1,135 @@
+"""What an agent began with git and did not finish: a merge, a rebase, a cherry-pick, a revert, a bisection."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from plait.core.errors import AgentError
+from plait.git.worktrees.agent_worktree import AgentWorktree
+
+_OPERATION_FOLDERS = {"rebase-merge": "rebase", "rebase-apply": "rebase", "sequencer": "cherry-pick"}
+_OPERATION_FILES = {
+    "MERGE_HEAD": "merge",
+    "CHERRY_PICK_HEAD": "cherry-pick",
+    "REVERT_HEAD": "revert",
+    "REBASE_HEAD": "rebase",
+    "BISECT_LOG": "bisection",
+}
+_OTHER_OPERATION_FILES = (
+    "MERGE_MODE",
+    "MERGE_MSG",
+    "MERGE_RR",
+    "MERGE_AUTOSTASH",
+    "AUTO_MERGE",
+    "SQUASH_MSG",
+)
+# Where commits are named that nothing else may reach: what a rebase started from, and what was put aside for it.
+_STASHED_COMMIT_FILES = (
+    "MERGE_AUTOSTASH",
+    "rebase-merge/autostash",
+    "rebase-merge/orig-head",
+    "rebase-apply/autostash",
+    "rebase-apply/orig-head",
+)
+_CONFLICT_MARKER = re.compile(rb"^(?:<{7,}|>{7,})(?: |\r?$)", re.MULTILINE)
+_BINARY_PROBE_BYTES = 8000  # bytes that git looks at to tell
+_BOTH_SIDES = {"2", "3"}
+_MAX_NAMED = 5
+
+
+class UnfinishedError(AgentError):
+    """The agent left conflicts; what it made is saved, and its workspace is as it left it."""
+
+
+def current_operation(worktree: AgentWorktree) -> str:
+    """What is under way; empty if nothing is."""
+    names = {**_OPERATION_FOLDERS, **_OPERATION_FILES}
+    return next((what for name, what in names.items() if (worktree.admin / name).exists()), "")
+
+
+def find_unresolved_files(worktree: AgentWorktree) -> list[str]:
+    """The files that git calls unmerged and that nobody has resolved."""
+    said = worktree.git.run("ls-files", "--unmerged", "-z", codes=(0, 128))
+    stages: dict[str, dict[str, str]] = {}
+    for row in said.fields if said.code == 0 else ():
+        about, _, path = row.partition("\t")
+        _, blob, stage = about.split()
+        stages.setdefault(path, {})[stage] = blob
+    return [path for path, blobs in stages.items() if _is_unresolved(worktree, path, blobs)]
+
+
+def find_edited_submodules(worktree: AgentWorktree) -> list[str]:
+    """The submodules in which tracked files are changed and not committed: no commit of this repository can hold that."""
+    if not (worktree.path / ".gitmodules").is_file():
+        return []
+    words = ("status", "--porcelain=v2", "-z", "--ignore-submodules=none", "--untracked-files=no")
+    rows = worktree.git.run(*words, codes=(0, 128)).fields
+    found = (row.split(" ", 8) for row in rows if row.startswith("1 "))
+    return [row[8] for row in found if len(row) == 9 and row[2].startswith("S") and "M" in row[2]]
+
+
+def make_submodules_error(modules: Sequence[str], saved: str | None) -> UnfinishedError:
+    shown = ", ".join(modules[:_MAX_NAMED])
+    kept = f" What it made is saved as {saved}." if saved else ""
+    return UnfinishedError(
+        f"what was changed in the submodule {shown} is not committed there, so it can't be part of the result",
+        hint=f"Commit it in the submodule, where it can be pushed from.{kept}",
+    )
+
+
+def make_conflicts_error(worktree: AgentWorktree, files: Sequence[str], saved: str | None) -> UnfinishedError:
+    shown = ", ".join(files[:_MAX_NAMED]) + (
+        f" and {len(files) - _MAX_NAMED} more" if len(files) > _MAX_NAMED else ""
+    )
+    what = current_operation(worktree) or "merge"
+    hint = f"What it left is in {saved}." if saved else ""
+    return UnfinishedError(f"the agent left a {what} unfinished, with conflicts in {shown}", hint=hint)
+
+
+def read_merge_heads(worktree: AgentWorktree) -> list[str]:
+    """The commits that an unfinished merge is with."""
+    try:
+        said = (worktree.admin / "MERGE_HEAD").read_text(encoding="ascii").split()
+    except (OSError, UnicodeDecodeError):
+        return []
+    return [commit for word in said if (commit := worktree.resolve_commit(word)) is not None]
+
+
+def read_stashed_commits(worktree: AgentWorktree) -> list[str]:
+    """The commits that only the records of an unfinished operation name."""
+    said = [worktree.read_first_line(name) for name in _STASHED_COMMIT_FILES]
+    return [commit for word in said if word and (commit := worktree.resolve_commit(word)) is not None]
+
+
+def clear_operation(worktree: AgentWorktree) -> None:
+    """Nothing is under way any more; files and index stay."""
+    for path in _operation_files(worktree.admin):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def _operation_files(admin: Path) -> Iterator[Path]:
+    yield from (admin / name for name in (*_OPERATION_FOLDERS, *_OPERATION_FILES, *_OTHER_OPERATION_FILES))
+    yield from admin.glob("BISECT_*")
+    yield admin / "refs" / "bisect"
+
+
+def _is_unresolved(worktree: AgentWorktree, path: str, blobs: Mapping[str, str]) -> bool:
+    """Markers are left; or it is as one side had it, where git can't mark what is to be chosen: binary, or deleted there."""
+    try:
+        if not stat.S_ISREG((worktree.path / path).lstat().st_mode):
+            return False
+        data = (worktree.path / path).read_bytes()
+    except OSError:
+        return False  # deleted, or something else by now
+    if _CONFLICT_MARKER.search(data):
+        return True
+    if blobs.keys() >= _BOTH_SIDES and b"\0" not in data[:_BINARY_PROBE_BYTES]:
+        return False
+    return worktree.git.text("hash-object", "--", path) in blobs.values()

@@ -1,0 +1,153 @@
+"""The files of a worktree as a tree, whatever its index says: what is tracked, and what is new and not ignored.
+
+An index of our own is seeded from the worktree's, so that only what changed is read. A file that the index no longer
+holds, and that is ignored, was untracked on purpose. Where a sparse checkout left files out, the index speaks for them.
+The files of repositories inside (an agent's clone, or `git init`) are taken like any others; without that, git would
+record a commit that exists nowhere else. What outfitting put there is left out, unless the base has it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from plait.core.fast_dataclass import dataclass
+from plait.git.command import Git
+from plait.git.worktrees.agent_worktree import SPARSE_PATTERNS_FILE, AgentWorktree
+
+_TRACKED_TAG = b"H"
+_SKIPPED_TAGS = b"Ss"
+# Stands for a folder with a repository in it, so that git looks inside; it is no file, and so goes again.
+_NESTED_REPO_PLACEHOLDER = ".plait-inside"
+_MAX_NESTING = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """`git` uses the index that holds it."""
+
+    tree: str
+    index: Path
+    git: Git
+
+
+def snapshot_worktree(worktree: AgentWorktree, scratch: Path, base: str) -> Snapshot:
+    """The files as they are now. Neither the worktree's index nor any file is changed."""
+    index = scratch / "index"
+    git = worktree.git.with_options(variables={"GIT_INDEX_FILE": str(index)})
+    _unhide_files(worktree.path, git, _seed_index(worktree, index, git, base))
+    ours = read_setup_paths(worktree.admin)
+    new = [path for path in _find_untracked(git) if not _is_within(path, ours)]
+    update_index(git, [*_find_changed(worktree.path, git), *new], "--add", "--remove", "--replace")
+    if ours:
+        update_index(git, _find_committed_setup_files(git, ours, base), "--force-remove")
+    return Snapshot(git.text("write-tree"), index, git)
+
+
+def read_setup_paths(admin: Path) -> tuple[str, ...]:
+    """The paths that outfitting put into the worktree."""
+    try:
+        said = json.loads((admin / "plait-outfit").read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return ()
+    ours = said.get("ours") if isinstance(said, dict) else None
+    paths = [path.strip("/") for path in ours if isinstance(path, str)] if isinstance(ours, list) else []
+    return tuple(path for path in paths if path)
+
+
+def update_index(git: Git, paths: Iterable[str], *options: str) -> None:
+    """Change the index at these paths."""
+    told = "".join(f"{path}\0" for path in paths)
+    if told:
+        git.run("update-index", *options, "-z", "--stdin", stdin=told.encode("utf-8", "surrogateescape"))
+
+
+def _seed_index(worktree: AgentWorktree, index: Path, git: Git, base: str) -> bytes:
+    """What is in it. An index that can't be read tells nothing: the commit does."""
+    listing = ("ls-files", "-v", "-z")
+    with suppress(FileNotFoundError):
+        # With its time: git looks again at files that are as new as the index.
+        shutil.copy2(worktree.admin / "index", index)
+        told = git.run(*listing, codes=(0, 128))
+        if told.code == 0:
+            return told.out
+    index.unlink(missing_ok=True)
+    git.run("read-tree", "--reset", worktree.resolve_commit("HEAD") or base)
+    _mark_skipped(worktree, git)
+    return git.run(*listing).out
+
+
+def _mark_skipped(worktree: AgentWorktree, git: Git) -> None:
+    """What a sparse checkout does not want, as it says so: in the way in which ignored files are told."""
+    wanted = worktree.admin / SPARSE_PATTERNS_FILE
+    sparse = git.run("config", "--type=bool", "--get", "core.sparseCheckout", codes=(0, 1, 128)).text
+    if sparse == "true" and wanted.is_file():
+        inside = set(git.run("ls-files", "-z", "--cached", "--ignored", f"--exclude-from={wanted}").fields)
+        update_index(
+            git, [path for path in git.run("ls-files", "-z").fields if path not in inside], "--skip-worktree"
+        )
+
+
+def _unhide_files(top: Path, git: Git, told: bytes) -> None:
+    """No file is exempt from being looked at; left out are only those of a sparse checkout, while they are not there."""
+    marked = [line for line in told.split(b"\0") if line and not line.startswith(_TRACKED_TAG)]
+    paths = [(line[:1], os.fsdecode(line[2:])) for line in marked]
+    update_index(git, [path for tag, path in paths if tag.islower()], "--no-assume-unchanged")
+    update_index(
+        git,
+        [path for tag, path in paths if tag in _SKIPPED_TAGS and _exists(top, path)],
+        "--no-skip-worktree",
+    )
+
+
+def _exists(top: Path, path: str) -> bool:
+    return os.path.lexists(top / path)
+
+
+def _find_changed(top: Path, git: Git) -> list[str]:
+    """The tracked files that differ from the index, once those that are not there any more are taken out of it."""
+    found = dict.fromkeys(git.run("diff-files", "--name-only", "-z").fields)
+    held = [path for path in found if _is_trackable(top, path)]
+    update_index(git, found.keys() - set(held), "--force-remove")
+    return held
+
+
+def _is_trackable(top: Path, path: str) -> bool:
+    """Whether git could hold what is there: no pipe, and nothing that is reached through a link."""
+    file = top / path
+    try:
+        mode = file.lstat().st_mode
+    except OSError:
+        return False
+    known = stat.S_ISREG(mode) or stat.S_ISLNK(mode) or stat.S_ISDIR(mode)
+    return known and os.path.realpath(file.parent) == str(file.parent)
+
+
+def _find_untracked(git: Git) -> list[str]:
+    words = ("ls-files", "--others", "--exclude-standard", "-z")
+    found = git.run(*words).fields
+    for _ in range(_MAX_NESTING):
+        inside = [path for path in found if path.endswith("/")]
+        if not inside:
+            break
+        blob = git.text("hash-object", "-t", "blob", "-w", "--stdin")
+        rows = "".join(f"100644 {blob}\t{path}{_NESTED_REPO_PLACEHOLDER}\0" for path in inside)
+        git.run("update-index", "-z", "--index-info", stdin=rows.encode("utf-8", "surrogateescape"))
+        found = git.run(*words).fields
+    return [path for path in found if not path.endswith("/")]
+
+
+def _is_within(path: str, folders: Sequence[str]) -> bool:
+    return any(path == folder or path.startswith(f"{folder}/") for folder in folders)
+
+
+def _find_committed_setup_files(git: Git, ours: Sequence[str], base: str) -> list[str]:
+    """What outfitting put there and an agent has committed, or staged."""
+    held = git.run("ls-files", "-z", "--", *ours).fields
+    known = set(git.run("ls-tree", "-r", "-z", "--name-only", base, "--", *ours).fields) if held else set()
+    return [path for path in held if path not in known]

@@ -1,0 +1,268 @@
+"""Workspaces as git worktrees on this machine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from plait.core.errors import UserError, WorldError
+from plait.core.task import Attempt
+from plait.git import refs
+from plait.git.command import GitError
+from plait.git.worktrees import branches, checkout, checkout__laying, metadata__stamp, submodules
+from plait.git.worktrees.metadata__stamp import LeaseMetadata
+from plait.git.worktrees.pool import WorktreePool
+from plait.git.worktrees.saved_refs import SavedRefs
+from plait.git.worktrees.saved_work__saving import save_worktree
+from plait.git.worktrees.worktree import Worktree, find_worktree, is_real_folder, read_worktree_path
+from plait.git.worktrees.worktree__layout import WorkspaceLayout, list_children
+from plait.git.worktrees.worktree__repository import Repository
+from plait.store.batch_inputs import WorkspaceSetup
+from plait.store.interfaces import CapturedChange, CommitInfo, RestoreStatuses
+from plait.system.disk__sizes import DiskUsageCache
+
+DEFAULT_POOL_SIZE = 4
+
+
+class GitWorkspaces:
+    """`git_dir` is the repository's common git folder, `root` a folder for its workspaces alone.
+
+    `keep` worktrees wait for the next task. `told` hears what people should know of a workspace that is usable all the same.
+    """
+
+    def __init__(
+        self,
+        git_dir: Path,
+        root: Path,
+        *,
+        keep: int = DEFAULT_POOL_SIZE,
+        environment: Mapping[str, str] | None = None,
+        on_warning: Callable[[str], None] | None = None,
+    ) -> None:
+        for path in (git_dir, root):
+            if "\n" in str(path):
+                raise UserError(
+                    f"there can be no workspaces with a line end in a folder's name: {str(path)!r}",
+                    hint="Give the folder another name, or set [workspace] location to another one.",
+                )
+        self._repository = Repository(git_dir, environment)
+        self._layout = WorkspaceLayout(Path(os.path.realpath(root)))
+        self._pool = WorktreePool(self._repository, self._layout, keep)
+        self._sizes = DiskUsageCache()
+        self._warn = on_warning or (lambda _: None)
+        self._is_cleaned_up = False
+
+    def path(self, batch: str, task: str) -> str:
+        return str(self._layout.task(batch, task))
+
+    def prepare(self, batch: str, task: str, base: str, outfit: WorkspaceSetup, *, top: str) -> str:
+        place, branch = self._layout.task(batch, task), refs.task_branch(batch, task)
+        wanted = LeaseMetadata(
+            batch,
+            task,
+            self._require_commit(base),
+            outfit.makes,
+            checkout.normalize_sparse_folders(outfit.sparse),
+        )
+        self._clean_up_once()
+        here = find_worktree(self._repository, place)
+        if here is not None and _has_same_start(here, wanted):
+            branches.remove_stale_locks(here)
+        else:
+            begin = self._choose_start(here, wanted, branch)
+            branches.ensure_not_checked_out(self._repository, self._layout.root, branch)
+            if here is not None:
+                self._save_and_release(here, batch, task)
+            self._make_worktree(place, wanted, begin, branch)
+        self._populate_submodules(place, top)
+        return str(place)
+
+    def capture(  # noqa: PLR0913 - it is all that makes a commit
+        self,
+        attempt: Attempt,
+        base: str,
+        author: CommitInfo,
+        restore: RestoreStatuses,
+        *,
+        hooks: bool,
+        largest: int = 0,
+    ) -> CapturedChange:
+        from plait.git.worktrees.capture import capture  # noqa: PLC0415 - only who captures needs it
+
+        common, environment = self._repository.common, self._repository.environment
+        place = self.path(attempt.batch, attempt.task)
+        told = (Path(place), attempt, base, author, restore)
+        return capture(*told, hooks=hooks, max_file_bytes=largest, environment=environment, common=common)
+
+    def preview_commit(self, batch: str, task: str, base: str) -> str | None:
+        from plait.git.worktrees.capture__glancing import preview_commit  # noqa: PLC0415 - only who captures needs it
+
+        common, environment = self._repository.common, self._repository.environment
+        place = self._layout.task(batch, task)
+        return preview_commit(place, batch, task, base, environment=environment, common=common)
+
+    def reset(self, attempt: Attempt, tip: str) -> None:
+        from plait.git.worktrees.capture__putting_back import reset_workspace  # noqa: PLC0415 - only who captures needs it
+
+        common, environment = self._repository.common, self._repository.environment
+        place = self.path(attempt.batch, attempt.task)
+        reset_workspace(Path(place), attempt, tip, environment=environment, common=common)
+
+    def checkout(self, batch: str, commit: str, outfit: WorkspaceSetup, *, top: str) -> str:
+        """What a gate leaves is no work: it is not saved."""
+        place = self._layout.gate(batch)
+        wanted = LeaseMetadata(
+            batch,
+            "",
+            self._require_commit(commit),
+            outfit.makes,
+            checkout.normalize_sparse_folders(outfit.sparse),
+        )
+        self._clean_up_once()
+        here = find_worktree(self._repository, place)
+        if here is None or not _has_same_start(here, wanted) or not self._is_clean(here, wanted):
+            if here is not None:
+                self._pool.release(here)
+            self._make_worktree(place, wanted, wanted.base, "")
+        self._populate_submodules(place, top)
+        return str(place)
+
+    def release(self, batch: str, task: str) -> None:
+        self._release(self._layout.task(batch, task), batch, task)
+        self.empty_trash()
+
+    def release_gate(self, batch: str) -> None:
+        self._release(self._layout.gate(batch), batch, "")
+        with suppress(OSError):
+            self._layout.batch(batch).rmdir()
+        self._pool.clean_up_abandoned()
+        self.empty_trash()
+
+    def release_batch(self, batch: str) -> None:
+        """All of them, where nobody works in any. One that can't be given back keeps none of the others."""
+        problems = [
+            problem for place in self._list_workspaces(batch) if (problem := self._try_release(place, batch))
+        ]
+        with suppress(OSError):
+            self._layout.batch(batch).rmdir()
+        self._pool.clean_up_abandoned()
+        self.empty_trash()
+        if problems:
+            raise problems[0]
+
+    def measure_disk_usage(self) -> int:
+        own = (*self._repository.admin_folders, *list_children(self._repository.trash))
+        return self._sizes.total((*self._layout.list_all(), *own))
+
+    def trim_pool(self, keep: int = 0) -> None:
+        """Let go of pooled worktrees, down to so many: the disk may be short, or nothing more is to come."""
+        self._pool.trim(keep)
+        self.empty_trash()
+
+    def empty_trash(self) -> None:
+        self._pool.empty_trash()
+
+    def _require_commit(self, name: str) -> str:
+        commit = self._repository.resolve_commit(name)
+        if commit is None:
+            raise WorldError(
+                f"{self._repository.common} has no commit {name}",
+                hint="Fetch it, or start the batch again from a commit that is there.",
+            )
+        return commit
+
+    def _clean_up_once(self) -> None:
+        if not self._is_cleaned_up:
+            self._pool.clean_up_abandoned()
+            self._is_cleaned_up = True
+
+    def _choose_start(self, here: Worktree | None, wanted: LeaseMetadata, branch: str) -> str:
+        """If somebody took the folder of a task that had begun here, with all that was committed in it."""
+        known = (
+            metadata__stamp.read_lease(here.admin) if here is not None and here.admin is not None else None
+        )
+        tip = self._repository.resolve_commit(f"refs/heads/{branch}")
+        if known is None or tip is None or not known.has_same_start(wanted):
+            return wanted.base
+        return tip if self._repository.is_ancestor(wanted.base, tip) else wanted.base
+
+    def _make_worktree(
+        self, place: Path, wanted: LeaseMetadata, commit: str, branch: str, *, new: bool = False
+    ) -> None:
+        used = False
+        try:
+            with self._pool.acquire(wanted, commit, new=new) as (worktree, used):
+                checkout__laying.check_out_files(self._repository, worktree, wanted, commit, used=used)
+                if branch:
+                    shelf = SavedRefs(self._repository, wanted.batch, wanted.task)
+                    branches.start_branch(shelf, worktree, branch, commit)
+                self._pool.install(worktree, place)
+        except GitError:
+            if not used:
+                raise
+            # Its last task may have left what git can't remove.
+            self._make_worktree(place, wanted, commit, branch, new=True)
+
+    def _populate_submodules(self, place: Path, top: str) -> None:
+        """Where a crash came between, nobody has worked here yet."""
+        here = find_worktree(self._repository, place)
+        known = (
+            metadata__stamp.read_lease(here.admin) if here is not None and here.admin is not None else None
+        )
+        if here is None or here.admin is None or known is None or known.filled:
+            return
+        empty = submodules.populate_submodules(self._repository, here.admin, place, Path(top))
+        metadata__stamp.write_lease(here.admin, replace(known, filled=True))
+        if empty:
+            self._warn(
+                f"submodules stay empty in {place}: {', '.join(empty)} (this machine has no clone of them with the commit"
+                " that is asked for; git submodule update --init in the checkout gets one)"
+            )
+
+    def _is_clean(self, here: Worktree, wanted: LeaseMetadata) -> bool:
+        assert here.admin is not None
+        git = self._repository.git_at(here.admin, here.folder, settings=checkout.sparse_settings(here.admin))
+        at = git.run("rev-parse", "--verify", "--quiet", "HEAD", codes=(0, 1, 128)).text
+        return at == wanted.base and not git.run("status", "--porcelain", "--untracked-files=all").out
+
+    def _list_workspaces(self, batch: str) -> list[Path]:
+        """All folders of the batch, and those that somebody removed and git still knows of."""
+        folder = self._layout.batch(batch)
+        homes = [read_worktree_path(each) for each in self._repository.admin_folders]
+        gone = [each for each in homes if each is not None and each.parent == folder]
+        return list(dict.fromkeys((*list_children(folder), *gone)))
+
+    def _try_release(self, place: Path, batch: str) -> WorldError | None:
+        here = find_worktree(self._repository, place)
+        known = (
+            metadata__stamp.read_lease(here.admin) if here is not None and here.admin is not None else None
+        )
+        try:
+            self._release(place, batch, known.task if known else place.name.removeprefix("task-"))
+        except WorldError as error:
+            return error
+        return None
+
+    def _release(self, place: Path, batch: str, task: str) -> None:
+        here = find_worktree(self._repository, place)
+        if here is None:
+            return
+        if place == self._layout.gate(batch):
+            self._pool.release(here)
+        else:
+            self._save_and_release(here, batch, task)
+
+    def _save_and_release(self, here: Worktree, batch: str, task: str) -> None:
+        if here.admin is None and is_real_folder(here.folder):
+            tip = self._repository.resolve_commit(f"refs/heads/{refs.task_branch(batch, task)}")
+            here = self._pool.adopt(here.folder, tip or self._require_commit("HEAD"))
+        save_worktree(SavedRefs(self._repository, batch, task), here)
+        self._pool.release(here)
+
+
+def _has_same_start(here: Worktree, wanted: LeaseMetadata) -> bool:
+    known = metadata__stamp.read_lease(here.valid_admin) if here.valid_admin is not None else None
+    return known is not None and known.has_same_start(wanted)

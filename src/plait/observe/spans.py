@@ -1,0 +1,243 @@
+"""Records in, finished spans out. A batch holds its tasks, and a task its attempts and merges.
+
+It follows from the records alone. A batch that is taken up again is another span of the same trace, and so is a task.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import field
+from typing import assert_never
+
+from plait.core import decisions as d, reports as r, requests as q
+from plait.core.events import Record
+from plait.core.fast_dataclass import dataclass
+from plait.core.settings import NO_SPEND, Spend
+from plait.core.status import BatchStatus, Category, EndWhy, TaskStatus
+from plait.core.task import Attempt, Step
+from plait.observe.spans__line import BranchStep, branch_result, ended_step_name, step_name
+from plait.observe.spans__span import (
+    Attributes,
+    Span,
+    clean_text,
+    make_span_id,
+    make_trace_id,
+    outcome_attributes,
+    outcome_error,
+    spend_attributes,
+)
+
+_OpeningRequest = q.Submit | q.Retry | q.Feedback | q.Drop
+_FAILED_STATUSES = frozenset(
+    {TaskStatus.FAILED, TaskStatus.TIMED_OUT, TaskStatus.BLOCKED, TaskStatus.CONFLICTED}
+)
+# What a span's id follows from, within its batch.
+_SpanName = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """A span by names; `before` is the one that it goes on from."""
+
+    name: str
+    key: _SpanName
+    parent: _SpanName | None
+    start: float
+    attributes: Attributes
+    error: str | None = None
+    previous: _SpanName | None = None
+
+
+@dataclass(slots=True)
+class _Attempt:
+    decision: d.AttemptStarted
+    start: float
+    used: Spend = NO_SPEND
+    ending: EndWhy | None = None
+
+
+@dataclass(slots=True)
+class _Batch:
+    """`runs` counts how often it was opened, `ends` how often each task has ended."""
+
+    id: str
+    start: float
+    attributes: Attributes
+    runs: int = 1
+    open: bool = True
+    spent: Spend = NO_SPEND
+    task_end_counts: Counter[str] = field(default_factory=Counter)
+    task_starts: dict[str, float] = field(
+        default_factory=dict
+    )  # tasks that something was done about, and since when
+    steps: dict[tuple[str, str], tuple[BranchStep, float]] = field(default_factory=dict)
+
+    @property
+    def name(self) -> _SpanName:
+        """Of its span: this run's."""
+        return ("batch", self.runs)
+
+    def task(self, task: str) -> _SpanName:
+        """Of the span that goes on until the task ends the next time."""
+        return ("task", task, self.task_end_counts[task] + 1)
+
+
+class SpanBuilder:
+    """`journal` is the journal's id: the same batch in another journal is another trace."""
+
+    def __init__(self, journal: str) -> None:
+        self._journal = journal
+        self._requests: dict[str, _OpeningRequest] = {}
+        self._batches: dict[str, _Batch] = {}
+        self._attempts: dict[Attempt, _Attempt] = {}
+
+    def add(self, record: Record) -> list[Span]:
+        """What this record brings to its end."""
+        at, event = record.at, record.event
+        match event:
+            case q.Submit() | q.Retry() | q.Feedback() | q.Drop():
+                self._requests[event.id] = event
+            case d.RequestGranted() | d.RequestRefused():
+                self._handle_answer(at, event)
+            case d.AttemptStarted() | d.AttemptEnding() | r.AttemptUsed():
+                self._update_attempt(at, event)
+            case d.MergeStarted() | d.RebuildStarted() | d.GateStarted() | d.PublishStarted():
+                self._start_step(at, event)
+            case r.AttemptExited():
+                return [*self._end_attempt(at, event.attempt, event.outcome)]
+            case r.AttemptLost():
+                return [*self._end_attempt(at, event.attempt, r.Outcome(Category.LOST, detail=event.why))]
+            case d.TaskEnded():
+                return [*self._end_task(at, event)]
+            case d.BatchEnded():
+                return [*self._end_batch(at, event)]
+            case _ if isinstance(event, r.BranchReport):
+                return [*self._end_step(at, event)]
+            case _:  # nothing begins or ends with it
+                pass
+        return []
+
+    def _handle_answer(self, at: float, event: d.RequestDecision) -> None:
+        request = self._requests.pop(event.request, None)
+        if request is None or isinstance(event, d.RequestRefused):
+            return
+        batch = self._batches.get(request.batch)
+        if isinstance(request, q.Submit):
+            if batch is None:
+                tasks = sum(task.entrant is None for task in request.plan.tasks)
+                about: Attributes = {"plait.tasks": tasks, "plait.mode": request.settings.mode.value}
+                self._batches[request.batch] = _Batch(request.batch, at, about)
+        elif batch is not None and not batch.open:
+            batch.open, batch.start, batch.spent = True, at, NO_SPEND
+            batch.runs += 1
+
+    def _update_attempt(self, at: float, event: d.AttemptStarted | d.AttemptEnding | r.AttemptUsed) -> None:
+        name = event.attempt
+        batch, attempt = self._batches.get(name.batch), self._attempts.get(name)
+        match event:
+            case d.AttemptStarted():
+                if batch is not None and attempt is None:
+                    self._attempts[name] = _Attempt(event, at)
+                    batch.task_starts.setdefault(name.task, at)
+            case d.AttemptEnding():
+                if attempt is not None:
+                    attempt.ending = attempt.ending or event.why
+            case r.AttemptUsed():
+                if attempt is not None:
+                    attempt.used = attempt.used.at_least(event.spend)
+            case _:
+                assert_never(event)
+
+    def _start_step(self, at: float, event: BranchStep) -> None:
+        batch = self._batches.get(event.batch)
+        if batch is not None:
+            what, task = step_name(event)
+            batch.steps[what, task] = (event, at)
+            if task:
+                batch.task_starts.setdefault(task, at)
+
+    def _end_attempt(self, at: float, name: Attempt, outcome: r.Outcome) -> Iterator[Span]:
+        batch, attempt = self._batches.get(name.batch), self._attempts.pop(name, None)
+        if batch is None or attempt is None:
+            return
+        used = attempt.used.at_least(outcome.spend)
+        batch.spent += used
+        about: Attributes = {
+            "plait.task.id": name.task,
+            "plait.step": name.step.value,
+            "plait.attempt": name.n,
+            **outcome_attributes(outcome),
+            **spend_attributes(used),
+        }
+        if name.step is Step.WRITE:
+            about |= {"plait.agent": attempt.decision.agent, "plait.provider": attempt.decision.provider}
+        if attempt.ending is not None:
+            about["plait.ended_by"] = attempt.ending.value
+        step, task = name.step.value, name.task
+        before = (step, task, name.n - 1) if name.n > 1 else None
+        draft = _Draft(
+            step, (step, task, name.n), batch.task(task), attempt.start, about, outcome_error(outcome), before
+        )
+        yield self._make_span(batch, at, draft)
+
+    def _end_step(self, at: float, report: r.BranchReport) -> Iterator[Span]:
+        """Reports come late and twice: what is not under way has no span."""
+        batch = self._batches.get(report.batch)
+        what, task = ended_step_name(report)
+        start = batch.steps.get((what, task)) if batch is not None else None
+        if batch is None or start is None or start[0].n != report.n:
+            return
+        del batch.steps[what, task]
+        how = branch_result(report)
+        about = how.attributes | ({"plait.task.id": task} if task else {})
+        parent = batch.task(task) if task else batch.name
+        yield self._make_span(
+            batch, at, _Draft(what, (what, task, report.n), parent, start[1], about, how.error)
+        )
+
+    def _end_task(self, at: float, event: d.TaskEnded) -> Iterator[Span]:
+        batch = self._batches.get(event.batch)
+        if batch is None:
+            return
+        about: Attributes = {"plait.task.id": event.task, "plait.status": event.status.value}
+        if event.category is not None:
+            about["plait.category"] = event.category.value
+        own, last = batch.task(event.task), batch.task_end_counts[event.task]
+        batch.task_end_counts[event.task] = last + 1
+        start = batch.task_starts.pop(event.task, at)
+        error = event.reason if event.status in _FAILED_STATUSES else None
+        before = ("task", event.task, last) if last else None
+        draft = _Draft(f"task {event.task}", own, batch.name, start, about, error, before)
+        yield self._make_span(batch, at, draft)
+
+    def _end_batch(self, at: float, event: d.BatchEnded) -> Iterator[Span]:
+        batch = self._batches.get(event.batch)
+        if batch is None or not batch.open:
+            return
+        batch.open = False
+        about = batch.attributes | {"plait.status": event.status.value} | spend_attributes(batch.spent)
+        error = event.reason if event.status is BatchStatus.FAILED else None
+        before = ("batch", batch.runs - 1) if batch.runs > 1 else None
+        yield self._make_span(batch, at, _Draft("batch", batch.name, None, batch.start, about, error, before))
+
+    def _make_span(self, batch: _Batch, at: float, draft: _Draft) -> Span:
+        """A clock that was set back makes it short, and never ends it before its start."""
+
+        def number(name: _SpanName) -> int:
+            return make_span_id(self._journal, batch.id, *name)
+
+        about = {"plait.batch.id": batch.id, **draft.attributes}
+        return Span(
+            make_trace_id(self._journal, batch.id),
+            number(draft.key),
+            None if draft.parent is None else number(draft.parent),
+            clean_text(draft.name),
+            draft.start,
+            max(draft.start, at),
+            tuple(
+                (key, clean_text(value) if isinstance(value, str) else value) for key, value in about.items()
+            ),
+            None if draft.error is None else clean_text(draft.error),
+            () if draft.previous is None else (number(draft.previous),),
+        )

@@ -1,0 +1,156 @@
+"""The sender: spans on their way, in a thread of their own. Whoever puts them never waits."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from threading import Condition, Thread
+from typing import Protocol
+
+from plait.core.fast_dataclass import dataclass
+from plait.observe.spans__span import Span
+
+MAX_WAITING_SPANS = 10_000  # spans that wait; the oldest of more are given up
+MAX_SPANS_PER_EXPORT = 512  # spans that are sent at once
+FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = (
+    5.0,
+    300.0,
+)  # seconds until a receiver that did not take them is tried again
+CLOSE_TIMEOUT_SECONDS = 2.0  # seconds that leaving may take
+
+WriteLog = Callable[[str], None]
+
+
+class SpanExporter(Protocol):
+    """To whoever receives spans."""
+
+    def send(self, spans: Sequence[Span]) -> str | None:
+        """None: they have arrived. Else why not."""
+
+    def close(self) -> None:
+        """Whoever sends at this moment gives up soon. From another thread."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpanBatch:
+    """What one record brought to its end."""
+
+    seq: int
+    spans: tuple[Span, ...]
+
+
+class SpanSender:
+    """`open_channel` is called in the thread; if it raises ImportError, nothing is ever sent. `arrived` is told up to which
+    record all is there.
+    """
+
+    def __init__(
+        self, open_channel: Callable[[], SpanExporter], on_arrival: Callable[[int], None], log: WriteLog
+    ) -> None:
+        self._open, self._on_arrival, self._log = open_channel, on_arrival, log
+        self._waiting = deque[SpanBatch]()
+        self._size = 0  # spans in it
+        self._changed = Condition()
+        self._sending = self._closing = self._failing = self._disabled = self._lossy = False
+        self._channel: SpanExporter | None = None
+        self._thread: Thread | None = None
+
+    def put(self, parcel: SpanBatch) -> None:
+        with self._changed:
+            if self._disabled or self._closing:
+                return
+            self._waiting.append(parcel)
+            self._size += len(parcel.spans)
+            while self._size > MAX_WAITING_SPANS:
+                self._size -= len(self._waiting.popleft().spans)
+                self._warn_of_loss()
+            self._changed.notify()
+        if self._thread is None:
+            self._thread = Thread(target=self._run, name="tracer", daemon=True)
+            self._thread.start()
+
+    @property
+    def is_idle(self) -> bool:
+        """Nothing is on its way; or the receiver does not take it now, and the next engine sends it."""
+        with self._changed:
+            return self._failing or self._disabled or not (self._waiting or self._sending)
+
+    def close(self) -> None:
+        with self._changed:
+            self._closing = True
+            self._changed.notify()
+            channel = self._channel
+        if channel is not None:
+            channel.close()
+        if self._thread is not None:
+            self._thread.join(CLOSE_TIMEOUT_SECONDS)
+
+    def _warn_of_loss(self) -> None:
+        if not self._lossy:
+            self._lossy = True
+            self._log(
+                f"warning: more than {MAX_WAITING_SPANS} spans wait to be sent; the oldest are given up"
+            )
+
+    def _run(self) -> None:
+        try:
+            channel = self._open()
+        except ImportError:
+            self._disable("traces need OpenTelemetry: pip install 'plait[otel]'")
+            return
+        except Exception as error:  # noqa: BLE001 - whatever it is: work goes on without traces
+            self._disable(f"traces can't be sent: {error}")
+            return
+        with self._changed:
+            self._channel = channel
+        pause = FIRST_RETRY_SECONDS
+        while (parcels := self._take_batches()) is not None:
+            why = self._deliver(channel, parcels)
+            pause = FIRST_RETRY_SECONDS if why is None else self._requeue(parcels, why, pause)
+
+    def _disable(self, why: str) -> None:
+        with self._changed:
+            self._disabled = True
+            self._waiting.clear()
+        self._log(f"warning: {why}")
+
+    def _take_batches(self) -> list[SpanBatch] | None:
+        """None: it is time to leave."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._waiting or self._closing)
+            if self._closing:
+                return None
+            taken, size = list[SpanBatch](), 0
+            while self._waiting and (not taken or size + len(self._waiting[0].spans) <= MAX_SPANS_PER_EXPORT):
+                taken.append(self._waiting.popleft())
+                size += len(taken[-1].spans)
+                if not size:  # where to begin is known, whatever becomes of the rest
+                    break
+            self._size -= size
+            self._sending = True
+            return taken
+
+    def _deliver(self, channel: SpanExporter, parcels: Sequence[SpanBatch]) -> str | None:
+        spans = [span for parcel in parcels for span in parcel.spans]
+        try:
+            why = channel.send(spans) if spans else None
+        except Exception as error:  # noqa: BLE001 - as above
+            why = str(error)
+        if why is None:
+            self._on_arrival(parcels[-1].seq)
+            with self._changed:
+                if self._failing:
+                    self._log("traces can be sent again")
+                self._sending = self._failing = False
+        return why
+
+    def _requeue(self, parcels: Sequence[SpanBatch], why: str, pause: float) -> float:
+        """Put them back, and wait; how long to wait the next time."""
+        with self._changed:
+            if not self._failing and not self._closing:
+                self._log(f"warning: traces can't be sent, and will be tried again: {why}")
+            self._waiting.extendleft(reversed(parcels))
+            self._size += sum(len(parcel.spans) for parcel in parcels)
+            self._sending, self._failing = False, True
+            self._changed.wait_for(lambda: self._closing, pause)
+        return min(2 * pause, MAX_RETRY_SECONDS)

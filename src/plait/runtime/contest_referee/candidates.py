@@ -1,0 +1,97 @@
+"""The ground: the contested task's workspace. Candidates are put onto its base one after another; one of them stays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from plait.core.decisions import Candidate
+from plait.core.fast_dataclass import dataclass
+from plait.git.command import Git, GitError
+from plait.git.worktrees.tree_snapshot import read_setup_paths
+
+_FIXED_IDENTITY = {
+    f"GIT_{role}_{part}": value
+    for role in ("AUTHOR", "COMMITTER")
+    for part, value in (("NAME", "plait"), ("EMAIL", "plait@localhost"), ("DATE", "@1000000000 +0000"))
+}
+_MAX_FILES_SHOWN = 3
+_MAX_KEPT_PATHS = 2000  # paths: more than a command line should hold
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateFit:
+    """How a candidate's change fits onto the base: `against` says what stands against it; "": nothing."""
+
+    objection: str = ""
+    lines: int = 0
+
+
+class CandidateWorkspace:
+    def __init__(self, workspace: Path, base: str) -> None:
+        self._git = Git(workspace, settings=("rerere.enabled=false", "merge.conflictStyle=merge"))
+        self._base = base
+        self._kept: tuple[str, ...] | None = None
+
+    def reset(self) -> None:
+        """As the base has it, whatever was tried here before; what was there before the first candidate stays."""
+        self._git.run("reset", "--quiet", "--hard", self._base)
+        if self._kept is None:
+            self._kept = self._find_kept()
+        kept = [word for path in self._kept for word in ("-e", f"/{_escape_pattern(path)}")]
+        # What one candidate's score left behind, also where git looks away, must not be the next one's.
+        self._git.run(
+            "clean", "-ffdxq" if len(self._kept) <= _MAX_KEPT_PATHS else "-ffdq", *kept[: 2 * _MAX_KEPT_PATHS]
+        )
+
+    def _find_kept(self) -> tuple[str, ...]:
+        """What outfitting put there, and all else that git ignores."""
+        admin = Path(self._git.text("rev-parse", "--absolute-git-dir"))
+        words = ("ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
+        return tuple(dict.fromkeys((*read_setup_paths(admin), *self._git.run(*words).fields)))
+
+    def apply(self, candidate: Candidate) -> CandidateFit:
+        """Its own change, on the base: staged, so that it is taken as it is."""
+        self.reset()
+        theirs = self._git.with_options(variables=_FIXED_IDENTITY).text(
+            "commit-tree", f"{candidate.tip}^{{tree}}", "-p", candidate.base, "-m", "candidate"
+        )
+        said = self._git.run("cherry-pick", "--no-commit", theirs, codes=(0, 1))
+        if said.code:
+            files = self._git.run("diff", "--name-only", "--diff-filter=U", "-z").fields
+            self.reset()
+            if not files:
+                return CandidateFit(
+                    f"it can't be put onto what is merged by now: {' '.join(said.err.split())}"
+                )
+            more = f" and {len(files) - _MAX_FILES_SHOWN} more" if len(files) > _MAX_FILES_SHOWN else ""
+            return CandidateFit(
+                f"it conflicts with what is merged by now in {', '.join(files[:_MAX_FILES_SHOWN])}{more}"
+            )
+        lines = self._count_lines()
+        return CandidateFit(lines=lines) if lines is not None else CandidateFit("nothing of it is new")
+
+    def diff(self, most: int) -> str:
+        """What was put, as a patch; of a longer one the beginning."""
+        words = ("diff", "--cached", "--no-color", "--no-ext-diff", "--no-textconv", self._base)
+        return self._git.run(*words).out[:most].decode("utf-8", "replace")
+
+    def _count_lines(self) -> int | None:
+        """How many were added or taken away; None: there is no difference at all."""
+        words = ("diff", "--cached", "--numstat", "-z", "--no-renames", "--no-ext-diff", "--no-textconv")
+        rows = [row.split("\t", 2) for row in self._git.run(*words, self._base).fields]
+        if not rows:
+            return None
+        return sum(int(part) for row in rows for part in row[:2] if part.isdecimal())
+
+
+def try_candidate(ground: CandidateWorkspace, candidate: Candidate) -> CandidateFit:
+    """Like `put`; a candidate whose commits are gone costs itself."""
+    try:
+        return ground.apply(candidate)
+    except GitError as error:
+        return CandidateFit(f"its change can't be had: {error.message}")
+
+
+def _escape_pattern(path: str) -> str:
+    """For a pattern of ignored files."""
+    return "".join(f"\\{char}" if char in "*?[]\\ !#" else char for char in path)

@@ -1,0 +1,172 @@
+"""Judging: an agent is asked for the order of the candidates, as a process of its own beside the referee's."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from random import Random
+from typing import IO
+
+from plait.agents.interface import Activity, Agent, AgentSpec, AttemptContext, SpendUpdated
+from plait.agents.output_parser import JsonLinesParser
+from plait.agents.table import load_agent
+from plait.core.errors import PlaitError
+from plait.core.fast_dataclass import dataclass
+from plait.core.reports import Outcome
+from plait.core.settings import NO_SPEND, Spend
+from plait.core.status import Category
+from plait.core.task import Attempt, Step, Task
+from plait.runtime.contest_referee.judge__verdict import build_question, parse_order
+from plait.runtime.contest_referee.referee_output import RefereeError, RefereeReporter
+from plait.system.state_paths import make_private_folder, write_private_file
+
+MAX_ASKS = 2  # times
+_CANDIDATE_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_CHUNK_BYTES = 64 << 10
+_MAX_LINE_BYTES = 8 << 20  # bytes of one line that are looked at: a whole message may be in it
+_MAX_KEPT_BYTES = 1 << 20  # bytes of what it printed that are kept
+_EXIT_TAIL_BYTES = 8 << 10  # bytes that an exit is judged by
+# What passes: then the contest waits, rather than being decided without its judge.
+_TEMPORARY = frozenset({Category.RATE_LIMIT, Category.OVERLOADED, Category.NETWORK})
+
+
+@dataclass(frozen=True, slots=True)
+class _JudgeAnswer:
+    text: str
+    outcome: Outcome
+
+
+class ContestJudge:
+    def __init__(self, spec: AgentSpec, workspace: Path, folder: Path, reporter: RefereeReporter) -> None:
+        self._spec = spec
+        self._workspace = workspace
+        self._folder = folder / "judge"
+        self._reporter = reporter
+        self._spent = NO_SPEND
+
+    def rank(self, task: str, diffs: Mapping[str, str], seed: str) -> tuple[list[str] | None, str]:
+        """The entrants, best first; None: it could not be asked or understood, and the words say why.
+
+        Raises RefereeError for what passes by itself.
+        """
+        names = list(diffs)
+        Random(seed).shuffle(names)  # noqa: S311 - chance, not secrets: nobody is always the first
+        lettered = dict(zip(_CANDIDATE_LETTERS, names, strict=False))
+        why = ""
+        for turn in range(MAX_ASKS):
+            answer = self._ask(task, {letter: diffs[name] for letter, name in lettered.items()}, turn)
+            if answer.outcome.category not in {Category.OK, Category.EMPTY}:
+                return None, self._explain_failure(answer.outcome)
+            found = parse_order(answer.text, list(lettered))
+            if found is not None:
+                return [lettered[letter] for letter in found], ""
+            why = f"{self._spec.name} named no order that can be read"
+        return None, why
+
+    def _explain_failure(self, outcome: Outcome) -> str:
+        why = f"{self._spec.name} could not judge: {outcome.detail or outcome.category.value}"
+        if outcome.category in _TEMPORARY:
+            after = outcome.retry_after
+            if after is None and outcome.retry_at is not None:
+                after = max(1.0, outcome.retry_at - time.time())
+            raise RefereeError(why, outcome.category, after)
+        return why
+
+    def _ask(self, task: str, diffs: Mapping[str, str], turn: int) -> _JudgeAnswer:
+        make_private_folder(self._folder)
+        files = {letter: str(self._folder / f"{letter}.diff") for letter in diffs}
+        for letter, diff in diffs.items():
+            write_private_file(Path(files[letter]), diff)
+        prompt = self._folder / "prompt.md"
+        write_private_file(prompt, build_question(task, diffs, files, again=turn > 0))
+        try:
+            return self._run(load_agent(self._spec), prompt, turn)
+        except (PlaitError, OSError) as error:
+            return _JudgeAnswer("", Outcome(Category.USAGE, detail=str(error)))
+
+    def _run(self, agent: Agent, prompt: Path, turn: int) -> _JudgeAnswer:
+        attempt = Attempt("", "", Step.WRITE, turn + 1)
+        told = AttemptContext(
+            attempt,
+            Task("judge", "Which of these changes is the best?"),
+            str(self._workspace),
+            task_file=str(prompt),
+            prompt_file=str(prompt),
+            folder=str(self._folder),
+        )
+        command = agent.build_command(told)
+        for name, text in command.files:
+            write_private_file(self._folder / name, text)
+        stdin = Path(command.stdin).open("rb") if command.stdin else None  # noqa: SIM115 - closed below
+        try:
+            return self._run_tool(agent, command.argv, dict(command.env), stdin)
+        finally:
+            if stdin is not None:
+                stdin.close()
+
+    def _run_tool(
+        self, agent: Agent, argv: tuple[str, ...], env: Mapping[str, str], stdin: IO[bytes] | None
+    ) -> _JudgeAnswer:
+        listener, printed, before = agent.create_parser(), _OutputTail(), self._spent
+        with subprocess.Popen(  # noqa: S603 - the judge's own words
+            argv,
+            cwd=self._workspace,
+            env={**os.environ, **env},
+            stdin=stdin or subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            bufsize=0,
+        ) as tool:
+            assert tool.stdout is not None
+            for line in _read_lines(tool.stdout):
+                printed.add(line)
+                for signal in listener.feed(line.decode("utf-8", "replace").removesuffix("\n")):
+                    if isinstance(signal, Activity):
+                        self._reporter.report_activity(f"{self._spec.name}: {signal.text}")
+                    elif isinstance(signal, SpendUpdated):
+                        self._report_spend(before + signal.spend)
+        code = 128 - tool.returncode if tool.returncode < 0 else tool.returncode
+        text = printed.text()
+        outcome = listener.finish(code, text[-_EXIT_TAIL_BYTES:], time.time())
+        self._report_spend(before + outcome.spend)
+        said = listener.last_message if isinstance(listener, JsonLinesParser) else ""
+        # A tool that prints its answer in an object of its own makes one line of it.
+        return _JudgeAnswer(said or text.replace("\\n", "\n"), outcome)
+
+    def _report_spend(self, spend: Spend) -> None:
+        if spend != self._spent:
+            self._spent = self._spent.at_least(spend)
+            self._reporter.report_spend(self._spent)
+
+
+class _OutputTail:
+    """The end of what was printed."""
+
+    def __init__(self) -> None:
+        self._lines: deque[bytes] = deque()
+        self._size = 0
+
+    def add(self, line: bytes) -> None:
+        self._lines.append(line)
+        self._size += len(line)
+        while self._size > _MAX_KEPT_BYTES and len(self._lines) > 1:
+            self._size -= len(self._lines.popleft())
+
+    def text(self) -> str:
+        return b"".join(self._lines).decode("utf-8", "replace")
+
+
+def _read_lines(stream: IO[bytes]) -> Iterator[bytes]:
+    """Each as it comes; of one without an end, as much as can be looked at."""
+    rest = b""
+    while piece := stream.read(_CHUNK_BYTES):
+        *whole, rest = (rest + piece).split(b"\n")
+        for line in whole:
+            yield line + b"\n"
+        rest = rest[:_MAX_LINE_BYTES]
+    if rest:
+        yield rest

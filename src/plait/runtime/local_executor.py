@@ -1,0 +1,250 @@
+"""LocalExecutor: attempts as processes of this machine, each in a session of its own, under a warden."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import partial
+from typing import assert_never
+
+from plait.core.errors import WorldError
+from plait.core.task import Attempt
+from plait.runtime import cgroup, local_executor__verdict, pidfile, supervisor__warden, transcript
+from plait.runtime.process_tree import LiveAttempt, ProcessTable
+from plait.runtime.process_tree__scoping import CgroupMover
+from plait.runtime.process_tree__tree import TreeRoot
+from plait.runtime.supervisor import EXIT_CLAIMED, launch_supervisor, make_attempt_folder
+from plait.runtime.supervisor__vigil import ExitWatcher
+from plait.runtime.supervisor__warden import Supervisor
+from plait.runtime.termination import GracePeriods, TerminationStage, Terminator
+from plait.store.interfaces import (
+    ExecutorCallbacks,
+    ExitedProcess,
+    LaunchSpec,
+    LostProcess,
+    ProbeResult,
+    Reactor,
+    RunningProcess,
+    Timer,
+)
+from plait.system import psutil_processes
+from plait.system.process_identity import attempt_tag, tag_prefix
+from plait.system.state_paths import StateFolder
+
+SWEEP_DELAY_SECONDS = 2.0  # seconds from an attempt's end to a look for what it left behind
+
+
+class LocalExecutor:
+    """An Executor. `cap` is how many bytes of a transcript stay on the disk."""
+
+    def __init__(
+        self,
+        folder: StateFolder,
+        witness: ExecutorCallbacks,
+        reactor: Reactor,
+        *,
+        cap: int = transcript.MAX_DISK_BYTES,
+        grace_periods: GracePeriods | None = None,
+    ) -> None:
+        # The folder's path is part of a warden's command line: one spelling, whatever engine looks for it.
+        self._folder = StateFolder(folder.root.resolve())
+        self._witness = witness
+        self._reactor = reactor
+        self._cap = cap
+        self._prefix = tag_prefix(folder.root)
+        self._table = ProcessTable(self._prefix)
+        self._terminator = Terminator(
+            reactor, self._table.find_trees, self._on_tree_ended, grace_periods or GracePeriods()
+        )
+        self._cgroup_mover = CgroupMover(reactor, self._table)
+        self._timer: Timer | None = None
+
+    def start(self, job: LaunchSpec) -> None:
+        live = self._get_live(job.attempt)
+        found = self._find(live)
+        if found is None:
+            found = self._launch(live, job)
+        self._report(job.attempt, found)
+
+    def adopt(self, attempt: Attempt) -> ProbeResult:
+        return self._find(self._get_live(attempt))
+
+    def terminate(self, attempt: Attempt, *, at_once: bool) -> None:
+        live = self._get_live(attempt)
+        found = self._find(live)
+        if found is None:
+            found = self._prevent_launch(live)
+        if not isinstance(found, RunningProcess):
+            self._report(attempt, found)
+        elif live.result is None or at_once:
+            self._terminator.start(
+                live.root, TerminationStage.KILL if at_once else TerminationStage.INTERRUPT
+            )
+
+    def measure_memory(self) -> Mapping[Attempt, int]:
+        live = self._table.live.values()
+        found = self._table.find_trees() if live else {}
+        return {
+            each.attempt: psutil_processes.memory_footprint(process.pid for process in found[each.root.tag])
+            for each in live
+        }
+
+    def end_leftovers(self) -> int:
+        """How many processes outlived their attempts. They are being ended: call again until there are none."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        left = self._table.find_leftovers()
+        for name in left:
+            self._terminator.start(self._table.ended[name], TerminationStage.TERMINATE, leftover=True)
+        return sum(map(len, left.values()))
+
+    def close(self) -> None:
+        for live in self._table.live.values():
+            if live.exit_watcher is not None:
+                live.exit_watcher.stop()
+        self._table.live.clear()
+        self._terminator.close()
+        self._cgroup_mover.close()
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _get_live(self, attempt: Attempt) -> LiveAttempt:
+        live = self._table.live.get(attempt)
+        if live is None:
+            live = LiveAttempt(
+                attempt, self._folder.attempt(attempt), TreeRoot(attempt_tag(self._prefix, attempt))
+            )
+        return live
+
+    def _launch(self, live: LiveAttempt, job: LaunchSpec) -> RunningProcess:
+        make_attempt_folder(live.folder)
+        return self._watch(
+            live, supervisor__warden.supervisor_of_child(launch_supervisor(job, live.folder, live.root.tag))
+        )
+
+    def _find(self, live: LiveAttempt) -> ProbeResult:
+        if live.attempt in self._table.live:
+            return RunningProcess(live.pid)
+        signed = local_executor__verdict.read_claim(live)
+        if signed is None:
+            return None
+        live.root.cgroup = cgroup.read_cgroup_path(live.folder.path)
+        live.cgroup_checked = live.root.cgroup != ""
+        found = supervisor__warden.find_supervisor(live.folder, signed, live.root.tag)
+        if found is not None:
+            return self._watch(live, found)
+        # In this order: a warden that ended in between has left its status.
+        code = local_executor__verdict.read_status(live)
+        self._mark_ended(live.root)
+        if code is not None:
+            return ExitedProcess(code)
+        if signed.is_from_another_boot:
+            return LostProcess("the machine was restarted while it ran")
+        return self._find_survivors(live)
+
+    def _find_survivors(self, live: LiveAttempt) -> ProbeResult:
+        """A claim, no warden, no exit status: something of the attempt may run all the same.
+
+        Without a warden nobody would hear how it ends, and it must not work on beside another attempt.
+        """
+        rest = self._table.find_trees()[live.root.tag]
+        if not rest:
+            return LostProcess(local_executor__verdict.NO_EXIT_STATUS)
+        live.pid, live.result = rest[0].pid, LostProcess(local_executor__verdict.NO_EXIT_STATUS)
+        self._table.live[live.attempt] = live
+        self._terminator.start(live.root, TerminationStage.KILL)
+        return RunningProcess(live.pid)
+
+    def _prevent_launch(self, live: LiveAttempt) -> ProbeResult:
+        """It was never launched, and never will be: a warden that is on its way finds it claimed."""
+        with suppress(OSError, WorldError):  # then no warden can claim it there either
+            make_attempt_folder(live.folder)
+            if not pidfile.block_launch(live.folder.pidfile):
+                return self._find(live)
+        return LostProcess("it was never launched")
+
+    def _watch(self, live: LiveAttempt, found: Supervisor) -> RunningProcess:
+        live.pid = live.root.session = found.pid
+        live.root.until = None
+        live.exit_watcher = ExitWatcher(self._reactor, found, partial(self._on_supervisor_exit, live))
+        self._table.live[live.attempt] = live
+        self._cgroup_mover.schedule()
+        return RunningProcess(found.pid)
+
+    def _on_supervisor_exit(self, live: LiveAttempt, code: int | None) -> None:
+        live.exit_watcher = None
+        live.root.until = psutil_processes.clock_ticks() + 1
+        if code == EXIT_CLAIMED and self._adopt_other(live):
+            return
+        live.result = local_executor__verdict.determine_result(live, code)
+        transcript.trim(live.folder.transcript, self._cap)
+        if isinstance(live.result, LostProcess):
+            self._terminator.start(live.root, TerminationStage.KILL)
+        elif _has_leftovers(live.root) or live.root.tag in self._terminator:
+            self._terminator.start(live.root, TerminationStage.TERMINATE, leftover=True)
+        else:
+            self._finish(live)
+
+    def _adopt_other(self, live: LiveAttempt) -> bool:
+        """Another warden has claimed it: the engine before this one had come further than its journal says."""
+        with suppress(OSError, WorldError):
+            signed = pidfile.read_pidfile(live.folder.pidfile)
+            found = supervisor__warden.find_supervisor(live.folder, signed, live.root.tag) if signed else None
+            if found is not None:
+                self._report(live.attempt, self._watch(live, found))
+                return True
+        return False
+
+    def _on_tree_ended(self, root: TreeRoot) -> None:
+        if root.known:  # somebody else's, or stuck in the kernel
+            self._table.given_up.add(root.tag)
+        live = next((live for live in self._table.live.values() if live.root is root), None)
+        if live is not None:
+            self._finish(live)
+        else:
+            self._table.ended.pop(root.tag, None)
+            cgroup.remove_cgroup(root.cgroup)
+
+    def _finish(self, live: LiveAttempt) -> None:
+        del self._table.live[live.attempt]
+        cgroup.remove_cgroup(live.root.cgroup)
+        self._mark_ended(live.root)
+        self._report(live.attempt, live.result)
+
+    def _mark_ended(self, root: TreeRoot) -> None:
+        self._table.ended[root.tag] = root
+        if self._timer is None:
+            self._timer = self._reactor.call_later(SWEEP_DELAY_SECONDS, self._sweep_now)
+
+    def _sweep_now(self) -> None:
+        self._timer = None
+        with suppress(OSError):  # the processes can't be seen now; the next sweep will
+            self.end_leftovers()
+
+    def _report(self, attempt: Attempt, found: ProbeResult) -> None:
+        match found:
+            case RunningProcess(pid):
+                self._witness.on_launched(attempt, pid)
+            case ExitedProcess(code):
+                self._witness.on_exited(attempt, code)
+            case LostProcess(why):
+                self._witness.on_lost(attempt, why)
+            case None:
+                pass
+            case _:
+                assert_never(found)
+
+
+def _has_leftovers(root: TreeRoot) -> bool:
+    """Cheap, and not the whole truth: who has left the group is found by the sweep."""
+    if not cgroup.remove_cgroup(root.cgroup):
+        return True
+    try:
+        os.killpg(root.session, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True

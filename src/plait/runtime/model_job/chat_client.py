@@ -1,0 +1,214 @@
+"""The server: one conversation in, one answer out, streamed and bounded.
+
+The clock measures silence: whoever sends nothing for so long has stalled, however much came before. Sending without an end
+is ended too.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, cast
+
+from plait.agents.error_patterns import classify_error
+from plait.agents.interface import ActivityKind
+from plait.agents.model_jobs.context__context import estimate_tokens as about
+from plait.agents.model_jobs.job_prompts import ChatMessage
+from plait.agents.model_jobs.job_spec import ModelSettings
+from plait.agents.plain_text import to_plain_text, truncate
+from plait.agents.prices import Tokens
+from plait.agents.retry_after__waits import parse_retry_after
+from plait.core.fast_dataclass import dataclass
+from plait.core.status import Category
+from plait.runtime.model_job.job_output import JobReporter
+from plait.runtime.model_job.job_output__failure import JobError
+from plait.runtime.model_job.ollama__place import is_local
+
+if TYPE_CHECKING:
+    from openai import APIStatusError, OpenAI
+    from openai.types.chat import ChatCompletionChunk, ChatCompletionMessageParam
+
+_CONNECT_TIMEOUT_SECONDS = 10.0  # seconds
+_MAX_MESSAGE_CHARS = 500  # characters of a server's own words
+_AVERAGE_LINE_CHARS = 200  # characters that a line may have on the average
+_REASONING_FACTOR = 8  # so many times as much as it may answer, it may think
+_THINK_BLOCK = re.compile(r"\s*<think>.*?</think>\s*", re.DOTALL)
+_INSTALL_HINT = "Install it with: pip install 'plait[model]'"
+
+
+@dataclass(frozen=True, slots=True)
+class ChatReply:
+    """`cut`: the model reached the end of what it may write."""
+
+    text: str
+    cut: bool = False
+
+
+class ChatClient:
+    def __init__(self, settings: ModelSettings, key: str, reporter: JobReporter) -> None:
+        """Raises JobError where the client is not installed."""
+        self._settings = settings
+        self._reporter = reporter
+        self._client = _create_client(settings, key)
+
+    def complete(self, messages: Sequence[ChatMessage], model: str, *, lines: int) -> ChatReply:
+        """Raises JobError. Of an answer of more than `lines` lines, nothing is taken."""
+        written = _PartialReply(lines * _AVERAGE_LINE_CHARS)
+        try:
+            for chunk in self._stream(messages, model):
+                written.add_chunk(chunk)
+                self._reporter.report_progress(f"{model} writes: {written.lines} lines", ActivityKind.SAYS)
+        except JobError:
+            raise
+        except Exception as error:  # which library carries the stream is the client's own affair
+            raise to_job_error(error, self._settings, begun=written.begun) from error
+        finally:
+            self._reporter.report_usage(model, written.tokens(messages))
+        return written.reply()
+
+    def _stream(self, messages: Sequence[ChatMessage], model: str) -> Iterator[ChatCompletionChunk]:
+        from openai import omit  # noqa: PLC0415 - it takes most of a second
+
+        heat = self._settings.temperature
+        said = [{"role": each.role.value, "content": each.text} for each in messages]
+        with self._client.chat.completions.create(
+            model=model,
+            messages=cast("list[ChatCompletionMessageParam]", said),  # each role has a type of its own
+            stream=True,
+            stream_options={"include_usage": True},
+            temperature=omit if heat is None else heat,
+        ) as stream:
+            yield from stream
+
+
+class _PartialReply:
+    """What came so far."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._parts: list[str] = []
+        self._size = self._thought = 0
+        self._finish: str | None = None
+        self._used: Tokens | None = None
+        self.lines = 0
+        self.begun = False
+
+    def add_chunk(self, chunk: ChatCompletionChunk) -> None:
+        self.begun = True
+        if chunk.usage is not None:
+            details = chunk.usage.prompt_tokens_details
+            cached = (details.cached_tokens if details is not None else None) or 0
+            self._used = Tokens(chunk.usage.prompt_tokens or 0, chunk.usage.completion_tokens or 0, cached)
+        for choice in chunk.choices or ():
+            self._finish = choice.finish_reason or self._finish
+            if choice.delta is not None:
+                self._add(choice.delta.content or "", _reasoning_text(choice.delta))
+
+    def _add(self, text: str, thought: str) -> None:
+        self._parts.append(text)
+        self._size += len(text)
+        self._thought += len(thought)
+        self.lines += text.count("\n")
+        if self._size > self._most or self._thought > self._most * _REASONING_FACTOR:
+            raise JobError(
+                f"the answer had no end: it was stopped after {self._size + self._thought:,} characters"
+            )
+
+    def tokens(self, messages: Sequence[ChatMessage]) -> Tokens:
+        """A guess, where the server does not tell; what it refused cost nothing."""
+        if self._used is not None or not self.begun:
+            return self._used or Tokens()
+        return Tokens(sum(about(each.text) for each in messages), -(-(self._size + self._thought) // 4))
+
+    def reply(self) -> ChatReply:
+        if self._finish is None:
+            raise JobError("the answer was cut off: the stream ended before it was over", Category.NETWORK)
+        if self._finish == "content_filter":
+            raise JobError("the server's content filter stopped the answer")
+        text = "".join(self._parts).encode("utf-8", "replace").decode()  # halves of characters are none
+        return ChatReply(
+            _THINK_BLOCK.sub("", text, count=1) if _THINK_BLOCK.match(text) else text,
+            self._finish == "length",
+        )
+
+
+def to_job_error(error: Exception, settings: ModelSettings, *, begun: bool) -> JobError:
+    """What went wrong between here and the server, by its category. `begun`: an answer was on its way."""
+    import openai  # noqa: PLC0415
+
+    where = settings.base_url
+    if isinstance(error, openai.APIStatusError):
+        return _status_error(error, where)
+    if isinstance(error, openai.APITimeoutError) or "Timeout" in type(error).__name__:
+        return JobError(f"{where} sent nothing for {settings.stall_timeout:g} seconds", Category.NETWORK)
+    if isinstance(error, openai.APIConnectionError) and not begun:
+        said = _clean(str(error.__cause__ or error))
+        return JobError(f"{where} can't be reached: {said}", Category.NETWORK)
+    said = _clean(str(error.__cause__ or error)) or type(error).__name__
+    if isinstance(error, openai.APIError) and not isinstance(error, openai.APIConnectionError):
+        found = classify_error(said)  # the server itself said so, in the middle of a stream
+        return JobError(f"{where} broke off: {said}", found.category if found else Category.OVERLOADED)
+    return JobError(f"the answer from {where} was cut off: {said}", Category.NETWORK)
+
+
+def _status_error(error: APIStatusError, where: str) -> JobError:
+    status = error.status_code
+    body = error.body if isinstance(error.body, dict) else {}
+    said = _clean(str(body.get("message") or error.message))
+    found = classify_error(f"{said} {body.get('code') or ''} {body.get('type') or ''}", status, time.time())
+    category = found.category if found is not None else _category_by_status(status)
+    hints = {
+        Category.AUTH: "; [model] key names the variable that holds the key",
+        Category.USAGE: "; look at [model] base_url and name",
+    }
+    after = _find_retry_after(error, said) if category is Category.RATE_LIMIT else None
+    message = f"{where} answered {status}: {said}{hints.get(category, '')}"
+    return JobError(message, category, status=status, after=after)
+
+
+def _category_by_status(status: int) -> Category:
+    if status in {401, 403}:
+        return Category.AUTH
+    if status == 429:
+        return Category.RATE_LIMIT
+    return Category.OVERLOADED if status >= 500 or status in {408, 409, 425} else Category.USAGE
+
+
+def _find_retry_after(error: APIStatusError, said: str) -> float | None:
+    headers = error.response.headers
+    told = [f"{name}: {headers[name]}" for name in ("retry-after", "retry-after-ms") if name in headers]
+    asked = parse_retry_after(f"{' '.join(told)} {said}")
+    until = asked.at - time.time() if asked.at is not None else 0.0
+    longest = max(asked.after or 0.0, until)
+    return longest if longest > 0 else None
+
+
+def _create_client(settings: ModelSettings, key: str) -> OpenAI:
+    try:
+        import openai  # noqa: PLC0415 - it takes most of a second
+    except ImportError as error:
+        raise JobError(f"the openai client is not installed. {_INSTALL_HINT}", Category.USAGE) from error
+    timeout = openai.Timeout(settings.stall_timeout, connect=_CONNECT_TIMEOUT_SECONDS)
+    # A proxy has no business between this process and its own machine.
+    http = openai.DefaultHttpxClient(trust_env=not is_local(settings.base_url), timeout=timeout)
+    return openai.OpenAI(
+        api_key=key or "none",  # a client without one refuses; a server that needs none takes any
+        base_url=settings.base_url,
+        timeout=timeout,
+        max_retries=0,  # plait knows when to try again
+        http_client=http,
+    )
+
+
+def _reasoning_text(delta: object) -> str:
+    """Models that think aloud do so beside their answer, each server under a name of its own."""
+    for name in ("reasoning_content", "reasoning"):
+        said = getattr(delta, name, None)
+        if isinstance(said, str):
+            return said
+    return ""
+
+
+def _clean(said: str) -> str:
+    return truncate(to_plain_text(" ".join(said.split())), _MAX_MESSAGE_CHARS)

@@ -1,0 +1,104 @@
+"""Checks: build, test and lint commands on what was written. What they print is bounded; the key is not among what they see."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections import deque
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from select import select
+from typing import IO
+
+from plait.agents.interface import ActivityKind
+from plait.agents.plain_text import to_plain_text
+from plait.core.fast_dataclass import dataclass
+from plait.runtime.model_job.job_output import JobReporter
+
+_SHELL = "/bin/sh"
+_CHUNK_BYTES = 64 << 10
+_POLL_SECONDS = 0.1  # seconds
+_MAX_OUTPUT_CHARS = 16 << 10  # characters of the end of what a command printed
+
+
+@dataclass(frozen=True, slots=True)
+class CheckFailure:
+    """A command that did not pass, and the end of what it printed."""
+
+    command: str
+    code: int
+    output: str
+
+    def __str__(self) -> str:
+        last = next((line for line in map(to_plain_text, reversed(self.output.split("\n"))) if line), "")
+        said = f": {last}" if last else ""
+        return f"{self.command} failed with status {self.code}{said}"
+
+
+class CheckRunner:
+    def __init__(
+        self, commands: Sequence[str], workspace: Path, secret: str | None, reporter: JobReporter
+    ) -> None:
+        self._commands = commands
+        self._workspace = workspace
+        self._env = {name: value for name, value in os.environ.items() if name != secret}
+        self._reporter = reporter
+
+    def run(self) -> CheckFailure | None:
+        """The first that fails; None: all pass."""
+        for command in self._commands:
+            self._reporter.report_activity(command, ActivityKind.RUNS)
+            code, output = self._run_command(command)
+            self._reporter.save_text("check", f"{command}\n\n{output}\n\nstatus {code}\n")
+            if code:
+                return CheckFailure(command, code, output)
+        return None
+
+    def _run_command(self, command: str) -> tuple[int, str]:
+        with subprocess.Popen(  # noqa: S603 - the person's own command
+            [_SHELL, "-c", command],
+            cwd=self._workspace,
+            env=self._env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            bufsize=0,
+            process_group=0,
+        ) as process:
+            assert process.stdout is not None
+            try:
+                output = self._read_output(process.stdout, process)
+            except BaseException:  # somebody ends this process: nobody waits for the command
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                raise
+        return process.returncode, output
+
+    def _read_output(self, stream: IO[bytes], process: subprocess.Popen[bytes]) -> str:
+        """The end of what it prints, however long it is."""
+        kept: deque[bytes] = deque()
+        size = 0
+        while piece := _read_chunk(stream, process):
+            kept.append(piece)
+            size += len(piece)
+            while size - len(kept[0]) >= _MAX_OUTPUT_CHARS:
+                size -= len(kept.popleft())
+            self._reporter.report_progress(_last_line(piece), ActivityKind.RUNS)
+        return b"".join(kept).decode("utf-8", "replace")[-_MAX_OUTPUT_CHARS:]
+
+
+def _read_chunk(stream: IO[bytes], process: subprocess.Popen[bytes]) -> bytes:
+    """Nothing once the command is over, also if something that it has left running could still print."""
+    while True:
+        over = process.poll() is not None
+        if select([stream], [], [], 0 if over else _POLL_SECONDS)[0]:
+            return stream.read(_CHUNK_BYTES)
+        if over:
+            return b""
+
+
+def _last_line(piece: bytes) -> str:
+    lines = piece[-4096:].decode("utf-8", "replace").split("\n")
+    return next((line for line in map(to_plain_text, reversed(lines)) if line), "…")

@@ -1,0 +1,177 @@
+"""Preflight: whether the server is there, and the model on it. Ollama is started where it is installed and does not run."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from urllib.error import HTTPError, URLError
+from urllib.request import ProxyHandler, build_opener
+
+from plait.agents.interface import ActivityKind
+from plait.agents.model_jobs.job_spec import ModelSettings
+from plait.agents.plain_text import to_plain_text
+from plait.core.status import Category
+from plait.runtime import cgroup
+from plait.runtime.model_job.job_output import JobReporter
+from plait.runtime.model_job.job_output__failure import JobError
+from plait.runtime.model_job.ollama__place import is_local, is_ollama_address, ollama_host, server_root
+from plait.system import process_identity
+from plait.system.psutil_processes import read_process
+from plait.system.state_paths import make_private_folder
+
+OLLAMA_PROGRAM = "ollama"
+_START_TIMEOUT_SECONDS = 60.0  # seconds that Ollama has to answer in
+_POLL_SECONDS = 0.1
+_REQUEST_TIMEOUT_SECONDS = 5.0  # seconds for an answer from this machine
+_MAX_RESPONSE_BYTES = 1 << 20  # bytes of one
+_MAX_MODELS_SHOWN = 8
+# A shell between: it ends at once, so that what it started is nobody's child and outlives this attempt.
+_DETACHED = 'exec "$@" </dev/null >>"$PLAIT_OLLAMA_LOG" 2>&1 & echo $!'
+_LOG_TAIL_BYTES = 4096  # bytes at the end of its output
+
+
+def check_server(settings: ModelSettings, model: str, reporter: JobReporter) -> None:
+    """Raises JobError. Only what is on this machine is looked at: other servers say themselves what is wrong."""
+    url = settings.base_url
+    found = is_local(url) and _is_ollama(url)
+    if not found and is_ollama_address(url, os.environ) and not _is_port_taken(url):
+        _start_ollama(settings, reporter)
+        found = True
+    names = _list_models(url) if found else None
+    if not model:
+        there = f" The server has: {', '.join(names[:_MAX_MODELS_SHOWN])}." if names else ""
+        raise JobError(f"no model is named: set [model] name, or say --model.{there}", Category.USAGE)
+    if names is not None and model not in names and f"{model}:latest" not in names:
+        raise JobError(f"Ollama has no model {model}: ollama pull {model}", Category.USAGE)
+
+
+def _start_ollama(settings: ModelSettings, reporter: JobReporter) -> None:
+    url = settings.base_url
+    if not settings.start_ollama:
+        raise JobError(f"Ollama does not run at {url}: start it, or set start_ollama", Category.NETWORK)
+    if shutil.which(OLLAMA_PROGRAM) is None:
+        why = f"nothing answers at {url}, and Ollama is not installed"
+        raise JobError(f"{why}: install it, or set [model] base_url", Category.NETWORK)
+    with _startup_lock(reporter) as folder:
+        if not _is_ollama(url):  # somebody else may have started it meanwhile
+            reporter.report_activity("starting Ollama", ActivityKind.RUNS)
+            log = folder / "ollama.log"
+            _wait_until_ready(url, _spawn_ollama(url, settings.context_tokens, log), log, reporter)
+
+
+def _spawn_ollama(url: str, context: int, log: Path) -> int:
+    """No process of this attempt: other jobs use it, and it stays when this one is over or cancelled. Gives its pid."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PLAIT_")}
+    kept.pop(process_identity.TAG_VARIABLE, None)
+    asked = {"OLLAMA_HOST": ollama_host(url), "PLAIT_OLLAMA_LOG": str(log)}
+    # Without being told, it cuts prompts at a few thousand tokens, and says nothing.
+    kept.setdefault("OLLAMA_CONTEXT_LENGTH", str(max(8192, 2 * context)))
+    shell = subprocess.Popen(  # noqa: S603 - fixed words
+        ["/bin/sh", "-c", _DETACHED, "sh", OLLAMA_PROGRAM, "serve"],
+        cwd="/",
+        env={**kept, **asked},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+        preexec_fn=_leave_cgroup,  # noqa: PLW1509 - this process has one thread
+    )
+    return int(shell.communicate()[0])
+
+
+def _leave_cgroup() -> None:
+    """The attempt's control group is ended as a whole; its parent is the engine's."""
+    with suppress(OSError):
+        own = cgroup.parent_cgroup()
+        if own and Path(own).name.startswith("plait-"):
+            cgroup.add_processes(str(Path(own).parent), [os.getpid()])
+
+
+def _wait_until_ready(url: str, pid: int, log: Path, reporter: JobReporter) -> None:
+    deadline = time.monotonic() + _START_TIMEOUT_SECONDS
+    while time.monotonic() < deadline:
+        process = read_process(pid)  # before it is asked: whoever answered and ended is not there either
+        if _is_ollama(url):
+            return
+        if process is None or process.is_zombie:
+            raise JobError(f"Ollama was started and has ended: {_last_log_line(log)}", Category.NETWORK)
+        reporter.report_progress("waiting for Ollama", ActivityKind.WAITS)
+        time.sleep(_POLL_SECONDS)
+    raise JobError(
+        f"Ollama was started and does not answer at {url}; its output is in {log}", Category.NETWORK
+    )
+
+
+def _last_log_line(log: Path) -> str:
+    """What it said at the end, and where the rest is."""
+    with suppress(OSError):
+        lines = [
+            to_plain_text(line)
+            for line in log.read_bytes()[-_LOG_TAIL_BYTES:].decode("utf-8", "replace").split("\n")
+        ]
+        said = next((line for line in reversed(lines) if line), "")
+        return f"{said} (in {log})" if said else f"it said nothing (in {log})"
+    return f"nothing can be read in {log}"
+
+
+@contextmanager
+def _startup_lock(reporter: JobReporter) -> Iterator[Path]:
+    """The folder that is locked meanwhile. A lock dies with its holder; what is started holds none."""
+    from platformdirs import user_cache_path  # noqa: PLC0415 - only where there is something to start
+
+    folder = user_cache_path("plait", appauthor=False) / "ollama"
+    make_private_folder(folder)
+    fd = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            reporter.report_activity("another job is starting Ollama", ActivityKind.WAITS)
+            fcntl.flock(fd, fcntl.LOCK_EX)
+        yield folder
+    finally:
+        os.close(fd)
+
+
+def _is_ollama(url: str) -> bool:
+    told = _get_json(url, "/api/version")
+    return isinstance(told, dict) and isinstance(told.get("version"), str)
+
+
+def _list_models(url: str) -> list[str] | None:
+    """None: it does not tell."""
+    told = _get_json(url, "/api/tags")
+    listed = told.get("models") if isinstance(told, dict) else None
+    if not isinstance(listed, list):
+        return None
+    found = (one.get("name") for one in listed if isinstance(one, dict))
+    return [name for name in found if isinstance(name, str)]
+
+
+def _is_port_taken(url: str) -> bool:
+    """Somebody else is where Ollama would be: it speaks for itself."""
+    name, _, port = ollama_host(url).rpartition(":")
+    try:
+        with socket.create_connection((name.strip("[]"), int(port)), _REQUEST_TIMEOUT_SECONDS):
+            return True
+    except OSError:
+        return False
+
+
+def _get_json(url: str, path: str) -> object:
+    """What Ollama itself says; None: it is not there, or no Ollama."""
+    try:
+        with build_opener(ProxyHandler({})).open(
+            f"{server_root(url)}{path}", timeout=_REQUEST_TIMEOUT_SECONDS
+        ) as answer:
+            told: object = json.loads(answer.read(_MAX_RESPONSE_BYTES))
+            return told
+    except (HTTPError, URLError, OSError, ValueError, RecursionError):
+        return None

@@ -1,0 +1,244 @@
+"""The whole of a job: written, checked, judged. What does not pass is undone; one answer may be asked for again."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from plait.agents.interface import ActivityKind
+from plait.agents.model_jobs.answer import JobAnswer, parse_repair
+from plait.agents.model_jobs.edit_blocks__flaw import AnswerError, format_errors
+from plait.agents.model_jobs.job_prompts import (
+    ChatMessage,
+    PromptInputs,
+    build_repair_prompt,
+    build_retry_prompt,
+    build_verification_prompt,
+)
+from plait.agents.model_jobs.job_spec import ModelJobSpec, ModelSettings
+from plait.agents.model_jobs.job_spec__files import target_paths, writable_paths, writes_whole_files
+from plait.agents.model_jobs.review_verdict import ReviewVerdict, Ruling, parse_verdict
+from plait.core.fast_dataclass import dataclass
+from plait.core.status import Category
+from plait.runtime.atomic_apply import StagedWrites
+from plait.runtime.model_job import runner__material
+from plait.runtime.model_job.chat_client import ChatClient, ChatReply
+from plait.runtime.model_job.checks import CheckFailure, CheckRunner
+from plait.runtime.model_job.job_output import JobOutput, JobReporter, JobResult
+from plait.runtime.model_job.job_output__failure import JobError
+from plait.runtime.model_job.ollama import check_server
+from plait.runtime.model_job.ollama__place import is_local
+from plait.runtime.model_job.turns import JobTurns, TaskTurns, Turns, make_job
+from plait.runtime.workspace_files import FileChangedError, StagingError
+
+_EXTRA_LINES = 200  # lines around files: what a model says of them
+_MAX_VERDICT_LINES = 400  # lines that one may have
+
+
+@dataclass(frozen=True, slots=True)
+class _Exchange:
+    """What was asked last, and answered."""
+
+    messages: tuple[ChatMessage, ...]
+    said: str
+
+
+def run_job(spec: ModelJobSpec, instructions: str, reporter: JobReporter, result: JobResult) -> None:
+    """Raises JobError, and nothing is kept. `result` is filled in as it goes."""
+    settings = spec.settings
+    reporter.report_phase("preflight")
+    server = ChatClient(settings, _find_api_key(settings), reporter)
+    check_server(settings, spec.model, reporter)
+    with StagedWrites(Path(spec.workspace)) as staging:
+        result.warnings += [
+            f"{path} was changed by somebody else, and stays" for path in staging.changed_since
+        ]
+        work, prompts = _prepare_turns(spec, instructions, staging, result)
+        _JobRunner(spec, work, prompts, staging, server, reporter, result).run()
+        staging.keep()
+
+
+def _find_api_key(settings: ModelSettings) -> str:
+    """Servers of this machine mostly want none, whatever is set."""
+    found = os.environ.get(settings.key or "", "")
+    if settings.key and not found and not is_local(settings.base_url):
+        raise JobError(f"{settings.key}, which [model] key names, is not set", Category.AUTH)
+    return found
+
+
+def _prepare_turns(
+    spec: ModelJobSpec, instructions: str, staging: StagedWrites, result: JobResult
+) -> tuple[Turns, dict[str, str]]:
+    job = spec.job or make_job(spec.touches)
+    paths = writable_paths(job) if spec.job is not None else spec.touches
+    own = runner__material.read_texts(staging, dict.fromkeys((*paths, *((job.tests,) if job.tests else ()))))
+    if (
+        spec.job is not None
+        and not writes_whole_files(job)
+        and not any(path in own for path in target_paths(job))
+    ):
+        raise JobError(f"{', '.join(target_paths(job))}: to be changed, and not there", Category.USAGE)
+    context = runner__material.build_context(spec, job, instructions, staging, own)
+    result.implicit_context = [*context.implicit]
+    result.warnings += context.left_out
+    ask, prompts = (
+        PromptInputs(job, instructions, context, own),
+        runner__material.read_system_prompts(spec, staging),
+    )
+    if spec.job is None:
+        return TaskTurns(ask, spec.touches, spec.settings.output_lines), prompts
+    return JobTurns(ask, prompts, spec.settings.output_lines), prompts
+
+
+class _JobRunner:
+    def __init__(  # noqa: PLR0913, PLR0917 - each is a thing of its own
+        self,
+        spec: ModelJobSpec,
+        work: Turns,
+        systems: dict[str, str],
+        staging: StagedWrites,
+        server: ChatClient,
+        reporter: JobReporter,
+        result: JobResult,
+    ) -> None:
+        self._spec = spec
+        self._turns = work
+        self._systems = systems
+        self._staging = staging
+        self._server = server
+        self._reporter = reporter
+        self._result = result
+        settings = spec.settings
+        self._checks = CheckRunner(settings.checks, Path(spec.workspace), settings.key, reporter)
+        self._files: dict[str, str] = {}
+        self._last_exchange: _Exchange | None = None
+
+    def run(self) -> None:
+        self._write()
+        while True:
+            self._pass_checks()
+            judged = self._judge()
+            if judged is None or judged.passed:
+                break
+            why = f"judged {judged.ruling}: {judged.reasons or 'no reasons were given'}"
+            if judged.ruling is Ruling.FAIL_HARD:  # another answer would not help
+                raise JobError(why, Category.VERIFY)
+            self._take_retry(why)
+            self._rewrite(judged.reasons)
+        self._result.outputs = [JobOutput(path, len(text.splitlines())) for path, text in self._files.items()]
+
+    def _write(self, feedback: str = "") -> None:
+        """All turns, from the beginning."""
+        for turn in self._turns.turns:
+            self._reporter.report_phase(f"writing {turn}" if turn else "writing")
+            self._run_turn(turn, self._turns.build_prompt(turn, self._files, feedback))
+
+    def _rewrite(self, reasons: str) -> None:
+        """One answer is put right in its own conversation; several are begun anew."""
+        talk = self._last_exchange
+        self._staging.undo()
+        self._files = {}
+        self._reporter.report_phase("writing again")
+        if talk is None or len(self._turns.turns) > 1:
+            self._write(reasons)
+        else:
+            self._run_turn(self._turns.turns[0], build_retry_prompt(talk.messages, talk.said, reasons))
+
+    def _run_turn(self, turn: str | None, messages: tuple[ChatMessage, ...]) -> None:
+        while True:
+            reply = self._ask(messages, self._spec.model, self._max_lines(turn))
+            answer = self._apply(self._turns.parse_answer(turn, reply, self._staging))
+            self._last_exchange = _Exchange(messages, reply.text)
+            if not answer.errors:
+                return
+            listed = format_errors(answer.errors)
+            self._take_retry(f"the answer can't be taken: {listed}", Category.TASK)
+            messages = build_retry_prompt(messages, reply.text, listed)
+
+    def _apply(self, answer: JobAnswer) -> JobAnswer:
+        """It is in the workspace, or why not."""
+        if answer.errors:
+            return answer
+        if not answer.files:
+            return JobAnswer({}, (AnswerError("it names no file"),))
+        try:
+            self._staging.apply(answer.files)
+        except FileChangedError as error:  # another answer to the same question would not fit either
+            raise JobError(f"nothing was written: {error.message}") from error
+        except StagingError as error:
+            return JobAnswer({}, (AnswerError(error.message),))
+        self._files.update(answer.files)
+        self._result.warnings += answer.notes
+        for path in answer.files:
+            self._reporter.report_activity(path, ActivityKind.EDITS)
+        return answer
+
+    def _pass_checks(self) -> None:
+        """Raises JobError when the model can't put it right in its rounds."""
+        if self._spec.settings.checks:
+            self._reporter.report_phase("checks")
+        while (failed := self._run_checks()) is not None:
+            if self._result.fixes >= self._spec.settings.fixes:
+                raise JobError(str(failed), Category.VERIFY)
+            self._result.fixes += 1
+            self._reporter.report_phase(f"repair {self._result.fixes}")
+            self._repair(failed)
+
+    def _run_checks(self) -> CheckFailure | None:
+        """They may have put the files into another form: that is what is repaired, and judged."""
+        failed = self._checks.run()
+        for path in self._files:
+            with suppress(StagingError):
+                self._files[path] = self._staging.read(path) or self._files[path]
+        return failed
+
+    def _repair(self, failed: CheckFailure) -> None:
+        """One round. An answer that can't be taken is one too."""
+        messages = build_repair_prompt(
+            self._inputs, self._files, failed.command, failed.output, self._systems
+        )
+        reply = self._ask(messages, self._spec.model, self._max_lines(None))
+        most = self._spec.settings.output_lines
+        answer = parse_repair(self._inputs.job, reply.text, self._files, cut=reply.cut, max_lines=most)
+        for flaw in self._apply(answer).errors:
+            self._reporter.report_activity(f"the repair can't be taken: {flaw}", ActivityKind.FAILS)
+
+    def _judge(self) -> ReviewVerdict | None:
+        settings, job = self._spec.settings, self._turns.inputs.job
+        if not (settings.verify_replies and job.verify):
+            return None
+        self._reporter.report_phase("verification")
+        messages = build_verification_prompt(self._inputs, self._files, self._systems)
+        reply = self._ask(messages, settings.verify_model or self._spec.model, _MAX_VERDICT_LINES)
+        found = parse_verdict(reply.text)
+        self._result.verdict = found.ruling.value
+        self._reporter.report_activity(f"{found.ruling.value} {found.reasons}")
+        if found.ruling is Ruling.PASS_WITH_WARNINGS and found.reasons:
+            self._result.warnings.append(found.reasons)
+        return found
+
+    @property
+    def _inputs(self) -> PromptInputs:
+        """A task that is no job is about what it wrote."""
+        ask = self._turns.inputs
+        return ask if self._spec.job is not None else replace(ask, job=make_job(tuple(self._files)))
+
+    def _take_retry(self, why: str, category: Category = Category.VERIFY) -> None:
+        """Once."""
+        if self._result.retry_used:
+            raise JobError(why, category)
+        self._result.retry_used = True
+        self._reporter.report_activity(why, ActivityKind.FAILS)
+
+    def _ask(self, messages: tuple[ChatMessage, ...], model: str, lines: int) -> ChatReply:
+        self._reporter.save_text(
+            "prompt", "\n\n".join(f"# {each.role.value}\n\n{each.text}" for each in messages)
+        )
+        reply = self._server.complete(messages, model, lines=lines)
+        self._reporter.save_text("answer", reply.text)
+        return reply
+
+    def _max_lines(self, turn: str | None) -> int:
+        return self._spec.settings.output_lines * self._turns.max_files(turn) + _EXTRA_LINES

@@ -1,0 +1,83 @@
+"""`python -m plait.runtime.setup SPEC -- COMMAND…`: fit the workspace out, then become the command."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import NoReturn
+
+from plait.core.errors import PlaitError, WorldError
+from plait.runtime.setup.preparation import prepare_workspace
+from plait.runtime.setup.spec import SETUP_FAILED_EXIT, read_spec, replace_private_file
+from plait.system.stdout_messages import print_message, to_single_line
+
+_SHELL = "/bin/sh"
+_NOT_FOUND, _NOT_EXECUTABLE = 127, 126  # as shells tell it
+
+
+def main(words: list[str]) -> NoReturn:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    _restore_locale()
+    if len(words) < 3 or words[1] != "--":
+        print_message("usage: python -m plait.runtime.setup SPEC -- COMMAND…")
+        sys.exit(SETUP_FAILED_EXIT)
+    _prepare(Path(words[0]))
+    _become_command(words[2:])
+
+
+def _prepare(spec_file: Path) -> None:
+    try:
+        spec = read_spec(spec_file)
+    except WorldError as error:
+        print_message(error.message)
+        sys.exit(SETUP_FAILED_EXIT)
+    try:
+        prepare_workspace(spec)
+    except (PlaitError, OSError) as error:
+        why = to_single_line(str(error))
+        with suppress(OSError):
+            replace_private_file(spec.failed, why.encode("utf-8", "replace"))
+        print_message(why)
+        sys.exit(SETUP_FAILED_EXIT)
+
+
+def _restore_locale() -> None:
+    """Python puts a locale of its own in the place of the plain one. The agent gets what was meant for it, where the system
+    tells what that was.
+    """
+    with suppress(OSError):
+        given = Path("/proc/self/environ").read_bytes().split(b"\0")
+        os.environ.pop("LC_CTYPE", None)
+        for each in given:
+            if each.startswith(b"LC_CTYPE="):
+                os.environb[b"LC_CTYPE"] = each.removeprefix(b"LC_CTYPE=")
+
+
+def _become_command(argv: list[str]) -> NoReturn:
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them, and the agent would
+        signal.signal(number, signal.SIG_DFL)
+    try:
+        _exec(argv)
+    except (OSError, ValueError) as error:
+        print_message(f"{to_single_line(argv[0])} can't be run: {getattr(error, 'strerror', None) or error}")
+        sys.exit(_NOT_FOUND if isinstance(error, FileNotFoundError) else _NOT_EXECUTABLE)
+
+
+def _exec(argv: list[str]) -> NoReturn:
+    try:
+        os.execvpe(argv[0], argv, os.environ)  # noqa: S606 - words, never a line for a shell
+    except OSError as error:
+        if error.errno != errno.ENOEXEC:
+            raise
+    import shutil  # noqa: PLC0415 - seldom needed
+
+    script = shutil.which(argv[0]) or argv[0]  # a script that does not say whose: sh's, as from a shell
+    os.execve(_SHELL, [_SHELL, script, *argv[1:]], os.environ)  # noqa: S606
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,75 @@
+"""Which files of the checkout a workspace is given: those that git ignores and a pattern names."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+
+from plait.git.command import Git
+
+INCLUDE_FILE = ".worktreeinclude"
+_MAX_BYTES = 1 << 20  # bytes of a file of patterns
+_GLOB_CHARACTERS = frozenset("*?[!\\")
+
+
+def find_checkout_top(top: Path) -> Path | None:
+    """The top of the checkout that this folder lies in; None where there are no files: a bare repository, or none."""
+    said = Git(top).run("rev-parse", "--show-toplevel", codes=(0, 128))
+    return Path(said.text) if said.code == 0 and said.text else None
+
+
+def find_include_file(top: Path) -> Path | None:
+    """The file of patterns that other tools for worktrees read too, if it is one."""
+    path = top / INCLUDE_FILE
+    try:
+        status = path.lstat()
+    except OSError:
+        return None
+    return path if stat.S_ISREG(status.st_mode) and status.st_size <= _MAX_BYTES else None
+
+
+def select_files(top: Path, patterns: Sequence[str], file: Path | None = None) -> list[str]:
+    """Paths from the top, as gitignore's rules match them; one that ends in a slash is a folder with all that is in it."""
+    named = [*(["--exclude-from", str(file)] if file else []), *(f"--exclude={each}" for each in patterns)]
+    if not named:
+        return []
+    wanted, ignored = _list_ignored(top, *named), _list_ignored(top, "--exclude-standard")
+    both = {each for each in wanted if is_covered(ignored, each)} | {
+        each for each in ignored if is_covered(wanted, each)
+    }
+    return sorted(both)
+
+
+def is_covered(paths: Collection[str], path: str) -> bool:
+    """Whether it is among them, or in a folder that is."""
+    return path in paths or any(folder in paths for folder in _parent_folders(path))
+
+
+def explain_missed(top: Path, patterns: Sequence[str], found: Sequence[str]) -> Iterator[str]:
+    """Why plain names among the patterns chose nothing."""
+    for each in patterns:
+        name = each.strip("/")
+        if _GLOB_CHARACTERS & {*each} or not name or any(name == path.strip("/") for path in found):
+            continue
+        if ".." in name.split("/"):
+            yield f"{each} is outside of the checkout"
+        elif not (top / name).exists():
+            yield f"{each} is not in the checkout"
+        elif not any(f"/{path.strip('/')}/".find(f"/{name}/") >= 0 for path in found):
+            yield f"{each} is not ignored by git: what the commit holds is there already"
+
+
+def _list_ignored(top: Path, *flags: str) -> set[str]:
+    """Git names a folder that is chosen whole alone, and one of which all files are chosen before its files."""
+    words = Git(top).run("ls-files", "-z", "--others", "--ignored", "--directory", *flags).fields
+    parents = {folder for word in words for folder in _parent_folders(word)}
+    return {word for word in words if word not in parents}
+
+
+def _parent_folders(path: str) -> Iterator[str]:
+    """All that it lies in, each with a slash at its end."""
+    at = path.find("/")
+    while 0 <= at < len(path) - 1:
+        yield path[: at + 1]
+        at = path.find("/", at + 1)

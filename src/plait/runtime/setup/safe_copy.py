@@ -1,0 +1,179 @@
+"""Putting files into a workspace and nowhere else: no link is followed on the way, and what git tracks is left alone.
+
+Whatever is put in is made in a folder beside it first, and then renamed: what has its name is whole.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Callable, Collection
+from functools import partial
+from pathlib import Path
+from typing import Self
+
+from plait.core.errors import WorldError
+from plait.runtime.setup.file_selection import is_covered
+from plait.runtime.setup.file_selection__tracked import TrackedFiles
+from plait.system.copy_tree import TreeCopier, copy_metadata
+from plait.system.disk import remove_tree
+from plait.system.stdout_messages import WarningPrinter
+
+STAGING_FOLDER = ".plait-outfit"
+_COPY, _LINK = "copy", "link"
+_FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class FilePlacer:
+    """`ours` is what an earlier process put there, perhaps not to the end, and what may be replaced (`covers`)."""
+
+    def __init__(
+        self,
+        workspace: Path,
+        tracked: TrackedFiles,
+        ours: Collection[str],
+        copier: TreeCopier,
+        warnings: WarningPrinter,
+    ) -> None:
+        self._workspace = workspace
+        self._tracked = tracked
+        self._ours = ours
+        self._copier = copier
+        self._warnings = warnings
+        self._stage = workspace / STAGING_FOLDER
+
+    def __enter__(self) -> Self:
+        if self._tracked.contains(STAGING_FOLDER) or self._tracked.has_below(STAGING_FOLDER):
+            raise WorldError(
+                f"the repository has a file {STAGING_FOLDER} of its own, which plait needs the name of"
+            )
+        self._clear()
+        self._stage.mkdir(0o700)
+        # Whoever dies here leaves a folder that git does not see.
+        (self._stage / ".gitignore").write_text("*\n", "ascii")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._clear()
+
+    def copy(self, root: Path, path: str) -> None:
+        """A file or a folder of `root`, to the same path. What is there stays; a folder is filled up."""
+        waiting = [path.rstrip("/")]
+        while waiting:
+            each = waiting.pop()
+            waiting += self._with_parent(root, each, partial(self._copy_one, root, each))
+
+    def link(self, root: Path, path: str) -> None:
+        """A link to it."""
+        path = path.rstrip("/")
+        target = str(root / path)
+
+        def linked(folder: int, name: str) -> list[str]:
+            there = _lstat(name, folder)
+            if self._tracked.has_below(path):
+                self._warnings.add(f"{path} is not linked: git tracks files in it")
+                return []
+            if there is not None and not self._is_replaceable(path, there, stat.S_IFLNK):
+                if not (stat.S_ISLNK(there.st_mode) and os.readlink(name, dir_fd=folder) == target):
+                    self._warnings.add(f"{path} is there already and is not linked")
+                return []
+            staged = self._stage / _LINK
+            staged.symlink_to(target)
+            os.rename(staged, name, dst_dir_fd=folder)
+            return []
+
+        self._with_parent(root, path, linked)
+
+    def _clear(self) -> None:
+        """What git would see, last of all, is the file that hides the rest."""
+        there = _lstat(str(self._stage))
+        if there is not None and stat.S_ISDIR(there.st_mode):
+            remove_tree(self._stage / _COPY)
+        remove_tree(self._stage)
+
+    def _with_parent(self, root: Path, path: str, then: Callable[[int, str], list[str]]) -> list[str]:
+        """With the folder that it goes to, unless git tracks something there, or a link leads away."""
+        if self._tracked.contains(path):
+            return []
+        above, _, name = path.rpartition("/")
+        try:
+            folder = self._open_folder(root, above.split("/") if above else [])
+        except OSError as error:
+            if error.errno not in {errno.ENOTDIR, errno.ELOOP}:
+                raise
+            self._warnings.add(f"{path} is left out: something else than a folder is where {above} should be")
+            return []
+        try:
+            return then(folder, name)
+        finally:
+            os.close(folder)
+
+    def _copy_one(self, root: Path, path: str, folder: int, name: str) -> list[str]:
+        """The paths in it, if it has to be filled up one by one."""
+        source = str(root / path)
+        status, there = _lstat(source), _lstat(name, folder)
+        if status is None:
+            return []
+        if stat.S_ISDIR(status.st_mode) and (
+            self._tracked.has_below(path) if there is None else stat.S_ISDIR(there.st_mode)
+        ):
+            if there is None:
+                os.mkdir(name, dir_fd=folder)
+            return [f"{path}/{each}" for each in os.listdir(source)]  # noqa: PTH208 - the quick one
+        if self._tracked.has_below(path) or (there is not None and _is_same(status, there)):
+            return []
+        if there is None or self._is_replaceable(path, there, stat.S_IFMT(status.st_mode)):
+            self._put(source, folder, name)
+        else:
+            self._warnings.add(f"{path} is there already and is left as it is")
+        return []
+
+    def _put(self, source: str, folder: int, name: str) -> None:
+        staged = self._stage / _COPY
+        status = self._copier.copy(source, str(staged))
+        try:
+            os.rename(staged, name, dst_dir_fd=folder)
+        except FileNotFoundError:  # it could not be read, or is nothing to copy
+            return
+        if status is not None:
+            inner = os.open(name, _FOLDER_FLAGS, dir_fd=folder)
+            try:
+                copy_metadata(inner, status)
+            finally:
+                os.close(inner)
+
+    def _is_replaceable(self, path: str, there: os.stat_result, kind: int) -> bool:
+        return is_covered(self._ours, path) and not stat.S_ISDIR(kind) and stat.S_IFMT(there.st_mode) == kind
+
+    def _open_folder(self, root: Path, parts: list[str]) -> int:
+        """A descriptor of it; what is missing is made, as open or closed to others as in `root`."""
+        here, at = str(root), os.open(self._workspace, _FOLDER_FLAGS & ~os.O_NOFOLLOW)
+        for part in parts:
+            here = f"{here}/{part}"
+            try:
+                status = _lstat(part, at)
+                if status is None:
+                    os.mkdir(part, _folder_mode(here), dir_fd=at)
+                inner = os.open(part, _FOLDER_FLAGS, dir_fd=at)
+            finally:
+                os.close(at)
+            at = inner
+        return at
+
+
+def _folder_mode(original: str) -> int:
+    status = _lstat(original)
+    return stat.S_IMODE(status.st_mode) & 0o777 | 0o700 if status else 0o777
+
+
+def _lstat(path: str, folder: int | None = None) -> os.stat_result | None:
+    try:
+        return os.stat(path, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+
+
+def _is_same(one: os.stat_result, other: os.stat_result) -> bool:
+    """As far as a copy can be told from its original without reading both."""
+    return (one.st_mode, one.st_size, one.st_mtime_ns) == (other.st_mode, other.st_size, other.st_mtime_ns)

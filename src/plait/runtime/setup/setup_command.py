@@ -1,0 +1,184 @@
+"""Setup: the command that makes a new workspace ready, run once for all workspaces in which it would make the same."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Callable
+
+from plait.core.errors import WorldError
+from plait.git.command import Git
+from plait.runtime.setup.file_selection__tracked import TrackedFiles
+from plait.runtime.setup.safe_copy import FilePlacer
+from plait.runtime.setup.setup_command__key import normalize_paths
+from plait.runtime.setup.spec import SetupSpec
+from plait.system.copy_tree import TreeCopier
+from plait.system.disk import DiskBudget
+from plait.system.stdout_messages import WarningPrinter, print_message, summarize_paths, to_single_line
+from plait.system.tree_cache import TreeCache, prune_tree_cache
+
+_SHELL = "/bin/sh"
+
+
+class SetupRunner:
+    """One setup in one workspace. `note` is told the paths of what it made, as soon as they are known.
+
+    `keep`: no agent has been here, and what is made may be kept for others.
+    """
+
+    def __init__(
+        self, spec: SetupSpec, key: str, note: Callable[[list[str]], None], *, may_store: bool
+    ) -> None:
+        self._spec = spec
+        self._key = key
+        self._note = note
+        self._workspace = spec.workspace
+        self._git = Git(spec.workspace)
+        self._command = spec.outfit.setup or ""
+        self._makes = normalize_paths(spec.outfit.makes)
+        self._may_store = may_store
+        self._has_reported_wait = False
+
+    def run(self) -> tuple[str, ...]:
+        """What it made, of all that it should. Raises WorldError."""
+        self._note(self._list_made(TrackedFiles(self._workspace)))
+        if not (self._makes and self._spec.outfit.reads):
+            self._run_command()  # nobody knows when its result would be the same
+        else:
+            self._run_or_fetch(TreeCache(self._spec.cache))
+        return tuple(path for path in self._makes if os.path.lexists(self._workspace / path))
+
+    def _run_or_fetch(self, cache: TreeCache) -> None:
+        spoiled = False
+        while True:
+            with cache.lock(self._key, shared=True, on_wait=self._wait):
+                if not spoiled and cache.is_complete(self._key):
+                    if self._fetch_cached(cache):
+                        return
+                    spoiled = True
+            with cache.lock(self._key, on_wait=self._wait):
+                if spoiled or not cache.is_complete(self._key):
+                    if self._may_store:  # an agent of an earlier task may have been at what is there
+                        self._clear()
+                    self._run_command()
+                    self._store(cache)
+                    return
+
+    def _wait(self) -> None:
+        if not self._has_reported_wait:
+            print_message(
+                f"waiting for another workspace, in which the same setup runs: {to_single_line(self._command)}"
+            )
+        self._has_reported_wait = True
+
+    def _clear(self) -> None:
+        """Nothing is there of what setup makes, but what git tracks."""
+        for path in self._makes:
+            self._git.run("clean", "-ffdxq", "--", f":(literal){path}")
+
+    def _fetch_cached(self, cache: TreeCache) -> bool:
+        """Copied from the cache, over nothing that git tracks. False: not all of it could be read."""
+        self._clear()
+        warnings = WarningPrinter()
+        copier = TreeCopier(DiskBudget(self._workspace, self._spec.spare), warnings)
+        tracked = TrackedFiles(self._workspace)
+        with FilePlacer(self._workspace, tracked, (), copier, warnings) as placing:
+            for path in self._makes:
+                placing.copy(cache.tree_path(self._key), path)
+        warnings.print_summary()
+        self._note(self._list_made(tracked))
+        if not copier.skipped_count:
+            print_message(f"set up as in an earlier workspace: {summarize_paths(self._makes)}")
+        return not copier.skipped_count
+
+    def _run_command(self) -> None:
+        print_message(f"setting up: {to_single_line(self._command)}")
+        changed, others = self._list_changed(), self._list_untracked()
+        code = subprocess.run(  # noqa: S603 - the person's own command
+            [_SHELL, "-c", self._command],
+            cwd=self._workspace,
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.STDOUT,
+            check=False,
+        ).returncode
+        self._note([*self._list_made(TrackedFiles(self._workspace)), *self._list_stray(others)])
+        if code:
+            raise WorldError(f"setup failed with {_format_exit(code)}: {to_single_line(self._command)}")
+        if more := self._list_changed() - changed:
+            print_message(
+                f"warning: setup changed what git tracks, which counts as the agent's change: {summarize_paths(sorted(more))}"
+            )
+        for path in self._makes:
+            if not os.path.lexists(self._workspace / path):
+                print_message(f"warning: setup made no {path}")
+
+    def _store(self, cache: TreeCache) -> None:
+        """For the next workspace. Not to have it is no failure: there, setup runs again."""
+        if not self._may_store or not all(self._is_inside(path) for path in self._makes):
+            return
+        known, top = TrackedFiles(self._workspace), len(str(self._workspace)) + 1
+        warnings = WarningPrinter()
+        copier = TreeCopier(
+            DiskBudget(self._spec.cache, self._spec.spare), warnings, lambda path: known.contains(path[top:])
+        )
+        try:
+            kept = cache.store(self._key, self._workspace, self._makes, copier)
+            prune_tree_cache(self._spec.cache, self._spec.keep)
+        except (OSError, WorldError) as error:
+            kept = False
+            print_message(f"warning: {error.message if isinstance(error, WorldError) else error}")
+        warnings.print_summary()
+        if not kept:
+            print_message("warning: what setup made is not kept for other workspaces")
+
+    def _is_inside(self, path: str) -> bool:
+        """It is there, and no link leads away on the way to it."""
+        whole = self._workspace / path
+        return os.path.lexists(whole) and whole.parent.resolve() == (self._workspace.resolve() / path).parent
+
+    def _list_made(self, tracked: TrackedFiles) -> list[str]:
+        """What is no agent's change: all of a folder that setup makes, but not what git tracks in it."""
+        found: list[str] = []
+        for path in self._makes:
+            if tracked.has_below(path):
+                found += self._git.run("ls-files", "-z", "--others", "--", f":(literal){path}").fields
+            elif not tracked.contains(path):
+                found.append(path)
+        return found
+
+    def _list_stray(self, before: set[str]) -> list[str]:
+        """What it made beside what it should, and git does not ignore."""
+        stray = sorted(
+            path
+            for path in self._list_untracked() - before
+            if not any(path == made or path.startswith(f"{made}/") for made in self._makes)
+        )
+        if stray:
+            print_message(
+                f"setup made files that git does not ignore; they are no part of the change: {summarize_paths(stray)}"
+            )
+        return [path.rstrip("/") for path in stray]
+
+    def _list_untracked(self) -> set[str]:
+        return {*self._git.run("ls-files", "-z", "--others", "--exclude-standard").fields}
+
+    def _list_changed(self) -> set[str]:
+        words = (
+            "status",
+            "--porcelain",
+            "-z",
+            "--untracked-files=no",
+            "--no-renames",
+            "--ignore-submodules=dirty",
+        )
+        return {word[3:] for word in self._git.run(*words).fields}
+
+
+def _format_exit(code: int) -> str:
+    if code > 0:
+        return f"exit status {code}"
+    try:
+        return f"signal {-code} ({signal.Signals(-code).name})"
+    except ValueError:
+        return f"signal {-code}"

@@ -1,0 +1,152 @@
+"""Launching: from a job to a warden in a session of its own, without a fork of this process."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from subprocess import Popen
+
+from plait.core.errors import WorldError
+from plait.runtime.pidfile import make_signature
+from plait.store.interfaces import LaunchSpec
+from plait.system import process_identity
+from plait.system.state_paths import AttemptFolder
+
+SHELL = "/bin/sh"
+PROCESS_NAME = "plait-warden"
+EXIT_CLAIMED = 75  # how a warden exits that found the attempt claimed
+EXIT_CANNOT_WRITE = 74  # … that could not write its files
+
+_command_paths: dict[tuple[str, str], str] = {}
+_OUTPUT_FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+
+
+@cache
+def read_script() -> str:
+    """The warden's script, without its comments: it is part of a command line."""
+    lines = Path(__file__).with_name("supervisor.sh").read_text("utf-8").splitlines()
+    return "\n".join(line for line in lines if line and not line.lstrip().startswith("#"))
+
+
+def launch_supervisor(job: LaunchSpec, folder: AttemptFolder, tag: str) -> int:
+    """The warden's pid. It is a child of this process."""
+    if not job.argv:
+        raise WorldError(f"{job.attempt} has no command to run")
+    if not os.path.isdir(job.cwd):  # noqa: PTH112 - a path is not needed for anything else
+        raise WorldError(
+            f"the workspace {job.cwd} is not there",
+            hint="it was moved or removed; put it back and retry the task",
+        )
+    command = (_find_command(job.argv[0], job.env.get("PATH", os.defpath)), *job.argv[1:])
+    argv = [SHELL, "-c", read_script(), PROCESS_NAME, str(folder.path), job.cwd, make_signature(), *command]
+    environment = {
+        process_identity.TAG_VARIABLE: tag,
+        **{k: v for k, v in job.env.items() if k != process_identity.TAG_VARIABLE},
+    }
+    try:
+        return _spawn(argv, environment, job.stdin or os.devnull, str(folder.transcript))
+    except OSError as error:
+        raise _make_launch_error(job, folder, error) from error
+    except ValueError as error:  # a zero byte, a name with "=", what is no text
+        raise WorldError(f"{job.attempt} can't be started: its command or environment has {error}") from error
+
+
+def _find_command(name: str, path: str) -> str:
+    """A command by its whole path, if that is the same everywhere: found once, it is taken to stay."""
+    folders = path.split(os.pathsep)
+    if "/" in name or not all(folder.startswith("/") for folder in folders):
+        return name
+    if (name, path) not in _command_paths:
+        whole = (f"{folder}/{name}" for folder in folders)
+        found = next((each for each in whole if os.path.isfile(each) and os.access(each, os.X_OK)), None)  # noqa: PTH113
+        if found is None:
+            return name
+        _command_paths[name, path] = found
+    return _command_paths[name, path]
+
+
+def make_attempt_folder(folder: AttemptFolder) -> None:
+    """The attempt's folder, for its owner only."""
+    try:
+        _make_folders(folder.path)
+    except OSError as error:
+        raise WorldError(
+            f"the folder {folder.path} can't be made: {error.strerror or error}",
+            hint="free some space, or look at the owner and the mode of the folders above it, and retry the task",
+        ) from error
+
+
+def _make_folders(path: Path) -> None:
+    try:
+        path.mkdir(0o700)
+    except FileExistsError:
+        if not path.is_dir():
+            raise
+    except FileNotFoundError:
+        _make_folders(path.parent)
+        path.mkdir(0o700, exist_ok=True)
+
+
+def _spawn(argv: list[str], environment: Mapping[str, str], stdin: str, output: str) -> int:
+    actions = [
+        (os.POSIX_SPAWN_OPEN, 0, stdin, os.O_RDONLY, 0),
+        (os.POSIX_SPAWN_OPEN, 1, output, _OUTPUT_FLAGS, 0o600),
+        (os.POSIX_SPAWN_DUP2, 1, 2),
+    ]
+    try:
+        return os.posix_spawn(
+            argv[0],
+            argv,
+            environment,
+            file_actions=actions,
+            setsid=True,
+            setsigmask=(),
+            setsigdef=_resettable_signals(),
+        )
+    except NotImplementedError:
+        return _popen(argv, environment, stdin, output)
+
+
+def _popen(argv: list[str], environment: Mapping[str, str], stdin: str, output: str) -> int:
+    """Where posix_spawn knows no sessions. `restore_signals` is enough: handlers do not outlive an exec."""
+    with Path(stdin).open("rb") as read, os.fdopen(os.open(output, _OUTPUT_FLAGS, 0o600), "wb") as write:
+        process = Popen(  # noqa: S603 - running what it is given is what an executor is for
+            argv, env=environment, stdin=read, stdout=write, stderr=write, start_new_session=True
+        )
+    process.returncode = 0  # the executor waits for it, not this object
+    return process.pid
+
+
+@cache
+def _resettable_signals() -> list[int]:
+    """All that can be set: Python ignores some, and sh can't un-ignore what it is born with."""
+    return [number for number in signal.valid_signals() if number not in {signal.SIGKILL, signal.SIGSTOP}]
+
+
+def _make_launch_error(job: LaunchSpec, folder: AttemptFolder, error: OSError) -> WorldError:
+    what = f"{job.attempt} can't be started"
+    match error.errno:
+        case errno.E2BIG:
+            return WorldError(
+                f"{what}: its command and environment are longer than the system takes",
+                hint="give the prompt on standard input or by {prompt_file} instead of as an argument",
+            )
+        case errno.ENOSPC | errno.EDQUOT:
+            return WorldError(
+                f"{what}: the disk has no room for {folder.path}", hint="free some space and retry the task"
+            )
+        case errno.EAGAIN | errno.ENOMEM:
+            return WorldError(
+                f"{what}: the system allows no more processes, or has no memory ({error.strerror})",
+                hint="lower max_parallel, or raise the limit (ulimit -u)",
+            )
+        case errno.ENOENT | errno.EACCES if job.stdin and not os.access(job.stdin, os.R_OK):
+            return WorldError(f"{what}: {job.stdin}, which it should read, is not there or not readable")
+    return WorldError(
+        f"{what}: {error.strerror or error}",
+        hint=f"look at {SHELL} and at the folder {folder.path}",
+    )

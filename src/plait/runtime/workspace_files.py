@@ -1,0 +1,135 @@
+"""A workspace by its descriptor: no link is followed on the way to a file, whatever happens to the names meanwhile."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from plait.agents.model_jobs.safe_paths import PathRefusal, normalize_path
+from plait.core.errors import WorldError
+
+FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_MAX_FILE_BYTES = 8 << 20  # bytes of a file that is read
+_LOCK_BUSY = {errno.EWOULDBLOCK, errno.EAGAIN}
+
+
+class StagingError(WorldError):
+    """Nothing was changed by the call that raises it, unless the message says so."""
+
+
+class FileChangedError(StagingError):
+    """Somebody else has written a file since it was read here: what was made of it does not fit any more."""
+
+
+class WorkspaceFolder:
+    """The folder stays the same one if somebody renames it, or puts a link in its place. One process at a time has it."""
+
+    def __init__(self, workspace: Path) -> None:
+        try:
+            self.fd = os.open(workspace, FOLDER_FLAGS & ~os.O_NOFOLLOW)
+        except OSError as error:
+            raise StagingError(f"the workspace can't be opened: {error.strerror}") from error
+        self._device = os.fstat(self.fd).st_dev
+        try:
+            fcntl.flock(self.fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno in _LOCK_BUSY:  # some network file systems know no locks
+                os.close(self.fd)
+                raise StagingError("another process writes to this workspace already") from error
+
+    def close(self) -> None:
+        os.close(self.fd)
+
+    @contextmanager
+    def open_parent(self, path: str, *, make: bool = False) -> Iterator[tuple[int, str]]:
+        """The descriptor of the folder that a file lies in, and its name there. FileNotFoundError: it is missing."""
+        *above, name = check_path(path).split("/")
+        at = os.dup(self.fd)
+        try:
+            for part in above:
+                inner = self._open_inner(at, part, path, make=make)
+                os.close(at)
+                at = inner
+            yield at, name
+        finally:
+            os.close(at)
+
+    def _open_inner(self, at: int, part: str, path: str, *, make: bool) -> int:
+        if make:
+            with suppress(FileExistsError):
+                os.mkdir(part, dir_fd=at)
+        try:
+            inner = os.open(part, FOLDER_FLAGS, dir_fd=at)
+        except OSError as error:
+            if error.errno not in {errno.ELOOP, errno.ENOTDIR, errno.EMLINK}:
+                raise
+            raise StagingError(
+                f"{path}: {part} on the way to it is a link or a file, not a folder"
+            ) from error
+        if os.fstat(inner).st_dev != self._device:
+            os.close(inner)
+            raise StagingError(f"{path}: {part} on the way to it is another file system")
+        return inner
+
+    def missing_folders(self, path: str) -> list[str]:
+        """Those on the way to a file, the outermost first."""
+        *above, _ = path.split("/")
+        for count in range(1, len(above) + 1):
+            folder = "/".join(above[:count])
+            if self.lstat(folder) is None:
+                return ["/".join(above[:end]) for end in range(count, len(above) + 1)]
+        return []
+
+    def lstat(self, path: str) -> os.stat_result | None:
+        """What is there, a link as a link."""
+        try:
+            with self.open_parent(path) as (folder, name):
+                return os.stat(name, dir_fd=folder, follow_symlinks=False)
+        except FileNotFoundError:
+            return None
+
+    def read_bytes(self, path: str) -> tuple[bytes, int] | None:
+        """A file's content and mode; None if there is none."""
+        try:
+            with self.open_parent(path) as (folder, name):
+                fd = os.open(name, _READ_FLAGS, dir_fd=folder)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            if error.errno in {errno.ELOOP, errno.EMLINK}:
+                raise StagingError(f"{path}: it is a link, and links are neither read nor written") from error
+            raise StagingError(f"{path}: it can't be read: {error.strerror}") from error
+        try:
+            return _read_content(fd, path)
+        finally:
+            os.close(fd)
+
+
+def check_path(path: str) -> str:
+    """In its one spelling already, and inside of the workspace."""
+    found = normalize_path(path)
+    if isinstance(found, PathRefusal):
+        raise StagingError(f"{_printable(path)}: {found.reason}")
+    if found != path:
+        raise StagingError(f"{_printable(path)}: the path is to be spelled {found}")
+    return path
+
+
+def _read_content(fd: int, path: str) -> tuple[bytes, int]:
+    status = os.fstat(fd)
+    if not stat.S_ISREG(status.st_mode):
+        raise StagingError(f"{path}: it is there and is no file")
+    if status.st_size > _MAX_FILE_BYTES:
+        raise StagingError(f"{path}: it has more than {_MAX_FILE_BYTES >> 20} MB")
+    with open(fd, "rb", closefd=False) as file:
+        return file.read(_MAX_FILE_BYTES + 1), stat.S_IMODE(status.st_mode) & 0o777
+
+
+def _printable(path: str) -> str:
+    return "".join(each if each.isprintable() else "\ufffd" for each in path[:100])

@@ -1,0 +1,136 @@
+"""The app: all routes, and everything that goes wrong in one shape. Who may come in is the guard's to say, around it."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.routing import Match
+
+from plait import __version__
+from plait.core.errors import Bug, Fault, PlaitError, WorldError, describe_error
+from plait.server.http.app__head_requests import EVENTS_PATH, HeadRequestMiddleware
+from plait.server.http.responses import make_error_response, respond_with_error
+from plait.server.http.routes import actions, batches, docs, events, inspection, me, projects, settings, tasks
+from plait.server.http.routes.dependencies import JSON_MEDIA_TYPE
+from plait.server.http.schema.events import OpenApiSchemas, build_event_schemas
+from plait.server.metrics import ServerMetrics
+from plait.server.session_pool import SessionPool
+
+_ROUTE_MODULES = (projects, me, tasks, batches, actions, inspection, settings, events, docs)
+GZIP_MIN_BYTES = 1 << 10  # bytes; what is shorter goes as it is
+_VALIDATION_MESSAGES = {"missing": " is missing", "extra_forbidden": " is no field of this body"}
+_API_DESCRIPTION = (
+    "Everything that the command line can do, for programs and for the web page. Every route but /health needs the token: "
+    "`Authorization: Bearer TOKEN`, or the cookie that the link of `plait serve` sets. Errors have one shape: `error`, `hint`, "
+    "`field`, `state`, `problems`."
+)
+
+
+class _App(FastAPI):
+    def openapi(self) -> OpenApiSchemas:
+        if self.openapi_schema is None:
+            super().openapi()["components"]["schemas"] |= build_event_schemas()
+        return super().openapi()
+
+
+def create_app(sessions: SessionPool) -> FastAPI:
+    app = create_bare_app()
+    app.state.offices, app.state.metrics = sessions, ServerMetrics()
+    return app
+
+
+def create_bare_app() -> FastAPI:
+    """All routes, and nobody behind them: what can be asked for is known without a server."""
+    app = _App(
+        title="plait",
+        summary="Many agents, one pull request.",
+        description=_API_DESCRIPTION,
+        version=__version__,
+        openapi_url="/api/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        separate_input_output_schemas=False,
+        redirect_slashes=False,
+    )
+    app.add_middleware(GZipMiddleware, minimum_size=GZIP_MIN_BYTES, compresslevel=6)
+    app.add_middleware(HeadRequestMiddleware)
+    for module in _ROUTE_MODULES:
+        app.include_router(module.router)
+    app.add_exception_handler(RequestValidationError, _handle_validation_error)
+    app.add_exception_handler(HTTPException, _handle_http_exception)
+    app.add_exception_handler(PlaitError, _handle_plait_error)
+    app.add_exception_handler(OSError, _handle_os_error)
+    app.add_exception_handler(Exception, _handle_unexpected_error)
+    return app
+
+
+async def _handle_plait_error(_: Request, error: Exception) -> Response:
+    assert isinstance(error, PlaitError)
+    if error.fault is Fault.BUG:
+        _log_traceback(error)
+    return respond_with_error(error)
+
+
+async def _handle_os_error(_: Request, error: Exception) -> Response:
+    return respond_with_error(
+        WorldError(str(error), hint="See who may write there, and whether the disk has room.")
+    )
+
+
+async def _handle_unexpected_error(_: Request, error: Exception) -> Response:
+    """Starlette raises it once more after that, and whoever runs the server writes it to the log."""
+    return respond_with_error(Bug(describe_error(error)))
+
+
+async def _handle_http_exception(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    messages = {404: "there is nothing at this address", 405: "this address has no such method"}
+    hint = "GET /api/docs lists what there is." if error.status_code in messages else ""
+    message = messages.get(error.status_code, str(error.detail))
+    headers = {"Allow": ", ".join(_allowed_methods(request))} if error.status_code == 405 else error.headers
+    return make_error_response(error.status_code, message, hint=hint, headers=headers)
+
+
+def _allowed_methods(request: Request) -> list[str]:
+    """All that this address has, whichever routes they belong to."""
+    routes = (route for module in _ROUTE_MODULES for route in module.router.routes)
+    matching = (route for route in routes if route.matches(request.scope)[0] is not Match.NONE)
+    found = {method for route in matching for method in getattr(route, "methods", None) or ()}
+    return sorted(found | ({"HEAD"} if "GET" in found and request.url.path != EVENTS_PATH else set()))
+
+
+async def _handle_validation_error(request: Request, error: Exception) -> Response:
+    """The first thing that is wrong: what was sent is not sent back."""
+    assert isinstance(error, RequestValidationError)
+    first: Mapping[str, object] = next(iter(error.errors()), {})
+    location = first.get("loc", ())
+    assert isinstance(location, Sequence)
+    field, kind = ".".join(map(str, location[1:] or location)), str(first.get("type"))
+    if location in {("body",), ()} or kind == "json_invalid":
+        return _body_error_response(request, kind)
+    message = str(first.get("msg", "can't be so"))
+    detail = _VALIDATION_MESSAGES.get(kind) or f": {message[:1].lower()}{message[1:]}"
+    return make_error_response(HTTPStatus.UNPROCESSABLE_ENTITY, field + detail, field=field)
+
+
+def _body_error_response(request: Request, kind: str) -> Response:
+    """Of what is sent as something else, nothing is read: no form of another page's is taken for JSON."""
+    content_type = request.headers.get("Content-Type", "")
+    if kind == "missing":
+        message = "the body is missing: a JSON object"
+    elif JSON_MEDIA_TYPE not in content_type:
+        message = f"the body has to be JSON, sent with Content-Type: {JSON_MEDIA_TYPE}"
+    else:
+        message = "the body is no JSON" if kind == "json_invalid" else "the body has to be a JSON object"
+    return make_error_response(HTTPStatus.UNPROCESSABLE_ENTITY, message, field="body")
+
+
+def _log_traceback(error: PlaitError) -> None:
+    traceback.print_exception(error, file=sys.stderr)

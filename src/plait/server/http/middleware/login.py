@@ -1,0 +1,175 @@
+"""A browser is logged in by a link that is good once, and logged out again."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import assert_never
+from urllib.parse import parse_qs
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from plait.core.errors import WorldError
+from plait.server.auth import COOKIE_SECONDS, LOGIN_PATH, SESSION_COOKIE, Access, Authenticator, InvalidCode
+from plait.server.http.middleware.authentication import (
+    TOKEN_UNREADABLE,
+    find_cookie_caller,
+    format_link_command,
+    is_secure,
+)
+from plait.server.http.middleware.authentication__strikes import AuthRateLimiter
+from plait.server.http.middleware.origin_checks import SAFE_METHODS
+from plait.server.http.middleware.policy import RequestPolicy
+from plait.server.http.middleware.rejections import (
+    HeaderList,
+    Rejection,
+    get_headers,
+    get_path,
+    has_body,
+    reject,
+)
+from plait.server.http.middleware.rejections__refusal_page import STYLESHEET, STYLESHEET_PATH
+
+LOGOUT_PATH = "/logout"
+_NEW_LINK = "Get another one, where plait runs"
+_NEW_LINK_HINT = f"{_NEW_LINK}: plait token --link"
+_ONLY_GET = Rejection(405, "a link is opened, and nothing else", headers=((b"allow", b"GET"),))
+_ONLY_POST = Rejection(405, "logging out is a POST", headers=((b"allow", b"POST"),))
+_ONLY_READ = Rejection(405, "this can be looked at, and nothing else", headers=((b"allow", b"GET, HEAD"),))
+_PREFETCHED = Rejection(403, "this link is good once, and not used up ahead of time", hint="Open it.")
+_EXPIRED = Rejection(
+    410,
+    "This link is no longer good: links are good for ten minutes.",
+    hint=_NEW_LINK_HINT,
+    unauthenticated=True,
+)
+_USED = Rejection(
+    410, "This link was used already: links are good once.", hint=_NEW_LINK_HINT, unauthenticated=True
+)
+_UNKNOWN = Rejection(
+    403, "This link is not good, or the token was changed after it was made.", hint=_NEW_LINK_HINT
+)
+_LINK_ERRORS = (_EXPIRED, _USED, _UNKNOWN)
+
+
+class LoginMiddleware:
+    """`GET /login?code=…` gives the cookie. The code is in no response and no Referer. The stylesheet of refusals is for
+    everybody: it is the same for all, and tells nothing.
+    """
+
+    def __init__(
+        self, app: ASGIApp, authenticator: Authenticator, rate_limiter: AuthRateLimiter, policy: RequestPolicy
+    ) -> None:
+        self._app, self._authenticator, self._rate_limiter, self._policy = (
+            app,
+            authenticator,
+            rate_limiter,
+            policy,
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or get_path(scope) not in {LOGIN_PATH, STYLESHEET_PATH}:
+            await self._app(scope, receive, send)
+            return
+        if get_path(scope) == STYLESHEET_PATH:
+            await _send_stylesheet(scope, send)
+            return
+        try:
+            answer = await self._handle_login(scope)
+        except WorldError:
+            answer = TOKEN_UNREADABLE
+        if isinstance(answer, Rejection):
+            person = (
+                (answer.error, f"{_NEW_LINK}: {format_link_command(scope, self._policy)}")
+                if answer in _LINK_ERRORS
+                else None
+            )
+            await reject(replace(answer, person=person), scope, send)
+        else:
+            await _send_empty(303, [(b"location", b"/"), *answer], send)
+
+    async def _handle_login(self, scope: Scope) -> HeaderList | Rejection:
+        if scope["method"] != "GET":  # HEAD is what looks at links
+            return _ONLY_GET
+        if _is_prefetch(scope):
+            return _PREFETCHED
+        redeemed = await asyncio.to_thread(
+            self._authenticator.redeem_code, _read_code(scope)
+        )  # it waits for the disk
+        if isinstance(redeemed, Access):
+            return [
+                _cookie_header(
+                    self._authenticator.issue_cookie(redeemed),
+                    COOKIE_SECONDS,
+                    secure=is_secure(scope, self._policy),
+                )
+            ]
+        if find_cookie_caller(scope, self._authenticator):  # the link again, in the browser that it let in
+            return []
+        match redeemed:
+            case InvalidCode.EXPIRED:
+                return _EXPIRED
+            case InvalidCode.USED:
+                return _USED
+            case InvalidCode.UNKNOWN:
+                return self._rate_limiter.record_failure(scope) or _UNKNOWN
+            case _:
+                assert_never(redeemed)
+
+
+class LogoutMiddleware:
+    """`POST /logout` takes the cookie back. Stands behind who tells the caller and the page."""
+
+    def __init__(self, app: ASGIApp, policy: RequestPolicy) -> None:
+        self._app, self._policy = app, policy
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or get_path(scope) != LOGOUT_PATH:
+            await self._app(scope, receive, send)
+        elif scope["method"] != "POST":
+            await reject(_ONLY_POST, scope, send)
+        else:
+            await _send_empty(204, [_cookie_header("", 0, secure=is_secure(scope, self._policy))], send)
+
+
+async def _send_stylesheet(scope: Scope, send: Send) -> None:
+    if scope["method"] not in SAFE_METHODS or has_body(scope):  # of strangers nothing is read
+        await reject(_ONLY_READ, scope, send)
+        return
+    headers = [
+        (b"content-type", b"text/css; charset=utf-8"),
+        (b"content-length", str(len(STYLESHEET)).encode("ascii")),
+        (b"cache-control", b"no-cache"),
+    ]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else STYLESHEET})
+
+
+def _read_code(scope: Scope) -> str:
+    try:
+        found = parse_qs(scope["query_string"].decode("ascii"), max_num_fields=4).get("code", [])
+    except ValueError:
+        return ""
+    return found[0] if len(found) == 1 else ""
+
+
+def _is_prefetch(scope: Scope) -> bool:
+    """A browser that fetches ahead of time, or some time, says so in one of these ways."""
+    said = [
+        *get_headers(scope, b"sec-purpose"),
+        *get_headers(scope, b"purpose"),
+        *get_headers(scope, b"x-moz"),
+    ]
+    return any(b"prefetch" in each.lower() or b"prerender" in each.lower() for each in said)
+
+
+def _cookie_header(value: str, seconds: int, *, secure: bool) -> tuple[bytes, bytes]:
+    said = f"{SESSION_COOKIE}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict"
+    return b"set-cookie", f"{said}; Secure".encode("ascii") if secure else said.encode("ascii")
+
+
+async def _send_empty(status: int, headers: HeaderList, send: Send) -> None:
+    length = [] if status == 204 else [(b"content-length", b"0")]
+    start = [*headers, *length, (b"cache-control", b"no-store")]
+    await send({"type": "http.response.start", "status": status, "headers": start})
+    await send({"type": "http.response.body", "body": b""})

@@ -1,0 +1,81 @@
+"""What every response carries, whoever made it.
+
+No Strict-Transport-Security: it would hold for the host's name, and so for everything else on localhost, for months, also
+after the certificate is gone.
+"""
+
+from __future__ import annotations
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from plait.server.http.middleware.rejections import Rejection, get_path, reject
+
+_CONTENT_SECURITY_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "font-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+_PERMISSIONS_POLICY = (
+    "accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), hid=(), magnetometer=(), "
+    "microphone=(), midi=(), payment=(), serial=(), usb=()"
+)
+SECURITY_HEADERS = (
+    (b"content-security-policy", _CONTENT_SECURITY_POLICY.encode("ascii")),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-frame-options", b"DENY"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"permissions-policy", _PERMISSIONS_POLICY.encode("ascii")),
+)
+_SECURITY_HEADER_NAMES = frozenset(name for name, _ in SECURITY_HEADERS)
+_NO_STORE = (b"cache-control", b"no-store")
+_UNCACHED_PATHS = ("/api/", "/metrics", "/mcp", "/health")  # everything but the page's own files
+
+
+class SecurityHeadersMiddleware:
+    """No route can weaken these, and none can let another origin in. What the app does not answer is answered here."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started = False
+
+        async def dressed(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                message = {
+                    **message,
+                    "headers": _add_headers(list(message.get("headers", ())), get_path(scope)),
+                }
+            await send(message)
+
+        try:
+            await self._app(scope, receive, dressed)
+        except Exception:
+            if not started:
+                await reject(_SERVER_ERROR, scope, dressed)
+            raise  # for the log of the server: nobody else is told what went wrong inside
+
+
+def _add_headers(headers: list[tuple[bytes, bytes]], path: str) -> list[tuple[bytes, bytes]]:
+    kept = [
+        (name, value)
+        for name, value in headers
+        if name.lower() not in _SECURITY_HEADER_NAMES and not name.lower().startswith(b"access-control-")
+    ]
+    uncached = path.startswith(_UNCACHED_PATHS) and not any(
+        name.lower() == b"cache-control" for name, _ in kept
+    )
+    return [*kept, *SECURITY_HEADERS, *([_NO_STORE] if uncached else [])]
+
+
+_SERVER_ERROR = Rejection(
+    500,
+    "this is a bug in plait: the server failed at it",
+    hint="The server's own output says more. Please report it.",
+)

@@ -1,0 +1,95 @@
+"""Answers as they go out: JSON of whatever texts, and errors in one shape."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+
+from starlette.responses import Response
+
+from plait.client.api_errors import problem_json
+from plait.client.api_errors__refusals import FieldError, NotFoundError, StateError
+from plait.client.json_encoding import encode_json
+from plait.client.preferences import InvalidSettingsError
+from plait.client.trust import UntrustedError, escape_command
+from plait.core.errors import Fault, PlaitError
+from plait.core.plan import Problem, Severity
+from plait.server.service.batch_spec__hints import translate_hint, translate_problem
+from plait.server.service.batches import PlanError
+
+CURSOR_HEADER = "Plait-Mark"
+
+# What is wrong, and with which field, if one is to blame.
+FieldProblem = tuple[str | None, Problem]
+
+_STATUS = {
+    Fault.USER: HTTPStatus.CONFLICT,
+    Fault.CONFIG: HTTPStatus.CONFLICT,
+    Fault.AGENT: HTTPStatus.SERVICE_UNAVAILABLE,
+    Fault.WORLD: HTTPStatus.SERVICE_UNAVAILABLE,
+    Fault.BUG: HTTPStatus.INTERNAL_SERVER_ERROR,
+}
+_BUG_MESSAGE = "something went wrong in the server; it is written to its log, and nothing else has changed"
+
+
+def make_response(body: object, status: int = HTTPStatus.OK, *, cursor: str | None = None) -> Response:
+    headers = {CURSOR_HEADER: cursor} if cursor is not None else None
+    return Response(encode_json(body), status, headers, "application/json")
+
+
+def make_error_response(  # noqa: PLR0913 - the shape of an error
+    status: int,
+    error: str,
+    *,
+    hint: str = "",
+    field: str | None = None,
+    state: str | None = None,
+    problems: Sequence[FieldProblem] = (),
+    headers: Mapping[str, str] | None = None,
+) -> Response:
+    body = {
+        "error": error,
+        "hint": translate_hint(hint) or None,
+        "field": field,
+        "state": state,
+        "problems": [problem_json(translate_problem(problem)) | {"field": name} for name, problem in problems]
+        or None,
+    }
+    return Response(encode_json(body), status, headers, "application/json")
+
+
+def respond_with_error(error: PlaitError) -> Response:
+    """Of a bug, nothing is told but that it is one: what it says is about the program, not for its callers."""
+    if error.fault is Fault.BUG:
+        return make_error_response(HTTPStatus.INTERNAL_SERVER_ERROR, _BUG_MESSAGE)
+    return make_error_response(
+        choose_status(error),
+        error.message,
+        hint=error.hint,
+        field=error.field if isinstance(error, FieldError) else None,
+        state=error.state if isinstance(error, StateError) else None,
+        problems=_list_problems(error),
+    )
+
+
+def choose_status(error: PlaitError) -> HTTPStatus:
+    match error:
+        case NotFoundError():
+            return HTTPStatus.NOT_FOUND
+        case FieldError() | PlanError():
+            return HTTPStatus.UNPROCESSABLE_ENTITY
+        case _:
+            return _STATUS[error.fault]
+
+
+def _list_problems(error: PlaitError) -> Sequence[FieldProblem]:
+    if isinstance(error, UntrustedError):
+        return [
+            (None, Problem(Severity.ERROR, f"{each.name} = {escape_command(each.value)}", each.given.at))
+            for each in error.commands
+            if not each.trusted
+        ]
+    if isinstance(error, InvalidSettingsError):
+        return error.field_problems
+    known: Sequence[Problem] = getattr(error, "problems", ())
+    return [(None, problem) for problem in known]

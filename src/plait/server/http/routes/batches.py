@@ -1,0 +1,114 @@
+"""Batches: plan, run, look."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+from pydantic import Field
+
+from plait.server.http.responses import make_response
+from plait.server.http.routes.dependencies import BatchId, IdempotencyKey, SessionDep, UpdatedSessionDep
+from plait.server.http.schema.base import CURSOR_HEADERS, document_responses
+from plait.server.http.schema.base__links import BATCH_LINKS, BATCH_LIST_LINKS
+from plait.server.http.schema.batches import Batch, Batches, Created
+from plait.server.http.schema.batches__views import GraphShape, TimelineShape
+from plait.server.http.schema.tasks import BatchBody, PlanBody, PlanShape
+from plait.server.http.schema.tasks__tasks import Standing
+from plait.server.service import batches, batches__views
+
+router = APIRouter(tags=["batches"])
+
+Limit = Annotated[int, Query(ge=1, le=10_000, description="So many of the newest")]
+
+TaskFilter = Annotated[
+    list[Annotated[str, Field(max_length=1_000)]],
+    Query(
+        default_factory=list,
+        alias="task",
+        max_length=200,
+        description="A task's id, exactly; none: all of the batch",
+    ),
+]
+
+
+@router.post("/api/plan", operation_id="plan", responses=document_responses(PlanShape, 409))
+async def plan(session: UpdatedSessionDep, body: PlanBody | None = None) -> Response:
+    """What a batch of these tasks would be. Nothing is started; where it can't be, errors among the problems say why."""
+    return make_response(await batches.preview_batch(session, (body or PlanBody()).to_spec()))
+
+
+@router.get(
+    "/api/batches",
+    operation_id="listBatches",
+    responses=document_responses(Batches, links=BATCH_LIST_LINKS, headers=CURSOR_HEADERS),
+)
+async def listed(
+    session: SessionDep,
+    limit: Limit = 100,
+    tasks: Annotated[bool, Query(description="false: without their tasks")] = True,  # noqa: FBT002 - a word of the query
+    unended: Annotated[bool, Query(alias="open", description="true: and older ones that are open")] = False,  # noqa: FBT002
+) -> Response:
+    """All batches, the newest first."""
+    body, cursor = await batches.list_batches_with_cursor(session, tasks=tasks, limit=limit, unended=unended)
+    return make_response(body, cursor=cursor)
+
+
+@router.post(
+    "/api/batches",
+    operation_id="createBatch",
+    status_code=201,
+    responses=document_responses(
+        Created,
+        409,
+        status=201,
+        links=BATCH_LINKS,
+        also={202: {"model": Created, "description": "It is safe, and no engine has taken it yet"}},
+    ),
+)
+async def create(session: UpdatedSessionDep, body: BatchBody, key: IdempotencyKey = "") -> Response:
+    """Run these tasks: the answer comes when the batch is in the journal. Its `settings` count for this batch alone."""
+    created = await batches.create_batch(session, body.to_spec(), key=key)
+    return make_response(created, 202 if created["accepted"] else 201)
+
+
+@router.get(
+    "/api/batches/{batch_id}",
+    operation_id="getBatch",
+    responses=document_responses(Batch, 409, links=BATCH_LINKS, headers=CURSOR_HEADERS),
+)
+async def one(session: SessionDep, batch_id: BatchId) -> Response:
+    """BATCH, the whole of it at one moment."""
+    body, cursor = await batches.read_batch_with_cursor(session, batch_id)
+    return make_response(body, cursor=cursor)
+
+
+@router.get(
+    "/api/batches/{batch_id}/standing",
+    operation_id="getStanding",
+    responses=document_responses(Standing, 409, headers=CURSOR_HEADERS),
+)
+async def standing(session: SessionDep, batch_id: BatchId, asked: TaskFilter) -> Response:
+    """Where some of its tasks stand, as /api/tasks has it under `batch`: for those who heard that something happened to them.
+    An id that it has not is left out, and an entrant is told only by its name.
+    """
+    body, cursor = await batches.read_standing_with_cursor(session, batch_id, asked)
+    return make_response(body, cursor=cursor)
+
+
+@router.get(
+    "/api/batches/{batch_id}/graph", operation_id="getGraph", responses=document_responses(GraphShape, 409)
+)
+async def graph(session: SessionDep, batch_id: BatchId) -> Response:
+    """Its tasks with their statuses, and every edge between them with its reason."""
+    return make_response(await batches__views.read_graph(session, batch_id))
+
+
+@router.get(
+    "/api/batches/{batch_id}/timeline",
+    operation_id="getTimeline",
+    responses=document_responses(TimelineShape, 409),
+)
+async def timeline(session: SessionDep, batch_id: BatchId) -> Response:
+    """Who worked when, what waited, what was merged: for a chart."""
+    return make_response(await batches__views.read_timeline(session, batch_id))

@@ -1,0 +1,48 @@
+"""What routes have in common: the office that is meant, and the names in their paths."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Depends, Header, Path, Query, Request
+
+from plait.server.project_session import ProjectSession
+from plait.server.session_pool import SessionPool
+
+JSON_MEDIA_TYPE = "application/json"
+
+BatchId = Annotated[
+    str, Path(max_length=200, description="A batch's id, or the beginning of one that no other has")
+]
+TaskName = Annotated[
+    str,
+    Path(description="A task's id, with what a path needs escaped", json_schema_extra={"maxLength": 1_000}),
+]
+ProjectId = Annotated[
+    str | None, Query(max_length=200, description="The project that is meant; none: the one served")
+]
+IdempotencyKey = Annotated[
+    str,
+    Header(
+        alias="Idempotency-Key",
+        max_length=200,
+        description="Whoever asks again with the same key is answered, and nothing is done twice",
+    ),
+]
+
+
+def get_session_pool(request: Request) -> SessionPool:
+    pool: SessionPool = request.app.state.offices
+    return pool
+
+
+async def _get_session(request: Request, project: ProjectId = None) -> ProjectSession:
+    return await get_session_pool(request).get(project)
+
+
+async def _get_updated_session(request: Request, project: ProjectId = None) -> ProjectSession:
+    return await get_session_pool(request).get_updated(project)
+
+
+SessionDep = Annotated[ProjectSession, Depends(_get_session)]
+UpdatedSessionDep = Annotated[ProjectSession, Depends(_get_updated_session)]

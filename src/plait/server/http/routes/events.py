@@ -1,0 +1,109 @@
+"""Live events, and figures for those who measure."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Query, Request, Response
+
+from plait.client.api_errors__refusals import FieldError
+from plait.core.errors import PlaitError
+from plait.server.event_buffer__mark import EventCursor
+from plait.server.http.routes.dependencies import SessionDep, get_session_pool
+from plait.server.http.schema.base import Responses, document_responses
+from plait.server.http.schema.events import EVENT_REF
+from plait.server.metrics import ServerMetrics
+from plait.server.project_session import ProjectSession
+from plait.server.service.lookup import resolve_batch
+from plait.server.session_pool import SessionPool
+from plait.server.sse import SSE_MEDIA_TYPE, SseResponse, SseStream
+
+router = APIRouter(tags=["events"])
+
+_STREAM_RESPONSES: Responses = {
+    200: {
+        "description": "Server-sent events, without end: `id`, `event` and `data`, which is this object in JSON",
+        "content": {SSE_MEDIA_TYPE: {"schema": {"$ref": EVENT_REF}}},
+    }
+}
+_METRICS_RESPONSES: Responses = {
+    200: {
+        "description": "The exposition format of Prometheus",
+        "content": {
+            "text/plain": {"schema": {"type": "string"}},
+            "application/openmetrics-text": {"schema": {"type": "string"}},
+        },
+    }
+}
+
+SinceCursor = Annotated[
+    str | None,
+    Query(max_length=200, description="As Last-Event-ID, for those who can't send it; 0: from the beginning"),
+]
+
+
+@router.get(
+    "/api/events",
+    operation_id="listen",
+    response_class=Response,
+    responses=document_responses(None, 409, also=_STREAM_RESPONSES),
+)
+async def events(
+    session: SessionDep,
+    last: Annotated[str | None, Header(alias="Last-Event-ID", max_length=200)] = None,
+    since: SinceCursor = None,
+    batch: Annotated[
+        str | None, Query(min_length=1, max_length=200, description="And nothing of other batches")
+    ] = None,
+    logs: Annotated[bool, Query(description="false: without what agents say")] = True,  # noqa: FBT002 - a word of the query
+) -> Response:
+    """What happens, as it happens; after the event that was heard last, without a gap or a repeat.
+
+    Without a mark: from now on; of one batch, from its beginning.
+    """
+    cursor = _parse_cursor(last, "Last-Event-ID") or _parse_cursor(since, "since")
+    batch_id = await session.query(
+        lambda desk: None if batch is None else resolve_batch(desk.preview_state(), batch).id
+    )
+    if cursor is None and batch_id is not None:
+        cursor = EventCursor("", 0)
+    return SseResponse(SseStream(session, cursor, batch=batch_id, logs=logs))
+
+
+@router.get(
+    "/metrics",
+    operation_id="metrics",
+    response_class=Response,
+    responses=document_responses(None, also=_METRICS_RESPONSES),
+)
+async def metrics(request: Request, accept: Annotated[str, Header(max_length=1000)] = "") -> Response:
+    """Of every project; of one that can't be read, that it can't."""
+    server_metrics: ServerMetrics = request.app.state.metrics
+    opened, down = await _open_sessions(get_session_pool(request))
+    body, content_type = await server_metrics.scrape(opened, accept, down=down)
+    return Response(body, media_type=content_type)
+
+
+async def _open_sessions(pool: SessionPool) -> tuple[list[ProjectSession], list[str]]:
+    """Those that are open, and the projects of those that can't be opened."""
+    found, down = list[ProjectSession](), list[str]()
+    for project in await asyncio.to_thread(pool.list_projects):
+        try:
+            found.append(await pool.get(project.id))
+        except PlaitError:
+            down.append(project.id)
+    return found, down
+
+
+def _parse_cursor(text: str | None, field: str) -> EventCursor | None:
+    if not text:
+        return None
+    cursor = EventCursor.parse(text)
+    if cursor is None:
+        raise FieldError(
+            f"{field} is no id of an event of this server",
+            field=field,
+            hint="Give back the last `id` that was heard, or 0.",
+        )
+    return cursor

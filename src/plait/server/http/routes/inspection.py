@@ -1,0 +1,210 @@
+"""Logs, diffs, and why a task is where it is."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query, Response
+
+from plait.core.task import Step
+from plait.server.http.responses import make_response
+from plait.server.http.routes.dependencies import BatchId, SessionDep, TaskName
+from plait.server.http.routes.inspection__difftext import DiffTextResponse
+from plait.server.http.schema.base import Responses, document_responses
+from plait.server.http.schema.batches__pulls import PullRequest
+from plait.server.http.schema.inspection import ConflictShape, DiffShape, Explanation
+from plait.server.project_session import ProjectSession
+from plait.server.service import batches__pulls, inspection
+
+router = APIRouter(tags=["reading"])
+
+_BATCH_PATH = "/api/batches/{batch_id}"
+_TASK_PATH = "/api/batches/{batch_id}/tasks/{task_id:path}"
+_MAX_OFFSET = 1 << 53
+TEXT_MEDIA_TYPE = "text/plain; charset=utf-8"
+NDJSON_MEDIA_TYPE = "application/x-ndjson"
+
+
+class LogFormat(StrEnum):
+    TEXT = "text"
+    EVENTS = "events"
+
+
+class DiffFormat(StrEnum):
+    TEXT = "text"
+    JSON = "json"
+
+
+StartOffset = Annotated[
+    int,
+    Query(
+        alias="from",
+        ge=-_MAX_OFFSET,
+        le=_MAX_OFFSET,
+        description="A byte's offset; below 0: so many before the end",
+    ),
+]
+AttemptNumber = Annotated[int | None, Query(ge=1, le=1_000_000, description="None: the newest")]
+StepName = Annotated[Literal["write", "verify"], Query(description="What was written, or its verification")]
+MaxBytes = Annotated[int, Query(ge=64 << 10, le=8 << 20, description="Bytes at a time")]
+
+
+def _integer_header(about: str) -> dict[str, object]:
+    return {"description": about, "schema": {"type": "integer"}}
+
+
+def _log_responses(*types: str, **more: dict[str, object]) -> Responses:
+    """`more` are headers that tell whose it is."""
+    headers = {
+        "Plait-Offset": _integer_header(
+            "Where this part starts: later than asked for, where something was left out"
+        ),
+        "Plait-Next": _integer_header("Where the next part starts"),
+        "Plait-Ended": {"description": "Nothing comes after it", "schema": {"type": "boolean"}},
+        **{f"Plait-{name}": about for name, about in more.items()},
+    }
+    return {
+        200: {
+            "description": "A part of the transcript in whole lines, without secrets",
+            "content": {kind: {"schema": {"type": "string"}} for kind in types},
+            "headers": headers,
+        }
+    }
+
+
+_LOG_RESPONSES = _log_responses(
+    TEXT_MEDIA_TYPE,
+    NDJSON_MEDIA_TYPE,
+    Attempt={"description": "Whose it is, as `write-2`", "schema": {"type": "string"}},
+)
+_GATE_LOG_RESPONSES = _log_responses(TEXT_MEDIA_TYPE, Gate=_integer_header("Which gate's it is"))
+_DIFF_RESPONSES: Responses = {
+    200: {
+        "model": DiffShape,
+        "description": "As `git diff` tells it, or as JSON",
+        "content": {TEXT_MEDIA_TYPE: {"schema": {"type": "string"}}},
+    }
+}
+
+
+@router.get(
+    f"{_TASK_PATH}/log",
+    operation_id="getLog",
+    response_class=Response,
+    responses=document_responses(None, 409, also=_LOG_RESPONSES),
+)
+async def log(  # noqa: PLR0913, PLR0917 - what can be asked of a transcript
+    session: SessionDep,
+    batch_id: BatchId,
+    task_id: TaskName,
+    start: StartOffset = 0,
+    attempt: AttemptNumber = None,
+    step: StepName = "write",
+    limit: MaxBytes = inspection.LOG_PART_BYTES,
+    format: LogFormat = LogFormat.TEXT,  # noqa: A002 - as it is called in the query
+) -> Response:
+    """What an attempt printed, from an offset on. `format=events`: what it said and did, an `execution:log` event a line."""
+    events = format is LogFormat.EVENTS
+    found = await inspection.read_log(
+        session, batch_id, task_id, start=start, most=limit, attempt=attempt, step=Step(step), events=events
+    )
+    whose = {"Plait-Attempt": f"{found.attempt.step.value}-{found.attempt.n}"}
+    return _log_response(found, whose, NDJSON_MEDIA_TYPE if events else TEXT_MEDIA_TYPE)
+
+
+@router.get(
+    f"{_BATCH_PATH}/log",
+    operation_id="readGateLog",
+    response_class=Response,
+    responses=document_responses(None, 409, also=_GATE_LOG_RESPONSES),
+)
+async def gate_log(
+    session: SessionDep,
+    batch_id: BatchId,
+    gate: AttemptNumber = None,
+    start: StartOffset = 0,
+    limit: MaxBytes = inspection.LOG_PART_BYTES,
+) -> Response:
+    """What a gate of the batch printed, from an offset on."""
+    found = await inspection.read_gate_log(session, batch_id, gate=gate, start=start, most=limit)
+    return _log_response(found, {"Plait-Gate": str(found.attempt.n)}, TEXT_MEDIA_TYPE)
+
+
+@router.get(
+    f"{_TASK_PATH}/diff",
+    operation_id="getTaskDiff",
+    response_class=Response,
+    responses=document_responses(None, 409, also=_DIFF_RESPONSES),
+)
+async def diff(  # noqa: PLR0913, PLR0917
+    session: SessionDep,
+    batch_id: BatchId,
+    task_id: TaskName,
+    start: Annotated[int, Query(alias="from", ge=0, le=_MAX_OFFSET)] = 0,
+    attempt: AttemptNumber = None,
+    format: DiffFormat = DiffFormat.TEXT,  # noqa: A002
+) -> Response:
+    """What it changed, also while it is at it."""
+    if format is DiffFormat.JSON:
+        return make_response(await inspection.read_diff(session, batch_id, task_id, attempt=attempt))
+    return await _diff_text_response(session, batch_id, task_id, attempt, start)
+
+
+@router.get(
+    f"{_BATCH_PATH}/diff",
+    operation_id="getBatchDiff",
+    response_class=Response,
+    responses=document_responses(None, 409, also=_DIFF_RESPONSES),
+)
+async def batch_diff(
+    session: SessionDep,
+    batch_id: BatchId,
+    start: Annotated[int, Query(alias="from", ge=0, le=_MAX_OFFSET)] = 0,
+    format: DiffFormat = DiffFormat.TEXT,  # noqa: A002
+) -> Response:
+    """All that the batch branch has and its base has not."""
+    if format is DiffFormat.JSON:
+        return make_response(await inspection.read_diff(session, batch_id, None))
+    return await _diff_text_response(session, batch_id, None, None, start)
+
+
+@router.get(
+    f"{_TASK_PATH}/explain", operation_id="explainTask", responses=document_responses(Explanation, 409)
+)
+async def explain(session: SessionDep, batch_id: BatchId, task_id: TaskName) -> Response:
+    """Why it is where it is, what it has been through, and what would make it go on."""
+    return make_response(await inspection.read_explanation(session, batch_id, task_id))
+
+
+@router.get(
+    f"{_TASK_PATH}/conflict", operation_id="getConflict", responses=document_responses(ConflictShape, 409)
+)
+async def conflict(session: SessionDep, batch_id: BatchId, task_id: TaskName) -> Response:
+    """Both sides of the conflict that it is in, file by file."""
+    return make_response(await inspection.read_task_conflict(session, batch_id, task_id))
+
+
+@router.get(
+    f"{_BATCH_PATH}/pr", operation_id="getPullRequestText", responses=document_responses(PullRequest, 409)
+)
+async def pull_request(session: SessionDep, batch_id: BatchId) -> Response:
+    """What the batch's pull request would say, if it were opened or brought up to date now."""
+    return make_response(await batches__pulls.read_pull_request_preview(session, batch_id))
+
+
+def _log_response(found: inspection.LogPart, whose: dict[str, str], kind: str) -> Response:
+    headers = {
+        "Plait-Offset": str(found.offset),
+        "Plait-Next": str(found.next),
+        "Plait-Ended": "true" if found.ended else "false",
+        **whose,
+    }
+    return Response(found.text.encode("utf-8", "replace"), headers=headers, media_type=kind)
+
+
+async def _diff_text_response(
+    session: ProjectSession, batch: str, task: str | None, attempt: int | None, start: int
+) -> Response:
+    _, comparison, state = await inspection.find_comparison(session, batch, task, attempt=attempt)
+    return await DiffTextResponse.start(session.place, comparison, state, start)

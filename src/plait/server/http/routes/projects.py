@@ -1,0 +1,66 @@
+"""The server itself, and the projects that it knows."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Request, Response
+
+from plait import __version__
+from plait.server.http.responses import make_response
+from plait.server.http.routes.dependencies import get_session_pool
+from plait.server.http.schema.base import document_responses
+from plait.server.http.schema.base__links import PROJECT_LINKS
+from plait.server.http.schema.projects import Health, ProjectBody, Projects, ProjectShape
+from plait.server.projects import Project
+
+router = APIRouter(tags=["projects"])
+
+
+@router.get("/health", operation_id="health", responses={200: {"model": Health}}, tags=["server"])
+async def health() -> Response:
+    """The server answers. It needs no token, and tells nothing else."""
+    return make_response({"status": "ok", "version": __version__})
+
+
+@router.get("/api/projects", operation_id="listProjects", responses=document_responses(Projects))
+async def listed(request: Request) -> Response:
+    """The repositories that this server knows; the one served comes first."""
+    known = await asyncio.to_thread(get_session_pool(request).list_projects)
+    return make_response({"projects": [_project_json(project) for project in known]})
+
+
+@router.post(
+    "/api/projects",
+    operation_id="addProject",
+    status_code=201,
+    responses=document_responses(ProjectShape, 409, status=201, links=PROJECT_LINKS),
+)
+async def add(request: Request, body: ProjectBody) -> Response:
+    """A checkout by its path, or a repository by its URL. One that is known already is brought up to date."""
+    return make_response(
+        _project_json(await get_session_pool(request).add_project(path=body.path, url=body.url)), 201
+    )
+
+
+@router.delete(
+    "/api/projects/{project_id}",
+    operation_id="removeProject",
+    status_code=204,
+    responses=document_responses(None, 409),
+)
+async def remove(request: Request, project_id: Annotated[str, Path(max_length=200)]) -> Response:
+    """The server forgets it. Nothing is deleted, and what runs there goes on."""
+    await get_session_pool(request).remove_project(project_id)
+    return Response(status_code=204)
+
+
+def _project_json(project: Project) -> dict[str, object]:
+    return {
+        "id": project.id,
+        "name": project.name,
+        "path": project.path,
+        "url": project.url or None,
+        "default": project.default,
+    }

@@ -1,0 +1,56 @@
+"""Settings and agents."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Response
+
+from plait.server.http.responses import make_response
+from plait.server.http.routes.dependencies import SessionDep
+from plait.server.http.schema.base import document_responses
+from plait.server.http.schema.projects import Agents
+from plait.server.http.schema.settings import (
+    ChangedPreferences,
+    Preferences,
+    PreferencesPatch,
+    PreferencesSchema,
+)
+from plait.server.service import settings, settings__agents
+
+router = APIRouter(tags=["settings"])
+
+
+@router.get("/api/settings", operation_id="getSettings", responses=document_responses(Preferences, 409))
+async def shown(session: SessionDep) -> Response:
+    """Every setting by its name, and who gave it."""
+    return make_response(await settings.read_project_settings(session))
+
+
+@router.patch(
+    "/api/settings",
+    operation_id="changeSettings",
+    responses=document_responses(
+        ChangedPreferences,
+        409,
+        also={
+            202: {"model": ChangedPreferences, "description": "It is safe, and no engine has answered yet"}
+        },
+    ),
+)
+async def change(session: SessionDep, body: PreferencesPatch) -> Response:
+    """Save settings, all or none; null forgets one. They count at once, also for what is running."""
+    body_json = await settings.change_settings(session, body.root)
+    return make_response(body_json, 202 if body_json["accepted"] else 200)
+
+
+@router.get(
+    "/api/settings/schema", operation_id="describeSettings", responses=document_responses(PreferencesSchema)
+)
+async def described() -> Response:
+    """What each setting means, and what may be said in its place."""
+    return make_response(await settings.describe_settings())
+
+
+@router.get("/api/agents", operation_id="listAgents", responses=document_responses(Agents, 409))
+async def listed(session: SessionDep) -> Response:
+    """The agents that plait knows: which are here, and which are logged in."""
+    return make_response(await settings__agents.describe_agents(session))

@@ -1,0 +1,52 @@
+"""Tasks of the sources."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Response
+
+from plait.server.http.responses import make_response
+from plait.server.http.routes.dependencies import SessionDep, TaskName
+from plait.server.http.schema.base import CURSOR_HEADERS, document_responses
+from plait.server.http.schema.base__links import TASK_LINKS, TASK_LIST_LINKS
+from plait.server.http.schema.tasks__tasks import NewTask, TaskEdit, Tasks, WholeTask
+from plait.server.service import tasks
+
+router = APIRouter(tags=["tasks"])
+
+
+@router.get(
+    "/api/tasks",
+    operation_id="listTasks",
+    responses=document_responses(Tasks, 409, links=TASK_LIST_LINKS, headers=CURSOR_HEADERS),
+)
+async def listed(session: SessionDep) -> Response:
+    """Every task of the sources, selected or not, with where it stands in the newest batch that has it."""
+    body, cursor = await tasks.list_source_tasks_with_cursor(session)
+    return make_response(body, cursor=cursor)
+
+
+@router.post(
+    "/api/tasks",
+    operation_id="createTask",
+    status_code=201,
+    responses=document_responses(WholeTask, 409, status=201, links=TASK_LINKS),
+)
+async def create(session: SessionDep, body: NewTask) -> Response:
+    """A new task, as a file in the folder of tasks."""
+    return make_response(await tasks.create_source_task(session, body.to_draft()), 201)
+
+
+@router.get("/api/tasks/{task_id:path}", operation_id="getTask", responses=document_responses(WholeTask, 409))
+async def one(session: SessionDep, task_id: TaskName) -> Response:
+    """A task with its texts, and the version that an edit goes by."""
+    return make_response(await tasks.read_source_task(session, task_id))
+
+
+@router.patch(
+    "/api/tasks/{task_id:path}", operation_id="editTask", responses=document_responses(WholeTask, 409)
+)
+async def edit(session: SessionDep, task_id: TaskName, body: TaskEdit) -> Response:
+    """Change its file: what is not named stays as it is. 409 `changed`: somebody else was quicker, and nothing was written."""
+    return make_response(
+        await tasks.edit_source_task(session, task_id, body.to_draft(), version=body.version)
+    )

@@ -1,0 +1,91 @@
+"""Errors as they go out, and the statuses that every route can give."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import Field
+
+from plait.core.plan import Severity
+from plait.server.http.schema.base__links import Links
+from plait.server.http.schema.base__shape import ApiModel
+
+
+class Problem(ApiModel):
+    """What is wrong, where, and the way out."""
+
+    severity: Severity
+    message: str
+    file: str | None
+    line: int | None
+    hint: str | None
+
+
+class Wrong(Problem):
+    """`field` null: no single one is to blame."""
+
+    field: str | None
+
+
+class Error(ApiModel):
+    """`field` is what is wrong with what was sent; `state` the state that something is in, and should not be."""
+
+    error: str
+    hint: str | None
+    field: str | None = Field(
+        description="The field of the body or the query that can't be so, as `settings.budget`"
+    )
+    state: str | None = Field(description="The state that is in the way")
+    problems: list[Wrong] | None
+
+
+# OpenAPI's own shape, which has no type.
+Responses = dict[int | str, dict[str, Any]]
+
+_COMMON_ERRORS = {
+    400: "It can't be understood",
+    401: "No token, or not the token",
+    403: "Not for this token, or from another origin",
+    408: "The body took too long",
+    413: "The body is too large",
+    414: "The address is too long",
+    421: "The server does not go by this name",
+    429: "Too many wrong tokens",
+    431: "The headers are too long",
+    500: "A bug; it is in the server's log",
+    503: "Something outside of plait is in the way: the disk, git, the journal",
+}
+_ROUTE_ERRORS = {
+    404: "It is not there",
+    409: "Not in this state; `state` says in which it is",
+    422: "It can't be so; `field` says what",
+}
+
+
+# Of readings that one can listen on from.
+CURSOR_HEADERS: Mapping[str, object] = {
+    "Plait-Mark": {
+        "description": "For Last-Event-ID: whoever listens from it on misses nothing that this does not show",
+        "schema": {"type": "string"},
+    }
+}
+
+
+def _error_responses(codes: dict[int, str]) -> Responses:
+    return {code: {"model": Error, "description": about} for code, about in codes.items()}
+
+
+def document_responses(
+    model: type[ApiModel] | None = None,
+    *codes: int,
+    status: int = 200,
+    also: Responses | None = None,
+    links: Links | None = None,
+    headers: Mapping[str, object] | None = None,
+) -> Responses:
+    """Those of a route: `model` with `status`, these of the errors that are not everybody's, and those that are."""
+    more = {name: said for name, said in (("links", links), ("headers", headers)) if said}
+    good: Responses = {} if model is None else {status: {"model": model, **more}}
+    some = {code: _ROUTE_ERRORS[code] for code in (404, 422, *codes)}
+    return good | (also or {}) | _error_responses(some) | _error_responses(_COMMON_ERRORS)

@@ -1,0 +1,106 @@
+"""What a browser sees: the page that was built, wherever no route answers. It finds its own way by the address.
+
+A program that asks for an address that is not there is told so, and so is whoever asks for a file that the page has not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from importlib.resources import files
+from pathlib import Path
+
+from fastapi import FastAPI
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from plait.server.http.middleware.rejections import is_navigation
+from plait.server.http.web_page__page_files import PageFile, PageFiles
+
+PAGE_FOLDER_VARIABLE = (
+    "PLAIT_PAGE"  # of the environment: another folder than the package's, for whoever works on the page
+)
+INDEX_FILE = "index.html"
+ASSETS_FOLDER = "assets"  # their names change with what they hold
+_NOT_PAGES = frozenset({"api", "metrics", "mcp", "health", ASSETS_FOLDER})
+_CACHE_FOREVER, _CACHE_REVALIDATE = "public, max-age=31536000, immutable", "no-cache"
+_NOT_BUILT_HTML = """\
+<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>plait</title><link rel="icon" href="data:,"></head>
+<body><h1>plait</h1>
+<p>You are logged in. The page was not built here: <code>make page</code> builds it, and then this address has it.</p>
+<p>What programs can ask for is described at <a href="/api/docs">/api/docs</a>.</p>
+</body></html>
+"""
+
+
+def find_built_page() -> Path | None:
+    """The folder of the built page, which is a part of the package; None: it was not built."""
+    folder = _page_folder()
+    return folder if (folder / INDEX_FILE).is_file() else None
+
+
+def add_page(app: FastAPI, folder: Path | None = None) -> None:
+    """The page has whatever all routes leave. It may be built while the server runs."""
+    app.router.default = PageApp(PageFiles(folder or _page_folder()), app.router.default)
+
+
+def read_page_version(folder: Path | None = None) -> str | None:
+    """Another one than before: another page was built. None: there is none."""
+    found = PageFiles(folder or _page_folder()).find(INDEX_FILE)
+    return found.etag.strip('"') if found is not None else None
+
+
+class PageApp:
+    def __init__(self, files: PageFiles, fallback: ASGIApp) -> None:
+        self._files, self._fallback = files, fallback
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._fallback(scope, receive, send)
+            return
+        if scope["method"] != "GET":
+            raise HTTPException(404)
+        answer = await asyncio.to_thread(self._respond, Request(scope))
+        await answer(scope, receive, send)
+
+    def _respond(self, request: Request) -> Response:
+        name = request.scope["path"].removeprefix("/")
+        first = name.partition("/")[0]
+        found = self._files.find(name) if name else None
+        if found is not None:
+            return _file_response(
+                request, found, _CACHE_FOREVER if first == ASSETS_FOLDER else _CACHE_REVALIDATE
+            )
+        if name and (first in _NOT_PAGES or not is_navigation(request.scope)):
+            raise HTTPException(404)
+        index = self._files.find(INDEX_FILE)
+        return (
+            HTMLResponse(_NOT_BUILT_HTML)
+            if index is None
+            else _file_response(request, index, _CACHE_REVALIDATE)
+        )
+
+
+def _file_response(request: Request, found: PageFile, cache_control: str) -> Response:
+    headers = {"Cache-Control": cache_control, "ETag": found.etag, "Vary": "Accept-Encoding"}
+    if _matches_etag(request, found.etag):
+        return Response(status_code=304, headers=headers)
+    if found.gzipped is not None and "gzip" in request.headers.get("Accept-Encoding", ""):
+        return Response(
+            found.gzipped, headers=headers | {"Content-Encoding": "gzip"}, media_type=found.media_type
+        )
+    return Response(found.content, headers=headers, media_type=found.media_type)
+
+
+def _matches_etag(request: Request, etag: str) -> bool:
+    """Whoever has it packed has it: a proxy on the way may have made the mark a weak one."""
+    said = request.headers.get("If-None-Match", "").split(",")
+    return any(each.strip().removeprefix("W/") in {etag, "*"} for each in said)
+
+
+def _page_folder() -> Path:
+    named = os.environ.get(PAGE_FOLDER_VARIABLE)
+    return Path(named) if named else Path(str(files("plait"))) / "ui"

@@ -1,0 +1,98 @@
+"""The same tools at `/mcp` of the server, behind its guard: who calls is known by then, and how far they reach."""
+
+from __future__ import annotations
+
+import asyncio
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from fastapi import FastAPI
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from plait.server.session_pool import SessionPool
+from plait.server.session_pool__visits import current_scope
+
+if TYPE_CHECKING:  # an extra, and imported by the first who comes
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+    from plait.server.mcp.server import Context
+    from plait.server.mcp.server__reach import AccessScope
+    from plait.server.mcp.tool import Tool, ToolCall
+
+MCP_ROUTE = "/mcp"
+_SDK_MODULES = ("mcp.server.streamable_http_manager", "plait.server.mcp.server")
+
+
+def add_mcp(app: FastAPI, sessions: SessionPool) -> None:
+    """Before anything that answers whatever address is asked for. Without the extra, there is nothing at this one.
+
+    Nobody is told anything unasked, and no session is kept, so that there is nothing to listen to (GET) or to end (DELETE).
+    """
+    if find_spec("mcp") is not None:
+        app.router.routes.append(Route(MCP_ROUTE, endpoint=McpEndpoint(sessions), methods=["POST"]))
+
+
+class McpEndpoint:
+    """Every request stands for itself: nothing is kept of a caller, so a restart costs nobody anything."""
+
+    def __init__(self, sessions: SessionPool) -> None:
+        self._sessions = sessions
+        self._manager: asyncio.Future[StreamableHTTPSessionManager] | None = None
+        self._running: asyncio.Task[None] | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        manager = await self._get_manager()
+        await manager.handle_request(scope, receive, send)
+
+    async def _get_manager(self) -> StreamableHTTPSessionManager:
+        if self._manager is None:
+            self._manager = asyncio.get_running_loop().create_future()
+            self._running = asyncio.create_task(self._run(self._manager))
+        return await asyncio.shield(self._manager)
+
+    async def _run(self, ready: asyncio.Future[StreamableHTTPSessionManager]) -> None:
+        """To the end of the loop, in a task of its own: requests come and go."""
+        try:
+            manager = await self._create_manager()
+        except Exception as error:  # noqa: BLE001 - whoever waits for it is told, and whoever comes next tries again
+            self._manager = None
+            ready.set_exception(error)
+            return
+        async with manager.run():
+            ready.set_result(manager)
+            await asyncio.Event().wait()
+
+    async def _create_manager(self) -> StreamableHTTPSessionManager:
+        for name in _SDK_MODULES:  # a second of work, and others wait for the loop
+            await asyncio.to_thread(import_module, name)
+        from mcp.server.streamable_http_manager import StreamableHTTPSessionManager  # noqa: PLC0415
+
+        from plait.server.mcp.server import create_mcp_server  # noqa: PLC0415
+
+        # Which names the server goes by is checked by the guard, for all routes alike.
+        return StreamableHTTPSessionManager(create_mcp_server(self._make_call, _caller_scope), stateless=True)
+
+    async def _make_call(self, context: Context, tool: Tool) -> ToolCall:
+        """`?project=` as on the other routes."""
+        from plait.server.mcp.tool import ToolCall  # noqa: PLC0415
+
+        assert context.request is not None
+        project = context.request.query_params.get("project")
+        fetch = (
+            tool.needs_fetch and not _caller_scope(context).denial_reason
+        )  # whoever may only read does not fetch
+        session = await (self._sessions.get_updated(project) if fetch else self._sessions.get(project))
+        request_scope = current_scope.get()
+        assert request_scope is not None
+        return ToolCall(session, context.session.report_progress, request_scope.closing)
+
+
+def _caller_scope(context: Context) -> AccessScope:
+    from plait.server.auth import Access, Caller  # noqa: PLC0415
+    from plait.server.mcp.server__reach import FULL_SCOPE, READ_TOKEN_SCOPE  # noqa: PLC0415
+
+    assert context.request is not None
+    caller: Caller | None = context.request.scope.get("state", {}).get("caller")
+    return FULL_SCOPE if caller is not None and caller.access is not Access.READ else READ_TOKEN_SCOPE

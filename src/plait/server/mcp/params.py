@@ -1,0 +1,222 @@
+"""What tools are called with. Descriptions are read by agents: each says what is meant, and what is so if it is left out."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field
+
+from plait.core.requests__wording import MAX_OVERRIDE_BODY_CHARS, MAX_OVERRIDE_TITLE_CHARS
+from plait.server.mcp.tool import ToolParams
+
+DEFAULT_OUTPUT_LENGTH, MAX_OUTPUT_LENGTH = (
+    20_000,
+    64 << 10,
+)  # characters of a log or a diff in one answer: what is usual, and the most
+WAIT_TOOL_SECONDS = 45  # seconds: hosts give up on a tool after a minute
+MAX_WAIT_TOOL_SECONDS = 600
+
+
+def _parse_list(value: object) -> object:
+    """Some hosts put a list into a string, and some agents say one id where several are meant."""
+    if not isinstance(value, str):
+        return value
+    try:
+        read = json.loads(value) if value.startswith("[") else None
+    except (ValueError, RecursionError):
+        read = None
+    return read if isinstance(read, list) else [value]
+
+
+BatchArg = Annotated[
+    str | None,
+    Field(description="The batch's id, or the beginning of it. Left out: the newest batch.", max_length=200),
+]
+NameArg = Annotated[str, Field(min_length=1, max_length=1000)]
+TaskArg = Annotated[NameArg, Field(description="The task's id, or the beginning of it.")]
+# None of them named is a mistake, where leaving them out means all.
+NamesArg = Annotated[
+    tuple[NameArg, ...], Field(min_length=1, max_length=10_000), BeforeValidator(_parse_list)
+]
+Limit = Annotated[int, Field(description="At most so many tasks in the answer.", ge=1, le=500)]
+Skip = Annotated[int, Field(description="Leave out so many from the beginning, for the next page.", ge=0)]
+
+
+class BatchParams(ToolParams):
+    batch: BatchArg = None
+
+
+class ListParams(ToolParams):
+    words: Annotated[
+        str | None, Field(description="Only tasks whose id or title has this in it.", max_length=200)
+    ] = None
+    complete: Annotated[bool, Field(description="Also those that their source calls complete.")] = False
+    limit: Limit = 50
+    skip: Skip = 0
+
+
+class PlanParams(ToolParams):
+    tasks: Annotated[
+        NamesArg | None,
+        Field(description="Exact ids, as list tells them. Left out: all that are not complete."),
+    ] = None
+    settings: Annotated[
+        dict[str, object] | None,
+        Field(description="Settings that differ for this batch, in the words of the settings tool."),
+    ] = None
+    limit: Limit = 100
+    skip: Skip = 0
+
+
+class RunParams(ToolParams):
+    tasks: Annotated[
+        NamesArg | None,
+        Field(description="Exact ids, as list tells them. Left out: all that are not complete."),
+    ] = None
+    mode: Annotated[
+        Literal["parallel", "queue"],
+        Field(description="queue: one at a time, each starts only after approve."),
+    ] = "parallel"
+    settings: Annotated[
+        dict[str, object] | None,
+        Field(
+            description='Settings that differ for this batch, e.g. {"verify": "make test", "maxBatchSize": 2}.'
+        ),
+    ] = None
+
+
+class StatusParams(BatchParams):
+    tasks: Annotated[NamesArg | None, Field(description="Only these tasks. Left out: all.")] = None
+    only: Annotated[
+        NamesArg | None,
+        Field(description='Only tasks with one of these statuses, e.g. ["failed", "waiting"].'),
+    ] = None
+    limit: Limit = 50
+    skip: Skip = 0
+
+
+class HistoryParams(ToolParams):
+    limit: Annotated[int, Field(description="The newest so many.", ge=1, le=200)] = 20
+
+
+class WaitParams(BatchParams):
+    until: Annotated[
+        Literal["end", "change"],
+        Field(
+            description="end: until it is over, or goes no further without a person. change: any task moved."
+        ),
+    ] = "end"
+    seconds: Annotated[
+        float,
+        Field(
+            description="The longest to wait; then the answer says `time`: call it again.",
+            ge=0,
+            le=MAX_WAIT_TOOL_SECONDS,
+        ),
+    ] = WAIT_TOOL_SECONDS
+    mark: Annotated[
+        str | None,
+        Field(
+            description="The mark of an earlier answer: with `change`, what happened since then counts too.",
+            max_length=100,
+        ),
+    ] = None
+
+
+class TaskParams(BatchParams):
+    task: TaskArg
+
+
+class LogsParams(TaskParams):
+    attempt: Annotated[int | None, Field(description="Which attempt. Left out: the newest.", ge=1)] = None
+    step: Annotated[
+        Literal["write", "verify"], Field(description="verify: what the verification printed.")
+    ] = "write"
+    lines: Annotated[
+        int, Field(description="The last so many lines, if no offset is given.", ge=1, le=1000)
+    ] = 100
+    offset: Annotated[
+        int | None,
+        Field(description="Read on from here: the `next` of an earlier answer; 0: from the beginning.", ge=0),
+    ] = None
+    raw: Annotated[
+        bool,
+        Field(
+            description="All that was printed, where a coding tool prints objects; else what it said and did."
+        ),
+    ] = False
+
+
+class DiffParams(BatchParams):
+    task: Annotated[NameArg | None, Field(description="Left out: what the whole batch changed.")] = None
+    text: Annotated[bool, Field(description="False: only which files, and by how many lines.")] = True
+    most: Annotated[
+        int,
+        Field(
+            description="At most so many characters of text; more is cut, and that is said.",
+            ge=200,
+            le=MAX_OUTPUT_LENGTH,
+        ),
+    ] = DEFAULT_OUTPUT_LENGTH
+    offset: Annotated[
+        int, Field(description="Leave out so many characters, to read on where it was cut.", ge=0)
+    ] = 0
+
+
+class CancelParams(BatchParams):
+    tasks: Annotated[NamesArg | None, Field(description="Their ids. Left out: the whole batch is meant.")] = (
+        None
+    )
+
+
+class ApproveParams(BatchParams):
+    tasks: Annotated[NamesArg | None, Field(description="Left out: the task whose turn it is.")] = None
+
+
+class RetryParams(BatchParams):
+    tasks: Annotated[
+        NamesArg | None,
+        Field(description="Left out: all that failed, timed out, conflicted or were cancelled."),
+    ] = None
+    agent: Annotated[
+        str | None, Field(description="Let this agent try. Left out: as before.", max_length=200)
+    ] = None
+
+
+class DropParams(BatchParams):
+    tasks: Annotated[NamesArg, Field(description="Their ids.")]
+
+
+class FeedbackParams(TaskParams):
+    text: Annotated[
+        str,
+        Field(
+            description="What the agent is told in a new attempt, or the answer to its question.",
+            min_length=1,
+        ),
+    ]
+
+
+class PublishParams(BatchParams):
+    draft: Annotated[bool, Field(description="Open it as a draft.")] = False
+    push: Annotated[bool, Field(description="Only push the branch, without a pull request.")] = False
+    title: Annotated[
+        str | None,
+        Field(
+            description="The pull request's title. Left out: as it was said last, else plait's own.",
+            min_length=1,
+            max_length=MAX_OVERRIDE_TITLE_CHARS,
+        ),
+    ] = None
+    body: Annotated[
+        str | None,
+        Field(
+            description="Its text, in markdown. Left out: as it was said last, else plait's own, with all tasks.",
+            max_length=MAX_OVERRIDE_BODY_CHARS,
+        ),
+    ] = None
+
+
+class SettingsParams(ToolParams):
+    names: Annotated[NamesArg | None, Field(description="Only these. Left out: all.")] = None

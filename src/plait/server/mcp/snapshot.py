@@ -1,0 +1,114 @@
+"""The outline of a batch: where everything stands, in little, so that whoever comes back knows whether anything moved."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+
+from plait.core.explain import explain_status
+from plait.core.fast_dataclass import dataclass
+from plait.core.state import BatchState, State
+from plait.core.task import Step
+from plait.core.views import find_batch_status, waits_for_person
+from plait.server.mcp.results import BatchStatusResult, TaskStatusResult
+from plait.server.mcp.tool import Json
+from plait.server.project_session import ProjectSession
+from plait.server.service.batches import read_batch
+from plait.server.service.lookup import resolve_batch
+
+# Of each task: its status, what it waits on, and its attempt.
+TaskStates = Mapping[str, tuple[str, str, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class BatchSummary:
+    """How far a batch is: cheap, however many tasks it has. `person`: it goes no further without one."""
+
+    batch: str
+    status: str
+    reason: str
+    ended: bool
+    needs_person: bool
+    publishing: bool
+    settled: int
+    total: int
+    working: int
+
+
+@dataclass(frozen=True, slots=True)
+class BatchSnapshot:
+    """`mark` is the same as long as nothing has moved."""
+
+    summary: BatchSummary
+    tasks: TaskStates
+
+    @property
+    def fingerprint(self) -> str:
+        now = self.summary
+        text = repr((now.batch, now.status, now.needs_person, now.publishing, sorted(self.tasks.items())))
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+    def changed_since(self, since: BatchSnapshot) -> list[str]:
+        return [name for name, stands in self.tasks.items() if since.tasks.get(name) != stands]
+
+
+async def read_batch_summary(session: ProjectSession, batch: str) -> BatchSummary:
+    return await session.query(
+        lambda desk: summarize_batch(state := desk.preview_state(), resolve_batch(state, batch))
+    )
+
+
+async def read_batch_snapshot(session: ProjectSession, batch: str | None) -> BatchSnapshot:
+    """None: of the newest batch. Raises UnknownError."""
+    return await session.query(
+        lambda desk: build_batch_snapshot(state := desk.preview_state(), resolve_batch(state, batch))
+    )
+
+
+def summarize_batch(state: State, batch: BatchState) -> BatchSummary:
+    status, reason = find_batch_status(batch)
+    asked = [task.status is not None for task in batch.tasks if task.task.entrant is None]
+    return BatchSummary(
+        batch.id,
+        status.value,
+        reason,
+        ended=batch.ended is not None,
+        needs_person=batch.ended is None and waits_for_person(state, batch),
+        publishing=batch.requested_publish is not None or batch.publishing is not None,
+        settled=sum(asked),
+        total=len(asked),
+        working=len(batch.alive),
+    )
+
+
+def build_batch_snapshot(state: State, batch: BatchState) -> BatchSnapshot:
+    tasks = dict[str, tuple[str, str, int]]()
+    for task in batch.tasks:
+        now = explain_status(state, batch, task)
+        attempt = task.attempt_counts.get(Step.WRITE, 0)
+        tasks[task.task.id] = (now.status.value, now.waiting.value if now.waiting else "", attempt)
+    return BatchSnapshot(summarize_batch(state, batch), tasks)
+
+
+async def describe_batch(
+    session: ProjectSession, batch: str | None
+) -> tuple[BatchSnapshot, BatchStatusResult, list[Json]]:
+    """One batch as tools tell it, and all of its tasks as the HTTP interface does. Raises UnknownError."""
+    snapshot = await read_batch_snapshot(session, batch)
+    found = await read_batch(session, snapshot.summary.batch)
+    tasks = found["tasks"]
+    assert isinstance(tasks, list)
+    return snapshot, build_batch_result(found, snapshot), tasks
+
+
+def build_batch_result(found: Mapping[str, object], snapshot: BatchSnapshot) -> BatchStatusResult:
+    extra = {
+        "reason": snapshot.summary.reason,
+        "needsPerson": snapshot.summary.needs_person,
+        "mark": snapshot.fingerprint,
+    }
+    return BatchStatusResult.model_validate({**found, **extra})
+
+
+def build_task_results(tasks: Sequence[Json]) -> list[TaskStatusResult]:
+    return [TaskStatusResult.model_validate(task) for task in tasks]

@@ -1,0 +1,103 @@
+"""An order: the batch that somebody asks for, in the words of the HTTP interface."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import field
+from types import MappingProxyType
+
+from plait.client.api_errors__refusals import FieldError, NotFoundError
+from plait.config.key import AnyKey
+from plait.config.keys import KEYS, KEYS_BY_NAME, find_similar
+from plait.config.value_types import InvalidValue
+from plait.core.contest import Contest
+from plait.core.fast_dataclass import dataclass
+from plait.core.settings import Mode
+from plait.sources.planning import PlanOptions
+from plait.sources.source_set import SourceSet
+
+# What can be said of one batch: how it is run, and what becomes of it. Where things lie is for the settings to say.
+_EXTRA_KEYS = (
+    "pr.when_done",
+    "pr.title",
+    "pr.target",
+    "sources.unknown_needs",
+    "sources.file_conflicts",
+    "sources.write_back",
+)
+PER_BATCH: Mapping[str, AnyKey] = MappingProxyType(
+    {key.saved_name: key for key in KEYS if key.table == "run" and key.name != "run.prompt"}
+    | {KEYS_BY_NAME[name].saved_name: KEYS_BY_NAME[name] for name in _EXTRA_KEYS}
+)
+_MAX_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class BatchSpec:
+    """`ids` are exact ids of tasks; none: all that are not complete. `settings` are by the names of the API.
+
+    A contest without agents is one between those of the settings.
+    """
+
+    ids: tuple[str, ...] = ()
+    mode: Mode | None = None
+    settings: Mapping[str, object] = field(default_factory=dict)
+    with_needs: bool = False
+    ignore_needs: bool = False
+    contest: Contest | None = None
+
+    @property
+    def selection(self) -> PlanOptions:
+        return PlanOptions(ids=self.ids, with_needs=self.with_needs, ignore_needs=self.ignore_needs)
+
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """The same for the same order, and for no other."""
+        needs, contest = [self.with_needs, self.ignore_needs], str(self.contest)
+        encoded = json.dumps(
+            [self.ids, self.mode, self.settings, needs, contest], sort_keys=True, default=str
+        )
+        return ("submit", encoded)
+
+    def to_flags(self) -> dict[str, object]:
+        """By key, as the command line would give them. Raises FieldError for a name or a value that can't be."""
+        given = {_find_key(name).name: _check_value(name, value) for name, value in self.settings.items()}
+        if self.contest is not None and self.contest.agents:
+            given |= {"run.agent": list(self.contest.agents)}
+        return given | ({"run.mode": self.mode.value} if self.mode is not None else {})
+
+    def check_task_ids(self, pile: SourceSet | None) -> None:
+        """Raises UnknownError if a task is not there; without a `pile`, none is."""
+        missing = [name for name in self.ids if pile is None or name not in pile.by_id]
+        if missing:
+            shown = ", ".join(missing[:_MAX_NAMED])
+            more = f" and {len(missing) - _MAX_NAMED} others" if len(missing) > _MAX_NAMED else ""
+            raise NotFoundError(
+                f"there is no task {shown}{more}", hint="List the tasks to see those that are there."
+            )
+
+
+def _find_key(name: str) -> AnyKey:
+    if name not in PER_BATCH:
+        alike = find_similar(name, PER_BATCH)
+        raise FieldError(
+            f"{name} is no setting of a batch",
+            field=f"settings.{name}",
+            hint=f"Did you mean {alike}?" if alike else "",
+        )
+    return PER_BATCH[name]
+
+
+def _check_value(name: str, value: object) -> object:
+    """Null is a setting not given."""
+    kind = _find_key(name).value_type
+    if value is None:
+        return None
+    try:
+        kind.read(kind.parse_text(value) if isinstance(value, str) else value)
+    except InvalidValue as unfit:
+        raise FieldError(
+            f"{name} must be {kind.allowed}", field=f"settings.{name}", hint=str(unfit)
+        ) from None
+    return value

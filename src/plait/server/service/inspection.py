@@ -1,0 +1,262 @@
+"""Reading what tasks left: what their attempts and gates printed, what they changed, and why they are where they are."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from plait.agents.output_parser import JsonLinesParser
+from plait.client.api_errors__refusals import NotFoundError, StateError
+from plait.client.conflicts import ConflictView, conflict_sides_json, view_conflict
+from plait.client.diff import Diff, compute_diff
+from plait.client.diff__comparison import DiffRange, find_attempt_range, find_batch_range, find_task_range
+from plait.client.diff__difference_shape import diff_json
+from plait.client.explain import build_explanation, explanation_json, result_json
+from plait.client.explain__results import TaskResultDetails, confirm_result
+from plait.client.history import choose_gate, make_gate_attempt
+from plait.client.history__chronicle import HistoryIndex
+from plait.client.history__past import PastAttempt
+from plait.client.logs.attempt_output__attempts import choose_attempt, is_attempt_running, load_parser
+from plait.client.logs.attempt_output__neutral import strip_ansi
+from plait.client.logs.transcript_page import read_page
+from plait.client.logs.transcript_page__said import make_log_events
+from plait.client.session import Session
+from plait.client.stream_event import format_json_line
+from plait.core.errors import UserError, WorldError
+from plait.core.fast_dataclass import dataclass
+from plait.core.state import BatchState, State, TaskState
+from plait.core.task import Attempt, Step
+from plait.core.views import find_batch_status, make_task_view
+from plait.git.command import GitError
+from plait.git.location import RepoLocation
+from plait.server.project_session import ProjectSession
+from plait.server.service.lookup import resolve_batch, resolve_batch_and_task, resolve_task
+from plait.store import project_files
+from plait.store.batch_files__secrets import load_redactor
+
+Json = dict[str, object]
+
+LOG_PART_BYTES = 1 << 20  # bytes of a transcript at a time
+
+
+@dataclass(frozen=True, slots=True)
+class LogPart:
+    """A part of an attempt's transcript: `offset` is where it starts, `next` where the following one does.
+
+    `ended`: the attempt is over, and nothing comes after this part.
+    """
+
+    attempt: Attempt
+    offset: int
+    next: int
+    ended: bool
+    text: str
+
+
+async def read_log(  # noqa: PLR0913 - what can be asked of a transcript
+    session: ProjectSession,
+    batch: str | None,
+    task: str,
+    *,
+    start: int = 0,
+    most: int = LOG_PART_BYTES,
+    attempt: int | None = None,
+    step: Step = Step.WRITE,
+    events: bool = False,
+) -> LogPart:
+    """What the newest attempt printed, or that of this number, without secrets; `start` < 0: so many bytes before the end.
+
+    `events`: what it said and did, as `execution:log` events, one a line. Raises UnknownError or, before there is any
+    attempt, StateError.
+    """
+
+    def read(desk: Session) -> tuple[Attempt, bool, Sequence[PastAttempt]]:
+        state = desk.preview_state()
+        found, of = resolve_batch_and_task(state, batch, task)
+        name = _choose_attempt(state, found, of, step, attempt)
+        return (
+            name,
+            is_attempt_running(state, name),
+            session.history.get_batch(found.id).attempts.list_attempts(of.task.id),
+        )
+
+    name, working, past = await session.query(read)
+    heard = past if events else None
+    return await asyncio.to_thread(
+        _read_log_part, session.place, name, (start, most), working=working, heard=heard
+    )
+
+
+async def read_gate_log(
+    session: ProjectSession,
+    batch: str | None,
+    *,
+    gate: int | None = None,
+    start: int = 0,
+    most: int = LOG_PART_BYTES,
+) -> LogPart:
+    """As `log`, of the batch's newest gate, or that of this number. Raises UnknownError if there is none."""
+
+    def read(desk: Session) -> tuple[Attempt, bool]:
+        state = desk.preview_state()
+        name = _choose_gate(resolve_batch(state, batch), gate)
+        return name, is_attempt_running(state, name)
+
+    name, working = await session.query(read)
+    return await asyncio.to_thread(
+        _read_log_part, session.place, name, (start, most), working=working, heard=None
+    )
+
+
+async def prints_json_events(session: ProjectSession, attempt: Attempt) -> bool:
+    """Whether what it prints is for programs: then people want to hear what it says and does instead."""
+    past = await session.query(
+        lambda _: session.history.get_batch(attempt.batch).attempts.list_attempts(attempt.task)
+    )
+    listener = await asyncio.to_thread(load_parser, session.place, attempt, past)
+    return isinstance(listener, JsonLinesParser)
+
+
+async def read_explanation(session: ProjectSession, batch: str | None, task: str) -> Json:
+    """As `explain --json`. Git is asked off the desk's thread, which has others to answer."""
+
+    def read(desk: Session) -> tuple[Json, TaskResultDetails | None]:
+        state = desk.preview_state()
+        found, of = resolve_batch_and_task(state, batch, task)
+        told = session.history.get_batch(found.id)
+        name = of.task.id
+        past, gate, met = (
+            told.attempts.list_attempts(name),
+            told.gates.find_deciding(name),
+            told.conflicts.find_last(name),
+        )
+        known = build_explanation(desk.place, state, (found, of), past, gate, met)
+        return explanation_json(known), known.result
+
+    told, expected = await session.query(read)
+    return {**told, "result": result_json(await asyncio.to_thread(confirm_result, session.place, expected))}
+
+
+async def read_diff(
+    session: ProjectSession, batch: str | None, task: str | None, *, attempt: int | None = None
+) -> Json:
+    """As `diff --json`: of a task, of one of its attempts, or of the whole batch. Raises StateError if there is none."""
+    name, comparison, state = await find_comparison(session, batch, task, attempt=attempt)
+
+    def read() -> Json:
+        with open_comparison(session.place, comparison, state) as found:
+            return diff_json(name, comparison.attempt, found, brief=False)
+
+    return await asyncio.to_thread(read)
+
+
+async def read_task_conflict(session: ProjectSession, batch: str | None, task: str) -> Json:
+    """With both sides of each file, as git merges them. Raises StateError if it is in none."""
+
+    def read(desk: Session) -> tuple[ConflictView, str]:
+        state = desk.preview_state()
+        found, of = resolve_batch_and_task(state, batch, task)
+        status = make_task_view(state, found, of).status.value
+        met = view_conflict(found, of, session.history.get_batch(found.id).conflicts.find_last(of.task.id))
+        if met is None:
+            raise StateError(f"{of.task.id} is in no conflict", state=status)
+        return met, status
+
+    met, status = await session.query(read)
+
+    def sides() -> Json:
+        with _map_to_state_error(status):
+            return conflict_sides_json(session.place, met)
+
+    return await asyncio.to_thread(sides)
+
+
+async def find_comparison(
+    session: ProjectSession, batch: str | None, task: str | None, *, attempt: int | None = None
+) -> tuple[str, DiffRange, str]:
+    """The batch, what is compared, and the status of what it is the change of."""
+
+    def read(desk: Session) -> tuple[str, DiffRange, str]:
+        state = desk.preview_state()
+        found = resolve_batch(state, batch)
+        if task is None:
+            status = find_batch_status(found)[0].value
+            with _map_to_state_error(status):
+                return found.id, find_batch_range(found), status
+        of = resolve_task(found, task)
+        status = make_task_view(state, found, of).status.value
+        with _map_to_state_error(status):
+            return found.id, _compare_task(session.history, state, (found, of), attempt), status
+
+    return await session.query(read)
+
+
+@contextmanager
+def open_comparison(place: RepoLocation, wanted: DiffRange, state: str) -> Iterator[Diff]:
+    """What is not there to compare is a matter of its state; what git can't do is not."""
+    with _map_to_state_error(state), compute_diff(place, wanted) as found:
+        yield found
+
+
+def _compare_task(
+    chronicle: HistoryIndex, state: State, of: tuple[BatchState, TaskState], attempt: int | None
+) -> DiffRange:
+    batch, task = of
+    if attempt is None:
+        return find_task_range(state, batch, task)
+    return find_attempt_range(
+        state,
+        batch,
+        task,
+        attempt,
+        lambda: chronicle.get_batch(batch.id).attempts.list_attempts(task.task.id),
+    )
+
+
+def _choose_attempt(
+    state: State, batch: BatchState, task: TaskState, step: Step, number: int | None
+) -> Attempt:
+    with _map_to_state_error(make_task_view(state, batch, task).status.value):
+        return choose_attempt(state, batch, task, step, number)
+
+
+def _choose_gate(batch: BatchState, number: int | None) -> Attempt:
+    try:
+        return make_gate_attempt(batch.id, choose_gate(batch, number))
+    except (UserError, WorldError) as error:
+        raise NotFoundError(error.message, hint=error.hint) from error
+
+
+@contextmanager
+def _map_to_state_error(state: str) -> Iterator[None]:
+    """What a front calls the world's fault, since a person waits for it, is a state to programs."""
+    try:
+        yield
+    except GitError:
+        raise
+    except WorldError as error:
+        raise StateError(error.message, state=state, hint=error.hint) from error
+    except UserError as error:
+        raise NotFoundError(error.message, hint=error.hint) from error
+
+
+def _read_log_part(
+    place: RepoLocation,
+    name: Attempt,
+    part: tuple[int, int],
+    *,
+    working: bool,
+    heard: Sequence[PastAttempt] | None,
+) -> LogPart:
+    """`heard`: who made it is among these, and it is told as events."""
+    folder = project_files.open_state_paths(place)
+    hide = load_redactor(folder, name.batch)
+    found = read_page(folder.attempt(name).transcript, *part, ended=not working)
+    if heard is None:
+        text = hide(strip_ansi(found.redact_text(hide)))  # colours within a secret are gone now
+    else:
+        told = make_log_events(name, found, load_parser(place, name, heard), hide, time.time())
+        text = "".join(f"{format_json_line(event)}\n" for event in told)
+    return LogPart(name, found.offset, found.next, not working and found.last, text)

@@ -1,0 +1,53 @@
+"""The settings: shown with who gave them, saved, and in force at once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+
+from plait.client.api_errors import problem_json
+from plait.client.api_errors__refusals import StateError
+from plait.client.preferences import check_changes, load_effective_config
+from plait.client.preferences__following import plan_change
+from plait.client.preferences__shape import preferences_json, preferences_schema
+from plait.core.plan import Problem, Severity
+from plait.server.project_session import ProjectSession
+from plait.server.service.idempotency import ask_or_queue, hold_key
+
+Json = dict[str, object]
+
+REFUSED_STATE = "refused"
+_SETTINGS_LOCK = "settings"  # what changes mean follows from what is in force: one after another
+
+
+async def read_project_settings(session: ProjectSession) -> Json:
+    """Every setting by the name of the API, and under `given` who gave it."""
+    saved = await session.query(lambda desk: desk.state.saved)
+    config = await asyncio.to_thread(load_effective_config, session.place, saved)
+    return preferences_json(config, saved)
+
+
+async def describe_settings() -> Json:
+    """What each of them means, and what may be said in its place."""
+    return preferences_schema()
+
+
+async def change_settings(session: ProjectSession, patch: Mapping[str, object]) -> Json:
+    """The settings as they are then, and in `notes` which open batches keep what they have; null forgets what was saved.
+
+    `accepted`: it is safe, and no engine has answered yet. Raises UnfitSettingsError or ConfigError; then nothing was saved.
+    """
+    async with hold_key(session, _SETTINGS_LOCK):
+        saved = await session.query(lambda desk: desk.state.saved)
+        wanted = await asyncio.to_thread(check_changes, session.place, saved, patch)
+        way = await session.query(lambda desk: plan_change(session.place, desk.state, wanted))
+        answers = await ask_or_queue(session, way.requests) if way.requests else []
+    refused = [answer.why for answer in answers if answer.granted is False]
+    if refused:
+        raise StateError(refused[0], state=REFUSED_STATE)
+    stuck = {answer.why for answer in answers if answer.granted is None and answer.why}
+    notes = (*way.notes, *(Problem(Severity.WARNING, why) for why in stuck))
+    return await read_project_settings(session) | {
+        "notes": [problem_json(note) for note in notes],
+        "accepted": any(answer.granted is None for answer in answers),
+    }

@@ -1,0 +1,159 @@
+"""Live events: one stream per reader, from any mark on, without a gap or a repeat. Who reads slowly is waited for."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing, suppress
+
+from starlette.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
+
+from plait.client.json_encoding__instant import to_iso
+from plait.core.errors import PlaitError
+from plait.server.event_buffer import BufferedEvent
+from plait.server.event_buffer__mark import EventCursor
+from plait.server.project_session import ProjectSession
+from plait.server.sse__replay import ReplayReader
+
+RETRY_MILLISECONDS = 1000  # milliseconds until a client that was cut off comes back
+HEARTBEAT_COMMENT = b":\n\n"
+SSE_MEDIA_TYPE = "text/event-stream"
+REPLAY_RETRY_SECONDS = 1.0  # seconds until a journal that could not be replayed is tried again
+
+
+class SseStream:
+    """`heard` is how far the reader has heard; None: it wants what happens from now on. `batch`: and nothing of others."""
+
+    def __init__(
+        self,
+        session: ProjectSession,
+        cursor: EventCursor | None,
+        *,
+        batch: str | None = None,
+        logs: bool = True,
+    ) -> None:
+        self._session, self._batch, self._logs = session, batch, logs
+        self._cursor = cursor or session.buffer.cursor
+        self._sent_cursor = self._cursor  # the last mark that the reader was given
+        self._heartbeats_seen = session.heartbeats
+        self._first_log_position = (
+            session.buffer.end_position
+        )  # what was said beside the journal before that is not for this reader
+
+    async def __aiter__(self) -> AsyncGenerator[bytes]:
+        self._session.readers += 1
+        self._session.log_readers += self._logs
+        try:
+            yield f"retry: {RETRY_MILLISECONDS}\n\n".encode() + self._cursor_event()
+            while True:
+                if (reset := await self._check_reset()) is not None:
+                    yield reset
+                position = self._session.buffer.find_position(self._cursor)
+                async with aclosing(
+                    self._stream_replay() if position is None else self._stream_live(position)
+                ) as chunks:
+                    async for data in chunks:
+                        yield data
+        finally:
+            self._session.readers -= 1
+            self._session.log_readers -= self._logs
+
+    def _cursor_event(self) -> bytes:
+        """An event without data: it only says how far one has heard."""
+        return f"id: {self._cursor}\n\n".encode()
+
+    async def _check_reset(self) -> bytes | None:
+        """What to say to somebody who comes from another journal: everything they know is void."""
+        if (
+            self._cursor.journal == self._session.buffer.journal
+            and self._cursor.seq > self._session.buffer.seq
+        ):
+            await self._session.query(lambda _: None)  # it may have heard more than this server has read
+        buffer, cursor = self._session.buffer, self._cursor
+        if cursor.journal == buffer.journal and cursor.seq <= buffer.seq:
+            return None
+        if not cursor.journal:  # there was none before: it begins
+            self._cursor = EventCursor(buffer.journal, 0)
+            return None
+        self._cursor = self._sent_cursor = buffer.cursor
+        self._first_log_position = buffer.end_position
+        about = dict.fromkeys(("batchId", "taskId", "attempt"))
+        data = {"seq": buffer.seq, "at": to_iso(time.time()), "type": "reset", **about}
+        return f"id: {self._cursor}\nevent: reset\ndata: {json.dumps(data)}\n\n".encode()
+
+    async def _stream_live(self, position: int) -> AsyncGenerator[bytes]:
+        """Until it is too far behind, or the journal is another one."""
+        buffer = self._session.buffer
+        while buffer is self._session.buffer:
+            events = buffer.read(position)
+            if events is None:
+                return
+            if not events:
+                self._cursor = buffer.cursor
+                if (heartbeat := self._take_heartbeat()) is not None:
+                    yield heartbeat  # something may have happened meanwhile
+                else:
+                    await self._session.wait_for_change()
+                continue
+            data = self._select_data(position, events)
+            position += len(events)
+            last = events[-1]
+            self._cursor = EventCursor(buffer.journal, last.seq, last.part)
+            if data:
+                self._sent_cursor = self._cursor
+                yield data
+
+    def _select_data(self, position: int, events: Sequence[BufferedEvent]) -> bytes:
+        if self._batch is None and self._logs and position >= self._first_log_position:
+            return self._session.buffer.join(position, events)
+        return b"".join(
+            piece.data for number, piece in enumerate(events, position) if self._wants(piece, number)
+        )
+
+    def _wants(self, event: BufferedEvent, position: int) -> bool:
+        if event.transient and not (self._logs and position >= self._first_log_position):
+            return False
+        return self._batch is None or event.batch is None or event.batch == self._batch
+
+    def _take_heartbeat(self) -> bytes | None:
+        """With a mark, where much has happened that the reader did not want to hear."""
+        if self._heartbeats_seen == self._session.heartbeats:
+            return None
+        self._heartbeats_seen = self._session.heartbeats
+        if self._sent_cursor == self._cursor:
+            return HEARTBEAT_COMMENT
+        self._sent_cursor = self._cursor
+        return HEARTBEAT_COMMENT + self._cursor_event()
+
+    async def _stream_replay(self) -> AsyncGenerator[bytes]:
+        """Until it has all that is durable, or loses its turn."""
+        before = self._cursor
+        with suppress(PlaitError):  # then it is tried again
+            async with ReplayReader(self._session.replay_slots, self._session.place, before) as replay:
+                while (chunk := await replay.read_chunk()) is not None:
+                    events, self._cursor = chunk
+                    data = b"".join(piece.data for piece in events if self._wants(piece, 0))
+                    if data:
+                        self._sent_cursor = self._cursor
+                        yield data
+        if self._cursor == before:  # it can't be read now, or it is being replaced
+            await self._session.sleep_until_change(REPLAY_RETRY_SECONDS)
+
+
+class SseResponse(StreamingResponse):
+    """As soon as the reader has gone, nothing is kept for it."""
+
+    media_type = SSE_MEDIA_TYPE
+
+    def __init__(self, stream: SseStream) -> None:
+        self._events = aiter(stream)
+        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        super().__init__(self._events, headers=headers)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            await self._events.aclose()

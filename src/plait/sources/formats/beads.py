@@ -1,0 +1,206 @@
+"""Beads' `issues.jsonl`: an issue on each line, with edges between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import islice
+
+from plait.core.plan import Problem
+from plait.core.task import Need, Origin, Task
+from plait.sources import json_tasks, vocabulary
+from plait.sources.formats import Confidence
+from plait.sources.formats.beads__issues import (
+    Issue,
+    IssueFile,
+    make_status_edits,
+    parse_issue_status,
+    parse_time,
+)
+from plait.sources.json_text import JsonSyntaxError, parse_json
+from plait.sources.problem_reports import make_warning
+from plait.sources.source_model import (
+    Document,
+    Reading,
+    Rewrite,
+    SourceEntry,
+    SourceFiles,
+    SourceStatus,
+    StatusChange,
+    StatusFileWriter,
+)
+from plait.sources.status_changes import (
+    TaskIndex,
+    list_changed_files,
+    report_missing_task,
+    select_file_changes,
+)
+from plait.sources.task_paths__mentions import find_mentions
+from plait.sources.text import TextLines, apply_edits, to_printable
+
+_NAMES = ("issues.jsonl", "beads.jsonl")
+_SECTIONS = {"design": "Design", "acceptance_criteria": "Acceptance criteria", "notes": "Notes"}
+# Issues that hold others together: when those are done there may be nothing left to change.
+_CONTAINERS = ("epic", "molecule")
+_DEFAULT_PRIORITY = 2  # of the priorities 0 to 4
+
+
+def detect(source: SourceFiles) -> Confidence:
+    if source.folder or not source.documents or not source.document.name.endswith(".jsonl"):
+        return Confidence.NO
+    document = source.document
+    if document.path.endswith(tuple(f".beads/{name}" for name in _NAMES)):
+        return Confidence.NAME
+    lines = (line for line in TextLines(document.text).all if line.strip())
+    if not any(map(_looks_like_issue, islice(lines, 20))):
+        return Confidence.NO
+    return Confidence.NAME if document.name in _NAMES else Confidence.CONTENT
+
+
+def _looks_like_issue(line: str) -> bool:
+    try:
+        value = parse_json(line).value
+    except JsonSyntaxError:
+        return False
+    return isinstance(value, dict) and {"id", "title", "status"} <= value.keys()
+
+
+def companions(path: str) -> tuple[str, ...]:  # noqa: ARG001
+    return ()
+
+
+def read(source: SourceFiles) -> Reading:
+    readings = [_IssueReader(document).read() for document in source.documents]
+    entries = tuple(entry for reading in readings for entry in reading.entries)
+    return Reading(entries, problems=tuple(problem for reading in readings for problem in reading.problems))
+
+
+def writers(path: str, changes: Sequence[StatusChange]) -> list[StatusFileWriter]:
+    return [
+        StatusFileWriter(file, partial(_write_statuses, file)) for file in list_changed_files(path, changes)
+    ]
+
+
+class _IssueReader:
+    """One file: its issues, what each of them waits for, and what is wrong with them."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._issues = IssueFile.parse(TextLines(document.text))
+        self._problems: list[Problem] = []
+        self._needs: dict[str, dict[str, Need]] = {}
+        self._parents: set[str] = set()
+
+    def read(self) -> Reading:
+        for flaw in self._issues.problems:
+            self._warn(flaw.number, flaw.message, flaw.hint)
+        self._collect_needs()
+        entries = [self._build_entry(issue) for issue in self._issues.by_id.values()]
+        entries += (
+            SourceEntry(Task(name, origin=self._origin(number)), SourceStatus.UNREADABLE)
+            for name, number in self._issues.unreadable.items()
+        )
+        entries.sort(key=lambda entry: entry.task.origin.line if entry.task.origin else 0)
+        self._problems.sort(key=lambda problem: problem.at.line if problem.at else 0)
+        return Reading(tuple(entries), problems=tuple(self._problems))
+
+    def _collect_needs(self) -> None:
+        """`blocks`: the one waits for the other. `parent-child`: the parent waits for the child, unless that waits for it."""
+        children: list[tuple[str, str, int]] = []
+        for issue in self._issues.by_id.values():
+            for name, on, kind in self._iter_dependencies(issue):
+                if kind == "blocks":
+                    self._add_need(name, on, f"blocks: {on}", issue.number)
+                elif kind == "parent-child":
+                    children.append((name, on, issue.number))
+        for child, parent, number in children:
+            self._parents.add(parent)
+            if parent not in self._needs.get(child, {}):
+                self._add_need(parent, child, f"parent-child: {child}", number)
+
+    def _add_need(self, name: str, on: str, reason: str, number: int) -> None:
+        if on not in self._issues.non_task_ids:
+            need = Need(on, reason=reason, at=self._origin(number))
+            self._needs.setdefault(name, {}).setdefault(on, need)
+
+    def _iter_dependencies(self, issue: Issue) -> Iterator[tuple[str, str, str]]:
+        """Who waits, for whom, and in which way; the older files that say no way mean `blocks`."""
+        said = issue.node.get("dependencies")
+        if said is not None and not isinstance(said, list):
+            self._warn(issue.number, f"{issue.id}: dependencies is not a list, and was passed over")
+        for item in said if isinstance(said, list) else ():
+            on = json_tasks.collapse_whitespace(item.get("depends_on_id")) if isinstance(item, dict) else ""
+            if not on:
+                message = f"{issue.id}: a dependency without a depends_on_id was passed over"
+                self._warn(issue.number, message)
+                continue
+            yield (
+                json_tasks.collapse_whitespace(item.get("issue_id")) or issue.id,
+                on,
+                item.get("type") or "blocks",
+            )
+
+    def _build_entry(self, issue: Issue) -> SourceEntry:
+        node, title = issue.node, issue.title
+        status = node.get("status")
+        if status is not None and parse_issue_status(status) is None:
+            message = f"{issue.id}: {json_tasks.collapse_whitespace(str(status))[:40]} is no status, so it is taken for open"
+            self._warn(issue.number, message)
+        body = json_tasks.render_sections(node, _SECTIONS)
+        task = Task(
+            issue.id,
+            title,
+            body,
+            needs=tuple(self._needs.get(issue.id, {}).values()),
+            priority=self._read_priority(issue),
+            estimate=_read_estimate(node.get("estimated_minutes")),
+            allow_empty=issue.id in self._parents or node.get("issue_type") in _CONTAINERS,
+            origin=self._origin(issue.number),
+        )
+        since = parse_time(node.get("updated_at")) if issue.status is SourceStatus.DOING else None
+        named = find_mentions(f"{title}\n{body}")
+        return SourceEntry(task, issue.status, json_tasks.collapse_whitespace(status), named, since=since)
+
+    def _read_priority(self, issue: Issue) -> int:
+        """0 is critical, 2 the middle, 4 some day."""
+        said = issue.node.get("priority")
+        if isinstance(said, int) and not isinstance(said, bool) and 0 <= said <= 2 * _DEFAULT_PRIORITY:
+            return said - 1
+        found = vocabulary.parse_priority(said) if isinstance(said, str) else None
+        if said is not None and found is None:
+            message = f"{issue.id}: priority is not a number from 0 to 4, and was passed over"
+            self._warn(issue.number, message)
+        return _DEFAULT_PRIORITY - 1 if found is None else found
+
+    def _origin(self, number: int) -> Origin:
+        return Origin(self._document.path, number + 1)
+
+    def _warn(self, number: int, message: str, hint: str = "") -> None:
+        self._problems.append(make_warning(self._document, number, message, hint))
+
+
+def _read_estimate(minutes: object) -> float | None:
+    match minutes:
+        case bool():
+            return None
+        case (int() | float()) as number if 0 < number < 1e6:
+            return number * 60.0
+        case _:
+            return None
+
+
+def _write_statuses(path: str, text: str, changes: Sequence[StatusChange]) -> Rewrite:
+    issues = IssueFile.parse(TextLines(to_printable(text))).by_id
+    places = TaskIndex(issues.values(), lambda issue: issue.id, lambda issue: issue.title)
+    asked: dict[int, tuple[Issue, StatusChange]] = {}
+    problems: list[Problem] = []
+    for change in select_file_changes(path, changes):
+        issue = places.find(change)
+        if issue is None:
+            problems.append(report_missing_task(change))
+        else:
+            asked[issue.number] = (issue, change)
+    lines = list(TextLines(text).all)
+    for number, (issue, change) in asked.items():
+        lines[number] = apply_edits(lines[number], make_status_edits(issue, change))
+    return Rewrite("".join(lines), tuple(problems))

@@ -1,0 +1,227 @@
+"""One task file of a folder: everything it says about its task, with other tasks still by the names it gives them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeVar
+
+from plait.core.fast_dataclass import dataclass
+from plait.core.plan import Problem
+from plait.core.task import Need, Origin, Task
+from plait.sources import vocabulary
+from plait.sources.formats.folder_task__fields import BoldHeader, read_bold_header
+from plait.sources.formats.folder_task__names import TaskNameIndex, TaskNames, clean_reference
+from plait.sources.front_matter import FrontMatterKeys, NamedReference
+from plait.sources.problem_reports import make_info, make_warning
+from plait.sources.source_model import Document, SourceEntry, SourceStatus
+from plait.sources.task_files__text import read_task_body, read_task_title
+from plait.sources.task_paths import TaskPaths, find_task_paths
+
+NEEDS_KEYS = ("needs", "depends_on", "dependencies")
+TOUCHES_KEYS = ("touches", "files", "target_files", "output_file", "output_files")
+SERIAL_GROUP = "serial"  # the exclusive group of all that say `parallel: false`
+TASK_KEYS = tuple(
+    """id title needs depends_on dependencies touches files target_files output_file output_files conflicts_with
+    exclusive parallel phase priority weight complexity estimate slots allow_empty agent model recipe verify timeout
+    retries env run""".split()  # noqa: SIM905 - words read better in lines
+)
+# What other tools put there.
+IGNORED_KEYS = frozenset(
+    """status created updated labels tags label tag assignee assignees author authors owner date description name type
+    created_at updated_at created_date updated_date due version""".split()  # noqa: SIM905 - words read better in lines
+)
+_MAX_ID_LENGTH = 200
+_PHASE = re.compile(r"phase[\s:_-]+", re.IGNORECASE)
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedTaskFile:
+    """What one file says. `phase` is a key; `problems` grow as its other keys and the names in it are looked at."""
+
+    names: TaskNames
+    document: Document
+    keys: FrontMatterKeys
+    header: BoldHeader
+    paths: TaskPaths
+    title: str
+    phase: str | None
+
+    @property
+    def id(self) -> str:
+        return self.names.id
+
+    @property
+    def problems(self) -> list[Problem]:
+        return self.keys.problems
+
+
+def parse_task_file(document: Document, named: TaskNames) -> ParsedTaskFile:
+    keys = FrontMatterKeys(document)
+    keys.warn_unknown(TASK_KEYS, IGNORED_KEYS)
+    if keys.has("recipe"):
+        note = "recipes are not there yet: this key was passed over"
+        keys.problems.append(make_info(document, keys.line("recipe"), note))
+    own = _read_id(keys)
+    return ParsedTaskFile(
+        TaskNames(own, named.stem) if own is not None else named,
+        document,
+        keys,
+        read_bold_header(document),
+        find_task_paths(document),
+        " ".join((keys.text("title") or read_task_title(document)).split()),
+        _normalize_phase(keys.text("phase")),
+    )
+
+
+def _read_id(keys: FrontMatterKeys) -> str | None:
+    said = keys.text("id")
+    if said is not None and (len(said) > _MAX_ID_LENGTH or not said.isprintable()):
+        keys.warn(
+            "id", "is more than one line, or too long; the file's name is the id", "Give it a short one."
+        )
+        return None
+    return said
+
+
+def _normalize_phase(value: str | None) -> str | None:
+    """`Phase 2` and `2` are the same."""
+    if value is None:
+        return None
+    line = " ".join(value.split())
+    return (_PHASE.sub("", line, count=1) if _PHASE.match(line) else line) or line
+
+
+def build_entry(
+    draft: ParsedTaskFile, names: TaskNameIndex, needs: Sequence[Need], told: tuple[SourceStatus, str] | None
+) -> SourceEntry:
+    """The task and how far it is. `needs` and `told` are what others say of it; what it says itself comes first."""
+    task = _build_task(draft, names, needs)
+    mark, said = _resolve_status(draft, told)
+    if mark is SourceStatus.TODO and not task.body.strip() and task.run is None:
+        hint = "Write into it what is to be done."
+        draft.problems.append(
+            make_warning(draft.document, 0, "this file says nothing: it can't be run", hint)
+        )
+        mark = SourceStatus.UNREADABLE
+    return SourceEntry(task, mark, said, draft.paths.undeclared(task.touches), aliases=draft.names.aliases)
+
+
+def _resolve_status(draft: ParsedTaskFile, told: tuple[SourceStatus, str] | None) -> tuple[SourceStatus, str]:
+    if draft.keys.front_matter.is_broken:
+        return SourceStatus.UNREADABLE, ""
+    said = draft.keys.text("status") or ""
+    mark = vocabulary.parse_status(said)
+    if mark is not None:
+        return mark, said
+    if told is not None:
+        return told
+    return (draft.header.status, draft.header.status_text) if draft.header.status else (SourceStatus.TODO, "")
+
+
+def _build_task(draft: ParsedTaskFile, names: TaskNameIndex, needs: Sequence[Need]) -> Task:
+    keys, header = draft.keys, draft.header
+    run = keys.text("run")
+    return Task(
+        draft.id,
+        draft.title,
+        read_task_body(draft.document),
+        needs=_deduplicate_needs((*_collect_needs(draft, names), *needs)),
+        touches=tuple(dict.fromkeys((*keys.paths(*TOUCHES_KEYS), *header.files, *draft.paths.owned))),
+        conflicts_with=_resolve_conflicts(draft, names),
+        exclusive=read_exclusive_group(keys),
+        phase=draft.phase,
+        priority=_first_given(1, keys.priority("priority"), header.priority),
+        weight=_first_given(1.0, keys.weight("weight"), keys.weight("complexity"), header.weight),
+        estimate=_first_given(header.estimate, keys.seconds("estimate")),
+        slots=_first_given(1, keys.integer("slots", 1)),
+        allow_empty=bool(keys.flag("allow_empty")),
+        agent=_first_given("shell" if run else None, keys.text("agent")),
+        model=keys.text("model"),
+        verify=_read_command(keys, "verify"),
+        timeout=keys.seconds("timeout"),
+        retries=keys.integer("retries", 0),
+        run=run,
+        env=keys.pairs("env"),
+        origin=Origin(draft.document.path, 1),
+    )
+
+
+def _first_given(otherwise: T, *said: T | None) -> T:
+    """The first that was said."""
+    return next((value for value in said if value is not None), otherwise)
+
+
+def _deduplicate_needs(needs: Iterable[Need]) -> tuple[Need, ...]:
+    """One need for each task: what was said first."""
+    first: dict[str, Need] = {}
+    for need in needs:
+        first.setdefault(need.on, need)
+    return tuple(first.values())
+
+
+def _read_command(keys: FrontMatterKeys, name: str) -> str | None:
+    said = keys.text(name)
+    if said is not None and said.lower() in {"true", "false", "yes", "no"}:
+        keys.warn(name, f"is not a command: {said}", f"Write it as {name}: make test.")
+        return None
+    return said
+
+
+def read_exclusive_group(keys: FrontMatterKeys) -> str | None:
+    """The group whose tasks run one at a time: the one that is named, or that of all that say `parallel: false`."""
+    said = keys.text("exclusive")
+    alone = keys.flag("parallel") is False
+    if said is None or said.lower() in {"true", "false", "yes", "no"}:
+        return SERIAL_GROUP if alone or (said or "").lower() in {"true", "yes"} else None
+    if alone:
+        keys.warn("parallel", f"was passed over: the task is in the group {said}", "A task has one group.")
+    return said
+
+
+def _collect_needs(draft: ParsedTaskFile, names: TaskNameIndex) -> Iterator[Need]:
+    for said in draft.keys.names(*NEEDS_KEYS):
+        yield from _resolve_need(draft, names, said)
+    for said in draft.header.needs:
+        if " " in clean_reference(said.text) and not names.find(said.text, draft.id):
+            note = f"{said.reason}: this names no task, so nothing waits for it"
+            draft.problems.append(make_info(draft.document, said.line, note))
+        else:
+            yield from _resolve_need(draft, names, said)
+
+
+def _resolve_need(draft: ParsedTaskFile, names: TaskNameIndex, said: NamedReference) -> Iterator[Need]:
+    """A name that no task has stays as it is written: what that means is the plan's business."""
+    found = names.find(said.text, draft.id)
+    if len(found) > 1:
+        draft.problems.append(report_ambiguous(draft.document, said.line, said.text, found))
+    else:
+        on = found[0] if found else said.text
+        yield Need(on, reason=said.reason, at=Origin(draft.document.path, said.line + 1))
+
+
+def report_ambiguous(document: Document, line: int, value: str, found: Sequence[str]) -> Problem:
+    """What is said of a name that could be that of several tasks."""
+    message = f"{value[:60]} could be {' or '.join(found[:10])}: it was passed over"
+    return make_warning(document, line, message, "Write the whole name.")
+
+
+def find_enabled(draft: ParsedTaskFile, names: TaskNameIndex) -> Iterator[tuple[str, Need]]:
+    """Other tasks, by id, that wait for this one because it says so."""
+    for said in draft.header.enables:
+        found = names.find(said.text, draft.id)
+        if len(found) > 1:
+            draft.problems.append(report_ambiguous(draft.document, said.line, said.text, found))
+        elif found:
+            yield found[0], Need(draft.id, reason=said.reason, at=Origin(draft.document.path, said.line + 1))
+        else:
+            note = f"{said.reason}: this names no task here, so nothing waits because of it"
+            draft.problems.append(make_info(draft.document, said.line, note))
+
+
+def _resolve_conflicts(draft: ParsedTaskFile, names: TaskNameIndex) -> tuple[str, ...]:
+    """A name that several tasks could have keeps all of them apart: that is never wrong, only slower."""
+    found = ((names.find(said.text, draft.id), said.text) for said in draft.keys.names("conflicts_with"))
+    return tuple(dict.fromkeys(name for ids, said in found for name in ids or (said,)))

@@ -1,0 +1,259 @@
+"""Model jobs: `jobs/<id>.md`, each with front matter about what it reads and writes, and instructions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from plait.core.fast_dataclass import dataclass
+from plait.core.file_locks__overlap import normalize_touch
+from plait.core.plan import Problem
+from plait.core.task import ModelJob, ModelJobMode, Need, Origin, Task
+from plait.sources.formats import Confidence
+from plait.sources.formats.folder_task import IGNORED_KEYS
+from plait.sources.formats.jobs__files import FileUse, infer_dependencies
+from plait.sources.formats.jobs_status import (
+    STATUS_FILE,
+    JobStatuses,
+    read_job_statuses as read_statuses,
+    write_job_statuses as write_statuses,
+)
+from plait.sources.front_matter import FrontMatterKeys
+from plait.sources.problem_reports import make_error, make_info, make_warning
+from plait.sources.source_model import (
+    Document,
+    Reading,
+    SourceEntry,
+    SourceFiles,
+    SourceStatus,
+    StatusChange,
+    StatusFileWriter,
+)
+from plait.sources.status_changes import list_changed_files
+from plait.sources.task_files import (
+    get_folder,
+    get_sibling_path,
+    list_task_documents,
+    report_no_tasks,
+    sample_keys,
+)
+from plait.sources.task_files__text import read_task_body, read_task_title
+from plait.sources.task_paths import find_task_paths
+
+SEQUENTIAL_GROUP = "sequential"  # the exclusive group of all that say so
+JOB_AGENT = "model"
+_REQUIRED = ("output_dir", "output_file")
+_MODES = {"replace": ModelJobMode.REPLACE, "create": ModelJobMode.REPLACE} | {
+    mode.value: mode for mode in ModelJobMode
+}
+_CREATING_MODES = frozenset({ModelJobMode.REPLACE, ModelJobMode.SPLIT})
+_KEYS = tuple(
+    """context_files output_dir output_file depends_on test_file output_files sequential mode target_files target_file
+    verify struct_name new_field""".split()  # noqa: SIM905 - words read better in lines
+)
+
+
+def detect(source: SourceFiles) -> Confidence:
+    lies = get_folder(source.path).rpartition("/")[2] == "jobs" or any(
+        document.path.rpartition("/")[0].rpartition("/")[2] == "jobs" for document in source.documents[:1]
+    )
+    if lies and any(document.name == STATUS_FILE for document in source.companions.values()):
+        return Confidence.NAME
+    for keys in sample_keys(source, "output_"):
+        if keys.has(*_REQUIRED) or (lies and any(keys.has(name) for name in _REQUIRED)):
+            return Confidence.NAME if lies else Confidence.CONTENT
+    return Confidence.NO
+
+
+def companions(path: str) -> tuple[str, ...]:
+    return (get_sibling_path(path, STATUS_FILE),)
+
+
+def read(source: SourceFiles) -> Reading:
+    documents = list_task_documents(source)
+    if not documents:
+        return Reading(problems=(report_no_tasks(source, "jobs"),))
+    near = [document for document in source.companions.values() if document.name == STATUS_FILE]
+    statuses = read_statuses(near[0] if near else None)
+    drafts = [_parse_job(document) for document in documents]
+    needs = _collect_needs(drafts, statuses)
+    entries = [_build_entry(job, needs[job.id], statuses) for job in drafts]
+    problems = [problem for job in drafts for problem in job.keys.problems]
+    return Reading(tuple(entries), problems=(*problems, *statuses.problems))
+
+
+def writers(path: str, changes: Sequence[StatusChange]) -> list[StatusFileWriter]:
+    """One for each folder: the statuses of its jobs are in one file."""
+    told = dict.fromkeys(
+        get_sibling_path(file, STATUS_FILE) for file in list_changed_files(get_folder(path), changes)
+    )
+    return [StatusFileWriter(file, partial(write_statuses, file), creates=True) for file in told]
+
+
+@dataclass(frozen=True, slots=True)
+class _ParsedJob:
+    document: Document
+    keys: FrontMatterKeys
+    use: FileUse
+    job: ModelJob | None
+
+    @property
+    def is_readable(self) -> bool:
+        return self.job is not None
+
+    @property
+    def id(self) -> str:
+        return self.document.stem
+
+    @property
+    def problems(self) -> list[Problem]:
+        return self.keys.problems
+
+
+def _parse_job(document: Document) -> _ParsedJob:
+    keys = FrontMatterKeys(document)
+    keys.warn_unknown(_KEYS, IGNORED_KEYS | {"id", "title"})
+    missing = [key for key in _REQUIRED if keys.text(key) is None and not keys.front_matter.is_broken]
+    for key in missing:
+        hint = f"Put {key}: into the front matter at the top of the file."
+        keys.problems.append(make_warning(document, 0, f"{key} is missing: this job can't be run", hint))
+    said = (keys.text("mode") or "replace").lower()
+    mode = _MODES.get(said)
+    if mode is None:
+        keys.warn(
+            "mode", f"is not known: {said[:60]}; this job can't be run", f"It is one of {', '.join(_MODES)}."
+        )
+    files = _read_files(keys)
+    readable = not missing and mode is not None and not keys.front_matter.is_broken
+    use = _collect_file_use(document, files, mode or ModelJobMode.REPLACE)
+    return _ParsedJob(
+        document, keys, use, _build_job(keys, files, mode) if readable and mode is not None else None
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _JobFiles:
+    """As its keys name them. `output_file` lies in `output_dir`, all others are as they are written."""
+
+    output: str | None
+    outputs: tuple[str, ...]
+    targets: tuple[str, ...]
+    tests: tuple[str, ...]
+    context: tuple[str, ...]
+
+
+def _read_files(keys: FrontMatterKeys) -> _JobFiles:
+    name = keys.text("output_file")
+    folder = (keys.text("output_dir") or ".").rstrip("/")
+    return _JobFiles(
+        None if name is None else _normalize_path(f"{folder}/{name}"),
+        _read_paths(keys, "output_files"),
+        _read_paths(keys, "target_files", "target_file"),
+        _read_paths(keys, "test_file"),
+        _read_paths(keys, "context_files"),
+    )
+
+
+def _collect_file_use(document: Document, files: _JobFiles, mode: ModelJobMode) -> FileUse:
+    """What a job reads, makes and changes."""
+    outputs = files.outputs if files.output is None else (files.output, *files.outputs)
+    makes = mode in _CREATING_MODES
+    return FileUse(
+        document.stem,
+        reads=files.context,
+        makes=(*outputs, *files.tests) if makes else files.tests,
+        changes=files.targets if makes else (*outputs, *files.targets),
+    )
+
+
+def _build_job(keys: FrontMatterKeys, files: _JobFiles, mode: ModelJobMode) -> ModelJob:
+    return ModelJob(
+        files.output or "",
+        mode,
+        files.outputs,
+        files.targets,
+        files.context,
+        tests=files.tests[0] if files.tests else None,
+        sequential=keys.flag("sequential") or False,
+        verify=keys.flag("verify") is not False,
+        struct_name=keys.text("struct_name") or "",
+        new_field=keys.text("new_field") or "",
+    )
+
+
+def _read_paths(keys: FrontMatterKeys, *names: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(_normalize_path(path) for path in keys.paths(*names)))
+
+
+def _normalize_path(value: str) -> str:
+    """One spelling for each file; those outside the repository keep theirs, for the plan to complain about."""
+    return normalize_touch(value) or value
+
+
+def _collect_needs(jobs: Sequence[_ParsedJob], statuses: JobStatuses) -> dict[str, dict[str, Need]]:
+    """What each job depends on: because it says so, or because it reads or edits what another one writes."""
+    known = {job.id for job in jobs}
+    needs = {job.id: {need.on: need for need in _read_declared_needs(job, known, statuses)} for job in jobs}
+    of_id = {job.id: job for job in jobs}
+    for edge in list(infer_dependencies([job.use for job in jobs], needs)):
+        job = of_id[edge.job]
+        key = _find_key(job, edge.file)
+        if edge.dropped:
+            note = f"{edge.job} and {edge.on} use each other's files ({edge.file}): {edge.job} goes first"
+            hint = "Say depends_on in one of them to have it otherwise."
+            job.problems.append(make_info(job.document, job.keys.line(key), note, hint))
+        else:
+            at = Origin(job.document.path, job.keys.line(key) + 1)
+            needs[edge.job].setdefault(edge.on, Need(edge.on, reason=f"{key}: {edge.file}", at=at))
+    return needs
+
+
+def _find_key(job: _ParsedJob, file: str) -> str:
+    """The key that names a file."""
+    for key in ("context_files", "target_files", "target_file", "output_files", "test_file"):
+        if file in map(_normalize_path, job.keys.paths(key)):
+            return key
+    return "output_file"
+
+
+def _read_declared_needs(job: _ParsedJob, known: set[str], statuses: JobStatuses) -> Iterator[Need]:
+    """What has passed and whose file is gone is satisfied; what nobody knows is an error."""
+    for said in job.keys.names("depends_on"):
+        name = said.text.removesuffix(".md")
+        status = statuses.by_id.get(name)
+        if name in known:
+            yield Need(name, reason=said.reason, at=Origin(job.document.path, said.line + 1))
+        elif status is None or status.status is not SourceStatus.DONE:
+            state = (
+                f"has no file and has not passed ({status.status_text})"
+                if status
+                else "is not the id of any job"
+            )
+            message = f"{job.id} depends on {name[:60]}, which {state}"
+            job.problems.append(
+                make_error(job.document, said.line, message, "Correct the id, or take it out.")
+            )
+
+
+def _build_entry(job: _ParsedJob, needs: dict[str, Need], statuses: JobStatuses) -> SourceEntry:
+    document = job.document
+    status = statuses.by_id.get(job.id)
+    task = Task(
+        job.id,
+        read_task_title(document),
+        read_task_body(document),
+        needs=tuple(needs.values()),
+        touches=tuple(dict.fromkeys((*job.use.makes, *job.use.changes))),
+        exclusive=SEQUENTIAL_GROUP if job.keys.flag("sequential") else None,
+        agent=JOB_AGENT,
+        job=job.job,
+        origin=Origin(document.path, 1),
+    )
+    mark = status.status if status else SourceStatus.TODO
+    return SourceEntry(
+        task,
+        mark if job.is_readable or mark.is_closed else SourceStatus.UNREADABLE,
+        status.status_text if status else "",
+        find_task_paths(document).undeclared(task.touches),
+        since=status.since if status else None,
+    )

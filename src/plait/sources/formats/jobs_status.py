@@ -1,0 +1,194 @@
+"""`_jobstatus.json`: how far each job is, as a list of objects."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import field
+from datetime import UTC, datetime
+
+from plait.core.fast_dataclass import dataclass
+from plait.core.plan import Problem, Severity
+from plait.core.task import Origin
+from plait.sources import json_tasks
+from plait.sources.front_matter_status import format_utc_time
+from plait.sources.json_text import (
+    JsonNode,
+    JsonSyntaxError,
+    insert_key,
+    parse_json,
+    remove_key,
+    replace_value,
+)
+from plait.sources.problem_reports import make_error, make_warning
+from plait.sources.source_model import Document, Rewrite, SourceStatus, StatusChange
+from plait.sources.task_files import get_sibling_path
+from plait.sources.text import BOM, TextEdit, TextLines, apply_edits, to_printable
+
+STATUS_FILE = "_jobstatus.json"
+_STATUS_BY_WORD = {
+    "created": SourceStatus.TODO,
+    "pass": SourceStatus.DONE,
+    "fail": SourceStatus.FAILED,
+    "partial": SourceStatus.PARTIAL,
+}
+_WORD_BY_STATUS = {
+    SourceStatus.TODO: "created",
+    SourceStatus.DOING: "pending_work",
+    SourceStatus.DONE: "pass",
+    SourceStatus.FAILED: "fail",
+    SourceStatus.PARTIAL: "partial",
+}
+_RAN_STATUSES = frozenset({SourceStatus.DOING, SourceStatus.DONE, SourceStatus.FAILED, SourceStatus.PARTIAL})
+
+
+@dataclass(frozen=True, slots=True)
+class JobStatus:
+    status: SourceStatus
+    status_text: str
+    since: datetime | None = None
+
+
+@dataclass(slots=True)
+class JobStatuses:
+    by_id: dict[str, JobStatus] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+
+def read_job_statuses(document: Document | None) -> JobStatuses:
+    """What the file says; without one every job is new. One that can't be read must not make finished jobs run again."""
+    found = JobStatuses()
+    if document is None or not document.text.strip(f"{BOM} \t\r\n"):
+        return found
+    try:
+        root = parse_json(document.text)
+    except JsonSyntaxError as flaw:
+        message = f"the statuses of the jobs can't be read: {flaw.message} (column {flaw.column})"
+        hint = "Correct this place; without the file all jobs would be new."
+        found.problems.append(make_error(document, flaw.line - 1, message, hint))
+        return found
+    if not isinstance(root.value, list):
+        hint = "Without the file all jobs would be new."
+        found.problems.append(make_error(document, 0, "this is not a list of jobs and their statuses", hint))
+        return found
+    lines = TextLines(document.text)
+    for node in root.items:
+        name = json_tasks.read_id(node)
+        status = _parse_job_status(node)
+        if name and status is not None:
+            found.by_id[name] = status
+        else:
+            message = f"this says nothing of a job that is known: {node.source[:60]!r}"
+            found.problems.append(make_warning(document, lines.line_at(node.start), message))
+    return found
+
+
+def _parse_job_status(node: JsonNode) -> JobStatus | None:
+    said = node.get("status")
+    if not isinstance(said, str):
+        return None
+    mark = SourceStatus.STUCK if said.startswith("pending") else _STATUS_BY_WORD.get(said)
+    return None if mark is None else JobStatus(mark, said, _parse_time(node.get("updated_at")))
+
+
+def _parse_time(value: object) -> datetime | None:
+    try:
+        at = datetime.fromisoformat(value) if isinstance(value, str) else None
+    except ValueError:
+        return None
+    return at.replace(tzinfo=UTC) if at is not None and at.tzinfo is None else at
+
+
+def write_job_statuses(path: str, text: str, changes: Sequence[StatusChange]) -> Rewrite:
+    """The list with these statuses in place; other jobs and other keys stay, and jobs it did not have are added."""
+    asked = {change.id: change for change in changes if get_sibling_path(change.file, STATUS_FILE) == path}
+    if not asked:
+        return Rewrite(text)
+    shown = to_printable(text)
+    bare = not shown.strip(f"{BOM} \t\r\n")
+    try:
+        root = parse_json("[]" if bare else shown)
+    except JsonSyntaxError as flaw:
+        return Rewrite(text, (json_tasks.report_unwritable(path, flaw),))
+    if not isinstance(root.value, list):
+        message = "this is not a list of jobs any more; no status was written"
+        return Rewrite(text, (Problem(Severity.WARNING, message, Origin(path, 1)),))
+    known = {json_tasks.read_id(node): node for node in root.items}
+    edits: list[TextEdit] = []
+    new: list[StatusChange] = []
+    for change in asked.values():
+        if change.id in known:
+            edits += _make_edits(known[change.id], change)
+        elif _status_to_write(None, change.status) is not None:
+            new.append(change)
+    if new:
+        edits.append(_make_append_edit(root, new, TextLines(shown).eol))
+    written = apply_edits("[]" if bare and edits else text, edits)
+    return Rewrite(f"{written}\n" if bare and edits else written)
+
+
+def _status_to_write(now: SourceStatus | None, asked: SourceStatus) -> SourceStatus | None:
+    """What to write; None to leave it as it is. Blocked and skipped can't be told: the job is as if not begun."""
+    told = SourceStatus.DOING if now is SourceStatus.STUCK else now or SourceStatus.TODO
+    if asked in {SourceStatus.BLOCKED, SourceStatus.SKIPPED}:
+        return SourceStatus.TODO if told is SourceStatus.DOING else None
+    if (
+        asked not in _WORD_BY_STATUS
+        or asked is told
+        or (asked is SourceStatus.DOING and told is SourceStatus.DONE)
+    ):
+        return None
+    return asked
+
+
+def _make_edits(node: JsonNode, change: StatusChange) -> list[TextEdit]:
+    now = _parse_job_status(node)
+    mark = _status_to_write(now.status if now else None, change.status)
+    if mark is None:
+        return []
+    edits = [
+        _set_key(node, "status", "id", value=_WORD_BY_STATUS[mark]),
+        _set_key(node, "updated_at", "created_at", value=format_utc_time(change.at)),
+    ]
+    if mark in {SourceStatus.FAILED, SourceStatus.PARTIAL} and change.reason:
+        edits.append(_set_key(node, "error", "updated_at", value=change.reason))
+    elif "error" in node.members and node.get("error") is not None:
+        edits.append(remove_key(node, "error"))
+    if mark in _RAN_STATUSES and node.get("ran") is not True:
+        edits.append(_set_key(node, "ran", "error", value=True))
+    return edits
+
+
+def _set_key(node: JsonNode, key: str, after: str, *, value: str | bool) -> TextEdit:
+    return replace_value(node[key], value) if key in node.members else insert_key(node, key, value, (after,))
+
+
+def _make_append_edit(root: JsonNode, changes: Sequence[StatusChange], eol: str) -> TextEdit:
+    """New objects at the end of the list, set as the first one is."""
+    items = root.items
+    if not items:
+        between, inside = f"{eol}  ", f"{eol}    "
+        rows = ",".join(between + _format_object(change, inside, between) for change in changes)
+        return TextEdit(root.start, root.stop, f"[{rows}{eol}]")
+    first = items[0]
+    between = root.text[root.start + 1 : first.start]
+    inside = root.text[first.start + 1 : first.ordered_members[0].start] if first.ordered_members else ""
+    rows = "".join(f",{between or ' '}{_format_object(change, inside, between)}" for change in changes)
+    return TextEdit(items[-1].stop, items[-1].stop, rows)
+
+
+def _format_object(change: StatusChange, inside: str, between: str) -> str:
+    at = format_utc_time(change.at)
+    values: dict[str, str | bool] = {
+        "id": change.id,
+        "status": _WORD_BY_STATUS[change.status],
+        "created_at": at,
+        "updated_at": at,
+    }
+    if change.status in {SourceStatus.FAILED, SourceStatus.PARTIAL} and change.reason:
+        values["error"] = change.reason
+    values["ran"] = change.status in _RAN_STATUSES
+    rows = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in values.items()]
+    if "\n" in inside or "\r" in inside:
+        return "{" + ",".join(inside + row for row in rows) + between + "}"
+    return "{" + ", ".join(rows) + "}"

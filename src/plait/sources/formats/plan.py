@@ -1,0 +1,198 @@
+"""The order of a plan's tasks: what each one needs, which of them form a chain, which phases run side by side."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from itertools import pairwise
+
+from plait.core.plan import Problem
+from plait.core.task import Need, NeedKind, Origin
+from plait.sources.formats.plan_notes import ExecutionNote, NoteOrder, VerifyNote
+from plait.sources.formats.plan_notes__numbers import NumberIndex, NumberReference
+from plait.sources.formats.plan_outline import PhaseHeading, PlanItem, PlanOutline
+from plait.sources.formats.plan_outline__text import DependsClause
+from plait.sources.problem_reports import make_error, make_warning
+from plait.sources.source_model import Chain, Document
+
+# So many pairs of a task and one that verifies it are told one by one; of more, the first that verifies stands for all.
+_MAX_VERIFY_PAIRS = 20_000
+# Ranges can name more than anybody means.
+_MAX_EDGES = 500_000
+
+
+class PlanOrder:
+    """What an outline says about order. What it says of tasks and phases that are not there is a problem."""
+
+    def __init__(self, document: Document, outline: PlanOutline) -> None:
+        self.problems: list[Problem] = []
+        self.chains: dict[str, Chain] = {}
+        self.opening_tasks: dict[str, str] = {}
+        self._document = document
+        self._tasks = NumberIndex(item.id for item in outline.items)
+        self._phases = NumberIndex(outline.phases)
+        self._members: dict[str | None, list[str]] = defaultdict(list)
+        self._needs: dict[str, dict[str, Need]] = defaultdict(dict)
+        self._verify_needs: dict[str, tuple[Need, ...]] = {}
+        self._parallel_groups: dict[str, list[set[str]]] = defaultdict(list)
+        self._sequential: set[str] = set()
+        self._edges = 0
+        for item in outline.items:
+            self._members[item.phase].append(item.id)
+            for depends in item.depends:
+                self._add_depends(item, depends)
+        for note, phase in outline.notes:
+            self._apply_note(note, phase)
+        self._add_verify_needs(outline)
+        for heading in outline.phases.values():
+            self._set_opening_task(heading)
+
+    def needs(self, task: str) -> tuple[Need, ...]:
+        """What it names itself comes first; nothing is named twice."""
+        own, shared = self._needs.get(task), self._verify_needs.get(task, ())
+        if not own:
+            return shared
+        return (*own.values(), *(need for need in shared if need.on not in own))
+
+    def may_run_together(self, phase: str, other: str) -> bool:
+        """Whether a note lets these phases run side by side."""
+        return any(other in group for group in self._parallel_groups.get(phase, ()))
+
+    def _add_depends(self, item: PlanItem, depends: DependsClause) -> None:
+        if depends.names_no_task:
+            self._warn(
+                depends.line, f"{item.id} names no task that it depends on: {depends.text}", _DEPENDS_HINT
+            )
+        at = self._make_origin(depends.line)
+        for reference in depends.references:
+            for name in self._find_needed(item, depends, reference):
+                self._needs[item.id].setdefault(name, Need(name, NeedKind.NEED, depends.text, at))
+
+    def _find_needed(
+        self, item: PlanItem, depends: DependsClause, reference: NumberReference
+    ) -> Iterable[str]:
+        if self._exceeds_edge_limit([reference], depends.line):
+            return []
+        named = self._tasks.find(reference)
+        if reference.is_single and item.id in named:
+            self._warn(depends.line, f"{item.id} can't depend on itself: {depends.text}", "Take it out.")
+        elif reference.is_single and not named:
+            return [reference.first]  # what an unknown task means is for whoever knows all sources
+        elif not named:
+            message = f"{item.id} depends on tasks that are not there: {depends.text}"
+            self._warn(depends.line, message, _DEPENDS_HINT)
+        return [name for name in named if name != item.id]
+
+    def _apply_note(self, note: ExecutionNote, phase: str | None) -> None:
+        known = self._phases if self._of_phases(note) else self._tasks
+        missing = [name for reference in note.references for name in known.find_missing(reference)]
+        empty = [reference for reference in note.references if not known.count(reference)]
+        if missing or empty:
+            what = "phase" if known is self._phases else "task"
+            names = ", ".join(dict.fromkeys(missing)) or note.name
+            message = f"this note names {names}, and there is no such {what}"
+            self._warn(note.line, message, "The others that it names are taken.")
+        if note.order is NoteOrder.PARALLEL:
+            self._add_parallel_group(note)
+        else:
+            self._add_chain(note, phase)
+
+    @staticmethod
+    def _of_phases(note: ExecutionNote) -> bool:
+        return note.order is NoteOrder.PARALLEL or not any(
+            "." in reference.first for reference in note.references
+        )
+
+    def _add_parallel_group(self, note: ExecutionNote) -> None:
+        group = {name for reference in note.references for name in self._phases.find(reference)}
+        for name in group:
+            self._parallel_groups[name].append(group)
+
+    def _add_chain(self, note: ExecutionNote, phase: str | None) -> None:
+        if self._exceeds_edge_limit(note.references, note.line):
+            return
+        name, group = self._find_chain_tasks(note, phase)
+        if len(group) < 2:
+            return
+        reason = note.reason or f"{note.subject} [SEQUENTIAL]"
+        at = self._make_origin(note.line)
+        for before, task in pairwise(group):
+            self._needs[task].setdefault(before, Need(before, NeedKind.CHAIN, reason, at))
+        for task in group:
+            self.chains.setdefault(task, Chain(name, note.reason))
+
+    def _find_chain_tasks(self, note: ExecutionNote, phase: str | None) -> tuple[str, list[str]]:
+        """The tasks of a chain in the order of the file: those that are named, or all of one phase."""
+        if note.references and not self._of_phases(note):
+            named = (name for reference in note.references for name in self._tasks.find(reference))
+            return note.name, self._tasks.sort(named)
+        phases = [name for reference in note.references for name in self._phases.find(reference)]
+        if not note.references and phase is not None:
+            phases = [phase]
+        if not phases and not note.references:
+            hint = 'Write "Tasks 1.1-1.3 are [SEQUENTIAL]".'
+            self._warn(note.line, "this note names no task, and lies in no phase", hint)
+        if (
+            len(phases) != 1 or phases[0] in self._sequential
+        ):  # one phase after another is what phases do anyway
+            return "", []
+        self._sequential.add(phases[0])
+        return f"phase {phases[0]}", self._tasks.sort(self._members.get(phases[0], ()))
+
+    def _add_verify_needs(self, outline: PlanOutline) -> None:
+        """Tasks that verify a phase come after all others of that phase."""
+        ordinary: dict[str | None, list[str]] = defaultdict(list)
+        checks: dict[VerifyNote, list[str]] = defaultdict(list)
+        for item in outline.items:
+            if item.verify is None:
+                ordinary[item.phase].append(item.id)
+            else:
+                checks[item.verify].append(item.id)
+        for verify, tasks in checks.items():
+            if verify.phase not in self._phases:
+                self._warn(verify.line, f"there is no phase {verify.phase} to verify", "Correct its number.")
+            before = self._tasks.sort(ordinary.get(verify.phase, ()))
+            self._set_verify_needs(verify, before, tasks)
+
+    def _set_verify_needs(self, verify: VerifyNote, before: list[str], tasks: list[str]) -> None:
+        at = self._make_origin(verify.line)
+        needs = tuple(Need(name, NeedKind.CHAIN, verify.text, at) for name in before)
+        others = needs
+        if len(before) * len(tasks) > _MAX_VERIFY_PAIRS:
+            others = (Need(tasks[0], NeedKind.CHAIN, verify.text, at),)
+        self._verify_needs |= dict.fromkeys(tasks[1:], others) | {tasks[0]: needs}
+
+    def _set_opening_task(self, heading: PhaseHeading) -> None:
+        said = heading.pipeline_start
+        if said is None:
+            return
+        if not said.task:
+            hint = 'Write "pipeline-start: when 1.3 completes".'
+            self._warn(said.line, f"this pipeline start names no task: {said.text}", hint)
+        elif said.task not in self._tasks:
+            message = f"phase {heading.key} opens with {said.task}, and there is no such task"
+            self._warn(said.line, message, "It waits for the earlier phases.")
+        elif said.task in self._members[heading.key]:
+            message = f"phase {heading.key} can't open with {said.task}, which is one of its own tasks"
+            self._warn(said.line, message, "It waits for the earlier phases.")
+        else:
+            self.opening_tasks[heading.key] = said.task
+
+    def _exceeds_edge_limit(self, references: Iterable[NumberReference], line: int) -> bool:
+        before = self._edges
+        self._edges += sum(self._tasks.count(reference) for reference in references)
+        if before <= _MAX_EDGES < self._edges:
+            message = (
+                f"the ranges up to here name {_MAX_EDGES:,} tasks: this one and those below were not read"
+            )
+            self.problems.append(make_error(self._document, line, message, "Name fewer tasks."))
+        return self._edges > _MAX_EDGES
+
+    def _make_origin(self, line: int) -> Origin:
+        return Origin(self._document.path, line + 1)
+
+    def _warn(self, line: int, message: str, hint: str) -> None:
+        self.problems.append(make_warning(self._document, line, message, hint))
+
+
+_DEPENDS_HINT = 'Write "(depends: 1.1, 2.3)", with ids of this plan.'

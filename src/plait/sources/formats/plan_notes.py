@@ -1,0 +1,196 @@
+"""What a plan says beside its tasks, each on a line at the margin: execution notes, VERIFY lines, pipeline starts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from enum import Enum, auto
+
+from plait.core.fast_dataclass import dataclass
+from plait.sources.formats.plan_notes__numbers import (
+    DASH,
+    ID,
+    NUMBER,
+    NumberReference,
+    find_references,
+    find_task_references,
+    normalize_number,
+)
+from plait.sources.markdown import BlockKind, Markdown
+from plait.sources.text import BOM
+
+_START = re.compile(
+    r"(?P<prefix>> ?|[-*+][ \t]+|#{2,6}[ \t]+)?(?P<bold>\*\*|__|[*_])?[ \t]*"
+    r"(?P<word>VERIFY[ \t]+Phase|Execution[ \t]+Notes?|pipeline-start|Tasks)(?![^\W_])",
+    re.IGNORECASE,
+)
+_CONTINUATION = re.compile(r"[ \t]*(?![-*+#>|`~\s]|[0-9]{1,9}[.)][ \t])\S")
+_TASKS = re.compile(r"Tasks\b[^:]{0,40}:?\Z", re.IGNORECASE)
+_VERIFY = re.compile(rf"VERIFY Phase ({NUMBER})(?!\w|\.[0-9])", re.IGNORECASE)
+_OPENING = re.compile(
+    rf"pipeline-start ?: ?(?:(?:when|after|once) )?(?:task )?({ID})(?!\w|\.[0-9])(?: (?:completes?|is (?:done|completed?)))?",
+    re.IGNORECASE,
+)
+_NOTE = re.compile(r"Execution Notes?(?P<label>[^:\[]{0,60}:)?", re.IGNORECASE)
+_MARKER = re.compile(r"\[ ?((?i:SEQUENTIAL|PARALLEL)) ?\]|\b(SEQUENTIAL|PARALLEL)\b")
+_SUBJECT = re.compile(r"\b(?:task|phase)s?\b", re.IGNORECASE)
+_PHASE = re.compile(r"\bphases?\b", re.IGNORECASE)
+_TASK = re.compile(r"\btasks?\b", re.IGNORECASE)
+_SEPARATOR = re.compile(rf"\A[ :;.,]*(?:{DASH}+ *)?")
+# No label or note is longer; in a longer one the rest is passed over.
+_MAX_NOTE_LENGTH = 4_000
+_MAX_NOTE_LINES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyNote:
+    """`**VERIFY Phase N:**`: the tasks below it verify that phase. Not `gating`: nobody waits for them."""
+
+    line: int
+    phase: str
+    is_gating: bool
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineStart:
+    """`**pipeline-start:** when 1.3 completes`; no `task` if that can't be made out."""
+
+    line: int
+    task: str
+    text: str
+
+
+class NoteOrder(Enum):
+    SEQUENTIAL = auto()
+    PARALLEL = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionNote:
+    """`Tasks 3.1-3.4 are [SEQUENTIAL] - reason`: `name` is the group as written, `subject` all that is said of it."""
+
+    line: int
+    order: NoteOrder
+    name: str
+    reason: str
+    subject: str
+    references: tuple[NumberReference, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TasksLabel:
+    """`**Tasks:**`: what follows are tasks like any other."""
+
+    line: int
+
+
+PlanStatement = VerifyNote | PipelineStart | ExecutionNote | TasksLabel
+
+
+def find_statements(markdown: Markdown) -> Iterator[PlanStatement]:
+    """In the order of the file. Only what starts at the margin counts, or in a quote or bullet there; a fence is an example."""
+    covered = _find_example_lines(markdown)
+    lines = markdown.lines.all
+    for place, line in enumerate(lines):
+        whole = line if place else line.removeprefix(BOM)
+        start = _START.match(whole)
+        if start is None or place in covered:
+            continue
+        text, bold = whole[start.start("word") :], bool(start["bold"])
+        if bold:
+            text = text.replace(start["bold"], "", 1)
+        match start["word"].split()[0].lower():
+            case "verify":
+                yield from _parse_verify(place, text, label=bold or "#" in (start["prefix"] or ""))
+            case "pipeline-start":
+                yield from parse_pipeline_start(place, text)
+            case "execution":
+                yield from _parse_notes(place, _join_wrapped_lines(lines, place, text, covered), label=bold)
+            case _ if bold and _TASKS.match(_strip_bold(text)):
+                yield TasksLabel(place)
+            case _:
+                pass
+
+
+def parse_pipeline_start(line: int, text: str) -> Iterator[PipelineStart]:
+    """The pipeline start that a text begins with."""
+    plain = _strip_bold(text)
+    found = _OPENING.match(plain)
+    if found:
+        yield PipelineStart(line, found[1], found[0])
+    elif plain[:16].rstrip().endswith(":"):
+        yield PipelineStart(line, "", plain)
+
+
+def _find_example_lines(markdown: Markdown) -> set[int]:
+    """The lines of code, comments and front matter."""
+    covered = set(range(markdown.front_matter[1])) if markdown.front_matter else set()
+    for block in markdown.blocks:
+        if block.kind in (BlockKind.FENCE, BlockKind.HTML):
+            covered.update(range(block.start, block.stop))
+    return covered
+
+
+def _parse_verify(line: int, text: str, *, label: bool) -> Iterator[VerifyNote]:
+    """In the open, only `VERIFY Phase 1:` in capitals is more than a sentence."""
+    plain = _strip_bold(text)
+    found = _VERIFY.match(plain)
+    if found and (label or (plain.startswith("VERIFY") and ":" in plain)):
+        yield VerifyNote(line, normalize_number(found[1]), "(non-blocking)" not in plain.lower(), plain)
+
+
+def _join_wrapped_lines(lines: list[str], place: int, text: str, covered: set[int]) -> str:
+    """A note with the lines that it goes on in."""
+    parts = [text]
+    for following in range(place + 1, min(len(lines), place + _MAX_NOTE_LINES)):
+        line = lines[following]
+        if following in covered or not _CONTINUATION.match(line) or _START.match(line):
+            break
+        parts.append(line)
+    return " ".join(parts)
+
+
+def _parse_notes(line: int, text: str, *, label: bool) -> Iterator[ExecutionNote]:
+    """What stands before a marker names the group, what follows is the reason: up to the next group's name, if any."""
+    plain = _strip_bold(text)
+    found = _NOTE.match(plain)
+    if found is None or not (label or found["label"]):
+        return
+    starts = [found.end()]
+    markers: list[re.Match[str]] = []
+    for marker in _MARKER.finditer(plain, found.end()):
+        if markers:
+            subjects = list(_SUBJECT.finditer(plain, markers[-1].end(), marker.start()))
+            if not subjects:  # the word is part of the reason
+                continue
+            starts.append(subjects[-1].start())
+        markers.append(marker)
+    for start, marker, stop in zip(starts, markers, [*starts[1:], len(plain)], strict=False):
+        yield _parse_note(line, plain[start : marker.start()], marker, plain[marker.end() : stop])
+
+
+def _parse_note(line: int, subject: str, marker: re.Match[str], reason: str) -> ExecutionNote:
+    order = NoteOrder[(marker[1] or marker[2]).upper()]
+    subject = subject.replace("`", "")
+    tasks = find_task_references(subject)
+    phases = (
+        list(find_references(subject))
+        if _PHASE.search(subject) and not (tasks and _TASK.search(subject))
+        else []
+    )
+    named = phases if order is NoteOrder.PARALLEL else tasks or phases
+    name = subject[named[0].start : named[-1].stop] if named else ""
+    return ExecutionNote(line, order, name, _clean_reason(reason), subject.strip(), tuple(named))
+
+
+def _clean_reason(value: str) -> str:
+    """Without the dash or the brackets that set it off."""
+    reason = _SEPARATOR.sub("", value).strip(" ;")
+    inner = reason[1:-1]
+    return inner if f"({inner})" == reason and "(" not in inner else reason
+
+
+def _strip_bold(text: str) -> str:
+    """Without bold, and with single spaces for gaps."""
+    return " ".join(text.replace("**", "").split())[:_MAX_NOTE_LENGTH]

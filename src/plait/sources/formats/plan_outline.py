@@ -1,0 +1,270 @@
+"""The outline of a plan: its phases, the tasks that lie in them, and what is said about both."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import field
+
+from plait.core.fast_dataclass import dataclass
+from plait.core.plan import Problem
+from plait.sources.formats.plan_notes import (
+    ExecutionNote,
+    PipelineStart,
+    PlanStatement,
+    TasksLabel,
+    VerifyNote,
+    find_statements,
+    parse_pipeline_start,
+)
+from plait.sources.formats.plan_notes__numbers import DASH, ID, NUMBER, normalize_number
+from plait.sources.formats.plan_outline__text import DependsClause, parse_depends_line, split_depends
+from plait.sources.markdown import Block, BlockKind, Checkbox, Markdown, parse_checkbox
+from plait.sources.outline__titles import make_title
+from plait.sources.problem_reports import make_info, make_warning
+from plait.sources.source_model import Document
+
+_PHASE = re.compile(
+    rf"[^\w\n]{{0,8}}Phase[ \t]+({NUMBER})(?!\w|\.[0-9]|{DASH}[0-9])[ \t]*(?:[:.]|{DASH}{{1,2}}(?=\s))?",
+    re.IGNORECASE,
+)
+_START = re.compile(r"[(\[]?\**(?=pipeline-start)", re.IGNORECASE)
+_TASK = re.compile(rf"(\*\*)?({ID})(\*\*)?[.:)]?(\*\*)?(?:\s+|\Z)(?:(?:{DASH}|:)\s+)?")
+_MALFORMED_TASK = re.compile(r"\[[ xX]?\][ \t]*\**[0-9]{1,9}(?:\.[0-9]{1,9})+\**[.:)]?(?=\s|\Z)")
+_ITEM_END_PREFIXES = ("**", "VERIFY Phase", "Execution Note", "pipeline-start:")
+# Sections beside the phases whose boxes tell of the whole, even if they start with a number.
+_NON_PHASE_SECTION = re.compile(
+    r"\b(?:criteria|acceptance|definition of done|risks?|notes?|deferred|future|out of scope|examples?|appendix)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(slots=True)
+class PhaseHeading:
+    """`## Phase 1: Title`. `said` is the heading as written."""
+
+    key: str
+    title: str
+    text: str
+    line: int
+    pipeline_start: PipelineStart | None = None
+
+
+@dataclass(slots=True)
+class PlanItem:
+    """`- [ ] 1.1 Text (depends: 1.2)`, from line `start` up to but not including line `stop`.
+
+    `words` are all of its first paragraph without the id, `title` those without what it depends on. `phase` is None for
+    one that lies in no phase. `verify` is the line that makes it a task which verifies a phase.
+    """
+
+    id: str
+    box: Checkbox
+    words: str
+    title: str
+    depends: list[DependsClause]
+    block: Block
+    stop: int
+    phase: str | None
+    verify: VerifyNote | None = None
+
+    @property
+    def start(self) -> int:
+        return self.block.start
+
+
+@dataclass(slots=True)
+class PlanOutline:
+    """`notes` come with the phase that they lie in."""
+
+    phases: dict[str, PhaseHeading] = field(default_factory=dict)
+    items: list[PlanItem] = field(default_factory=list)
+    notes: list[tuple[ExecutionNote, str | None]] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+
+def looks_like_plan(markdown: Markdown) -> bool:
+    """Whether there is a phase, and a box with an id at the margin: a look, where `outline` reads."""
+    phases = any(_PHASE.match(heading.text) for heading in markdown.headings(2))
+    return phases and any(
+        block.checkbox is not None and block.parent is None and _TASK.match(block.checkbox.text)
+        for block in markdown.blocks
+    )
+
+
+def read_outline(document: Document) -> PlanOutline:
+    """Every box with an id at the margin is an item once; what can't be one is a problem."""
+    walk = _OutlineBuilder(document)
+    for thing in _iter_in_order(document.markdown):
+        match thing:
+            case Block(kind=BlockKind.HEADING):
+                walk.add_heading(thing)
+            case Block():
+                walk.add_item(thing)
+            case VerifyNote():
+                walk.verify = thing
+            case TasksLabel():
+                walk.verify = None
+            case ExecutionNote():
+                walk.outline.notes.append((thing, walk.phase.key if walk.phase else None))
+            case PipelineStart():
+                walk.add_pipeline_start(thing)
+    return walk.finish()
+
+
+def _iter_in_order(markdown: Markdown) -> Iterator[Block | PlanStatement]:
+    """Headings and items, with what is said between them; a heading comes before what is said in it."""
+    waiting = find_statements(markdown)
+    said = next(waiting, None)
+    for block in markdown.blocks:
+        if block.quoted or block.kind not in (BlockKind.HEADING, BlockKind.ITEM):
+            continue
+        while said is not None and said.line < block.start:
+            yield said
+            said = next(waiting, None)
+        yield block
+    if said is not None:
+        yield said
+    yield from waiting
+
+
+class _OutlineBuilder:
+    """From the top of a plan to its end."""
+
+    def __init__(self, document: Document) -> None:
+        self.outline = PlanOutline()
+        self.phase: PhaseHeading | None = None
+        self.verify: VerifyNote | None = None
+        self._document = document
+        self._lines = document.markdown.lines
+        self._aside = False
+        self._fresh = False  # no task since the heading
+        self._again: int | None = None  # the line of a phase's second heading
+        self._waiting: PipelineStart | None = None  # for the next phase
+        self._last: PlanItem | None = None
+        self._strays: list[PlanItem] = []
+
+    def add_heading(self, block: Block) -> None:
+        if block.parent is not None:
+            return
+        self.verify = None
+        if block.level > 2:
+            return
+        found = _PHASE.match(block.text) if block.level == 2 else None
+        self.phase, self._fresh = None, False
+        self._aside = found is None and bool(_NON_PHASE_SECTION.search(block.text))
+        if found:
+            self._enter_phase(block, found)
+
+    def _enter_phase(self, block: Block, found: re.Match[str]) -> None:
+        name, title = normalize_number(found[1]), block.text[found.end() :]
+        start = _START.search(title)
+        said = next(parse_pipeline_start(block.start, title[start.end() :]), None) if start else None
+        if start and said:
+            title = title[: start.start()]
+        heading = PhaseHeading(
+            name, make_title(title.strip(" \t*-\u2013\u2014")), block.text.strip(), block.start
+        )
+        self._again = block.start if name in self.outline.phases else None
+        self.phase = self.outline.phases.setdefault(name, heading)
+        self.phase.pipeline_start, self._waiting = said or self._waiting or self.phase.pipeline_start, None
+        self._fresh = True
+
+    def add_pipeline_start(self, said: PipelineStart) -> None:
+        """Right below a heading it is about that phase, unless it names one of its tasks; else about the next one."""
+        phase = self.phase
+        if (
+            phase is not None
+            and self._fresh
+            and not (said.task and phase.key in _candidate_phases(said.task))
+        ):
+            phase.pipeline_start = said
+        else:
+            self._waiting = said
+
+    def add_item(self, block: Block) -> None:
+        if block.parent is not None:
+            if self._last is not None and block.parent is self._last.block:
+                self._last.depends += parse_depends_line(block)
+            return
+        if not self._lines.all[block.start].removeprefix("\ufeff").startswith(("-", "*", "+")):
+            self._extend_last(block)
+            return
+        item, self._last = self._parse_item(block), None
+        if item is None:
+            return
+        self._last = item
+        self._fresh = False
+        if item.phase is None:
+            self._strays.append(item)
+            return
+        self.outline.items.append(item)
+        if self._again is not None:
+            message = f"phase {item.phase} has a second heading here: its tasks are taken together"
+            self._warn(self._again, message, "Give each phase a number of its own.")
+            self._again = None
+
+    def _extend_last(self, block: Block) -> None:
+        """A bullet that is indented by less than a list asks for still belongs to the task above it."""
+        if self._last is not None and self._last.stop == block.start:
+            self._last.stop = self._find_end(block)
+
+    def _parse_item(self, block: Block) -> PlanItem | None:
+        stop = self._find_end(block)
+        own = "\n".join(block.text.split("\n")[: stop - block.head]) if stop < block.stop else block.text
+        box = None if self._aside else parse_checkbox(own)
+        found = _TASK.match(box.text) if box is not None else None
+        if box is None or found is None:
+            if self.phase is not None and _MALFORMED_TASK.match(own):
+                message = f"this is not taken as a task: {make_title(own)}"
+                self._warn(block.start, message, 'Write it as "- [ ] 1.1 Text", or with an id such as 1.1.1.')
+            return None
+        words = " ".join(box.text[found.end() :].split())
+        if found[1] and not (found[3] or found[4]):
+            words = words.replace("**", "", 1)
+        phase = self.phase.key if self.phase else None
+        name, depends = split_depends(words, block.head)
+        return PlanItem(found[2], box, words, make_title(name), depends, block, stop, phase, self.verify)
+
+    def _find_end(self, block: Block) -> int:
+        """Where an item ends. A line at the margin that starts in bold, or says something, is not its text."""
+        lines = self._lines.all
+        for line in range(max(block.start, block.head) + 1, block.stop):
+            if lines[line].startswith(_ITEM_END_PREFIXES):
+                return line
+        return block.stop
+
+    def finish(self) -> PlanOutline:
+        if self._waiting is not None:
+            self._warn(
+                self._waiting.line, f"no phase follows: {self._waiting.text}", "Put it before the phase."
+            )
+        known = {item.id for item in self.outline.items}
+        for item in self._strays:
+            self._place_stray(item, known)
+        self.outline.items.sort(key=lambda item: item.start)
+        return self.outline
+
+    def _place_stray(self, item: PlanItem, known: set[str]) -> None:
+        """A task outside of the phases is part of the phase of its number."""
+        if item.id in known:
+            message = f"{item.id} is listed again, outside of its phase: the one in its phase counts"
+            self.outline.problems.append(make_info(self._document, item.start, message))
+            return
+        item.phase = next((name for name in _candidate_phases(item.id) if name in self.outline.phases), None)
+        if item.phase is None:
+            message = (
+                f"{item.id} lies in no phase, and there is no phase of its number: it is not taken as a task"
+            )
+            self._warn(item.start, message, 'Put it below a heading "## Phase N: Title".')
+        else:
+            self.outline.items.append(item)
+
+    def _warn(self, line: int, message: str, hint: str) -> None:
+        self.outline.problems.append(make_warning(self._document, line, message, hint))
+
+
+def _candidate_phases(task: str) -> tuple[str, ...]:
+    """The phases that a task's number could be of: 2.5.1 of 2.5, else of 2."""
+    parts = normalize_number(task).split(".")
+    return tuple(".".join(parts[:size]) for size in range(len(parts) - 1, 0, -1))

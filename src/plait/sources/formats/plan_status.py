@@ -1,0 +1,201 @@
+"""How statuses get into status.json: each task's own record, then the runs and the summary that follow from them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+
+from plait.core.plan import Problem
+from plait.sources.formats.plan_notes__numbers import ID, Number, parse_number
+from plait.sources.formats.plan_status__status import (
+    STATUS_JSON_WORDS,
+    Record,
+    ensure_utc,
+    iter_task_records,
+    parse_time,
+    report_unreadable,
+    validate_root,
+)
+from plait.sources.json_text import JsonSyntaxError, parse_json
+from plait.sources.json_text__jsonstyle import JsonStyle
+from plait.sources.source_model import Document, Rewrite, SourceStatus, StatusChange
+from plait.sources.status_changes import select_file_changes
+from plait.sources.text import BOM, find_invalid_utf8_line
+
+_WORD_BY_STATUS = {
+    SourceStatus.TODO: "pending",
+    SourceStatus.BLOCKED: "pending",
+    SourceStatus.DOING: "in_progress",
+    SourceStatus.STUCK: "in_progress",
+    SourceStatus.DONE: "completed",
+    SourceStatus.SKIPPED: "skipped",
+    SourceStatus.FAILED: "failed",
+    SourceStatus.PARTIAL: "failed",
+}
+_ENDED = ("completed", "failed", "skipped")
+_STATUS_KEYS = ("status", "startedAt", "completedAt", "duration", "error", "retryCount")
+_ID = re.compile(rf"{ID}\Z")
+_SORTS_LAST: Number = (10**9,)
+
+
+def write_status_json(plan: str, path: str, text: str, changes: Sequence[StatusChange]) -> Rewrite:
+    """Put in the changes of a plan's tasks; keys that are not plait's stay. A file that can't be read is left alone."""
+    wanted = [change for change in select_file_changes(plan, changes) if change.status in _WORD_BY_STATUS]
+    if not wanted:
+        return Rewrite(text)
+    try:
+        root = _load_root(text) if text.strip(f" \t\r\n{BOM}") else _new_root(plan)
+        changed = _apply_changes(root, wanted)
+        if not changed:
+            return Rewrite(text)
+        _update_totals(root, changed)
+        return Rewrite(JsonStyle.detect(text).dump(root))
+    except JsonSyntaxError as flaw:
+        return Rewrite(text, (_report_left_alone(path, flaw),))
+    except ValueError:
+        return Rewrite(
+            text, (_report_left_alone(path, JsonSyntaxError(text, 0, "it holds a number that is too big")),)
+        )
+
+
+def _report_left_alone(path: str, error: JsonSyntaxError) -> Problem:
+    return report_unreadable(path, error, "no status was written to it")
+
+
+def _load_root(text: str) -> Record:
+    parse_json(text)  # it says best what is wrong
+    if find_invalid_utf8_line(text) is not None:
+        raise JsonSyntaxError(text, 0, "it holds bytes that are not UTF-8")
+    return validate_root(text, json.loads(text.removeprefix(BOM)))
+
+
+def _new_root(plan: str) -> Record:
+    name = Document(plan, "").stem
+    told: Record = {"planPath": plan, "planName": name, "lastUpdatedAt": "", "currentPhase": ""}
+    return told | {"tasks": [], "runs": [], "summary": {}}
+
+
+def _apply_changes(root: Record, changes: Iterable[StatusChange]) -> list[StatusChange]:
+    """Those of the changes that really change something."""
+    known = {str(task["id"]): task for task in iter_task_records(root)}
+    phases = {name.partition(".")[0]: task.get("phase") for name, task in reversed(known.items())}
+    changed: list[StatusChange] = []
+    new: list[object] = []
+    for change in changes:
+        task = known.get(change.id)
+        if task is None:
+            phase = change.id.partition(".")[0]
+            task = {
+                "id": change.id,
+                "phase": phases.get(phase) or change.phase or f"Phase {phase}",
+                "description": change.title,
+                "status": "",
+                "dependencies": list(change.needs),
+            }
+            new.append(task)
+        if _is_change(task, change):
+            _update_task(task, change)
+            changed.append(change)
+    if new:
+        _insert_tasks(root, new)
+    return changed
+
+
+def _insert_tasks(root: Record, new: list[object]) -> None:
+    """At the end; by number if all the others are in that order."""
+    listed = root["tasks"]
+    assert isinstance(listed, list)
+    numbers = [_task_number(task) for task in listed]
+    listed += new
+    if numbers == sorted(numbers):
+        listed.sort(key=_task_number)
+
+
+def _task_number(task: object) -> Number:
+    name = task.get("id") if isinstance(task, dict) else None
+    return parse_number(name) if isinstance(name, str) and _ID.match(name) else _SORTS_LAST
+
+
+def _is_change(task: Record, change: StatusChange) -> bool:
+    """A task that is completed is not begun again by a change that comes late."""
+    was, said = task.get("status"), _WORD_BY_STATUS[change.status]
+    if was != said:
+        return not (was == "completed" and said == "in_progress")
+    if change.tries and task.get("retryCount") != change.tries:
+        return True
+    return said == "failed" and bool(change.reason) and task.get("error") != change.reason
+
+
+def _update_task(task: Record, change: StatusChange) -> None:
+    """Only the keys that tell a status change, each in its place."""
+    told = dict(_status_fields(task, change))
+    for key in _STATUS_KEYS:
+        if key in told:
+            task[key] = told[key]
+        else:
+            task.pop(key, None)
+
+
+def _status_fields(task: Record, change: StatusChange) -> Iterator[tuple[str, object]]:
+    said, at = _WORD_BY_STATUS[change.status], ensure_utc(change.at)
+    yield "status", said
+    if said == "in_progress":
+        yield "startedAt", format_milliseconds(at)
+    elif said in _ENDED:
+        if "startedAt" in task:
+            yield "startedAt", task["startedAt"]
+        yield "completedAt", format_milliseconds(at)
+        started = parse_time(task.get("startedAt"))
+        if started is not None and started <= at:
+            yield "duration", (at - started) // timedelta(milliseconds=1)
+    if said == "failed" and change.reason:
+        yield "error", change.reason
+    if change.tries or "retryCount" in task:
+        yield "retryCount", change.tries or task["retryCount"]
+
+
+def _update_totals(root: Record, changed: Sequence[StatusChange]) -> None:
+    """What follows from the tasks: when, where, how many, and by which runs."""
+    listed = list(iter_task_records(root))
+    root["lastUpdatedAt"] = format_milliseconds(max(ensure_utc(change.at) for change in changed))
+    unfinished = [
+        task for said in ("in_progress", "pending") for task in listed if task.get("status") == said
+    ]
+    if unfinished:
+        root["currentPhase"] = unfinished[0].get("phase")
+    runs = root.setdefault("runs", [])
+    if isinstance(runs, list):
+        for batch in dict.fromkeys(change.batch for change in changed if change.batch):
+            moments = [ensure_utc(change.at) for change in changed if change.batch == batch]
+            _update_run(runs, batch, moments, listed)
+    summary = root.setdefault("summary", {})
+    if isinstance(summary, dict):
+        counts = Counter(map(_get_status_word, listed))
+        summary |= {"totalTasks": len(listed), **{said: counts[said] for said in STATUS_JSON_WORDS}}
+
+
+def _update_run(runs: list[object], batch: str, moments: list[datetime], listed: list[Record]) -> None:
+    """A run counts the tasks that ended since it began; it is over for as long as no task is in progress."""
+    run = next((run for run in runs if isinstance(run, dict) and run.get("runId") == batch), None)
+    if run is None:
+        run = {"runId": batch, "startedAt": format_milliseconds(min(moments))}
+        runs.append(run)
+    began = parse_time(run.get("startedAt")) or min(moments)
+    ended = ((task, parse_time(task.get("completedAt"))) for task in listed)
+    counts = Counter(_get_status_word(task) for task, at in ended if at is not None and at >= began)
+    busy = any(_get_status_word(task) == "in_progress" for task in listed)
+    run["completedAt"] = None if busy else format_milliseconds(max(moments))
+    run["tasksCompleted"], run["tasksFailed"] = counts["completed"], counts["failed"]
+
+
+def _get_status_word(task: Record) -> str:
+    said = task.get("status")
+    return said if isinstance(said, str) and said in STATUS_JSON_WORDS else "pending"
+
+
+def format_milliseconds(at: datetime) -> str:
+    """ISO 8601 in UTC with milliseconds, as JavaScript writes it."""
+    return ensure_utc(at).astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

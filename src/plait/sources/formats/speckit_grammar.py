@@ -1,0 +1,248 @@
+"""What a text says about the order of tasks: `T002 before T003`, `T004 depends on T001`, `T001 -> T002 -> T003`.
+
+A statement needs task ids on both sides of its verb or arrow, near to it. Ids in parentheses count where there are no
+others: `Tests (T004-T007) before implementation (T008-T014)`. What is denied, or said of anything but ids, is prose.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from plait.core.fast_dataclass import dataclass
+
+ID = r"T\d{1,6}(?:\.\d{1,4}){0,3}[a-z]?"
+
+_ARROW = r"(?<![-=\u2500])[-=\u2500]+(?:>|[\u2192\u21d2\u2794\u279c\u27f6\u25ba\u25b6])|[\u2192\u21d2\u2794\u279c\u27f6\u25ba\u25b6]"
+_BACK = r"<[-=\u2500]+(?!>)|[\u2190\u21d0][-=\u2500]*"
+_AFTER = (
+    r"(?:cannot|can't|(?:can|must|may|should|does|do)\s+not)\s+(?:[a-z]{1,20}\s+){0,3}(?:before|until)"
+    r"|depend(?:s|ent|ing)?(?:\s+[a-z]{1,20})?\s+on|dependenc(?:y|ies)[*_]*(?=\s*:)|depends[*_]*(?=\s*:)"
+    r"|after|requires?|needs?|follows?|blocked\s+(?:by|on)|waits?\s+(?:for|on)|once|prerequisites?[*_]*(?=\s*:)"
+)
+_BEFORE = r"before|blocks?|precedes?|enables?|unblocks?|(?:required|prerequisites?)\s+(?:by|for|of)"
+_TOKEN = re.compile(
+    rf"""(?P<ref>(?<![\w-]){ID}(?!\w))
+        (?:\s*(?:[-\u2010-\u2015]|\.\.\.?|to|through|thru)\s*(?P<to>{ID}(?!\w))
+          |[-\u2010-\u2015](?P<number>\d{{1,6}}[a-z]?)(?!\w))?
+    |(?P<arrow>{_ARROW})
+    |(?P<back>{_BACK})
+    |(?P<after>\b(?:{_AFTER})(?!\w))
+    |(?P<before>\b(?:{_BEFORE})(?!\w))
+    |(?P<no>\b(?:not|no|nor|never|neither|cannot|without|nothing|independent(?:ly)?|unless|instead|until)\b|n't\b)
+    |(?P<may>\b(?:can|could|may|might)\b)
+    |(?P<comma>,)
+    |(?P<join>[&+/{{}}\[\]|\u2225]|\b(?:and|or|both|all|tasks?|p|us\d+)\b)
+    |(?P<open>\()
+    |(?P<close>\))
+    |(?P<stop>;|\.(?=\s|\Z))
+    |(?P<line>\n)
+    |(?P<word>[^\W_]+)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+# A new line goes on with the statement if it begins with an arrow; in prose, unless it begins with an id.
+_ARROW_NEXT = re.compile(rf"[ \t]*(?:{_ARROW})")
+_ID_NEXT = re.compile(rf"[ \t*_`>-]*{ID}(?!\w)", re.IGNORECASE)
+_VERB_FIRST = re.compile(rf"[\s*_`-]*(?:{_AFTER}|{_BEFORE})(?!\w)", re.IGNORECASE)
+
+_PARTS = re.compile(r"[Tt](\d+)((?:\.\d+)*)([A-Za-z]?)")
+_VERBS = {"after", "before"}
+_ARROWS = {"arrow", "back"}
+_OPERATORS = _ARROWS | _VERBS
+_MAX_WORDS_AFTER_VERB = 5  # words between a verb and the ids that follow it
+_MAX_WORDS_BEFORE_VERB = 9  # words between ids and the verb that they are the subject of
+_MAX_SHOWN_LENGTH = 120
+
+
+Key = tuple[int, tuple[int, ...], str]
+
+
+def id_sort_key(name: str) -> Key:
+    """An id as it sorts: by its number, then by what is added to it."""
+    found = _PARTS.match(name)
+    assert found is not None, "an id that was read as one"
+    return int(found[1]), tuple(int(part) for part in found[2].split(".") if part), found[3].lower()
+
+
+@dataclass(frozen=True, slots=True)
+class SpecKitRange:
+    """A task, or a range of them."""
+
+    first: str
+    last: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OrderStatement:
+    """Each of `later` comes after all of `earlier`. `line` counts from the text's first; `said` is the statement."""
+
+    earlier: tuple[SpecKitRange, ...]
+    later: tuple[SpecKitRange, ...]
+    line: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    kind: str
+    depth: int
+    ref: SpecKitRange | None = None
+
+
+def starts_with_verb(text: str) -> bool:
+    """`depends on T001`: a statement whose subject is left out."""
+    return _VERB_FIRST.match(text) is not None
+
+
+def parse_refs(text: str) -> tuple[SpecKitRange, ...]:
+    """The ids of a list such as a table's cell; those in parentheses only if there are no others."""
+    tokens = [token for _, _, clause in _split_clauses(text, fenced=False) for token in clause]
+    return tuple(ref for group in _group_refs(tokens) for ref in group.refs)
+
+
+def parse_orders(text: str, *, fenced: bool = False, subject: str = "") -> Iterator[OrderStatement]:
+    """All that a text says about order. In a fence every line stands alone and only arrows speak.
+
+    `subject`: the task that the text is about, if it begins with a verb.
+    """
+    about = [_Token("ref", 0, SpecKitRange(subject))] if subject else []
+    for line, said, clause in _split_clauses(text, fenced=fenced):
+        shown = _shorten(said)
+        for earlier, later in _parse_statements([*about, *clause]):
+            yield OrderStatement(tuple(earlier), tuple(later), line, shown)
+        about = []
+
+
+def _shorten(value: str) -> str:
+    words = " ".join(value[: 4 * _MAX_SHOWN_LENGTH].split()).strip("-*_ ")
+    return words if len(words) <= _MAX_SHOWN_LENGTH else f"{words[: _MAX_SHOWN_LENGTH - 1]}\u2026"
+
+
+def _split_clauses(text: str, *, fenced: bool) -> Iterator[tuple[int, str, list[_Token]]]:
+    """The statements of a text as tokens, each with its line and its words."""
+    tokens: list[_Token] = []
+    begun, line, start, depth = 0, 0, 0, 0
+    for found in _TOKEN.finditer(text):
+        kind = found.lastgroup or ""
+        kind = "ref" if kind in {"to", "number"} else kind
+        kind = "word" if fenced and kind in _VERBS else kind
+        line += kind == "line"
+        ends = kind == "line" and _ends_statement(text, found.end(), tokens, fenced)
+        if ends or (kind == "stop" and depth == 0):
+            yield begun, text[start : found.start()], tokens
+            tokens, start, depth, begun = [], found.end(), 0, line
+        elif kind == "open":
+            depth += 1
+        elif kind == "close":
+            depth = max(0, depth - 1)
+        elif kind not in {"line", "stop"}:
+            tokens.append(_Token(kind, depth, _make_range(found) if kind == "ref" else None))
+    yield begun, text[start:], tokens
+
+
+def _ends_statement(text: str, at: int, tokens: Sequence[_Token], fenced: bool) -> bool:  # noqa: FBT001 - as its caller was told
+    """Whether a statement ends with this line."""
+    if tokens and tokens[-1].kind in {*_OPERATORS, "comma", "join"}:
+        return False
+    if _ARROW_NEXT.match(text, at):
+        return False
+    return fenced or _ID_NEXT.match(text, at) is not None
+
+
+def _make_range(found: re.Match[str]) -> SpecKitRange:
+    last = found["to"] or (f"T{found['number']}" if found["number"] else "")
+    return SpecKitRange(found["ref"], last)
+
+
+@dataclass(slots=True)
+class _RefGroup:
+    """Ids that are listed together; `first` and `last` are their places in the segment."""
+
+    refs: list[SpecKitRange]
+    first: int
+    last: int
+    depth: int
+
+
+def _group_refs(tokens: Sequence[_Token]) -> list[_RefGroup]:
+    """Those outside parentheses, if there are any."""
+    found: list[_RefGroup] = []
+    for place, token in enumerate(tokens):
+        if token.ref is None:
+            continue
+        group = found[-1] if found else None
+        if group is not None and group.depth == token.depth and _are_joined(tokens[group.last + 1 : place]):
+            group.refs.append(token.ref)
+            group.last = place
+        else:
+            found.append(_RefGroup([token.ref], place, place, token.depth))
+    return [group for group in found if group.depth == 0] or found
+
+
+def _are_joined(between: Sequence[_Token]) -> bool:
+    return all(token.kind in {"comma", "join"} for token in between)
+
+
+_Statement = tuple[Sequence[SpecKitRange], Sequence[SpecKitRange]]
+
+
+def _parse_statements(tokens: Sequence[_Token]) -> Iterator[_Statement]:
+    """What comes first, and what comes after it."""
+    places = [n for n, token in enumerate(tokens) if token.kind in _OPERATORS and token.depth == 0]
+    segments = [tokens[start + 1 : stop] for start, stop in pairwise([-1, *places, len(tokens)])]
+    verbs = [False, *(tokens[place].kind not in _ARROWS for place in places), False]
+    for n, place in enumerate(places):
+        kind = tokens[place].kind
+        left = _find_subject(segments[n], kind, shared=verbs[n] and verbs[n + 1])
+        near = (
+            0 if kind == "back" else _MAX_WORDS_AFTER_VERB
+        )  # what points back at a task is often a remark on it
+        right = _find_object(segments[n + 1], shared=verbs[n + 1] and verbs[n + 2], near=near)
+        if left and right:
+            yield (right, left) if kind in {"after", "back"} else (left, right)
+    yield from _parse_asides(tokens)
+
+
+def _parse_asides(tokens: Sequence[_Token]) -> Iterator[_Statement]:
+    """`T004 (depends on T001)`: a verb right after the parenthesis, about the ids in front of it."""
+    start = 0
+    for place, token in enumerate(tokens):
+        if token.depth == 0:
+            start = place if token.kind in _OPERATORS else start
+            continue
+        if token.kind not in _VERBS or (place and tokens[place - 1].depth > 0):
+            continue
+        stop = next((n for n in range(place + 1, len(tokens)) if tokens[n].depth == 0), len(tokens))
+        left = [group for group in _group_refs(tokens[start:place]) if group.depth == 0]
+        right = _find_object(tokens[place + 1 : stop], shared=False)
+        if left and right:
+            subject = left[-1].refs
+            yield (right, subject) if token.kind == "after" else (subject, right)
+        start = stop
+
+
+def _find_subject(segment: Sequence[_Token], kind: str, *, shared: bool) -> Sequence[SpecKitRange]:
+    """The ids that stand before a verb. Between two verbs the last id is the subject of the second one."""
+    groups = _group_refs(segment)
+    if not groups:
+        return ()
+    between = [token for token in segment[groups[-1].last + 1 :] if token.depth == 0]
+    kinds = {token.kind for token in between}
+    if "no" in kinds or (kind == "before" and "may" in kinds) or len(between) > _MAX_WORDS_BEFORE_VERB:
+        return ()
+    return groups[-1].refs[-1:] if shared else groups[-1].refs
+
+
+def _find_object(
+    segment: Sequence[_Token], *, shared: bool, near: int = _MAX_WORDS_AFTER_VERB
+) -> Sequence[SpecKitRange]:
+    """The ids right after a verb. Between two verbs the last one belongs to the second, if the first has others."""
+    groups = _group_refs(segment)
+    if not groups:
+        return ()
+    between = segment[: groups[0].first]
+    if any(token.kind in {"no", "comma"} for token in between) or len(between) > near:
+        return ()
+    refs = groups[0].refs
+    return refs[:-1] if shared and len(groups) == 1 and len(refs) > 1 else refs

@@ -1,0 +1,240 @@
+"""The tasks of a numbered TODO as pieces of its file: `### 73. Title`, the lines that are its own, and its fields.
+
+Reader and writer both look through this, so what one finds the other finds too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import field, replace
+from itertools import takewhile
+
+from plait.core.fast_dataclass import dataclass
+from plait.sources.markdown import Block, BlockKind, Markdown
+from plait.sources.markdown__fields import BoldField, find_bold_fields
+from plait.sources.outline__titles import make_title
+
+TICK_MARKS = "\u2705\u2713\u2714\u2611"
+
+_VARIATION_SELECTOR = "\ufe0f"  # says that the sign before it is to be shown in colour
+_HEADING = re.compile(rf"[{TICK_MARKS}{_VARIATION_SELECTOR}\s]*([0-9]{{1,9}})\.(?:(\s+)(.*))?\Z", re.DOTALL)
+_NOTED = re.compile(r"\*\*([^*:\n]{1,60})\*\*[ \t]*\([^()\n]{0,200}\)[ \t]*:[ \t]*(.*)\Z")
+_SPOT = re.compile(
+    r"(\s*(?:[-*+]\s+)?)\*\*[^*:\n]{1,60}?\s*(:\s*\*\*|\*\*\s*(?:\([^()\n]{0,200}\)\s*)?:)([ \t]*)"
+)
+# A paragraph whose last line begins so has a list of its own, whose bullets may speak of fields without being any.
+_LISTS = re.compile(r"\s*\*\*(?:acceptance|success) criteria\b", re.IGNORECASE)
+_LEVEL = 3
+
+
+@dataclass(frozen=True, slots=True)
+class TodoHeading:
+    """`73. Title` taken apart; `title` has no ticks around it. `ticked`: there was one."""
+
+    number: str
+    gap: str
+    title: str
+    is_ticked: bool
+
+
+def parse_heading(text: str) -> TodoHeading | None:
+    found = _HEADING.match(text)
+    if found is None:
+        return None
+    rest = found[3] or ""
+    start, stop = _strip_ticks(rest)
+    around = text[: found.start(1)] + rest[:start] + rest[stop:]
+    return TodoHeading(found[1], found[2] or "", rest[start:stop], any(tick in around for tick in TICK_MARKS))
+
+
+def _strip_ticks(text: str) -> tuple[int, int]:
+    """Where a text starts and stops without the ticks and the spaces around it."""
+    start, stop = 0, len(text)
+    while start < stop and _is_tick_or_space(text, start):
+        start += 1
+    while start < stop and _is_tick_or_space(text, stop - 1):
+        stop -= 1
+    return start, stop
+
+
+def _is_tick_or_space(text: str, place: int) -> bool:
+    sign = text[place]
+    return (
+        sign.isspace()
+        or sign in TICK_MARKS
+        or (sign == _VARIATION_SELECTOR and place > 0 and text[place - 1] in TICK_MARKS)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class FieldStyle:
+    """How a field is written: `bullet` with its indentation, `**Key**:` or `**Key:**`, what stands around the value."""
+
+    bullet: str = ""
+    colon: str = "**:"
+    gap: str = " "
+    tail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedField:
+    """A field, and the paragraph or the bullet that it stands in; lines from its own up to `stop` belong to it.
+
+    `own` is the part of its value that is on its own line, from `start` in the text.
+    """
+
+    field: BoldField
+    block: Block
+    stop: int
+    text: str
+    start: int
+    style: FieldStyle
+
+
+@dataclass(slots=True)
+class TodoItem:
+    """A task's lines, from `line` up to but not including `stop`; lines count from 0.
+
+    `blocks` are those before the first heading inside it: what such a heading begins has fields of its own.
+    """
+
+    id: str
+    heading: TodoHeading
+    line: int
+    section: Block | None
+    stop: int = 0
+    blocks: list[Block] = field(default_factory=list)
+    fields: list[PlacedField] = field(default_factory=list)
+
+    def find(self, *keys: str) -> PlacedField | None:
+        """The first field that has one of these names."""
+        return next((placed for placed in self.fields if placed.field.key in keys), None)
+
+    def find_all(self, key: str) -> list[PlacedField]:
+        return [placed for placed in self.fields if placed.field.key == key]
+
+    @property
+    def title(self) -> str:
+        return make_title(self.heading.title)
+
+    def read_values(self, placed: PlacedField) -> list[str]:
+        """A field's value; without one, the bullets inside its own bullet, or those that follow its paragraph."""
+        if placed.field.value:
+            return [placed.field.value]
+        if placed.block.kind is BlockKind.ITEM:
+            inside = (block for block in self.blocks if block.parent is placed.block)
+            return [block.text for block in inside if block.kind is BlockKind.ITEM]
+        after = (block for block in self.blocks if block.start >= placed.stop and block.parent is None)
+        bullets = takewhile(
+            lambda block: block.kind is BlockKind.ITEM and not any(find_bold_fields(block)), after
+        )
+        return [block.text for block in bullets if placed.stop == placed.block.stop]
+
+
+def find_items(markdown: Markdown) -> list[TodoItem]:
+    """All tasks in the order of the file. A number that is there again gets an id of its own: 73, 73.2, 73.3."""
+    found: list[TodoItem] = []
+    times: dict[str, int] = {}
+    current: TodoItem | None = None
+    section: Block | None = None
+    deeper = False
+    for block in markdown.blocks:
+        ends = _find_item_end(block)
+        if ends is not None:
+            if current is not None:
+                current.stop = ends
+            current, deeper = None, False
+        if block.kind is BlockKind.HEADING and _is_top_level(block):
+            if block.level < _LEVEL and ends == block.start:
+                section = block
+            said = parse_heading(block.text) if block.level == _LEVEL else None
+            if said is not None:
+                times[said.number] = times.get(said.number, 0) + 1
+                again = f".{times[said.number]}" if times[said.number] > 1 else ""
+                current = TodoItem(said.number + again, said, block.start, section, len(markdown.lines))
+                found.append(current)
+            deeper = deeper or block.level > _LEVEL
+        elif current is not None and not deeper:
+            current.blocks.extend(_split_margin_fields(markdown, block))
+    for item in found:
+        item.fields.extend(_find_fields(markdown, item))
+    return found
+
+
+def _split_margin_fields(markdown: Markdown, block: Block) -> Iterator[Block]:
+    """A field at the margin right below a bullet is no part of that, though markdown says so."""
+    lines = block.text.split("\n") if block.kind is BlockKind.ITEM and "\n**" in block.text else ()
+    at = next((n for n in range(1, len(lines)) if _at_margin(markdown, block.head + n)), None)
+    if at is None or block.quoted:
+        yield block
+        return
+    line = block.head + at
+    yield replace(block, text="\n".join(lines[:at]), stop=line)
+    yield Block(BlockKind.PARAGRAPH, line, block.head + len(lines), "\n".join(lines[at:]))
+
+
+def _at_margin(markdown: Markdown, line: int) -> bool:
+    text = markdown.lines.strip_end(line)
+    return text.startswith("**") and _SPOT.match(text) is not None
+
+
+def _is_top_level(block: Block) -> bool:
+    return block.parent is None and not block.quoted
+
+
+def _find_item_end(block: Block) -> int | None:
+    """The line before which this block ends a task.
+
+    A line of text with dashes under it is meant as text and a rule, unless it is the name of a section.
+    """
+    if (
+        not _is_top_level(block)
+        or block.kind not in {BlockKind.HEADING, BlockKind.RULE}
+        or block.level > _LEVEL
+    ):
+        return None
+    dashes = block.kind is BlockKind.HEADING and block.level == 2 and block.stop - block.start > 1
+    return block.stop - 1 if dashes and "priority" not in block.text.lower() else block.start
+
+
+def _find_fields(markdown: Markdown, item: TodoItem) -> Iterator[PlacedField]:
+    lists = False
+    for block in item.blocks:
+        if block.parent is None and block.kind is not BlockKind.ITEM:
+            lists = _LISTS.match(block.text.rpartition("\n")[2]) is not None
+        if block.quoted or block.parent is not None or block.ordered or "**" not in block.text:
+            continue
+        if lists and block.kind is BlockKind.ITEM:
+            continue
+        found = list(_parse_fields(block))
+        if not found:
+            continue
+        stops = [following.line for following in found[1:]] + [_find_block_end(markdown, block)]
+        for said, stop in zip(found, stops, strict=True):
+            line = markdown.lines.strip_end(said.line)
+            spot = _SPOT.match(line)
+            if spot:
+                own = line[spot.end() :].rstrip()
+                style = FieldStyle(spot[1], spot[2], spot[3], line[spot.end() + len(own) :])
+                yield PlacedField(
+                    said, block, stop, own, markdown.lines.starts[said.line] + spot.end(), style
+                )
+
+
+def _parse_fields(block: Block) -> Iterator[BoldField]:
+    """Those of the block; `**Files Affected** (3 modules):` is one too."""
+    noted = _NOTED.match(block.text) if block.kind in {BlockKind.PARAGRAPH, BlockKind.ITEM} else None
+    if noted is None:
+        yield from find_bold_fields(block)
+    else:
+        first = block.head if block.kind is BlockKind.ITEM else block.start
+        yield BoldField(" ".join(noted[1].lower().split()), noted[2].strip(), first)
+
+
+def _find_block_end(markdown: Markdown, block: Block) -> int:
+    """The line after the block's last one that is not blank."""
+    stop = min(block.stop, len(markdown.lines))
+    while stop > block.start + 1 and not markdown.lines.strip_end(stop - 1).strip():
+        stop -= 1
+    return stop

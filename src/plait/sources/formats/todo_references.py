@@ -1,0 +1,183 @@
+"""Which tasks a text about dependencies names: `132, 133`, `Tasks 72-77`, `Requires Task 9 (the proofs)`.
+
+Two laws. A number is a task only if the text treats it as one: `Layer 0`, `4/12`, `3.11`, `2025-01-03` and `3 hours` are
+none. And a task is waited for only if the text asks for that: `Benefits from Task 2` is a note.
+"""
+
+from __future__ import annotations
+
+from plait.core.fast_dataclass import dataclass
+from plait.sources.formats.todo_references__tokens import DASHES, Token, TokenKind, tokenize
+
+
+def _word_set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_NONE = _word_set("none no n/a na nothing nil tbd tba - \u2013 \u2014 independent independently")
+_TASK = _word_set("task tasks")
+_UNTIL = _word_set("to through thru - \u2013 \u2014")
+_LEADING_WORDS = _word_set("require requires requiring need needs after on by of from upon")
+_DONE = _word_set("done complete completed finished merged archived closed implemented \u2705 \u2713 \u2714")
+_OPEN = _word_set("not to be when once until must will should if")
+# What follows holds for the rest of the sentence, unless a clause begins with a word that asks for a task; a negation
+# holds up to the next comma; a remark behind a task, for that task.
+_SOFT = _word_set(
+    """benefit benefits enhanced optional optionally related relates see similar ideally recommended helpful nice soft
+    independent independently unrelated superseded supersedes parallel alongside blocks unblocks enables"""
+)
+_HARD = _word_set("require requires need needs depends after blocked must")
+_NOT = _word_set("not no without")
+_OPTIONAL = _word_set("optional soft nice")
+# Behind a bare number: words about a task, and words that say what was counted.
+_ABOUT = _word_set("is are has must should needs before first for because as once when")
+_COUNTED = _word_set(
+    "more other others day days hour hours minutes week weeks file files test tests items times of tasks"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TodoRange:
+    """The tasks from `first` to `last`, as written (so it may run backwards). `settled`: the text calls them finished."""
+
+    first: int
+    last: int
+    is_settled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TodoReferences:
+    """`soft`: the text says something that is no dependency, for people to read."""
+
+    refs: tuple[TodoRange, ...] = ()
+    has_note: bool = False
+
+
+def parse_references(text: str) -> TodoReferences:
+    """Never raises, and takes time in proportion to the text."""
+    found = list(tokenize(text))
+    if not found or found[0].text.lower() in _NONE:
+        return TodoReferences()
+    reader = _ReferenceParser(found)
+    reader.run()
+    return TodoReferences(tuple(dict.fromkeys(reader.refs)), reader.found_note or not reader.refs)
+
+
+class _ReferenceParser:
+    """Goes through the tokens once. `_other`: the numbers of this list count something else, as in `Layers 0, 1`."""
+
+    def __init__(self, found: list[Token], *, soft: bool = False) -> None:
+        self.refs: list[TodoRange] = []
+        self.found_note = False
+        self._tokens = found
+        self._place = 0
+        self._before: str | None = None  # the word in front, unless a comma is
+        self._other = False
+        self._tasks = False
+        self._soft = soft
+        self._not = False
+
+    def run(self) -> None:
+        while self._place < len(self._tokens):
+            token = self._tokens[self._place]
+            match token.kind:
+                case TokenKind.NUMBER:
+                    self._number(token)
+                case TokenKind.WORD:
+                    self._word(token.text.lower())
+                case TokenKind.NOTE:
+                    self._note(token)
+                case TokenKind.COMMA:
+                    self._before, self._not = None, False
+                case TokenKind.STOP:
+                    self._before = None
+                    self._other = self._tasks = self._soft = self._not = False
+            self._place += 1
+
+    def _word(self, word: str) -> None:
+        if word in _SOFT:
+            self._soft = True
+        elif word in _HARD and self._before is None:
+            self._soft = False
+        self._not = self._not or word in _NOT
+        self._other = False
+        self._before = word
+
+    def _number(self, token: Token) -> None:
+        first, last = self._bounds(token)
+        if not self._is_task(token):
+            self._other = True
+        elif self._soft or self._not or self._remarks() & _OPTIONAL:
+            self.found_note = True
+        else:
+            self.refs.append(TodoRange(first, last, self._is_settled()))
+        self._before = token.text
+
+    def _bounds(self, token: Token) -> tuple[int, int]:
+        """`72 - 77` and `72 through 77` are three tokens, and one range."""
+        first, last = token.bounds or (0, 0)
+        until, end = self._peek(1), self._peek(2)
+        if (
+            until is None
+            or until.text.lower() not in _UNTIL
+            or end is None
+            or end.bounds is None
+            or end.has_task_word
+        ):
+            return first, last
+        self._place += 2
+        return first, end.bounds[1]
+
+    def _is_task(self, token: Token) -> bool:
+        """Whether a number is a task: the word stands before it, or it is bare where a task may be named."""
+        before = self._before
+        if token.has_task_word or before in _TASK:
+            self._tasks, self._other = True, False
+            return True
+        if before is not None and before not in _LEADING_WORDS:
+            self._tasks = False
+            return False
+        return not self._other and (token.is_marked or not self._is_count(token))
+
+    def _is_count(self, token: Token) -> bool:
+        """Whether a bare number counts what follows it, as in `3 hours`; `63: a title` and `63 is ready` do not."""
+        after = self._peek(1)
+        if after is None or after.kind is not TokenKind.WORD or token.has_colon or after.text in DASHES:
+            return False
+        word = after.text.lower()
+        return word in _COUNTED if self._tasks else word not in _DONE | _ABOUT
+
+    def _is_settled(self) -> bool:
+        remarks = self._remarks()
+        if remarks:
+            return bool(remarks & _DONE) and not remarks & _OPEN
+        after = self._peek(1)
+        if after is not None and after.text in DASHES:
+            after = self._peek(2)
+        return after is not None and after.text.lower() in _DONE
+
+    def _remarks(self) -> set[str]:
+        """The words in the brackets that follow."""
+        after = self._peek(1)
+        if after is None or after.kind is not TokenKind.NOTE:
+            return set()
+        return {word.strip(".:*_").lower() for word in after.text.split()}
+
+    def _note(self, token: Token) -> None:
+        """What stands in brackets is a remark, unless it is a list of tasks and nothing else: `(Task 5)`, `[72, 73]`."""
+        inner = list(tokenize(token.text))
+        if not inner or any(part.kind in {TokenKind.NOTE, TokenKind.STOP} for part in inner):
+            return
+        named = token.is_marked or inner[0].has_task_word or inner[0].text.lower() in _TASK
+        if not named or any(
+            part.kind is TokenKind.WORD and part.text.lower() not in _TASK | _DONE for part in inner
+        ):
+            return
+        reader = _ReferenceParser(inner, soft=self._soft or self._not)
+        reader.run()
+        self.refs += reader.refs
+        self.found_note = self.found_note or reader.found_note
+
+    def _peek(self, ahead: int) -> Token | None:
+        place = self._place + ahead
+        return self._tokens[place] if place < len(self._tokens) else None

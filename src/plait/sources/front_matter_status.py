@@ -1,0 +1,153 @@
+"""The status in a file's front matter: read as words, and written as words in the same place, case and quotes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from functools import partial
+
+from plait.core.fast_dataclass import dataclass
+from plait.core.plan import Problem
+from plait.sources import vocabulary
+from plait.sources.front_matter import FrontMatterKeys
+from plait.sources.problem_reports import make_warning
+from plait.sources.source_model import Document, Rewrite, SourceStatus, StatusChange, StatusFileWriter
+from plait.sources.status_changes import (
+    find_changed_task,
+    list_changed_files,
+    report_missing_task,
+    select_file_changes,
+)
+from plait.sources.task_files import get_folder
+from plait.sources.text import TextEdit, apply_edits, to_printable
+
+_KEY = "status"
+
+
+@dataclass(frozen=True, slots=True)
+class StatusKey:
+    """How a format with one task in each file writes statuses, and how it knows a file's task again.
+
+    `stamp` is a key that, where there is one, tells when the status was written.
+    """
+
+    todo: str
+    doing: str
+    done: str
+    id_of: Callable[[Document], str]
+    title_of: Callable[[Document], str]
+    time_key: str | None = None
+
+    def word_for(self, status: SourceStatus) -> str:
+        return {SourceStatus.DOING: self.doing, SourceStatus.DONE: self.done}.get(status, self.todo)
+
+    def writers(self, path: str, changes: Sequence[StatusChange]) -> list[StatusFileWriter]:
+        """One for each file of the source that these changes are about."""
+        return [
+            StatusFileWriter(file, partial(self.write, file))
+            for file in list_changed_files(get_folder(path), changes)
+        ]
+
+    def write(self, path: str, text: str, changes: Sequence[StatusChange]) -> Rewrite:
+        """The one task of this file with its new status."""
+        problems: list[Problem] = []
+        for change in select_file_changes(path, changes):
+            document = Document(path, to_printable(text))
+            if find_changed_task(change, [document], self.id_of, self.title_of) is None:
+                problems.append(report_missing_task(change))
+                continue
+            edits = _make_edits(document, change, self)
+            written = None if edits is None else apply_edits(text, edits)
+            if written is None or not _changes_only_status(
+                document, Document(path, to_printable(written)), self
+            ):
+                message = f"the status of {change.id} ({change.status}) has no place in the front matter"
+                hint = "Put a plain line status: into it. The status is kept in plait's own records."
+                problems.append(make_warning(document, 0, message, hint))
+            else:
+                text = written
+        return Rewrite(text, tuple(problems))
+
+
+def read_status_key(document: Document, keys: FrontMatterKeys) -> tuple[SourceStatus, str]:
+    """How far a task is, and in which words; words that mean nothing here are told, and count as not started."""
+    said = keys.text(_KEY) or ""
+    mark = vocabulary.parse_status(said)
+    if mark is None and said:
+        message = f"{said[:60]} is not a status that is known here; the task counts as not started"
+        keys.problems.append(make_warning(document, keys.line(_KEY), message))
+    if not keys.has(_KEY):
+        message = "there is no status; the task counts as not started, and no status can be written"
+        keys.problems.append(make_warning(document, keys.line(_KEY), message, "Put a line status: into it."))
+    return mark or SourceStatus.TODO, said
+
+
+def _make_edits(document: Document, change: StatusChange, style: StatusKey) -> list[TextEdit] | None:
+    """None if there is no place to write to."""
+    values = FrontMatterKeys(document).values
+    value = values.get(_KEY)
+    if value is None or value.span is None:
+        return None
+    mark = _status_to_write(vocabulary.parse_status(value.text), change.status)
+    if mark is None:
+        return []
+    edits = [_replace_value(document.text, value.span, _match_style(style.word_for(mark), value.text))]
+    stamp = values.get(style.time_key) if style.time_key else None
+    if stamp is not None and stamp.span is not None:
+        edits.append(_replace_value(document.text, stamp.span, format_utc_time(change.at)))
+    return edits
+
+
+def _status_to_write(now: SourceStatus | None, asked: SourceStatus) -> SourceStatus | None:
+    """What to write; None to leave it as it is. These files tell neither failed nor blocked: that is to do again."""
+    if now is asked:
+        return None
+    match asked:
+        case SourceStatus.DONE:
+            return SourceStatus.DONE
+        case SourceStatus.DOING:
+            return None if now is SourceStatus.DONE else SourceStatus.DOING
+        case SourceStatus.TODO:
+            return None if now is None else SourceStatus.TODO
+        case SourceStatus.FAILED | SourceStatus.BLOCKED:
+            return SourceStatus.TODO if now in {SourceStatus.DOING, SourceStatus.DONE} else None
+        case SourceStatus.PARTIAL | SourceStatus.SKIPPED:
+            return SourceStatus.TODO if now is SourceStatus.DOING else None
+        case SourceStatus.STUCK | SourceStatus.UNREADABLE:
+            return None
+
+
+def _replace_value(text: str, span: tuple[int, int], new: str) -> TextEdit:
+    start, stop = span
+    if start == stop:
+        return TextEdit(start, stop, new if text[start - 1 : start] == " " else f" {new}")
+    quote = text[start] if text[start] in "'\"" else ""
+    return TextEdit(start, stop, f"{quote}{new}{quote}")
+
+
+def _match_style(word: str, like: str) -> str:
+    """A status as this file writes its own: its case, and what it puts between words."""
+    between = re.search(r"\w([-_])\w", like)
+    if between:
+        word = re.sub(r"[ -]", between[1], word)
+    if like.islower():
+        return word.lower()
+    return word.upper() if like.isupper() else word.title() if like else word
+
+
+def format_utc_time(at: datetime) -> str:
+    """A time as it is written into files: `2026-03-14T09:26:53Z`."""
+    return at.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _changes_only_status(before: Document, after: Document, style: StatusKey) -> bool:
+    """Nothing but the status and its time reads differently."""
+    first, second = FrontMatterKeys(before).values, FrontMatterKeys(after).values
+    own_keys = {_KEY, style.time_key}
+    return first.keys() == second.keys() and all(
+        (first[key].text, first[key].items, first[key].pairs)
+        == (second[key].text, second[key].items, second[key].pairs)
+        for key in first
+        if key not in own_keys
+    )

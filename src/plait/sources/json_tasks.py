@@ -1,0 +1,155 @@
+"""JSON objects that tell of tasks: their ids, words and sections, as every JSON format reads them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from plait.core.plan import Problem, Severity
+from plait.core.task import Need, Origin
+from plait.sources import problem_reports
+from plait.sources.json_text import JsonNode, JsonSyntaxError, parse_json
+from plait.sources.source_model import Document, Reading, SourceEntry, SourceFiles
+from plait.sources.text import TextLines
+
+_DECIMAL = re.compile(r"\d{1,9}\.\d{1,9}")
+
+
+def parse_id(node: JsonNode) -> str:
+    """An id, or a reference to one: a text, a whole number, or `5.2` as a number; empty for anything else."""
+    if isinstance(node.value, float):
+        return node.source if _DECIMAL.fullmatch(node.source) else ""
+    return _format_id(node.value)
+
+
+def read_id(node: JsonNode) -> str:
+    """The id of an object; where it is written is asked for only if that matters."""
+    value = node.get("id")
+    return parse_id(node["id"]) if isinstance(value, float) else _format_id(value)
+
+
+def _format_id(value: object) -> str:
+    return (
+        collapse_whitespace(str(value))
+        if isinstance(value, str | int) and not isinstance(value, bool)
+        else ""
+    )
+
+
+def collapse_whitespace(value: object) -> str:
+    """A text as a title or an id can carry it; empty if it is no text."""
+    return " ".join(value.split()) if isinstance(value, str) else ""
+
+
+def read_json_title(node: JsonNode, otherwise: str) -> str:
+    """Its title; else the first line of its description; else what it is called otherwise."""
+    description = node.get("description")
+    lines = description.split("\n") if isinstance(description, str) else []
+    first = next((line for line in lines if line.strip()), "")
+    return collapse_whitespace(node.get("title")) or collapse_whitespace(first) or otherwise
+
+
+def render_value(value: object) -> str:
+    """A value as markdown: a text as written, a list as bullets, anything else as the JSON that it is."""
+    match value:
+        case None:
+            return ""
+        case str():
+            return value.strip("\r\n") if value.strip() else ""
+        case list() if all(isinstance(item, str) for item in value):
+            return "\n".join(f"- {collapse_whitespace(item)}" for item in value)
+        case _:
+            return f"```json\n{json.dumps(value, indent=2, ensure_ascii=False)}\n```"
+
+
+def render_sections(node: JsonNode, titles: Mapping[str, str]) -> str:
+    """The description, then each of these keys that says something, under its title."""
+    parts = [render_value(node.get("description"))]
+    for key, heading in titles.items():
+        said = render_value(node.get(key))
+        parts.append(f"## {heading}\n\n{said}" if said else "")
+    return "\n\n".join(part for part in parts if part)
+
+
+class JsonReader:
+    """A document as positions tell of it, and what is found wrong with it."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.lines = TextLines(document.text)
+        self.problems: list[Problem] = []
+
+    def line(self, node: JsonNode) -> int:
+        """As people count."""
+        return self.lines.line_at(node.start) + 1
+
+    def origin(self, node: JsonNode) -> Origin:
+        return Origin(self.document.path, self.line(node))
+
+    def report(self, severity: Severity, node: JsonNode, message: str, hint: str = "") -> None:
+        self.problems.append(Problem(severity, message, self.origin(node), hint))
+
+    def warn(self, node: JsonNode, message: str, hint: str = "") -> None:
+        self.report(Severity.WARNING, node, message, hint)
+
+
+def warn_skipped(reader: JsonReader, node: JsonNode, name: str, first: JsonNode | None) -> None:
+    """What is said of an entry that can't be told from others: it has no id, or that of another one."""
+    if first is not None and name:
+        message = (
+            f"{name} is here a second time (first in line {reader.line(first)}): this one was passed over"
+        )
+        reader.warn(node, message, "Give it an id of its own.")
+    elif isinstance(node.value, dict):
+        reader.warn(node, "an entry without an id was passed over", 'Give it an "id": a number or a text.')
+    else:
+        reader.warn(node, f"this is no task, and was passed over: {collapse_whitespace(node.source)[:40]}")
+
+
+def read_needs(reader: JsonReader, node: JsonNode, key: str) -> Iterator[Need]:
+    """The tasks that a list of ids names; what is no id costs itself."""
+    said = node.get(key)
+    if said is not None and not isinstance(said, list):
+        reader.warn(node[key], f"{key} is not a list, and was passed over", f'Write "{key}": [1, 2].')
+    for item in node[key].items if said and isinstance(said, list) else ():
+        if on := parse_id(item):
+            yield Need(on, reason=f"{key}: {on}", at=reader.origin(item))
+        else:
+            reader.warn(
+                item, f"{collapse_whitespace(item.source)[:40]} in {key} is not an id, and was passed over"
+            )
+
+
+def read_json_source(
+    source: SourceFiles, entries: Callable[[JsonReader, JsonNode], Iterable[SourceEntry]]
+) -> Reading:
+    """All that the documents say, each of them one JSON value."""
+    found: list[SourceEntry] = []
+    problems: list[Problem] = []
+    for document in source.documents:
+        sheet = JsonReader(document)
+        try:
+            root = parse_json(document.text)
+        except JsonSyntaxError as flaw:
+            problems.append(_report_unreadable(document, flaw))
+        else:
+            found += entries(sheet, root)
+            problems += sorted(sheet.problems, key=lambda problem: problem.at.line if problem.at else 0)
+    return Reading(tuple(found), problems=tuple(problems))
+
+
+def _report_unreadable(document: Document, error: JsonSyntaxError) -> Problem:
+    message = f"this file is not JSON: {error.message} (column {error.column}); no task was read from it"
+    return problem_reports.make_error(
+        document, error.line - 1, message, "Correct this place, or make the file anew."
+    )
+
+
+def report_unwritable(path: str, error: JsonSyntaxError) -> Problem:
+    """What is said of a file that is not JSON when statuses come to be written: it is left as it is."""
+    message = (
+        f"this file is not JSON any more: {error.message} (column {error.column}); no status was written"
+    )
+    hint = "The statuses are kept in plait's own records."
+    return Problem(Severity.WARNING, message, Origin(path, error.line), hint)

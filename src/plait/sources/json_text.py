@@ -1,0 +1,225 @@
+"""JSON with positions: every value knows where it stands, so that it can be replaced and nothing else be touched.
+
+The standard decoder does the work; positions are found on demand, level by level, by decoding one value after another.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from functools import cached_property
+from typing import NoReturn, TypeAlias, cast
+
+from plait.core.fast_dataclass import dataclass
+from plait.core.lazy_pattern import pattern
+from plait.sources.text import BOM, TextEdit, to_printable
+
+# No task file is nested deeper; the decoder calls itself once for each level.
+MAX_DEPTH = 100
+
+Scalar: TypeAlias = str | bool
+
+_GAP = pattern(r"[ \t\r\n]*")
+_COMMA = pattern(r"[ \t\r\n]*,?[ \t\r\n]*")
+_KEY = pattern(r'("[^"\\]*+(?:\\.[^"\\]*+)*+")[ \t\r\n]*:[ \t\r\n]*')
+_LINE_END = pattern(r"\r\n|\r|\n")
+# A text up to its next bracket; brackets inside strings are none. Possessive, so that nothing is read twice.
+_BRACKET = pattern(r'(?:[^\[\]{}"]++|"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z))*+([\[\]{}])', re.DOTALL)
+_SURROGATE_ESCAPE = pattern(r"\\u(?:[dD][89a-fA-F]|0000)")
+# Every escape, so that an escaped backslash is not taken for one; pairs of surrogates are whole, others are caught.
+_ESCAPE = pattern(
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2}|u0000)|.)",
+    re.DOTALL,
+)
+# What the decoder says, in our words; `{}` is what stands there.
+_DECODER_MESSAGES = (
+    ("Expecting value", "a value is expected here, not {}"),
+    ("Expecting property name", "a name in double quotes is expected here, not {}"),
+    ("Illegal trailing comma", "nothing follows this comma"),
+    ("Expecting ':'", "a colon is expected here, not {}"),
+    ("Expecting ','", "a comma or the closing bracket is expected here, not {}"),
+    ("Unterminated string", "the text that starts here has no closing quote"),
+    ("Invalid control character", "{} inside a text: is a closing quote missing, or should it be escaped?"),
+    ("Invalid \\", "an escape that JSON does not know"),
+)
+
+
+class JsonSyntaxError(ValueError):
+    """A text is not JSON: `line` and `column` (from 1) say where, the message says what is there."""
+
+    def __init__(self, text: str, position: int, message: str) -> None:
+        ends = text.count("\n", 0, position) + text.count("\r", 0, position) - text.count("\r\n", 0, position)
+        self.line = ends + 1
+        self.column = position - max(text.rfind("\n", 0, position), text.rfind("\r", 0, position))
+        self.message = message
+        super().__init__(f"line {self.line}, column {self.column}: {message}")
+
+
+@dataclass(frozen=True, eq=False)
+class JsonNode:
+    """A value in its text. `value` is as `JSON.parse` reads it: of a key that is written twice the last one counts."""
+
+    text: str
+    start: int
+    stop: int
+    value: object
+
+    @property
+    def source(self) -> str:
+        """The value as it is written."""
+        return self.text[self.start : self.stop]
+
+    @cached_property
+    def ordered_members(self) -> tuple[JsonMember, ...]:
+        """What an object holds, as it is written; nothing for any other value."""
+        return tuple(_iter_members(self)) if isinstance(self.value, dict) else ()
+
+    @cached_property
+    def members(self) -> dict[str, JsonMember]:
+        """What an object holds, by key."""
+        return {member.key: member for member in self.ordered_members}
+
+    @cached_property
+    def items(self) -> tuple[JsonNode, ...]:
+        """What a list holds; nothing for any other value."""
+        return tuple(_iter_items(self)) if isinstance(self.value, list) else ()
+
+    def __getitem__(self, key: str) -> JsonNode:
+        return self.members[key].node
+
+    def get(self, key: str) -> object:
+        """The value of a key, None if there is none: cheap, because no position is needed."""
+        return cast("dict[str, object]", self.value).get(key) if isinstance(self.value, dict) else None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JsonMember:
+    """A key of an object, where it starts and ends, and its value."""
+
+    key: str
+    start: int
+    stop: int
+    node: JsonNode
+
+
+def parse_json(text: str) -> JsonNode:
+    """The one value that a text holds; raises MalformedError if it is not JSON, and nothing else, whatever the text.
+
+    Escapes of half a character, and of NUL, are read as U+FFFD: values can be shown, stored and sent.
+    """
+    if _SURROGATE_ESCAPE.search(text):
+        text = _ESCAPE.sub(lambda found: r"\ufffd" if found[1] else found[0], text)
+    _check_depth(text)
+    node = _decode_value(text, _skip(_GAP, text, len(BOM) if text.startswith(BOM) else 0))
+    end = _skip(_GAP, text, node.stop)
+    if end < len(text):
+        raise JsonSyntaxError(text, end, f"the JSON ended before this: {_describe_character(text, end)}")
+    return node
+
+
+def replace_value(node: JsonNode, value: Scalar) -> TextEdit:
+    """Another value in the same place."""
+    return TextEdit(node.start, node.stop, json.dumps(value))
+
+
+def insert_key(node: JsonNode, key: str, value: Scalar, after: tuple[str, ...] = ()) -> TextEdit:
+    """A new key in an object, behind the first of the keys `after` that it has (else the last), in the file's style."""
+    keys = [member.key for member in node.ordered_members]
+    if not keys:
+        return TextEdit(node.start + 1, node.start + 1, f"{json.dumps(key)}: {json.dumps(value)}")
+    place = next((keys.index(name) for name in after if name in keys), len(keys) - 1)
+    member = node.ordered_members[place]
+    colon = node.text[member.stop : member.node.start]
+    new = f",{_find_separator(node, place)}{json.dumps(key)}{colon}{json.dumps(value)}"
+    return TextEdit(member.node.stop, member.node.stop, new)
+
+
+def remove_key(node: JsonNode, key: str) -> TextEdit:
+    """An object without a key that it has, and without the comma that set it off."""
+    members = node.ordered_members
+    place = members.index(node.members[key])
+    if place:
+        return TextEdit(members[place - 1].node.stop, members[place].node.stop, "")
+    return TextEdit(members[0].start, members[1].start if len(members) > 1 else members[0].node.stop, "")
+
+
+def _find_separator(node: JsonNode, place: int) -> str:
+    """What stands between a comma and a key in this object: as with the next key, or this one, or as after a colon."""
+    shown = node.ordered_members[min(place + 1, len(node.ordered_members) - 1)]
+    start = shown.start
+    while node.text[start - 1] in " \t\r\n":
+        start -= 1
+    space = node.text[start : shown.start]
+    if len(node.ordered_members) > 1 or _LINE_END.search(space):
+        return space
+    return " " if node.text[shown.stop : shown.node.start].endswith(" ") else ""
+
+
+def _iter_members(node: JsonNode) -> Iterator[JsonMember]:
+    """In the order of the file; the text is known to be JSON."""
+    position = _skip(_GAP, node.text, node.start + 1)
+    while found := _KEY.match(node.text, position):
+        value = _decode_value(node.text, found.end())
+        key = str(json.loads(found[1])) if "\\" in found[1] else found[1][1:-1]
+        yield JsonMember(key, found.start(1), found.end(1), value)
+        position = _skip(_COMMA, node.text, value.stop)
+
+
+def _iter_items(node: JsonNode) -> Iterator[JsonNode]:
+    position = _skip(_GAP, node.text, node.start + 1)
+    while node.text[position] != "]":
+        item = _decode_value(node.text, position)
+        yield item
+        position = _skip(_COMMA, node.text, item.stop)
+
+
+def _decode_value(text: str, position: int) -> JsonNode:
+    try:
+        value, stop = _DECODER.raw_decode(text, position)
+    except json.JSONDecodeError as error:
+        _raise_syntax_error(text, error)
+    return JsonNode(text, position, stop, value)
+
+
+def _raise_syntax_error(text: str, error: json.JSONDecodeError) -> NoReturn:
+    if not text.strip(f" \t\r\n{BOM}"):
+        raise JsonSyntaxError(text, 0, "there is nothing in it") from None
+    shown = _describe_character(text, error.pos)
+    message = next((ours for theirs, ours in _DECODER_MESSAGES if error.msg.startswith(theirs)), error.msg)
+    raise JsonSyntaxError(text, error.pos, message.format(shown)) from None
+
+
+def _check_depth(text: str) -> None:
+    if text.count("[") + text.count("{") <= MAX_DEPTH:
+        return
+    depth, position = 0, 0
+    while found := _BRACKET.match(text, position):
+        position = found.end()
+        depth += 1 if found[1] in "[{" else -1
+        if depth > MAX_DEPTH:
+            raise JsonSyntaxError(
+                text, position - 1, f"lists and objects are nested more than {MAX_DEPTH} deep"
+            )
+
+
+def _parse_integer(digits: str) -> int | float:
+    """Python refuses to read integers of some thousand digits; JSON.parse makes floats of them."""
+    return int(digits) if len(digits) < 300 else float(digits)
+
+
+_DECODER = json.JSONDecoder(parse_int=_parse_integer)
+
+
+def _describe_character(text: str, position: int) -> str:
+    """What stands at a position, for people."""
+    if position >= len(text):
+        return "the end of the file"
+    if text[position] in "\r\n":
+        return "the end of the line"
+    return to_printable(text[position]) if text[position].isprintable() else f"U+{ord(text[position]):04X}"
+
+
+def _skip(pattern: re.Pattern[str], text: str, position: int) -> int:
+    found = pattern.match(text, position)
+    return found.end() if found else position

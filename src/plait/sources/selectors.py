@@ -1,0 +1,320 @@
+"""Selectors: `63, 65-67`, `1.1 1.2`, `phase:1`, `all`, ids, globs, paths, or words to search for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import field
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+
+from plait.core.fast_dataclass import dataclass
+from plait.core.lazy_pattern import pattern
+from plait.core.plan import Problem, Severity
+from plait.sources.source_model import SourceEntry, SourceStatus
+from plait.sources.source_set import SourceSet, list_leaves
+
+_DASHES = pattern(r"(?<=[\w.])[ \t]*[-\u2010-\u2015][ \t]*(?=\d)")
+_SPLIT = pattern(r"[,;\s]+")
+_NUMBER = r"\d+(?:\.\d+)*"
+_RANGE = pattern(rf"(\S+:)?([A-Za-z]*)({_NUMBER})-\2({_NUMBER})\Z")
+_LEADING = pattern(rf"({_NUMBER})(?:[-_. ].*)?\Z", re.DOTALL)
+_OPEN_RANGE = pattern(rf"(?:{_NUMBER}-|-{_NUMBER})\Z")
+_PHASE = pattern(r"(?:phase|p):(.*)\Z", re.IGNORECASE)
+_PADDED = pattern(r"^0*(\d+)-")
+_IDLIKE = pattern(r"(?:[A-Z]+-?|#)?\d[\w.#:-]*\Z")
+_MAX_LISTED_RANGE = 100  # of a range whose members are all missing: more are not named one by one
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What is to run, in the order of the pile. `complete`: all that was asked for is finished already; `unreadable`:
+    what was asked for too, and can't be run.
+    """
+
+    ids: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    complete: bool = False
+    unreadable: tuple[str, ...] = ()
+
+    @property
+    def failed(self) -> bool:
+        return any(problem.severity is Severity.ERROR for problem in self.problems)
+
+
+def select_tasks(source_set: SourceSet, text: str | None = None, *, resume: bool = False) -> Selection:
+    """Nothing asked for is everything. What is missing or finished is said and left out; what is wrong is an error."""
+    chosen = _Selector(source_set)
+    if text is None or text.strip().lower() in {"all", "*"}:
+        chosen.add_all()
+    else:
+        chosen.add_matching(text)
+    return chosen.build(resume=resume, named=text is not None and not chosen.is_all)
+
+
+def select_ids(source_set: SourceSet, ids: Iterable[str], *, resume: bool = False) -> Selection:
+    """These, by their exact ids. One that is not there is an error."""
+    chosen = _Selector(source_set)
+    chosen.add_ids(ids)
+    return chosen.build(resume=resume, named=True)
+
+
+def add_needs(source_set: SourceSet, ids: Sequence[str]) -> tuple[str, ...]:
+    """These and, however far back, the unfinished tasks that they need."""
+    wanted = set(ids)
+    waiting = list(ids)
+    while waiting:
+        for need in source_set.by_id[waiting.pop()].task.needs:
+            entry = source_set.by_id.get(need.on)
+            if entry is not None and need.on not in wanted and not entry.status.is_closed and not entry.parts:
+                wanted.add(need.on)
+                waiting.append(need.on)
+    return tuple(entry.task.id for entry in source_set.entries if entry.task.id in wanted)
+
+
+@dataclass
+class _Selector:
+    pile: SourceSet
+    ids: dict[str, None] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    is_all: bool = False
+
+    def __post_init__(self) -> None:
+        self.groups = {entry.task.id: entry.parts for entry in self.pile.entries if entry.parts}
+        self.ids_by_name: dict[str, list[str]] = {}
+        for entry in self.pile.entries:
+            for name in {entry.task.id, *entry.aliases, _strip_source(entry.task.id)}:
+                self.ids_by_name.setdefault(name.lower(), []).append(entry.task.id)
+
+    def add_all(self) -> None:
+        self.is_all = True
+        self.ids = dict.fromkeys(entry.task.id for entry in self.pile.entries if not entry.parts)
+
+    def add_ids(self, ids: Iterable[str]) -> None:
+        for name in dict.fromkeys(ids):
+            if name in self.pile.by_id:
+                self._add([name])
+            else:
+                self._error(f"there is no task {name}", self._suggest(name))
+
+    def add_matching(self, text: str) -> None:
+        tokens = [token for token in _SPLIT.split(_DASHES.sub("-", text.strip())) if token]
+        if not tokens:
+            self._error(
+                "nothing is selected", 'Name tasks ("63, 65-67"), or leave --select out for all of them.'
+            )
+        words = [token for token in tokens if not self._add_token(token)]
+        if words and len(words) == len(tokens):
+            self._add_by_words(words)
+        else:
+            for word in words:
+                self._error(
+                    f"{word} is neither a task nor a range, a phase or a pattern", self._suggest(word)
+                )
+
+    def _add_token(self, token: str) -> bool:
+        """Whether this token is a selector of its own, right or wrong; else it is a word."""
+        if token.lower() == "all":
+            self.add_all()
+            return True
+        named = self.ids_by_name.get(token.lower())
+        if named:
+            self._add_unambiguous(token, named)
+            return True
+        inside = self._find_in_file(token)
+        if inside:
+            self._add(inside)
+            return True
+        phase = _PHASE.match(token)
+        if phase:
+            self._add_phase(phase[1])
+        elif _RANGE.match(token):
+            self._add_range(token)
+        elif _OPEN_RANGE.match(token):
+            self._error(f"{token} is a range with one end", 'Write both, as in "63-67".')
+        elif any(sign in token for sign in "*?["):
+            self._add_glob(token)
+        elif not self._add_by_prefix(token) and not _IDLIKE.match(token):
+            return False
+        return True
+
+    def _add_unambiguous(self, token: str, named: Sequence[str]) -> None:
+        distinct = list(dict.fromkeys(named))
+        if len(distinct) > 1:
+            self._error(f"{token} could be {_join_with_or(distinct)}", "Name the one you mean.")
+        else:
+            self._add(distinct)
+
+    def _find_in_file(self, token: str) -> list[str]:
+        """The tasks of a file that is named as a file."""
+        if not token.endswith((".md", ".json", ".jsonl")):
+            return []
+        path = token.removeprefix("./")
+        return [
+            entry.task.id
+            for entry in self.pile.entries
+            if entry.task.origin is not None and f"/{entry.task.origin.file}".endswith(f"/{path}")
+        ]
+
+    def _add_phase(self, key: str) -> None:
+        keys = {phase.key for phase in self.pile.phases if key in {phase.key, _strip_source(phase.key)}}
+        found = [entry.task.id for entry in self.pile.entries if entry.task.phase in keys and not entry.parts]
+        if not key or not keys:
+            there = ", ".join(phase.key for phase in self.pile.phases) or "none"
+            self._error(f"there is no phase {key or 'without a name'}", f"The phases: {there}.")
+        elif not found:
+            self._warn(f"phase {key} has no tasks")
+        self._add(found)
+
+    def _add_range(self, token: str) -> None:
+        """What has no number of its own, but begins with one (`01-walls`, the parts of a group), goes by that."""
+        source, prefix, first, last = _RANGE.match(token).groups("")  # type: ignore[union-attr]  # it matched before
+        low, high = _parse_number(first), _parse_number(last)
+        if low > high:
+            self._error(f"{token} runs backwards", f"Write {source}{prefix}{last}-{prefix}{first}.")
+            return
+        numbers = {
+            entry.task.id: number
+            for entry in self.pile.entries
+            if not entry.parts
+            and (not source or _is_from_source(entry, source))
+            and (number := _parse_leading_number(_strip_source(entry.task.id), prefix))
+            and low <= number
+            and number[: len(high)] <= high
+        }
+        self._add(numbers)
+        if len(low) == len(high) == 1 and high[0] - low[0] < _MAX_LISTED_RANGE:
+            there = {number[0] for number in numbers.values()}
+            gone = (number for number in range(low[0], high[0] + 1) if number not in there)
+            self.missing += [f"{source}{prefix}{number}" for number in gone]
+        elif not numbers:
+            self.missing.append(token)
+
+    def _add_glob(self, token: str) -> None:
+        found = [
+            entry.task.id
+            for entry in self.pile.entries
+            if any(
+                fnmatchcase(name, token)
+                for name in (entry.task.id, _strip_source(entry.task.id), *entry.aliases)
+            )
+        ]
+        if not found:
+            self._error(f"no task's id fits {token}")
+        self._add(found)
+
+    def _add_by_prefix(self, token: str) -> bool:
+        """`01` for `01-pyproject`, when no other id begins like that; else, if it looks like an id, it is missing."""
+        ids = [entry.task.id for entry in self.pile.entries]
+        found = [name for name in ids if _strip_source(name).startswith(f"{token}-")]
+        if not found and token.isdecimal():  # 1 for 01-pyproject
+            found = [
+                name for name in ids if _PADDED.sub(r"\1-", _strip_source(name)).startswith(f"{int(token)}-")
+            ]
+        if found:
+            self._add_unambiguous(token, found)
+        elif _IDLIKE.match(token):
+            self.missing.append(token)
+        return bool(found)
+
+    def _add_by_words(self, words: Sequence[str]) -> None:
+        lowered = [word.lower() for word in words]
+        found = [
+            entry.task.id
+            for entry in self.pile.entries
+            if all(word in f"{entry.task.id} {entry.task.title}".lower() for word in lowered)
+        ]
+        if not found:
+            said = " ".join(words)
+            self._error(f"no task is called {said}, and no title says it", self._suggest(said))
+        self._add(found)
+
+    def _add(self, ids: Iterable[str]) -> None:
+        for name in ids:
+            self.ids.update(dict.fromkeys(list_leaves(name, self.groups) if name in self.groups else [name]))
+
+    def build(self, *, resume: bool, named: bool) -> Selection:
+        for name in dict.fromkeys(self.missing):
+            self._warn(f"there is no task {name}: skipped", self._suggest(name))
+        if not self.ids and not any(problem.severity is Severity.ERROR for problem in self.problems):
+            self._error("none of the selected tasks is there" if self.missing else "there are no tasks")
+        chosen = [entry for entry in self.pile.entries if entry.task.id in self.ids]
+        wanted = [entry for entry in chosen if _is_runnable(entry, resume=resume)]
+        self.problems += _report_skipped(chosen, named=named, resume=resume)
+        complete = bool(chosen) and all(entry.status.is_closed for entry in chosen)
+        ids = tuple(dict.fromkeys(entry.task.id for entry in wanted))
+        unreadable = (entry.task.id for entry in chosen if entry.status is SourceStatus.UNREADABLE)
+        return Selection(ids, tuple(self.problems), complete, tuple(dict.fromkeys(unreadable)))
+
+    def _suggest(self, name: str) -> str:
+        known = [entry.task.id for entry in self.pile.entries[:2000]]
+        near = get_close_matches(name, known, n=1)
+        return f"Did you mean {near[0]}?" if near else "plait plan lists the tasks that are there."
+
+    def _error(self, message: str, hint: str = "") -> None:
+        self.problems.append(Problem(Severity.ERROR, message, hint=hint))
+
+    def _warn(self, message: str, hint: str = "") -> None:
+        self.problems.append(Problem(Severity.WARNING, message, hint=hint))
+
+
+def _is_runnable(entry: SourceEntry, *, resume: bool) -> bool:
+    if entry.status is SourceStatus.STUCK:
+        return resume
+    return not entry.status.is_closed and entry.status is not SourceStatus.UNREADABLE
+
+
+def _report_skipped(chosen: Sequence[SourceEntry], *, named: bool, resume: bool) -> Iterator[Problem]:
+    """One by one if they were named, else in one line."""
+    closed = [entry for entry in chosen if entry.status.is_closed]
+    if named:
+        for entry in closed:
+            yield Problem(
+                Severity.INFO,
+                f"{entry.task.id} is {_describe_status(entry)} already: skipped",
+                entry.task.origin,
+            )
+    elif closed and len(closed) < len(chosen):
+        verb = "is" if len(closed) == 1 else "are"
+        yield Problem(Severity.INFO, f"{len(closed)} of {len(chosen)} tasks {verb} complete already")
+    for entry in chosen:
+        if entry.status is SourceStatus.STUCK and not resume:
+            message = f"{entry.task.id} was begun and did not end ({entry.status_text}): skipped"
+            yield Problem(Severity.INFO, message, entry.task.origin, "--resume takes it up again.")
+        elif entry.status is SourceStatus.UNREADABLE:
+            message = f"{entry.task.id} can't be read: skipped"
+            yield Problem(Severity.WARNING, message, entry.task.origin)
+
+
+def _describe_status(entry: SourceEntry) -> str:
+    return (
+        "complete"
+        if entry.status is SourceStatus.DONE
+        else (entry.status_text or "skipped").strip("[]").lower()
+    )
+
+
+def _strip_source(name: str) -> str:
+    """An id without the name of its source."""
+    return name.rpartition(":")[2]
+
+
+def _parse_number(number: str) -> tuple[int, ...]:
+    return tuple(int(part[:15]) for part in number.split(".") if part.isdigit())
+
+
+def _parse_leading_number(name: str, prefix: str) -> tuple[int, ...]:
+    """The number that a name begins with, after the prefix; empty if it does not."""
+    if not name.lower().startswith(prefix.lower()):
+        return ()
+    found = _LEADING.match(name, len(prefix))
+    return _parse_number(found[1]) if found else ()
+
+
+def _is_from_source(entry: SourceEntry, source: str) -> bool:
+    return any(name.lower().startswith(source.lower()) for name in (entry.task.id, *entry.aliases))
+
+
+def _join_with_or(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} or {names[-1]}"

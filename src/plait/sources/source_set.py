@@ -1,0 +1,196 @@
+"""The pile: all the sources of a batch as one list of entries, whose ids, needs and phases fit together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+
+from plait.core.fast_dataclass import dataclass
+from plait.core.plan import Problem
+from plait.core.settings import FileConflicts
+from plait.core.task import Need, NeedKind, Phase, Task
+from plait.sources.formats import TAGGED_FORMATS
+from plait.sources.source_model import Reading, SourceEntry
+from plait.sources.source_set__address import make_source_names
+from plait.sources.source_set__same import PathAliases
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A source that was read: `name` tells its ids from those of other sources where they clash."""
+
+    name: str
+    format: str
+    path: str
+    reading: Reading
+    tag: str = ""
+
+    def __str__(self) -> str:
+        """As a batch keeps it: `plan:docs/plan.md`, `taskmaster[master]:.taskmaster/tasks/tasks.json`."""
+        return f"{self.format}[{self.tag}]:{self.path}" if self.tag else f"{self.format}:{self.path}"
+
+
+@dataclass(frozen=True)
+class SourceSet:
+    """Ids are unique across sources (not necessarily within one: that is the graph's business)."""
+
+    sources: tuple[Source, ...]
+    entries: tuple[SourceEntry, ...]
+    phases: tuple[Phase, ...]
+    problems: tuple[Problem, ...]
+    conflicts: FileConflicts
+    aliases: PathAliases
+
+    def build_task(self, entry: SourceEntry) -> Task:
+        """The entry's task with all the files that keep it apart from others."""
+        whole = self.touches(entry)
+        return entry.task if whole == entry.task.touches else replace(entry.task, touches=whole)
+
+    def touches(self, entry: SourceEntry) -> tuple[str, ...]:
+        """The files that keep its task apart from others, each by its whole path."""
+        touches: Sequence[str] = () if self.conflicts is FileConflicts.OFF else entry.task.touches
+        if self.conflicts is FileConflicts.INFERRED:
+            touches = (*touches, *entry.mentions)
+        return tuple(dict.fromkeys(map(self.aliases.resolve, touches)))
+
+    @cached_property
+    def by_id(self) -> dict[str, SourceEntry]:
+        return {entry.task.id: entry for entry in self.entries}
+
+    @cached_property
+    def finished_ids(self) -> frozenset[str]:
+        return frozenset(entry.task.id for entry in self.entries if self._closed(entry))
+
+    def _closed(self, entry: SourceEntry) -> bool:
+        """A group is finished when its parts are, whatever its own mark says."""
+        parts = (self.by_id.get(part) for part in entry.parts)
+        return (
+            all(part is None or self._closed(part) for part in parts)
+            if entry.parts
+            else entry.status.is_closed
+        )
+
+
+def combine_sources(
+    readings: Sequence[tuple[str, str, Reading]],
+    *,
+    conflicts: FileConflicts = FileConflicts.INFERRED,
+    aliases: PathAliases | None = None,
+    tag: str = "",
+) -> SourceSet:
+    """From (format, path, reading) of each source to one pile."""
+    short = make_source_names([path for _, path, _ in readings])
+    sources = tuple(
+        Source(name, *reading, tag if reading[0] in TAGGED_FORMATS else "")
+        for name, reading in zip(short, readings, strict=True)
+    )
+    ids = [{entry.task.id for entry in source.reading.entries} for source in sources]
+    known = Counter(name for mine in ids for name in mine)
+    keys = Counter(phase.key for source in sources for phase in source.reading.phases)
+    elsewhere = {
+        f"{source.name}:{name}": name if known[name] == 1 else f"{source.name}:{name}"
+        for source, mine in zip(sources, ids, strict=True)
+        for name in (mine if len(sources) > 1 else ())
+    }
+    entries: list[SourceEntry] = []
+    phases: list[Phase] = []
+    for source, mine in zip(sources, ids, strict=True):
+        renamed = elsewhere | {name: f"{source.name}:{name}" for name in mine if known[name] > 1}
+        rekeyed = {
+            phase.key: f"{source.name}:{phase.key}" for phase in source.reading.phases if keys[phase.key] > 1
+        }
+        prefix = f"{source.name}:" if len(sources) > 1 else None
+        entries += (_rename_entry(entry, renamed, rekeyed, prefix) for entry in source.reading.entries)
+        phases += (_rename_phase(phase, renamed, rekeyed) for phase in source.reading.phases)
+    problems = tuple(problem for source in sources for problem in source.reading.problems)
+    aliases = PathAliases.from_entries(entries) if aliases is None else aliases
+    return SourceSet(
+        sources, tuple(_bridge_finished(_expand_groups(entries))), tuple(phases), problems, conflicts, aliases
+    )
+
+
+def _rename_entry(
+    entry: SourceEntry, ids: Mapping[str, str], keys: Mapping[str, str], prefix: str | None
+) -> SourceEntry:
+    """`prefix` is there where there are several sources: every entry then answers to its full name too."""
+    if prefix is None:
+        return entry
+    task = entry.task
+    aliases = (*entry.aliases, prefix + task.id)
+    task = replace(
+        task,
+        id=ids.get(task.id, task.id),
+        needs=tuple(replace(need, on=ids.get(need.on, need.on)) for need in task.needs),
+        conflicts_with=tuple(ids.get(other, other) for other in task.conflicts_with),
+        phase=keys.get(task.phase, task.phase) if task.phase is not None else None,
+    )
+    parts = tuple(ids.get(part, part) for part in entry.parts)
+    return replace(entry, task=task, parts=parts, aliases=aliases)
+
+
+def _rename_phase(phase: Phase, ids: Mapping[str, str], keys: Mapping[str, str]) -> Phase:
+    return replace(
+        phase,
+        key=keys.get(phase.key, phase.key),
+        after=tuple(keys.get(key, key) for key in phase.after),
+        opens_with=ids.get(phase.opens_with, phase.opens_with) if phase.opens_with is not None else None,
+    )
+
+
+def _expand_groups(entries: list[SourceEntry]) -> list[SourceEntry]:
+    """Whoever needs a group needs its parts."""
+    groups = {entry.task.id: entry.parts for entry in entries if entry.parts}
+    if not groups:
+        return entries
+    return [
+        replace(entry, task=replace(entry.task, needs=_expand_needs(entry.task.needs, groups, entry.task.id)))
+        if any(need.on in groups for need in entry.task.needs)
+        else entry
+        for entry in entries
+    ]
+
+
+def _bridge_finished(entries: Sequence[SourceEntry]) -> Iterator[SourceEntry]:
+    """Whoever follows a finished task follows those that it followed: a chain holds though one of its tasks was early."""
+    known = {entry.task.id for entry in entries}
+    past: dict[str, dict[str, None]] = {}
+    for entry in entries:
+        task = entry.task
+        chain = [need for need in task.needs if need.kind is NeedKind.CHAIN and need.on in known]
+        if entry.status.is_closed and not entry.parts:
+            past[task.id] = dict.fromkeys(on for need in chain for on in past.get(need.on, (need.on,)))
+            yield entry
+        elif any(past.get(need.on) for need in chain):
+            named = {task.id, *(need.on for need in task.needs)}
+            more = {on: need for need in chain for on in past.get(need.on, ()) if on not in named}
+            needs = (*task.needs, *(replace(need, on=on) for on, need in more.items()))
+            yield replace(entry, task=replace(task, needs=needs))
+        else:
+            yield entry
+
+
+def _expand_needs(needs: Sequence[Need], groups: Mapping[str, Sequence[str]], own: str) -> tuple[Need, ...]:
+    found = []
+    for need in needs:
+        if need.on in groups:
+            found += [replace(need, on=leaf) for leaf in list_leaves(need.on, groups) if leaf != own]
+        else:
+            found.append(need)
+    return tuple(found)
+
+
+def list_leaves(name: str, groups: Mapping[str, Sequence[str]]) -> list[str]:
+    """The tasks that a group stands for, however deep."""
+    found: dict[str, None] = {}
+    met = {name}
+    waiting = [name]
+    while waiting:
+        for part in groups.get(waiting.pop(), ()):
+            if part in groups and part not in met:
+                met.add(part)
+                waiting.append(part)
+            elif part not in groups:
+                found[part] = None
+    return list(found)

@@ -1,0 +1,69 @@
+"""Finding a task again in a text that people may have changed meanwhile, and saying so when it is gone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Generic, TypeVar
+
+from plait.core.plan import Problem, Severity
+from plait.core.task import Origin
+from plait.sources.source_model import StatusChange
+
+T = TypeVar("T")
+
+
+class TaskIndex(Generic[T]):
+    """The places of a text by id and by title, so that many changes find theirs as quickly as one."""
+
+    def __init__(self, places: Iterable[T], id_of: Callable[[T], str], title_of: Callable[[T], str]) -> None:
+        self._title_of = title_of
+        self._by_id: dict[str, list[T]] = {}
+        self._by_title: dict[str, list[T]] = {}
+        for place in places:
+            self._by_id.setdefault(id_of(place), []).append(place)
+            self._by_title.setdefault(title_of(place), []).append(place)
+
+    def find(self, change: StatusChange) -> T | None:
+        """The place that has the change's id and title; else the only one with its title (it was renumbered); else the
+        only one with its id (it was reworded). None if it is gone, or if several would do.
+        """
+        same_id = self._by_id.get(change.id, [])
+        if not change.title:
+            return same_id[0] if len(same_id) == 1 else None
+        both = [place for place in same_id if self._title_of(place) == change.title]
+        for found in (both, self._by_title.get(change.title, []), same_id):
+            if found:
+                return found[0] if len(found) == 1 else None
+        return None
+
+
+def find_changed_task(
+    change: StatusChange, places: Iterable[T], id_of: Callable[[T], str], title_of: Callable[[T], str]
+) -> T | None:
+    """The place of one change (`Places.find`)."""
+    return TaskIndex(places, id_of, title_of).find(change)
+
+
+def report_missing_task(change: StatusChange) -> Problem:
+    """What is said of a change that found no place."""
+    return Problem(
+        Severity.WARNING,
+        f"{change.id} is not in the file any more, or not only once: its status ({change.status}) was not written",
+        Origin(change.file),
+        "Its status is kept in plait's own records.",
+    )
+
+
+def select_file_changes(path: str, changes: Sequence[StatusChange]) -> list[StatusChange]:
+    """The changes that are about tasks of this file, the last one of each task."""
+    return list({change.id: change for change in changes if change.file == path}.values())
+
+
+def list_changed_files(path: str, changes: Sequence[StatusChange]) -> list[str]:
+    """The files of the source at `path` (a file, or a folder of them) that these changes are about."""
+    folder = "" if path in {"", "."} else path.rstrip("/") + "/"
+    return list(
+        dict.fromkeys(
+            change.file for change in changes if change.file == path or change.file.startswith(folder)
+        )
+    )

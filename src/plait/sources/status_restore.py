@@ -1,0 +1,179 @@
+"""Statuses as they were: a text that somebody has edited, without what the edit says of how far tasks are.
+
+A status is spelled in many ways, and some come with dates. So several ways back are tried, and one is taken if what it
+gives says of each task what the base said, and is otherwise the new text: both become the same when the same statuses are
+written into them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+
+from plait.core.fast_dataclass import dataclass
+from plait.sources.formats import TAGGED_FORMATS, load_format
+from plait.sources.source_model import (
+    Document,
+    ReadOptions,
+    SourceEntry,
+    SourceFiles,
+    SourceStatus,
+    StatusChange,
+)
+from plait.sources.status_changes import TaskIndex
+from plait.sources.text import TextLines, to_printable
+from plait.sources.text_merge__diff import match_lines
+
+# Files of which every byte tells statuses, by format.
+STATUS_FILES = {"plan": "status.json", "jobs": "_jobstatus.json"}
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+# Written one after another, so that spelling and dates are the same whatever was there before.
+_NORMALIZATIONS = (
+    (SourceStatus.TODO, SourceStatus.DOING, SourceStatus.DONE),
+    (SourceStatus.TODO, SourceStatus.DOING, SourceStatus.BLOCKED, SourceStatus.DONE),
+    (SourceStatus.TODO, SourceStatus.DOING, SourceStatus.SKIPPED, SourceStatus.DONE),
+)
+_TOKEN = re.compile(r"\w+|\s|[^\w\s]")
+
+Span = tuple[int, int, Sequence[str]]
+
+
+def restore_statuses(format: str, path: str, base: str, new: str) -> str:  # noqa: A002 - the glossary's word
+    """The new text with every task's status as the base had it; tasks that the base does not know keep theirs.
+
+    A text in which no task is found comes back as it is.
+    """
+    if base == new or STATUS_FILES.get(format) == Document(path, "").name:
+        return base
+    for tag in _list_tags(format, base):
+        new = _StatusRestorer(format, path, tag).restore(base, new)
+    return new
+
+
+def _list_tags(format: str, text: str) -> list[str]:  # noqa: A002
+    if format not in TAGGED_FORMATS:
+        return [""]
+    from plait.sources.formats.taskmaster__tree import find_task_lists  # noqa: PLC0415 - for files of this format only
+    from plait.sources.json_text import JsonSyntaxError, parse_json  # noqa: PLC0415
+
+    try:
+        return list(find_task_lists(parse_json(to_printable(text))))
+    except JsonSyntaxError:
+        return []
+
+
+@dataclass(frozen=True, slots=True)
+class _StatusRestorer:
+    """One file of a source, or one of its lists."""
+
+    format: str
+    path: str
+    tag: str
+
+    def restore(self, base: str, new: str) -> str:
+        after = self._entries(new)
+        there = _index_entries(after)
+        known = [entry for entry in self._entries(base) if there.find(self._make_change(entry)) is not None]
+        if not known:
+            return new
+        for marks in _NORMALIZATIONS:
+            flat, level = self._normalize(base, known, marks), self._normalize(new, known, marks)
+            for way in (base, *_merge_candidates(flat, base, level)):
+                if self._normalize(way, known, marks) == level and self._has_expected_statuses(
+                    way, known, after
+                ):
+                    return way
+        moved = [
+            entry for entry in known if _get_status(there.find(self._make_change(entry))) is not entry.status
+        ]
+        return self._write_statuses(
+            self._write_statuses(new, moved, SourceStatus.TODO), moved
+        )  # in the writer's own spelling
+
+    def _has_expected_statuses(
+        self, text: str, known: Sequence[SourceEntry], after: Sequence[SourceEntry]
+    ) -> bool:
+        """Whether each task that the base knows is as far as there, and every other one as the new text says."""
+        entries = self._entries(text)
+        there = _index_entries(entries)
+        for entry in known:
+            if _get_status(there.find(self._make_change(entry))) is not entry.status:
+                return False
+        ours = {entry.task.id for entry in known}
+        others = {entry.task.id: entry.status for entry in after if entry.task.id not in ours}
+        return all(others.get(entry.task.id, entry.status) is entry.status for entry in entries)
+
+    def _entries(self, text: str) -> tuple[SourceEntry, ...]:
+        options = ReadOptions(tag=self.tag) if self.format in TAGGED_FORMATS else ReadOptions()
+        document = Document(self.path, to_printable(text))
+        return load_format(self.format).read(SourceFiles(self.path, (document,), options=options)).entries
+
+    def _normalize(self, text: str, known: Sequence[SourceEntry], marks: Sequence[SourceStatus]) -> str:
+        """The text with the same status for each of these tasks, in the writer's own spelling."""
+        for mark in marks:
+            text = self._write_statuses(text, known, mark)
+        return text
+
+    def _write_statuses(
+        self, text: str, known: Sequence[SourceEntry], status: SourceStatus | None = None
+    ) -> str:
+        """Without a mark: each task's own."""
+        changes = [self._make_change(entry, status) for entry in known]
+        for writer in load_format(self.format).writers(self.path, changes):
+            if writer.path == self.path:
+                return writer.apply(text, changes).text
+        return text
+
+    def _make_change(self, entry: SourceEntry, status: SourceStatus | None = None) -> StatusChange:
+        at = entry.since if entry.since is not None and status is None else _EPOCH
+        return StatusChange(
+            entry.task.id, status or entry.status, at, self.path, entry.task.title, tag=self.tag
+        )
+
+
+def _index_entries(entries: Sequence[SourceEntry]) -> TaskIndex[SourceEntry]:
+    return TaskIndex(entries, lambda each: each.task.id, lambda each: each.task.title)
+
+
+def _get_status(entry: SourceEntry | None) -> SourceStatus | None:
+    return None if entry is None else entry.status
+
+
+def _merge_candidates(flat: str, base: str, edited: str) -> Iterator[str]:
+    """The base with the other edits of the new text: by lines, else by words."""
+    for parts in (_split_lines, _TOKEN.findall):
+        both = _merge_parts(parts(flat), parts(base), parts(edited))
+        if both is not None:
+            yield "".join(both)
+
+
+def _split_lines(text: str) -> list[str]:
+    return TextLines(text).all
+
+
+def _merge_parts(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> list[str] | None:
+    """What both sides did to the base; None if they did something to the same place."""
+    spans = sorted(
+        [*_find_changed_spans(base, ours), *_find_changed_spans(base, theirs)], key=lambda span: span[:2]
+    )
+    merged: list[str] = []
+    done = 0
+    last = (-1, -1)
+    for start, stop, put in spans:
+        if start < done or (start, stop) == last:
+            return None
+        merged += base[done:start]
+        merged += put
+        done, last = stop, (start, stop)
+    return [*merged, *base[done:]]
+
+
+def _find_changed_spans(base: Sequence[str], side: Sequence[str]) -> Iterator[Span]:
+    """Where a side differs from the base, and what it has there."""
+    place = here = 0
+    for i, j in [*match_lines(base, side), (len(base), len(side))]:
+        if i > place or j > here:
+            yield place, i, side[here:j]
+        place, here = i + 1, j + 1

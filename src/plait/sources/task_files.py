@@ -1,0 +1,69 @@
+"""The files of a folder that hold one task each: where they lie, which of them count, and what to say if none does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from plait.core.globs import parse_glob
+from plait.core.plan import Problem, Severity
+from plait.core.task import Origin
+from plait.sources.source_model import Document, SourceFiles
+
+if TYPE_CHECKING:
+    from plait.sources.front_matter import FrontMatterKeys
+
+_FOLDER_FILES = frozenset({"readme.md", "phases.md"})
+_MAX_SAMPLES = 20
+
+
+def get_folder(path: str) -> str:
+    """The folder of a source: `path` itself, or the one in which the file `path` lies; empty for the current one."""
+    folder = path.rpartition("/")[0] if path.endswith(".md") else path.rstrip("/") or path[:1]
+    return "" if folder == "." else folder
+
+
+def get_sibling_path(path: str, name: str) -> str:
+    """Where a file of this name lies: in the folder `path`, or next to the file `path`."""
+    folder = get_folder(path)
+    return f"{folder.rstrip('/')}/{name}" if folder else name
+
+
+def is_ignored(document: Document) -> bool:
+    """A file about the folder, or a hidden one: never a task."""
+    name = document.name.lower()
+    return name.startswith(("_", ".")) or name in _FOLDER_FILES or not name.endswith(".md")
+
+
+def sample_keys(source: SourceFiles, *texts: str) -> Iterator[FrontMatterKeys]:
+    """The keys of some files of a source, as far as their front matter holds all these texts: enough to know it by."""
+    from plait.sources.front_matter import FrontMatterKeys  # noqa: PLC0415 - with YAML, and only markdown has front matter
+
+    for document in source.documents[:_MAX_SAMPLES]:
+        if (
+            not is_ignored(document)
+            and document.markdown.front_matter
+            and all(text in document.text for text in texts)
+        ):
+            yield FrontMatterKeys(document)
+
+
+def report_no_tasks(source: SourceFiles, what: str) -> Problem:
+    """The error of a source that has no task at all."""
+    message = f"there are no {what} in {source.path}"
+    hint = "It takes .md files directly inside; README.md and names with _ or . in front are passed over."
+    if source.options.exclude:
+        hint += f" Excluded: {', '.join(source.options.exclude)}."
+    return Problem(Severity.ERROR, message, Origin(source.path), hint)
+
+
+def list_task_documents(source: SourceFiles) -> list[Document]:
+    """The documents that may be tasks: not those about the folder, nor hidden ones, nor what is excluded."""
+    excluded = [parse_glob(glob) for glob in source.options.exclude if glob]
+    folder = source.path.rstrip("/") + "/"
+    found = []
+    for document in source.documents:
+        names = (document.name, document.path, document.path.removeprefix(folder))
+        if not is_ignored(document) and not any(glob.matches(name) for glob in excluded for name in names):
+            found.append(document)
+    return found

@@ -1,0 +1,124 @@
+"""Two versions of a text made into one, by lines. No line that either side added is ever lost.
+
+A line goes when either side took it out. Changes at one place are made once where they are the same; otherwise both sides'
+lines stay, theirs last.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import field
+from operator import itemgetter
+
+from plait.core.fast_dataclass import dataclass
+from plait.sources.text import TextLines
+from plait.sources.text_merge__diff import find_longest_rising, match_lines
+
+
+@dataclass(frozen=True, slots=True)
+class _SideChanges:
+    """What a side did to the base: lines `added` before a place, lines put `instead` of some that begin there, lines `cut`."""
+
+    added: dict[int, list[str]] = field(default_factory=dict)
+    replaced: dict[int, list[str]] = field(default_factory=dict)
+    removed: set[int] = field(default_factory=set)
+
+
+def merge_texts(base: str, ours: str, theirs: str) -> str:
+    """What `ours` and `theirs` both made of `base`."""
+    old, a, b = _split_lines(base), _split_lines(ours), _split_lines(theirs)
+    one, two = _diff_side(old, a), _diff_side(old, b)
+    once = _find_unique_lines(a) & _find_unique_lines(b)
+    merged: list[str] = []
+    done = 0
+    for place in sorted({*one.added, *one.removed, *two.added, *two.removed}):
+        merged += old[done:place]
+        merged += _merge_lines(one.added.get(place, []), two.added.get(place, []), once)
+        merged += _merge_lines(one.replaced.get(place, []), two.replaced.get(place, []), once)
+        done = place + 1 if place in one.removed or place in two.removed else place
+    merged += old[done:]
+    if not _ends_with_newline(ours if _ends_with_newline(theirs) == _ends_with_newline(base) else theirs):
+        merged[-1:] = [line.rstrip("\r\n") for line in merged[-1:]]
+    return "".join(merged)
+
+
+def find_ancestor(known: Sequence[str], theirs: str) -> str:
+    """The one of several versions that `theirs` was made from, without what its author may not have seen.
+
+    So a line counts as taken out only if it was in every version that they may have had before them.
+    """
+    texts = list(dict.fromkeys(known))
+    versions = [_split_lines(text) for text in texts]
+    lines = _split_lines(theirs)
+    found: list[tuple[bool, int, str]] = []
+    for text, version in zip(texts, versions, strict=True):
+        kept = {place for place, _ in match_lines(version, lines)}
+        seen = kept | _find_common_places(version, versions)
+        fits = len(seen) == len(version)
+        found.append((fits, 2 * len(kept) - len(version), text if fits else _join_lines_at(version, seen)))
+    return max(found, key=itemgetter(0, 1))[2]
+
+
+def _join_lines_at(lines: list[str], places: set[int]) -> str:
+    return "".join(lines[place] for place in sorted(places))
+
+
+def _find_common_places(version: list[str], versions: list[list[str]]) -> set[int]:
+    """The places of lines that all versions have."""
+    places = set(range(len(version)))
+    for other in versions:
+        if other is not version:
+            places &= {place for place, _ in match_lines(version, other)}
+    return places
+
+
+def _diff_side(base: list[str], lines: list[str]) -> _SideChanges:
+    side = _SideChanges()
+    place = here = 0
+    for i, j in [*match_lines(base, lines), (len(base), len(lines))]:
+        if i > place:
+            side.replaced[place] = lines[here:j]
+            side.removed.update(range(place, i))
+        elif j > here:
+            side.added[place] = lines[here:j]
+        place, here = i + 1, j + 1
+    return side
+
+
+def _merge_lines(ours: list[str], theirs: list[str], once: set[str]) -> list[str]:
+    """A line that each side has only once, and both here, is the same line; between those, ours and then theirs."""
+    where = {line: place for place, line in enumerate(theirs) if line in once}
+    same = find_longest_rising([(place, where[line]) for place, line in enumerate(ours) if line in where])
+    merged: list[str] = []
+    i = j = 0
+    for here, there in [*same, (len(ours), len(theirs))]:
+        merged += _concatenate(ours[i:here], theirs[j:there])
+        merged += ours[here : here + 1]
+        i, j = here + 1, there + 1
+    return merged
+
+
+def _concatenate(ours: list[str], theirs: list[str]) -> list[str]:
+    if _is_subsequence(theirs, ours):
+        return ours
+    return theirs if _is_subsequence(ours, theirs) else ours + theirs
+
+
+def _is_subsequence(few: list[str], many: list[str]) -> bool:
+    rest = iter(many)
+    return all(line in rest for line in few)
+
+
+def _find_unique_lines(lines: list[str]) -> set[str]:
+    return {line for line, count in Counter(lines).items() if count == 1}
+
+
+def _split_lines(text: str) -> list[str]:
+    """Every line with an end, so that nothing is ever glued to the last one."""
+    lines = TextLines(text)
+    return lines.all if _ends_with_newline(text) else [*lines.all[:-1], lines.all[-1] + lines.eol]
+
+
+def _ends_with_newline(text: str) -> bool:
+    return not text or text.endswith(("\n", "\r"))

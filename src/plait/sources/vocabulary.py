@@ -1,0 +1,121 @@
+"""Words that mean the same in every format: priorities, weights, durations, lists, statuses, ids made from titles."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+from plait.core.lazy_pattern import pattern
+from plait.sources.source_model import SourceStatus
+
+# Smaller goes first; a task that says nothing is of middle priority (Task.priority).
+_PRIORITIES = {"critical": -1, "urgent": -1, "high": 0, "medium": 1, "normal": 1, "low": 2}
+_WEIGHTS = {"low": 1.0, "small": 1.0, "medium": 2.0, "high": 4.0, "large": 4.0}
+_UNIT_SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
+_DURATION = pattern(
+    r"(?<!\d)(\d{1,9}(?:\.\d{1,9})?)(?:\s{0,9}[-\u2013\u2014~]\s{0,9}(\d{1,9}(?:\.\d{1,9})?))?\s{0,9}"
+    r"(s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)\b",
+    re.IGNORECASE,
+)
+_P = pattern(r"\bP([0-9])\b", re.IGNORECASE)
+_WORD = pattern(r"[A-Za-z]+")
+_NON_WORD = pattern(r"[^\w]+|_+")
+_EMPTY_VALUES = {"", "-", "\u2013", "\u2014", "none", "n/a", "na", "nothing", "null"}
+
+STATUS_WORDS = {
+    "not started": SourceStatus.TODO,
+    "todo": SourceStatus.TODO,
+    "to do": SourceStatus.TODO,
+    "open": SourceStatus.TODO,
+    "pending": SourceStatus.TODO,
+    "planned": SourceStatus.TODO,
+    "planning": SourceStatus.TODO,
+    "researched": SourceStatus.TODO,
+    "revised": SourceStatus.TODO,
+    "expanded": SourceStatus.TODO,
+    "draft": SourceStatus.TODO,
+    "ready": SourceStatus.TODO,
+    "backlog": SourceStatus.TODO,
+    "in progress": SourceStatus.DOING,
+    "researching": SourceStatus.DOING,
+    "implementing": SourceStatus.DOING,
+    "revising": SourceStatus.DOING,
+    "review": SourceStatus.DOING,
+    "in review": SourceStatus.DOING,
+    "completed": SourceStatus.DONE,
+    "complete": SourceStatus.DONE,
+    "done": SourceStatus.DONE,
+    "closed": SourceStatus.DONE,
+    "finished": SourceStatus.DONE,
+    "implemented": SourceStatus.DONE,
+    "merged": SourceStatus.DONE,
+    "abandoned": SourceStatus.SKIPPED,
+    "cancelled": SourceStatus.SKIPPED,
+    "canceled": SourceStatus.SKIPPED,
+    "deferred": SourceStatus.SKIPPED,
+    "skipped": SourceStatus.SKIPPED,
+    "wontfix": SourceStatus.SKIPPED,
+    "obsolete": SourceStatus.SKIPPED,
+    "blocked": SourceStatus.BLOCKED,
+    "failed": SourceStatus.FAILED,
+    "partial": SourceStatus.PARTIAL,
+}
+
+
+@lru_cache(256)  # a source has few words for many tasks
+def parse_status(value: str) -> SourceStatus | None:
+    """The status that these words tell, whatever their case, hyphens, brackets and what is added in parentheses."""
+    plain = re.sub(r"\(.*", "", value, flags=re.DOTALL)
+    plain = " ".join(re.findall(r"[a-z/]+", plain.lower().replace("'", "")))
+    return STATUS_WORDS.get(plain)
+
+
+def parse_priority(value: str) -> int | None:
+    """`P0 (urgent)`, `High`: the first word that names one."""
+    found = _P.search(value)
+    if found:
+        return int(found[1]) - 1
+    return next(
+        (_PRIORITIES[word.lower()] for word in _WORD.findall(value) if word.lower() in _PRIORITIES), None
+    )
+
+
+def parse_weight(text: str) -> float | None:
+    """`Low`, `Medium-High` (the first word counts), or a number."""
+    word = _WORD.search(text)
+    if word:
+        return _WEIGHTS.get(word[0].lower())
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if 0 < value < 1e6 else None
+
+
+def parse_duration(value: str) -> float | None:
+    """`20m`, `1h 30m`, `2-3 hours` (the middle of it), in seconds; None if there is no length of time in it."""
+    found = _DURATION.findall(value)
+    total = sum(
+        (float(low) + float(high or low)) / 2 * _UNIT_SECONDS[unit[0].lower()] for low, high, unit in found
+    )
+    return total if 0 < total < 1e9 else None
+
+
+def split_list(value: str) -> list[str]:
+    """`a, b and c` as three; `None` and dashes as nothing. Back-ticks and brackets around an item go."""
+    parts = re.split(r"\s*[,;]\s*(?:and\s+)?|\s+and\s+", value.strip().strip("[]"))
+    found = [part.strip().strip("`\"'").strip() for part in parts]
+    return [part for part in found if part.lower() not in _EMPTY_VALUES]
+
+
+def make_slug(title: str, words: int = 8, length: int = 48) -> str:
+    """An id that a person can type and a branch can carry: the first words of a title."""
+    plain = unicodedata.normalize("NFKC", title).lower()
+    parts = [part for part in _NON_WORD.split(plain) if part][:words]
+    text = parts[0][:length] if parts else ""
+    for part in parts[1:]:
+        if len(text) + 1 + len(part) > length:
+            break
+        text = f"{text}-{part}"
+    return text or "task"

@@ -1,0 +1,183 @@
+"""What a batch's sources have not been told yet: a fold over the journal, so that a crash between the journal and a
+file is repaired by whoever reads the journal next.
+
+A task is owed to its source from the record that changes its status until a SourcesWritten that covers that record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import field
+from datetime import UTC, datetime
+
+from plait.core.decisions import AttemptStarted, TaskEnded, TaskInterrupted
+from plait.core.events import Record
+from plait.core.fast_dataclass import dataclass
+from plait.core.reports import SourcesWritten
+from plait.core.requests import ChangeSettings, Drop, Submit
+from plait.core.settings import Settings, WriteBack
+from plait.core.status import TaskStatus
+from plait.core.task import Origin, Step, Task
+from plait.sources.source_model import SourceStatus, StatusChange
+from plait.sources.source_set__address import SourceAddress, make_source_names
+
+# What a status of the batch means to the source. Cancelled and interrupted work is open again for whoever comes next.
+_STATUS_BY_TASK_STATUS = {
+    TaskStatus.DONE: SourceStatus.DONE,
+    TaskStatus.FAILED: SourceStatus.FAILED,
+    TaskStatus.TIMED_OUT: SourceStatus.FAILED,
+    TaskStatus.CONFLICTED: SourceStatus.FAILED,
+    TaskStatus.BLOCKED: SourceStatus.BLOCKED,
+    TaskStatus.CANCELLED: SourceStatus.TODO,
+    TaskStatus.SKIPPED: SourceStatus.TODO,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PendingStatus:
+    """One task's newest status, and the record that told it."""
+
+    status: SourceStatus
+    seq: int
+    at: float
+    reason: str = ""
+
+
+@dataclass
+class BatchWriteback:
+    """What is owed to the sources of one batch."""
+
+    batch: str
+    sources: tuple[str, ...]
+    settings: Settings
+    tasks: dict[str, Task]
+    phases: dict[str, str] = field(default_factory=dict)
+    pending: dict[str, PendingStatus] = field(default_factory=dict)
+    start_counts: dict[str, int] = field(default_factory=dict)
+    dropped: set[str] = field(default_factory=set)
+
+    def list_updates(self) -> Iterator[SourceUpdate]:
+        """A bill for each source that can be told something; tasks that no source told of are owed to nobody."""
+        addresses = [SourceAddress.parse(source) for source in self.sources]
+        short = make_source_names([address.path for address in addresses])
+        tellers = {task: _find_source(addresses, self.tasks[task].origin) for task in self.pending}
+        for address, name in zip(addresses, short, strict=True):
+            tasks = tuple(task for task, teller in tellers.items() if teller == address)
+            if tasks:
+                changes = tuple(self._change(task, name, address.tag) for task in tasks)
+                upto = max(self.pending[task].seq for task in tasks)
+                yield SourceUpdate(self.batch, address.format, address.path, tasks, changes, upto)
+
+    def _change(self, name: str, source: str, tag: str) -> StatusChange:
+        task, owed = self.tasks[name], self.pending[name]
+        return StatusChange(
+            id=name.removeprefix(f"{source}:"),
+            status=owed.status,
+            at=datetime.fromtimestamp(owed.at, UTC).astimezone(),
+            file=task.origin.file if task.origin else "",
+            title=task.title,
+            reason=owed.reason,
+            tries=max(0, self.start_counts.get(name, 0) - 1),
+            batch=self.batch,
+            tag=tag,
+            phase=self.phases.get(task.phase or "", ""),
+            needs=tuple(need.on.removeprefix(f"{source}:") for need in task.needs),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SourceUpdate:
+    """The changes for one source, the tasks they are about by their names in the batch, and the newest record told."""
+
+    batch: str
+    format: str
+    path: str
+    tasks: tuple[str, ...]
+    changes: tuple[StatusChange, ...]
+    upto: int
+
+
+def _find_source(addresses: Sequence[SourceAddress], origin: Origin | None) -> SourceAddress | None:
+    """The one source that told of a task: the file in which it was said, else the nearest folder around that."""
+    if origin is None:
+        return None
+    around = [each for each in addresses if each.path == "." or origin.file.startswith(f"{each.path}/")]
+    named = [each for each in addresses if each.path == origin.file]
+    return next(iter(named), None) or max(around, key=lambda each: len(each.path), default=None)
+
+
+class WritebackQueue:
+    """All accounts. `take` is total: facts about what is unknown or long over change nothing."""
+
+    def __init__(self, records: Iterable[Record] = ()) -> None:
+        self._batches: dict[str, BatchWriteback] = {}
+        for record in records:
+            self.apply(record)
+
+    def apply(self, record: Record) -> None:
+        event = record.event
+        match event:
+            case Submit() if event.batch not in self._batches:
+                tasks = {task.id: task for task in event.plan.tasks}
+                phases = {phase.key: phase.reason for phase in event.plan.phases}
+                self._batches[event.batch] = BatchWriteback(
+                    event.batch, event.sources, event.settings, tasks, phases
+                )
+            case ChangeSettings(batch=batch) if batch in self._batches:
+                account = self._batches[batch]
+                account.settings = account.settings.with_fields(event.settings, event.fields)
+            case Drop(batch=batch, task=task) if batch in self._batches:
+                self._batches[batch].dropped.add(task)
+            case AttemptStarted(attempt=attempt) if attempt.step is Step.WRITE:
+                self._start_task(attempt.batch, attempt.task, record)
+            case TaskEnded():
+                self._add_pending(
+                    event.batch,
+                    event.task,
+                    _end_status(self._batches.get(event.batch), event),
+                    event.reason,
+                    record,
+                )
+            case TaskInterrupted():
+                self._add_pending(event.batch, event.task, SourceStatus.TODO, event.reason, record)
+            case SourcesWritten():
+                self._remove_written(event)
+            case _:
+                pass
+
+    def list_open_batches(self) -> list[BatchWriteback]:
+        """The accounts with something owed that is to be written into the checkout."""
+        return [
+            account
+            for account in self._batches.values()
+            if account.pending and account.settings.write_back in {WriteBack.CHECKOUT, WriteBack.BOTH}
+        ]
+
+    def _start_task(self, batch: str, task: str, record: Record) -> None:
+        account = self._batches.get(batch)
+        known = account.tasks.get(task) if account is not None else None
+        if account is None or known is None:
+            return
+        if known.entrant is not None:  # no source knows of it: its task is what is being done
+            self._add_pending(batch, known.entrant, SourceStatus.DOING, "", record)
+            return
+        account.start_counts[task] = account.start_counts.get(task, 0) + 1
+        self._add_pending(batch, task, SourceStatus.DOING, "", record)
+
+    def _add_pending(self, batch: str, task: str, status: SourceStatus, reason: str, record: Record) -> None:
+        account = self._batches.get(batch)
+        if account is not None and task in account.tasks and account.tasks[task].entrant is None:
+            account.pending[task] = PendingStatus(status, record.seq, record.at, reason)
+
+    def _remove_written(self, event: SourcesWritten) -> None:
+        owed = self._batches[event.batch].pending if event.batch in self._batches else {}
+        for task in event.tasks:
+            if task in owed and owed[task].seq <= event.upto:
+                del owed[task]
+
+
+def _end_status(account: BatchWriteback | None, event: TaskEnded) -> SourceStatus:
+    """A task that somebody dropped is not wanted any more; one that a halted batch passed over is."""
+    if event.status is TaskStatus.SKIPPED and account is not None and event.task in account.dropped:
+        return SourceStatus.SKIPPED
+    return _STATUS_BY_TASK_STATUS.get(event.status, SourceStatus.TODO)

@@ -1,0 +1,98 @@
+"""Kits on disk: in the batch's folder, for its owner alone. What is written is there whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from plait.store.batch_inputs import BatchInputs, BatchInputsError, decode_inputs, encode_inputs
+from plait.system.state_paths import StateFolder, make_private_folder
+
+INPUTS_FILE = "kit.json"
+ENVIRONMENT_FILE = "environment.json"
+
+
+def write_batch_files(
+    folder: StateFolder, batch: str, kit: BatchInputs, environment: Mapping[str, str]
+) -> None:
+    """Durable on return: a request for the batch may follow."""
+    _write_atomically(folder.batch(batch) / INPUTS_FILE, encode_inputs(kit))
+    write_batch_environment(folder, batch, environment)
+
+
+def write_batch_environment(folder: StateFolder, batch: str, environment: Mapping[str, str]) -> None:
+    # A variable need not be text: bytes that are none travel as lone surrogates, which JSON can't hold.
+    pairs = [[os.fsencode(name), os.fsencode(value)] for name, value in environment.items()]
+    _write_atomically(folder.batch(batch) / ENVIRONMENT_FILE, msgspec.json.encode(pairs))
+
+
+def read_batch_inputs(folder: StateFolder, batch: str) -> BatchInputs:
+    try:
+        return decode_inputs((folder.batch(batch) / INPUTS_FILE).read_bytes())
+    except (OSError, BatchInputsError) as error:
+        raise BatchInputsError(
+            f"what batch {batch} was submitted with can't be read: {error}",
+            hint="submit its tasks again with plait run",
+        ) from error
+
+
+def read_batch_environment(folder: StateFolder, batch: str) -> dict[str, str]:
+    try:
+        data = (folder.batch(batch) / ENVIRONMENT_FILE).read_bytes()
+        pairs = msgspec.json.decode(data, type=list[tuple[bytes, bytes]])
+    except (OSError, msgspec.DecodeError) as error:
+        raise BatchInputsError(
+            f"the environment of batch {batch} can't be read: {error}",
+            hint=f"hand over yours with plait resume {batch}",
+        ) from error
+    return {os.fsdecode(name): os.fsdecode(value) for name, value in pairs}
+
+
+def has_environment(folder: StateFolder, batch: str) -> bool:
+    return (folder.batch(batch) / ENVIRONMENT_FILE).exists()
+
+
+def delete_environment(folder: StateFolder, batch: str) -> None:
+    """It holds secrets: when the batch has ended, nobody needs them."""
+    (folder.batch(batch) / ENVIRONMENT_FILE).unlink(missing_ok=True)
+
+
+def delete_stale_environments(folder: StateFolder, keep: Collection[str], older: float) -> None:
+    """The environments of batches that nobody waits for, handed over so many seconds ago or more: a front may have died
+    before it asked, or have asked in vain. What was handed over just now may be about to be asked for.
+    """
+    kept = {folder.batch(batch) for batch in keep}
+    for path in folder.batches.glob(f"*/{ENVIRONMENT_FILE}"):
+        with suppress(OSError):
+            if path.parent not in kept and time.time() - path.stat().st_mtime >= older:
+                path.unlink()
+
+
+def _write_atomically(path: Path, data: bytes) -> None:
+    make_private_folder(path.parent)
+    fresh = path.with_name(f".{path.name}.{os.getpid()}")
+    fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    try:
+        with open(fd, "wb") as file:  # noqa: PTH123 - a descriptor, for its mode
+            file.write(data)
+            file.flush()
+            os.fsync(fd)
+        fresh.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            fresh.unlink()
+        raise
+    _fsync_folder(path.parent)
+
+
+def _fsync_folder(folder: Path) -> None:
+    fd = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

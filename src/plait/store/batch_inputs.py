@@ -1,0 +1,124 @@
+"""The kit: what a front hands over with a batch, outside the journal.
+
+The journal keeps what decisions need. The tasks' texts, and how agents are called, are needed where attempts start; they
+lie in the batch's own folder until the batch is forgotten. The environment lies there too, in a file of its own that is
+removed when the batch ends: it holds secrets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from plait.agents.interface import AgentSpec
+from plait.config.key__choices import ForgeKind
+from plait.core.errors import WorldError
+from plait.core.fast_dataclass import dataclass
+from plait.core.task import Task
+
+if TYPE_CHECKING:  # an engine has no use for all settings
+    from plait.config.config import Config
+
+
+class BatchInputsError(WorldError):
+    """A batch's kit is missing or can't be read; its tasks can't start."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceSetup:
+    """What a workspace is given beyond its commit. `copy` and `link` are patterns of ignored files of the checkout.
+
+    `setup` is run once in a new workspace. What it makes (`makes`: paths) is kept for the next workspace whose files
+    named in `reads` are the same. `sparse` are the folders that are checked out; none: all.
+    """
+
+    copy: tuple[str, ...] = ()
+    link: tuple[str, ...] = ()
+    setup: str | None = None
+    reads: tuple[str, ...] = ()
+    makes: tuple[str, ...] = ()
+    sparse: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MergeRules:
+    """How files are merged that two tasks always change both: `union` keeps the lines of both, `regenerate` are pairs of
+    a pattern and the command that makes such a file anew.
+    """
+
+    union: tuple[str, ...] = ()
+    regenerate: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PublishTarget:
+    """Where a batch goes: the remote, the branch it is for ("": the remote's default one), and how it is announced."""
+
+    remote: str = "origin"
+    target: str = ""
+    title: str = ""
+    forge: ForgeKind = ForgeKind.AUTO
+
+
+@dataclass(frozen=True, slots=True)
+class RepoOptions:
+    """What batches with worktrees go by. `hooks`: commits of results run the repository's hooks.
+
+    No file of a result may be larger than `largest_file` bytes; 0: any may.
+    """
+
+    outfit: WorkspaceSetup = WorkspaceSetup()
+    blending: MergeRules = MergeRules()
+    shipping: PublishTarget = PublishTarget()
+    hooks: bool = False
+    largest_file: int = 0
+
+    @classmethod
+    def from_config(cls, config: Config) -> RepoOptions:
+        space, merge, pr = config.workspace, config.merge, config.pr
+        return cls(
+            WorkspaceSetup(
+                space.copy, space.link, space.setup, space.setup_reads, space.setup_makes, space.sparse
+            ),
+            MergeRules(merge.union, merge.regenerate),
+            PublishTarget(pr.remote, pr.target or "", pr.title or "", pr.forge),
+            space.hooks,
+            space.largest_file,
+        )
+
+
+@dataclass(frozen=True)
+class BatchInputs:
+    """`top` is the checkout that the batch was submitted from, `sources` are what its tasks were read from."""
+
+    top: str
+    tasks: tuple[Task, ...]
+    agents: tuple[AgentSpec, ...] = ()
+    gear: RepoOptions = RepoOptions()
+    sources: tuple[str, ...] = ()
+    template: str = ""  # for prompts; "": plait's own
+
+    @cached_property
+    def tasks_by_id(self) -> Mapping[str, Task]:
+        return {task.id: task for task in self.tasks}
+
+    def find_agent(self, agent: str) -> AgentSpec:
+        return next((spec for spec in self.agents if spec.name == agent), AgentSpec(agent))
+
+
+_FIELDS = tuple(field.name for field in fields(BatchInputs))
+
+
+def encode_inputs(kit: BatchInputs) -> bytes:
+    return msgspec.json.encode({name: getattr(kit, name) for name in _FIELDS})
+
+
+def decode_inputs(data: bytes) -> BatchInputs:
+    try:
+        return msgspec.json.decode(data, type=BatchInputs)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BatchInputsError(f"it is damaged: {error}") from error

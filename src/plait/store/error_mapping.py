@@ -1,0 +1,207 @@
+"""From what SQLite and the operating system say to what a person should be told."""
+
+from __future__ import annotations
+
+import errno
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from plait.store.interfaces import (
+    InboxError,
+    JournalBusyError,
+    JournalCorruptError,
+    JournalError,
+    JournalFullError,
+    JournalNewerError,
+    JournalReadOnlyError,
+)
+
+_CORRUPT_CODES = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+_READ_ONLY_CODES = {
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_AUTH,
+    sqlite3.SQLITE_CANTOPEN,
+}
+_BUSY_CODES = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}
+_CODE_BY_ERRNO = {
+    errno.ENOSPC: sqlite3.SQLITE_FULL,
+    errno.EDQUOT: sqlite3.SQLITE_FULL,
+    errno.EACCES: sqlite3.SQLITE_READONLY,
+    errno.EPERM: sqlite3.SQLITE_READONLY,
+    errno.EROFS: sqlite3.SQLITE_READONLY,
+}
+
+
+def get_primary_code(error: sqlite3.Error) -> int:
+    """The result code without its extension, 0 where the Python module itself complains."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
+
+
+def build_corrupt_error(path: Path, what: str) -> JournalCorruptError:
+    return JournalCorruptError(
+        f"the journal {path} is damaged: {what}",
+        hint="it was left as it is; restore it from a backup, or move it and the files named like it away "
+        "to begin a new one (batches are forgotten, their branches stay)",
+    )
+
+
+def build_foreign_error(path: Path, what: str) -> JournalCorruptError:
+    return JournalCorruptError(
+        f"{path} is not a plait journal: {what}",
+        hint="it was left as it is; move it away, or keep plait's state somewhere else",
+    )
+
+
+def build_newer_error(path: Path, what: str) -> JournalNewerError:
+    return JournalNewerError(
+        f"the journal {path} was written by a newer plait ({what})",
+        hint="it was left as it is; upgrade plait, or use the version that wrote it",
+    )
+
+
+def build_full_error(path: Path) -> JournalFullError:
+    return JournalFullError(
+        f"the disk has no room for the journal {path}: nothing was added to it",
+        hint="free some space and start plait again; it goes on where it stopped",
+    )
+
+
+def build_read_only_error(path: Path, what: str) -> JournalReadOnlyError:
+    return JournalReadOnlyError(
+        f"the journal {path} can't be written: {what}",
+        hint="check the owner and the mode of the file and its folder, and whether the disk is mounted read-only",
+    )
+
+
+@contextmanager
+def map_read_errors(path: Path) -> Iterator[None]:
+    """Whatever a read brings up is damage, except where the file can't be reached at all."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        if not get_primary_code(error):
+            raise  # the module complains about us: a closed connection, another thread
+        raise _map_read_error(path, error) from error
+    except UnicodeDecodeError as error:
+        raise _build_malformed_error(path) from error
+    except OSError as error:
+        raise _build_io_error(path, error) from error
+
+
+@contextmanager
+def map_write_errors(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        if not get_primary_code(error):
+            raise
+        raise _map_write_error(path, error) from error
+    except UnicodeDecodeError as error:
+        raise _build_malformed_error(path) from error
+    except UnicodeEncodeError as error:
+        raise JournalError(
+            f"nothing was added to the journal {path}: {_describe_invalid_text(error)}"
+        ) from error
+    except OSError as error:
+        raise _map_os_error(path, error) from error
+
+
+@contextmanager
+def map_inbox_errors(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        if not get_primary_code(error):
+            raise
+        raise _map_inbox_error(path, get_primary_code(error), error) from error
+    except UnicodeEncodeError as error:
+        raise InboxError(
+            f"the request was not left in the inbox {path}: {_describe_invalid_text(error)}"
+        ) from error
+    except OSError as error:
+        raise _map_inbox_error(
+            path, _CODE_BY_ERRNO.get(error.errno or 0, sqlite3.SQLITE_IOERR), error
+        ) from error
+
+
+def _map_read_error(path: Path, error: sqlite3.Error) -> JournalError:
+    code = get_primary_code(error)
+    if code in _BUSY_CODES:
+        return _build_busy_error(path, error)
+    if code == sqlite3.SQLITE_NOTADB:
+        return build_foreign_error(path, "it is no SQLite database")
+    too_short = getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_IOERR_SHORT_READ
+    if code in _READ_ONLY_CODES:
+        return JournalReadOnlyError(
+            f"the journal {path} can't be read here: {error}",
+            hint="check the owner and the mode of the file and of its folder: reading takes a small file beside it",
+        )
+    if code == sqlite3.SQLITE_IOERR and not too_short:
+        return _build_io_error(path, error)
+    return build_corrupt_error(path, f"SQLite says: {error}")
+
+
+def _map_write_error(path: Path, error: sqlite3.Error) -> JournalError:
+    code = get_primary_code(error)
+    if code == sqlite3.SQLITE_FULL:
+        return build_full_error(path)
+    if code in _READ_ONLY_CODES:
+        return build_read_only_error(path, str(error))
+    if code in _CORRUPT_CODES:
+        return build_corrupt_error(path, f"SQLite says: {error}")
+    if code in _BUSY_CODES:
+        return _build_busy_error(path, error)
+    return _build_io_error(path, error)
+
+
+def _map_os_error(path: Path, error: OSError) -> JournalError:
+    match _CODE_BY_ERRNO.get(error.errno or 0):
+        case sqlite3.SQLITE_FULL:
+            return build_full_error(path)
+        case sqlite3.SQLITE_READONLY:
+            return build_read_only_error(path, f"{error.strerror} ({error.filename})")
+        case _:
+            return _build_io_error(path, error)
+
+
+def _map_inbox_error(path: Path, code: int, error: Exception) -> InboxError:
+    if code == sqlite3.SQLITE_FULL:
+        what, hint = "is on a disk without room", "free some space and ask again"
+    elif code in _READ_ONLY_CODES:
+        what, hint = "can't be written", "check the owner and the mode of the file and its folder"
+    elif code in _BUSY_CODES:
+        what, hint = "stayed locked", "close whatever else has it open (a database browser?) and ask again"
+    elif code == sqlite3.SQLITE_IOERR:
+        what, hint = "can't be used", "look at the disk and the system's log, then ask again"
+    else:
+        what, hint = (
+            "is damaged",
+            "move it away: plait makes a new one; then ask again for what was still in it",
+        )
+    return InboxError(f"the inbox {path} {what} ({error})", hint=hint)
+
+
+def _describe_invalid_text(error: UnicodeEncodeError) -> str:
+    return f"{error.object[max(0, error.start - 20) : error.end + 20]!r} is no valid text ({error.reason})"
+
+
+def _build_malformed_error(path: Path) -> JournalCorruptError:
+    """SQLite quotes the damaged name of a table or a column, and Python can't read the message."""
+    return build_corrupt_error(path, "SQLite says: malformed database schema")
+
+
+def _build_busy_error(path: Path, error: Exception) -> JournalBusyError:
+    return JournalBusyError(
+        f"the journal {path} is locked by another program ({error})",
+        hint="close whatever else has it open (a database browser?) and try again",
+    )
+
+
+def _build_io_error(path: Path, error: Exception) -> JournalError:
+    return JournalError(
+        f"the journal {path} can't be used: {error}",
+        hint="look at the disk and the system's log, then try again",
+    )

@@ -1,0 +1,149 @@
+"""Requests on their way to the engine, in a file that any number of processes write to."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from plait.core.requests import Request
+from plait.store import checksums, codec, error_mapping, journal_lock, sqlite_files, sqlite_files__tail
+from plait.store.interfaces import InboxError
+from plait.store.schema import (
+    BEGIN,
+    DELETE_WAITING,
+    INBOX_APPLICATION_ID,
+    INBOX_TABLES,
+    INSERT_REQUEST,
+    INSERT_TAKEN,
+    SCHEMA_VERSION,
+    SELECT_WAITING,
+)
+
+# A write takes a few milliseconds, but fifty fronts may be in line, and SQLite's queue has no order. The engine, which
+# comes again soon, waits less for a front that was stopped in the middle of asking.
+PUT_TIMEOUT_SECONDS = 60.0
+ENGINE_TIMEOUT_SECONDS = 5.0
+BUSY_POLL_SECONDS = 0.1  # at a time: SQLite does not hear Ctrl+C while it waits
+
+# id, version, kind, body, check as they come out of the file. Damage can change a value's type.
+RequestRow = tuple[bytes, int, bytes, bytes, bytes]
+
+
+def open_inbox(path: Path) -> SqliteInbox:
+    """Open the inbox; make it where there is none."""
+    path = path.resolve()
+    with error_mapping.map_inbox_errors(path):
+        if not path.exists():
+            with journal_lock.wait_for_lock(path):
+                # Somebody else may have been quicker.
+                if not path.exists():
+                    sqlite_files.create_database(path, INBOX_APPLICATION_ID, INBOX_TABLES, lambda _: None)
+        if not sqlite_files.measure_file(path):
+            raise _build_foreign_error(path, "is not one of plait's: the file is empty")
+        connection = sqlite_files.connect(path, "mode=rw", timeout=BUSY_POLL_SECONDS)
+        try:
+            _verify_identity(path, connection)
+            sqlite_files.make_durable(connection)
+        except BaseException:
+            connection.close()
+            raise
+    return SqliteInbox(path, connection)
+
+
+class SqliteInbox:
+    """An Inbox. Use it from the thread that opened it, and in no forked child."""
+
+    def __init__(self, path: Path, connection: sqlite_files.Connection) -> None:
+        self._path = path
+        self._db = connection
+
+    def put(self, request: Request) -> None:
+        with error_mapping.map_inbox_errors(self._path):
+            kind, body = codec.kind_of(request), codec.encode_event(request)
+            check = checksums.digest_request(request.id, codec.VERSION, kind, body)
+        row = {"id": request.id, "version": codec.VERSION, "kind": kind, "body": body}
+        with self._transaction(PUT_TIMEOUT_SECONDS):
+            self._db.execute(INSERT_REQUEST, {**row, "check": check})
+
+    def pending(self) -> Sequence[Request]:
+        return tuple(found for _, found in self._read_waiting() if not isinstance(found, str))
+
+    def unreadable(self) -> Mapping[str, str]:
+        return {id_: found for id_, found in self._read_waiting() if isinstance(found, str)}
+
+    def mark_taken(self, ids: Sequence[str]) -> None:
+        if not ids:
+            return
+        with self._transaction(ENGINE_TIMEOUT_SECONDS):
+            self._db.executemany(DELETE_WAITING, [(each,) for each in ids])
+            self._db.executemany(INSERT_TAKEN, [(each,) for each in ids])
+
+    def wait(self, timeout: float) -> bool:
+        with error_mapping.map_inbox_errors(self._path):
+            return sqlite_files__tail.wait_for_change(self._db, lambda: bool(self.pending()), timeout)
+
+    def close(self) -> None:
+        self._db.close()
+
+    def _read_waiting(self) -> list[tuple[str, Request | str]]:
+        with error_mapping.map_inbox_errors(self._path):
+            return [_decode_row(row) for row in self._db.execute(SELECT_WAITING)]
+
+    def _begin(self, patience: float) -> None:
+        deadline = time.monotonic() + patience
+        while True:
+            try:
+                self._db.execute(BEGIN)
+            except sqlite3.OperationalError as error:
+                if (
+                    error_mapping.get_primary_code(error) != sqlite3.SQLITE_BUSY
+                    or time.monotonic() > deadline
+                ):
+                    raise
+            else:
+                return
+
+    @contextmanager
+    def _transaction(self, patience: float) -> Iterator[None]:
+        with error_mapping.map_inbox_errors(self._path):
+            self._begin(patience)
+            try:
+                yield
+                self._db.execute("COMMIT")
+            finally:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+
+
+def _decode_row(row: RequestRow) -> tuple[str, Request | str]:
+    """The request with its id, or why there is none."""
+    try:
+        id_, version, kind, body = row[0].decode(), row[1], row[2].decode(), row[3]
+        if checksums.digest_request(id_, version, kind, body) != row[4]:
+            return id_, "it is damaged; ask again"
+    except (AttributeError, TypeError, UnicodeDecodeError):
+        return repr(row[0]), "it is damaged; ask again"
+    try:
+        found = codec.decode_event(kind, body, version)
+    except (codec.NewerFormatError, codec.UnreadableEventError) as error:
+        return id_, str(error)
+    return id_, found if isinstance(found, Request) else f"{kind} is no request"
+
+
+def _verify_identity(path: Path, connection: sqlite_files.Connection) -> None:
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if application != INBOX_APPLICATION_ID:
+        raise _build_foreign_error(path, "is not one of plait's: it is a database of another program")
+    if version > SCHEMA_VERSION:
+        raise InboxError(
+            f"the inbox {path} was made by a newer plait (schema {version}; this one knows {SCHEMA_VERSION})",
+            hint="upgrade plait, or use the version that made it",
+        )
+
+
+def _build_foreign_error(path: Path, what: str) -> InboxError:
+    return InboxError(f"the inbox {path} {what}", hint="it was left as it is; move it away")

@@ -1,0 +1,206 @@
+"""A journal written: by one process, one commit per append, durable when it returns."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from uuid import uuid4
+
+from plait.core.events import Record
+from plait.store import checksums, codec, error_mapping, journal_lock, sqlite_files
+from plait.store.interfaces import JournalBusyError, JournalError, JournalGapError
+from plait.store.journal_reader import SqliteJournalReader
+from plait.store.schema import (
+    BEGIN,
+    DELETE_SETTING,
+    INSERT_HEAD,
+    INSERT_RECORD,
+    JOURNAL_APPLICATION_ID,
+    JOURNAL_TABLES,
+    SCHEMA_VERSION,
+    TOUCH_HEAD,
+    UPDATE_HEAD,
+    UPSERT_SETTING,
+)
+from plait.store.verification import verify_journal, verify_presence
+
+# A row as it goes in: the text of `kind` comes out as bytes.
+NewRow = tuple[int, float, int, str, bytes, bytes]
+
+
+def open_journal_writer(path: Path) -> SqliteJournal:
+    """Open the journal, make it where there is none, or refuse and change nothing."""
+    path = path.resolve()
+    held = journal_lock.acquire_lock(path)
+    try:
+        with error_mapping.map_write_errors(path):
+            verify_presence(path)
+            if path.exists():
+                _refuse_open_reader(path)
+                verify_journal(path)
+            else:
+                sqlite_files.create_database(path, JOURNAL_APPLICATION_ID, JOURNAL_TABLES, _insert_head)
+            return SqliteJournal(path, _connect(path), held)
+    except BaseException:
+        held.release()
+        raise
+
+
+def _refuse_open_reader(path: Path) -> None:
+    """Examining closes a descriptor of the file, and POSIX drops this process's locks on it with that."""
+    if sqlite_files.is_open(path):
+        raise JournalBusyError(
+            f"the journal {path} is open for reading in this process",
+            hint="close the reader, open the writer, then read through it or open a reader again",
+        )
+
+
+def _insert_head(connection: sqlite_files.Connection) -> None:
+    id_ = uuid4().hex
+    head = checksums.JournalHead(
+        id_, SCHEMA_VERSION, 0, checksums.compute_genesis(id_), checksums.digest_settings({})
+    )
+    connection.execute(INSERT_HEAD, (head.id, head.schema, head.last, head.tip, head.settings, head.seal))
+
+
+def _connect(path: Path) -> sqlite_files.Connection:
+    connection = sqlite_files.connect(path, "mode=rw")
+    try:
+        sqlite_files.make_durable(connection)
+        # What wal.py relies on: only whole transactions get into the WAL, and it begins empty, not with what a crash left.
+        connection.execute("PRAGMA cache_spill = OFF")
+        (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if busy:
+            raise _build_stuck_reader_error(path)  # noqa: TRY301 - the connection is closed below, as for every error
+        # SQLite opens a file that can't be written without a word, and lets a transaction begin.
+        connection.execute(BEGIN)
+        connection.execute(TOUCH_HEAD)
+        connection.execute("ROLLBACK")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _build_lost_lock_error(path: Path) -> JournalBusyError:
+    return JournalBusyError(
+        f"the lock file of the journal {path} was removed: another process may be writing by now",
+        hint="nothing was added; start plait again, and leave the .lock file where it is",
+    )
+
+
+def _build_stuck_reader_error(path: Path) -> JournalBusyError:
+    return JournalBusyError(
+        f"somebody has been reading the journal {path} for seconds and does not let go",
+        hint="look for a plait process that is stopped, or a database browser, and end it",
+    )
+
+
+class SqliteJournal(SqliteJournalReader):
+    """A Journal. Use it from the thread that opened it, and in no forked child."""
+
+    def __init__(
+        self, path: Path, connection: sqlite_files.Connection, held: journal_lock.JournalLock
+    ) -> None:
+        try:
+            super().__init__(path, connection)
+            self._end = self._read_head()
+        except BaseException:
+            connection.close()
+            raise
+        self._lock: journal_lock.JournalLock | None = held
+        self._uncertain = False
+
+    def append(self, records: Sequence[Record]) -> None:
+        if not records:
+            return
+        with error_mapping.map_write_errors(self._path):
+            rows, end = self._build_rows(records)
+        with self._transaction(end):
+            self._db.executemany(INSERT_RECORD, rows)
+
+    def commit(self, changes: Mapping[str, str | None], records: Sequence[Record] = ()) -> None:
+        if not changes:
+            self.append(records)
+            return
+        merged = {**self.settings(), **changes}
+        kept = {name: value for name, value in merged.items() if value is not None}
+        with error_mapping.map_write_errors(self._path):
+            rows, end = self._build_rows(records)
+            end = replace(end, settings=checksums.digest_settings(kept))
+        with self._transaction(end):
+            self._db.executemany(INSERT_RECORD, rows)
+            for name, value in changes.items():
+                if value is None:
+                    self._db.execute(DELETE_SETTING, (name,))
+                else:
+                    self._db.execute(UPSERT_SETTING, (name, value))
+
+    def close(self) -> None:
+        if self._lock is None:
+            return
+        with suppress(sqlite3.Error):
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        super().close()
+        self._lock.release()
+        self._lock = None
+
+    def _build_rows(self, records: Sequence[Record]) -> tuple[list[NewRow], checksums.JournalHead]:
+        seq, tip = self._end.last, self._end.tip
+        rows: list[NewRow] = []
+        for record in records:
+            seq += 1
+            if record.seq != seq:
+                raise self._build_gap_error(record, seq)
+            kind, event = codec.kind_of(record.event), codec.encode_event(record.event)
+            tip = checksums.compute_link(tip, (seq, record.at, codec.VERSION, kind.encode(), event))
+            rows.append((seq, record.at, codec.VERSION, kind, event, tip))
+        return rows, replace(self._end, last=seq, tip=tip)
+
+    @contextmanager
+    def _transaction(self, end: checksums.JournalHead) -> Iterator[None]:
+        """All or nothing. `end` is the head it leads to."""
+        if self._uncertain:
+            raise self._build_uncertain_error()
+        if self._lock is not None and not journal_lock.is_still_held(self._path, self._lock):
+            raise _build_lost_lock_error(self._path)
+        try:
+            with error_mapping.map_write_errors(self._path):
+                self._db.execute(BEGIN)
+                yield
+                self._db.execute(UPDATE_HEAD, (end.last, end.tip, end.settings, end.seal))
+                self._db.execute("COMMIT")
+            self._end = end
+        except BaseException as error:
+            self._roll_back(error)
+            raise
+
+    def _roll_back(self, error: BaseException) -> None:
+        """Nothing was kept, unless the disk failed: then only a new opening can tell what has reached it."""
+        with suppress(sqlite3.Error):
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+        cause = error.__cause__
+        self._uncertain = (
+            isinstance(cause, sqlite3.Error) and error_mapping.get_primary_code(cause) == sqlite3.SQLITE_IOERR
+        )
+        if not self._uncertain:
+            try:
+                self._end = self._read_head()
+            except (JournalError, sqlite3.Error):
+                self._uncertain = True
+
+    def _build_gap_error(self, record: Record, expected: int) -> JournalGapError:
+        return JournalGapError(
+            f"record {record.seq} does not follow the journal's last one: {expected} is next in {self._path}",
+            hint="another engine may have written meanwhile; read the journal again",
+        )
+
+    def _build_uncertain_error(self) -> JournalError:
+        return JournalError(
+            f"the journal {self._path} had a disk error: whether its last append was kept is not known",
+            hint="look at the disk and the system's log, then start plait again: it reads what is there",
+        )

@@ -1,0 +1,101 @@
+"""How the files are opened, and how they come into the world: whole, or not at all.
+
+A connection belongs to the thread and the process that opened it.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections import Counter
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+from plait.store.schema import PAGE_SIZE, SCHEMA_VERSION
+
+Connection = sqlite3.Connection
+
+# Seconds to wait for somebody else's lock; nobody holds one for longer than a commit or a page of records.
+BUSY_TIMEOUT_SECONDS = 5.0
+
+
+def find_wal(path: Path) -> Path:
+    return path.with_name(f"{path.name}-wal")
+
+
+def measure_file(path: Path) -> int:
+    """0 when there is no such file."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+def make_durable_folder(folder: Path) -> None:
+    """With those above it that are missing; for nobody else's eyes, and durable."""
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    for each in reversed(missing):
+        each.mkdir(mode=0o700, exist_ok=True)
+        _fsync(each.parent)
+
+
+def connect(path: Path, mode: str, *, timeout: float = BUSY_TIMEOUT_SECONDS) -> Connection:
+    """`how` is SQLite's: "mode=ro", "mode=rw" or "immutable=1", which reads the bare file and makes none beside it."""
+    uri = f"{path.absolute().as_uri()}?{mode}"
+    connection = sqlite3.connect(uri, uri=True, timeout=timeout, isolation_level=None)
+    # Bytes as they are: damaged text must not fail before it has been checked.
+    connection.text_factory = bytes
+    return connection
+
+
+# How often each file (device, inode) is open in this process.
+_OPEN: Counter[tuple[int, int]] = Counter()
+
+
+def identify_file(path: Path) -> tuple[int, int]:
+    found = path.stat()
+    return found.st_dev, found.st_ino
+
+
+def count_open(who: tuple[int, int], change: int) -> None:
+    _OPEN[who] += change
+
+
+def is_open(path: Path) -> bool:
+    return _OPEN[identify_file(path)] > 0
+
+
+def make_durable(connection: Connection) -> None:
+    """A commit is on disk when it returns (fullfsync: on macOS too)."""
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA fullfsync = ON")
+    connection.execute("PRAGMA checkpoint_fullfsync = ON")
+
+
+def create_database(path: Path, application: int, tables: str, fill: Callable[[Connection], None]) -> None:
+    """Make the file under another name and rename it when it is complete. The caller holds its lock."""
+    new = path.with_name(f"{path.name}.new")
+    for left_by_a_crash in ("", "-journal", "-wal", "-shm"):
+        new.with_name(new.name + left_by_a_crash).unlink(missing_ok=True)
+    os.close(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    with closing(connect(new, "mode=rw")) as connection:
+        connection.execute("PRAGMA synchronous = OFF")  # once, below, is enough
+        connection.execute(f"PRAGMA page_size = {PAGE_SIZE}")
+        connection.execute("PRAGMA auto_vacuum = NONE")
+        connection.execute(f"PRAGMA application_id = {application}")
+        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        connection.executescript(f"BEGIN; {tables} COMMIT;")
+        fill(connection)
+        connection.execute("PRAGMA journal_mode = WAL")
+    _fsync(new)
+    new.rename(path)
+    _fsync(path.parent)
+
+
+def _fsync(path: Path) -> None:
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

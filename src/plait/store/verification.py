@@ -1,0 +1,168 @@
+"""Look before touching: whether a journal is whole, found out without changing a byte of it."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import struct
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from plait.store import checksums, codec, error_mapping, sqlite_files, wal
+from plait.store.schema import (
+    JOURNAL_APPLICATION_ID,
+    PAGE_SIZE,
+    SCHEMA_VERSION,
+    SELECT_HEAD,
+    SELECT_RECORDS,
+    SELECT_SETTINGS,
+)
+
+_MAGIC = b"SQLite format 3\0"
+# magic, page size, write and read version (2: WAL), reserved space, fractions | schema format | text encoding,
+# user version | application id; the rest changes as the file grows.
+_FILE_HEADER = struct.Struct(">16sH6B 20x I 8x II 4x I")
+_EXPECTED_HEADER = (_MAGIC, PAGE_SIZE, 2, 2, 0, 64, 32, 32, 4, 1)
+
+
+def verify_journal(path: Path) -> None:
+    """Raise JournalCorruptError or JournalNewerError unless a writer may open this file. The caller holds the lock.
+
+    Without a WAL the bare file is read; with one, a copy of both, because SQLite can't read the two together and leave
+    no trace. The file is opened and closed here, and with that POSIX drops this process's other locks on it: whoever
+    also reads the journal in the process that writes it opens its reader after the writer.
+    """
+    _verify_header(path)
+    if not sqlite_files.measure_file(sqlite_files.find_wal(path)):
+        with closing(sqlite_files.connect(path, "immutable=1")) as connection:
+            _verify_content(path, connection)
+        return
+    verify_wal(path)
+    with _copy_for_reading(path) as copy, closing(sqlite_files.connect(copy, "mode=rw")) as connection:
+        _verify_content(path, connection)
+
+
+def verify_idle_journal(path: Path) -> None:
+    """What a reader must know where nobody writes: that SQLite would not skip over a hole, nor leave files here."""
+    if sqlite_files.measure_file(sqlite_files.find_wal(path)):
+        verify_wal(path)
+        return
+    with closing(sqlite_files.connect(path, "immutable=1")) as connection:
+        read_head(path, connection)
+
+
+def verify_presence(path: Path) -> None:
+    """Birth is atomic, so no crash leaves an empty file, or a WAL without its journal."""
+    if not path.exists():
+        if sqlite_files.measure_file(sqlite_files.find_wal(path)):
+            raise error_mapping.build_corrupt_error(
+                path, "the file itself is gone, only its -wal file is here"
+            )
+    elif not path.is_file():
+        raise error_mapping.build_foreign_error(path, "it is no file")
+    elif not sqlite_files.measure_file(path):
+        raise error_mapping.build_foreign_error(path, "it is empty")
+
+
+def verify_wal(path: Path) -> None:
+    found = wal.scan_wal(sqlite_files.find_wal(path))
+    if found.is_damaged:
+        where = f"after frame {found.kept}" if found.has_valid_header else "in the head"
+        what = f"bytes have changed {where} of its -wal file, and records that were safe are behind them"
+        raise error_mapping.build_corrupt_error(path, what)
+
+
+def read_head(path: Path, connection: sqlite3.Connection) -> checksums.JournalHead:
+    """Whose file it is, which shape it has, and where the list ends."""
+    _verify_identity(path, *_read_pragmas(connection, "application_id", "user_version"))
+    row = connection.execute(SELECT_HEAD).fetchone()
+    try:
+        id_, schema, last, tip, settings, seal = row
+        head = checksums.JournalHead(id_.decode(), schema, last, tip, settings)
+        sound = head.seal == seal
+    except (TypeError, AttributeError, UnicodeDecodeError, struct.error) as error:
+        raise error_mapping.build_corrupt_error(path, "its head can't be read") from error
+    if not sound:
+        raise error_mapping.build_corrupt_error(path, "its head is not the one that was written")
+    return head
+
+
+def read_settings(path: Path, connection: sqlite3.Connection, head: checksums.JournalHead) -> dict[str, str]:
+    rows = connection.execute(SELECT_SETTINGS).fetchall()
+    try:
+        settings = {name.decode(): value.decode() for name, value in rows}
+    except (AttributeError, UnicodeDecodeError) as error:
+        raise error_mapping.build_corrupt_error(path, "its settings can't be read") from error
+    if checksums.digest_settings(settings) != head.settings:
+        raise error_mapping.build_corrupt_error(path, "its settings are not the ones that were saved")
+    return settings
+
+
+def _verify_header(path: Path) -> None:
+    with path.open("rb") as file:
+        data = file.read(_FILE_HEADER.size)
+    if not data.startswith(_MAGIC) or len(data) < _FILE_HEADER.size:
+        raise error_mapping.build_foreign_error(path, "it is no SQLite database")
+    *fixed, version, application = _FILE_HEADER.unpack(data)
+    _verify_identity(path, application, version)
+    if tuple(fixed) != _EXPECTED_HEADER:
+        raise error_mapping.build_corrupt_error(path, "its first page is not what plait writes")
+
+
+def _verify_identity(path: Path, application: int, version: int) -> None:
+    if application != JOURNAL_APPLICATION_ID:
+        raise error_mapping.build_foreign_error(path, "it is a database of another program")
+    if version > SCHEMA_VERSION:
+        raise error_mapping.build_newer_error(path, f"schema {version}; this one knows {SCHEMA_VERSION}")
+
+
+def _verify_content(path: Path, connection: sqlite3.Connection) -> None:
+    with error_mapping.map_read_errors(path):
+        head = read_head(path, connection)
+        _verify_chain(path, connection, head)
+        read_settings(path, connection, head)
+        (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if found != b"ok":
+        # Some versions put a headline above it.
+        raise error_mapping.build_corrupt_error(
+            path, f"SQLite says: {found.decode(errors='replace').splitlines()[-1]}"
+        )
+
+
+def _verify_chain(path: Path, connection: sqlite3.Connection, head: checksums.JournalHead) -> None:
+    """Hash every record; decode none: this must cost a fraction of a replay."""
+    seq, tip = 0, checksums.compute_genesis(head.id)
+    for row in connection.execute(SELECT_RECORDS):
+        seq += 1
+        if not checksums.is_next_link(row, tip, seq):
+            raise error_mapping.build_corrupt_error(path, f"record {seq} is not the one that was written")
+        if row[2] > codec.VERSION:
+            raise error_mapping.build_newer_error(
+                path, f"record {seq} has format {row[2]}; this one knows {codec.VERSION}"
+            )
+        tip = row[5]
+    if (seq, tip) != (head.last, head.tip):
+        raise error_mapping.build_corrupt_error(
+            path, f"it ends after record {seq}, but record {head.last} was written"
+        )
+
+
+@contextmanager
+def _copy_for_reading(path: Path) -> Iterator[Path]:
+    folder = path.with_name(f"{path.name}.examined")
+    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        folder.mkdir(mode=0o700)
+        copy = folder / path.name
+        shutil.copyfile(path, copy)
+        shutil.copyfile(sqlite_files.find_wal(path), sqlite_files.find_wal(copy))
+        yield copy
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _read_pragmas(connection: sqlite3.Connection, *pragmas: str) -> Iterator[int]:
+    for pragma in pragmas:
+        (value,) = connection.execute(f"PRAGMA {pragma}").fetchone()
+        yield value

@@ -1,0 +1,154 @@
+"""Copying trees: blocks shared with the original where the file system can, modes, times, links and holes kept."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Callable, Iterator
+
+from plait.system.copy_tree__clone import clone_content, clone_file
+from plait.system.disk import DiskBudget, copied_size
+from plait.system.stdout_messages import WarningPrinter
+
+_READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+_CREATE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_CHUNK_BYTES = 1 << 20
+# Then the next file would fare no better.
+_FATAL_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EMFILE, errno.ENFILE})
+
+
+class TreeCopier:
+    """What can't be read is left out with a warning; so are sockets, pipes and devices, without one.
+
+    `leave` are files and folders of the source that are not copied.
+    """
+
+    def __init__(
+        self,
+        budget: DiskBudget,
+        warnings: WarningPrinter,
+        is_excluded: Callable[[str], bool] = lambda _: False,
+    ) -> None:
+        self._budget = budget
+        self._warnings = warnings
+        self._is_excluded = is_excluded
+        self._can_clone = True  # until the first one that can't be
+        self.skipped_count = 0
+
+    def copy(self, source: str, dest: str) -> os.stat_result | None:
+        """All of a tree to where nothing is. What it was, for `dress`, which its topmost folder is still owed."""
+        folders: list[tuple[str, os.stat_result]] = []
+        waiting = [(source, dest)]
+        while waiting:
+            here, there = waiting.pop()
+            try:
+                inner = self._copy_entry(here, there, folders)
+            except OSError as error:
+                self._skip(here, error)
+            else:
+                waiting += [(f"{here}/{name}", f"{there}/{name}") for name in inner]
+        for folder, status in reversed(folders[1:]):
+            copy_metadata(folder, status)
+        return folders[0][1] if folders else None
+
+    def _copy_entry(self, here: str, there: str, folders: list[tuple[str, os.stat_result]]) -> list[str]:
+        """The names in it, if it is a folder."""
+        if self._is_excluded(here):
+            return []
+        status = os.lstat(here)
+        if stat.S_ISLNK(status.st_mode):
+            os.symlink(os.readlink(here), there)  # noqa: PTH115, PTH211 - bytes that are no text, too
+            os.utime(there, ns=(status.st_atime_ns, status.st_mtime_ns), follow_symlinks=False)
+        elif stat.S_ISREG(status.st_mode):
+            self._copy_file(here, there)
+        elif stat.S_ISDIR(status.st_mode):
+            return self._make_folder(here, there, status, folders)
+        return []
+
+    def _make_folder(
+        self, here: str, there: str, status: os.stat_result, folders: list[tuple[str, os.stat_result]]
+    ) -> list[str]:
+        names = os.listdir(here)  # noqa: PTH208 - the quick one
+        if ".git" in names and os.path.isfile(f"{here}/.git"):  # noqa: PTH113
+            self._warnings.add(f"{here} is a worktree of its own and is not copied")
+            return []
+        os.mkdir(there, 0o700)  # noqa: PTH102 - writable, until all is in it
+        folders.append((there, status))
+        return names
+
+    def _copy_file(self, here: str, there: str) -> None:
+        source = os.open(here, _READ_FLAGS)
+        try:
+            if clone_file(source, there):
+                return
+            dest = os.open(there, _CREATE_FLAGS, 0o600)
+            try:
+                self._copy_content(source, dest)
+            except BaseException:
+                os.unlink(there)  # noqa: PTH108
+                raise
+            finally:
+                os.close(dest)
+        finally:
+            os.close(source)
+
+    def _copy_content(self, source: int, dest: int) -> None:
+        status = os.fstat(source)
+        self._can_clone = self._can_clone and clone_content(source, dest)
+        if not self._can_clone:
+            self._budget.reserve(copied_size(status))
+            _copy_data(source, dest, status)
+        os.fchmod(dest, stat.S_IMODE(status.st_mode) & 0o777)
+        os.utime(dest, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+    def _skip(self, path: str, error: OSError) -> None:
+        if error.errno in _FATAL_ERRORS:
+            raise error
+        self.skipped_count += 1
+        self._warnings.add(f"{path} is not copied: {error.strerror or error}")
+
+
+def copy_metadata(folder: str | int, status: os.stat_result) -> None:
+    """The mode and the times that the original has: when all is in it, and it is where it stays."""
+    os.chmod(folder, stat.S_IMODE(status.st_mode) & 0o777)  # noqa: PTH101
+    os.utime(folder, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def _copy_data(source: int, dest: int, status: os.stat_result) -> None:
+    for start, end in _find_data_ranges(source, status):
+        at = start
+        while at < end and (moved := _copy_range(source, dest, at, end - at)):
+            at += moved
+    if copied_size(status) < status.st_size:
+        os.ftruncate(dest, status.st_size)  # it may end in a hole
+
+
+def _find_data_ranges(source: int, status: os.stat_result) -> Iterator[tuple[int, int]]:
+    """Where there is data; all of it in most files, which are not asked."""
+    size, at = status.st_size, 0
+    if copied_size(status) == size:
+        yield 0, size
+        return
+    while at < size:
+        try:
+            start = os.lseek(source, at, os.SEEK_DATA)
+            at = os.lseek(source, start, os.SEEK_HOLE)
+        except OSError as error:
+            if error.errno != errno.ENXIO:  # nothing but a hole from here on
+                yield at, size
+            return
+        yield start, min(at, size)
+
+
+def _copy_range(source: int, dest: int, at: int, count: int) -> int:
+    """How many bytes; 0 where the file has become shorter."""
+    if hasattr(os, "copy_file_range"):
+        try:
+            if moved := os.copy_file_range(source, dest, count, at, at):
+                return moved
+        except OSError as error:
+            if error.errno in _FATAL_ERRORS:
+                raise
+    data = os.pread(source, min(count, _CHUNK_BYTES), at)
+    return os.pwrite(dest, data, at)

@@ -1,0 +1,108 @@
+"""Room on the disk: what a tree takes, what is left, and giving it back."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from plait.core.errors import WorldError
+from plait.core.fast_dataclass import dataclass
+
+_BLOCK = 512
+_REFRESH_BYTES = 64 << 20  # bytes copied between two looks at the disk, which others fill too
+
+
+@dataclass(frozen=True, slots=True)
+class TreeSize:
+    """`disk` is what it takes in blocks, a file with several names once."""
+
+    files: int = 0
+    bytes: int = 0
+    disk: int = 0
+
+
+def measure_tree(path: Path) -> TreeSize:
+    """What can't be looked at is not counted; no link is followed."""
+    files = length = blocks = 0
+    seen: set[tuple[int, int]] = set()
+    waiting = [str(path)]
+    while waiting:
+        here = waiting.pop()
+        try:
+            status = os.lstat(here)
+            if stat.S_ISDIR(status.st_mode):
+                waiting += [f"{here}/{name}" for name in os.listdir(here)]  # noqa: PTH208 - the quick one
+            else:
+                files, length = files + 1, length + status.st_size
+        except OSError:
+            continue
+        identity = (status.st_dev, status.st_ino)
+        if status.st_nlink == 1 or identity not in seen:
+            blocks += status.st_blocks
+            seen.add(identity)
+    return TreeSize(files, length, blocks * _BLOCK)
+
+
+def tree_size(path: Path) -> int:
+    """Bytes on disk."""
+    return measure_tree(path).disk
+
+
+def copied_size(status: os.stat_result) -> int:
+    """What a copy of the file will take: holes stay holes."""
+    return min(status.st_size, status.st_blocks * _BLOCK)
+
+
+class DiskBudget:
+    """What may still be written to a folder's disk so that `spare` bytes are left."""
+
+    def __init__(self, folder: Path, spare: int) -> None:
+        self._folder = folder
+        self._spare = spare
+        self._left = 0
+        self._until_refresh = 0
+
+    def reserve(self, size: int) -> None:
+        """Raises WorldError if there is not so much."""
+        self._left -= size
+        self._until_refresh -= size
+        if self._until_refresh < 0 or self._left < 0:
+            self._refresh()
+            self._left -= size
+        if self._left < 0:
+            raise WorldError(
+                f"there is no room to copy more to {self._folder}: less than {self._spare / 1e9:.1f} GB would be left",
+                hint="free some space on this disk, or copy less into workspaces",
+            )
+
+    def _refresh(self) -> None:
+        status = os.statvfs(self._folder)
+        told = status.f_blocks > 0  # some file systems do not know their size
+        self._left = status.f_bavail * status.f_frsize - self._spare if told else 1 << 62
+        self._until_refresh = _REFRESH_BYTES
+
+
+def remove_tree(path: Path) -> None:
+    """With all that is in it. Folders that forbid it, as some package caches have them, are opened first."""
+    from shutil import rmtree  # noqa: PLC0415 - seldom needed
+
+    try:
+        if not stat.S_ISDIR(path.lstat().st_mode):
+            path.unlink()
+            return
+    except FileNotFoundError:
+        return
+    try:
+        rmtree(path)
+    except PermissionError:
+        _make_writable(path)
+        rmtree(path)
+
+
+def _make_writable(path: Path) -> None:
+    path.chmod(0o700)
+    for folder, names, _ in os.walk(path):
+        for inner in (Path(folder, name) for name in names):
+            if not inner.is_symlink():
+                inner.chmod(0o700)

@@ -1,0 +1,171 @@
+"""The engines of a user: a file each, which tells the others how many slots it has.
+
+An engine keeps a lock on its own file for as long as it lives: the system gives it back, however the engine dies. Then its
+attempts run on, and so does their share of its slots.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from plait.core.fast_dataclass import dataclass
+from plait.system import shared_files
+from plait.system.engine_slots__identity import ProcessIdentity, identify_process
+from plait.system.psutil_processes import boot_id
+
+_SUFFIX = ".json"
+
+
+@dataclass(frozen=True, slots=True)
+class EngineEntry:
+    """An engine as the others see it. `boot` is the machine's, from its last start on."""
+
+    engine: str
+    pid: int
+    boot: str
+    slots: int = 0
+    attempts: tuple[ProcessIdentity, ...] = ()
+    waiting: bool = False
+
+    @property
+    def remaining_slots(self) -> int:
+        """Slots that count on after its death. Which attempt had how many is not known: each that ended gives back one."""
+        alive = sum(attempt.is_alive for attempt in self.attempts)
+        return max(min(alive, self.slots), self.slots - len(self.attempts) + alive) if alive else 0
+
+
+@dataclass(frozen=True, slots=True)
+class OtherEngine:
+    id: str
+    engine: str
+    slots: int
+    waiting: bool = False
+
+
+class EngineRegistry:
+    """`name` is what people call this engine, and its identity: the next one of that name takes its place."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self._folder = folder
+        self._name = shared_files.make_printable(name)
+        self.id = shared_files.digest_words(name)
+        self._path = folder / f"{self.id}{_SUFFIX}"
+        self._boot = boot_id()
+        self._fd: int | None = None
+        self._entry: EngineEntry | None = None  # as it stands in the file
+        self._length = 0
+        self._known: dict[int, ProcessIdentity] = {}
+
+    def hold(self, slots: int, pids: Sequence[int], *, waiting: bool = False) -> None:
+        """Raise OSError if the others can't be told."""
+        known = self._known
+        self._known = {
+            pid: each for pid in sorted({*pids}) if (each := known.get(pid) or identify_process(pid))
+        }
+        entry = EngineEntry(self._name, os.getpid(), self._boot, slots, tuple(self._known.values()), waiting)
+        if entry != self._entry or not self.is_registered:
+            self.register()
+            self._write(entry)
+
+    @property
+    def is_registered(self) -> bool:
+        return self._fd is not None and shared_files.is_same_file(self._path, self._fd)
+
+    def register(self) -> None:
+        """What the last engine of this name held counts as this one's until it says otherwise; it adopts its attempts."""
+        if self.is_registered:
+            return
+        self._close()
+        fd = shared_files.open_or_create(self._path, os.O_RDWR)
+        try:
+            _lock_exclusively(fd)
+            left = _read_entry(fd)
+            if left is None:
+                os.ftruncate(fd, 0)
+            self._length = os.fstat(fd).st_size
+        except BaseException:
+            os.close(fd)
+            raise
+        self._fd = fd
+        if self._entry:  # somebody removed the file
+            self._write(self._entry)
+        elif left and left.boot == self._boot:
+            self._entry = left
+
+    def list_others(self, *, clean_up: bool) -> Iterator[OtherEngine]:
+        """Those who have slots or live; `tidy`: the files of those who don't are removed."""
+        with os.scandir(self._folder) as found:
+            names = [each.name for each in found if each.name.endswith(_SUFFIX)]
+        for name in names:
+            if name != self._path.name:
+                with suppress(OSError):  # one that can't be read costs itself
+                    yield from self._inspect(name, clean_up=clean_up)
+
+    def unregister(self) -> None:
+        """What runs on goes on being counted."""
+        if self._fd is not None and not (self._entry and self._entry.remaining_slots):
+            with suppress(OSError):
+                if self.is_registered:
+                    self._path.unlink()
+        self._close()
+
+    def _inspect(self, name: str, *, clean_up: bool) -> Iterator[OtherEngine]:
+        path, its_id = self._folder / name, name.removesuffix(_SUFFIX)
+        fd = shared_files.open_regular_file(path)
+        try:
+            alive, entry = not _is_unlocked(fd), _read_entry(fd)
+            here = entry is not None and entry.boot == self._boot
+            slots = entry.slots if entry and alive else entry.remaining_slots if entry and here else 0
+            if alive or slots > 0:
+                waits = alive and here and entry is not None and entry.waiting
+                yield OtherEngine(its_id, entry.engine if entry else "", max(0, slots) if here else 0, waits)
+            elif clean_up and shared_files.is_same_file(path, fd):
+                path.unlink()
+        finally:
+            os.close(fd)
+
+    def _write(self, entry: EngineEntry) -> None:
+        """In one piece: a page or less is never written in part, whoever dies. What is shorter than before is filled up."""
+        assert self._fd is not None
+        data = msgspec.json.encode(entry)
+        self._entry = None  # until it is written, the others have been told nothing
+        written = os.pwrite(self._fd, data.ljust(self._length), 0)
+        self._length = max(self._length, written)
+        if written < len(data):
+            raise OSError(f"{self._path}: only {written} of {len(data)} bytes could be written")
+        self._entry = entry
+
+    def _close(self) -> None:
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None
+
+
+def _lock_exclusively(fd: int) -> None:
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise OSError(errno.EBUSY, "another engine of the same name is at work") from error
+
+
+def _is_unlocked(fd: int) -> bool:
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    fcntl.flock(fd, fcntl.LOCK_UN)
+    return True
+
+
+def _read_entry(fd: int) -> EngineEntry | None:
+    try:
+        return msgspec.json.decode(shared_files.read_descriptor(fd), type=EngineEntry)
+    except shared_files.DECODE_ERRORS:
+        return None

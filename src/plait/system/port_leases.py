@@ -1,0 +1,195 @@
+"""Blocks of ports, leased to tasks: a file each, named by its first port, so that no two engines can make the same one.
+
+A lease is kept through a crash of its engine, for the next engine of that name; it is over when it is given back. Only when
+no block is left is the one taken over that an engine which is gone has not asked for the longest.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Set as AbstractSet
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from plait.core.fast_dataclass import dataclass
+from plait.system import shared_files
+
+BLOCK_SIZE = 10
+DEFAULT_PORTS = range(20000, 30000)
+_PORTS = range(1024, 65536)
+_NAME = re.compile(r"[1-9][0-9]{3,4}")
+_EPHEMERAL_RANGE_FILE = Path("/proc/sys/net/ipv4/ip_local_port_range")
+
+
+@dataclass(frozen=True, slots=True)
+class PortLease:
+    """`key` says for whom; the rest is for people."""
+
+    key: str
+    engine: str
+    batch: str
+    task: str
+
+
+class PortLeases:
+    """Those of one engine, which goes by `engine` among the others."""
+
+    def __init__(self, folder: Path, engine: str, ports: range) -> None:
+        self._folder = folder
+        self._engine = engine
+        self._blocks = list_blocks(ports, read_ephemeral_range())
+        self._own: dict[str, int] | None = None
+        self._spare: list[int] = []  # given back, and kept for this engine's next tasks: their files stand
+        self.problem: OSError | None = None
+
+    def reuse_spare(self, batch: str, task: str) -> range | None:
+        """A block that this engine has already, without a look at the others'; None: it has none to spare."""
+        lease = self._build_lease(batch, task)
+        mine = self._load_own()
+        if lease.key in mine or not self._spare:
+            return None
+        first = self._spare.pop()
+        if not _is_bindable(first):
+            self._delete(first)
+            return None
+        try:
+            shared_files.overwrite_in_place(self._folder / str(first), msgspec.json.encode(lease))
+        except OSError:  # somebody removed it: there are others
+            return None
+        mine[lease.key] = first
+        return range(first, first + BLOCK_SIZE)
+
+    def _build_lease(self, batch: str, task: str) -> PortLease:
+        key = shared_files.digest_words(self._engine, batch, task)
+        return PortLease(
+            key, self._engine, shared_files.make_printable(batch), shared_files.make_printable(task)
+        )
+
+    def lease(self, batch: str, task: str, living: Callable[[], AbstractSet[str]] | None) -> range:
+        """Empty if there is none left. `living`: the engines that no lease is taken from; None: it is taken from nobody."""
+        lease = self._build_lease(batch, task)
+        mine = self._load_own()
+        first = mine.pop(lease.key, None)
+        if first is None or not self._claim(first, lease):
+            first = self._find_free_block(lease)
+        if first is None and living is not None:
+            first = self._take_over(lease, living())
+        if first is None:
+            return range(0)
+        mine[lease.key] = first
+        return range(first, first + BLOCK_SIZE)
+
+    def give_back(self, batch: str, task: str) -> None:
+        """It is kept for the next task of this engine; `close` gives all of them to everybody."""
+        first = self._load_own().pop(shared_files.digest_words(self._engine, batch, task), None)
+        if first is not None:
+            self._spare.append(first)
+
+    def close(self) -> None:
+        while self._spare:
+            self._delete(self._spare.pop())
+
+    def _delete(self, first: int) -> None:
+        found = self._read(str(first))
+        if found and found.engine == self._engine:
+            (self._folder / str(first)).unlink(missing_ok=True)
+
+    def _load_own(self) -> dict[str, int]:
+        if self._own is None:
+            read = ((first, self._read(str(first))) for first in self._list_taken())
+            self._own = {found.key: first for first, found in read if found and found.engine == self._engine}
+        return self._own
+
+    def _find_free_block(self, lease: PortLease) -> int | None:
+        """From a place of the task's own on: it often gets the same ports again, and other users' tasks get other ones."""
+        taken = {*self._list_taken(), *self._load_own().values(), *self._spare}
+        start = int(lease.key[:8], 16) % max(1, len(self._blocks))
+        for first in (*self._blocks[start:], *self._blocks[:start]):
+            if first not in taken and _is_bindable(first) and self._claim(first, lease):
+                return first
+        return None
+
+    def _claim(self, first: int, lease: PortLease) -> bool:
+        """True also where no file can be written: then leases are kept apart within this engine only."""
+        path = self._folder / str(first)
+        try:
+            shared_files.create_shared_file(path, msgspec.json.encode(lease))
+        except FileExistsError:
+            found = self._read(path.name)
+            mine = found is not None and found.key == lease.key
+            if mine:
+                with suppress(OSError):
+                    os.utime(path)
+            return mine
+        except OSError as error:
+            self.problem = error
+            return True
+        self.problem = None
+        return True
+
+    def _take_over(self, lease: PortLease, living: AbstractSet[str]) -> int | None:
+        for first in self._list_by_age():
+            found = self._read(str(first))
+            given_up = found is None or found.engine not in {*living, self._engine}
+            if given_up and first in self._blocks and _is_bindable(first):
+                shared_files.replace_shared_file(self._folder / str(first), msgspec.json.encode(lease))
+                return first
+        return None
+
+    def _list_by_age(self) -> list[int]:
+        aged: list[tuple[int, int]] = []
+        for first in self._list_taken():
+            with suppress(OSError):
+                aged.append(((self._folder / str(first)).stat().st_mtime_ns, first))
+        return [first for _, first in sorted(aged)]
+
+    def _list_taken(self) -> Iterator[int]:
+        try:
+            with os.scandir(self._folder) as found:
+                names = [each.name for each in found]
+        except OSError:  # none was leased yet, or none can be
+            return
+        yield from (int(name) for name in names if _NAME.fullmatch(name))
+
+    def _read(self, name: str) -> PortLease | None:
+        try:
+            return msgspec.json.decode(shared_files.read_regular_file(self._folder / name), type=PortLease)
+        except (OSError, *shared_files.DECODE_ERRORS):
+            return None
+
+
+def list_blocks(ports: range, ephemeral: range) -> tuple[int, ...]:
+    """The first ports, all at multiples of ten: so blocks never overlap, whatever ranges engines were given.
+
+    Ports that the system gives to whoever asks for any are left out, unless there are no others.
+    """
+    start, stop = max(ports.start, _PORTS.start), min(ports.stop, _PORTS.stop)
+    every = range(-(-start // BLOCK_SIZE) * BLOCK_SIZE, stop - BLOCK_SIZE + 1, BLOCK_SIZE)
+    quiet = tuple(each for each in every if each + BLOCK_SIZE <= ephemeral.start or each >= ephemeral.stop)
+    return quiet or tuple(every)
+
+
+def read_ephemeral_range() -> range:
+    try:
+        low, high = _EPHEMERAL_RANGE_FILE.read_text("ascii").split()
+        return range(int(low), int(high) + 1)
+    except (OSError, ValueError):
+        return range(0)
+
+
+def _is_bindable(first: int) -> bool:
+    return all(_is_port_free(port) for port in range(first, first + BLOCK_SIZE))
+
+
+def _is_port_free(port: int) -> bool:
+    import socket  # noqa: PLC0415 - few tasks want a port
+
+    try:
+        with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+            probe.bind(("127.0.0.1", port))
+    except OSError:
+        return False
+    return True

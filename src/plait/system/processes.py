@@ -1,0 +1,72 @@
+"""The processes of this machine: `every` of them in one pass, a `look` at one, and `send`, which hits no other one."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+
+from plait.system.process_identity__process import Process
+
+if sys.platform == "linux":
+    from plait.system.procfs import (
+        boot_id,
+        clock_ticks,
+        command_line,
+        list_processes,
+        memory_footprint,
+        read_process,
+        start_time,
+    )
+else:
+    from plait.system.psutil_processes import (
+        boot_id,
+        clock_ticks,
+        command_line,
+        list_processes,
+        memory_footprint,
+        read_process,
+        start_time,
+    )
+
+__all__ = [
+    "boot_id",
+    "list_processes",
+    "memory_footprint",
+    "open_pidfd",
+    "read_process",
+    "clock_ticks",
+    "send_signal",
+    "start_time",
+    "command_line",
+]
+
+
+def open_pidfd(pid: int) -> int | None:
+    """A descriptor that becomes readable when the process ends, and that no later process of its pid gets; None where
+    there is no such thing, or no process.
+    """
+    if not hasattr(os, "pidfd_open"):
+        return None
+    try:
+        return os.pidfd_open(pid)
+    except OSError:
+        return None
+
+
+def send_signal(process: Process, number: signal.Signals) -> None:
+    """It may be over already, or not ours to end: then nothing happens."""
+    fd = open_pidfd(process.pid)
+    try:
+        found = read_process(process.pid)
+        if found is None or found.start != process.start:
+            return
+        if fd is None:
+            os.kill(process.pid, number)
+        else:
+            signal.pidfd_send_signal(fd, number)
+    except (ProcessLookupError, PermissionError):
+        pass
+    finally:
+        if fd is not None:
+            os.close(fd)

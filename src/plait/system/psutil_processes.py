@@ -1,0 +1,73 @@
+"""Processes where there is no /proc, by psutil. Slower, and a little less certain; macOS is what it is for."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+
+from plait.system.process_identity import TAG_VARIABLE
+from plait.system.process_identity__process import Process
+
+_TICKS = 100
+
+
+def list_processes() -> list[Process]:
+    import psutil  # noqa: PLC0415 - costs a moment, and only where there is no /proc
+
+    return [found for pid in psutil.pids() if (found := read_process(pid)) is not None]
+
+
+def read_process(pid: int) -> Process | None:
+    import psutil  # noqa: PLC0415 - costs a moment, and only where there is no /proc
+
+    try:
+        process = psutil.Process(pid)
+        parent, start, state = process.ppid(), process.create_time(), process.status()
+    except (psutil.Error, OSError):
+        return None
+    dead = state == psutil.STATUS_ZOMBIE
+    group, session, marker = 0, 0, ""
+    with suppress(psutil.Error, OSError):  # somebody else's tells less of itself
+        group, session = os.getpgid(pid), os.getsid(pid)
+        marker = "" if dead else process.environ().get(TAG_VARIABLE, "")
+    stopped = state == psutil.STATUS_STOPPED
+    return Process(pid, parent, group, session, int(start * _TICKS), stopped, dead, marker)
+
+
+def start_time(pid: int) -> int | None:
+    """When it began; None when it runs no more."""
+    found = read_process(pid)
+    return None if found is None or found.is_zombie else found.start
+
+
+def command_line(pid: int) -> list[str]:
+    """Its command line."""
+    import psutil  # noqa: PLC0415 - costs a moment, and only where there is no /proc
+
+    try:
+        return psutil.Process(pid).cmdline()
+    except (psutil.Error, OSError):
+        return []
+
+
+def memory_footprint(pids: Iterable[int]) -> int:
+    """Bytes of memory that these take together; what they share is counted for each."""
+    import psutil  # noqa: PLC0415 - costs a moment, and only where there is no /proc
+
+    size = 0
+    for pid in pids:
+        with suppress(psutil.Error, OSError):
+            size += psutil.Process(pid).memory_info().rss
+    return size
+
+
+def boot_id() -> str:
+    """Unknown here."""
+    return ""
+
+
+def clock_ticks() -> int:
+    """The time, as processes' `start` tells it."""
+    return int(time.time() * _TICKS)

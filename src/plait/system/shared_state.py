@@ -1,0 +1,121 @@
+"""FileCommons: what all engines of one user share, as files. Whatever is wrong with them, an engine goes on: alone."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from plait.store.interfaces import OtherEngines
+from plait.system import shared_files__lock
+from plait.system.engine_slots import EngineRegistry, OtherEngine
+from plait.system.port_leases import DEFAULT_PORTS, PortLeases
+from plait.system.shared_files__lock import SharedLock
+from plait.system.shared_state__refusals import ProviderRefusals
+
+_MAX_NAMED_ENGINES = 3  # engines that `who` names
+
+T = TypeVar("T")
+
+
+def open_shared_state(folder: Path, *, engine: str, ports: range = DEFAULT_PORTS) -> FileSharedState:
+    """`engine` is its name for people and its identity, from crash to crash: one for each state folder. Never raises."""
+    return FileSharedState(folder, engine, ports)
+
+
+class FileSharedState:
+    """A Commons. It belongs to one thread, and nobody forks while it is open: a fork would keep its locks."""
+
+    def __init__(self, folder: Path, engine: str, ports: range) -> None:
+        self._folder = folder
+        self._lock = SharedLock(folder / "lock")
+        self._engines = EngineRegistry(folder / "engines", engine)
+        self._refusals = ProviderRefusals(folder / "refusals.json", self._engines.id)
+        self._leases = PortLeases(folder / "ports", self._engines.id, ports)
+        self._failed: dict[str, str] = {}
+        with self._locked():
+            self._tolerate_errors("entry", None, self._engines.register)
+
+    @property
+    def problem(self) -> str:
+        """What keeps this engine from sharing, for people; empty if nothing does."""
+        if self._failed:
+            why = next(iter(self._failed.values()))
+            return f"slots and ports are not shared with your other engines, since {self._folder} can't be used: {why}"
+        if self._lock.stuck_holder:
+            return (
+                f"process {self._lock.stuck_holder} has not let go of {self._lock.path} for {shared_files__lock.LOCK_TIMEOUT_SECONDS:.0f} seconds, and is not "
+                "waited for; it may have been stopped: kill -CONT lets it go on"
+            )
+        return ""
+
+    @contextmanager
+    def lock(self) -> Iterator[OtherEngines]:
+        with self._locked():
+            self._tolerate_errors("entry", None, self._engines.register)
+            yield self._tolerate_errors("others", OtherEngines(), self._read_others)
+
+    def record_usage(self, slots: int, pids: Sequence[int], *, waiting: bool = False) -> None:
+        with self._locked():
+            self._tolerate_errors("entry", None, lambda: self._engines.hold(slots, pids, waiting=waiting))
+
+    def report_refusal(self, provider: str, until: float) -> None:
+        with self._locked():
+            self._tolerate_errors(
+                "refusals", None, lambda: self._refusals.record(provider, until, time.time())
+            )
+
+    def lease_ports(self, batch: str, task: str) -> range:
+        spare = self._tolerate_errors("ports", None, lambda: self._leases.reuse_spare(batch, task))
+        if spare is not None:
+            return spare
+        with self._locked():
+            living = self._list_live_engines if self._lock.is_held else None
+            leased = self._tolerate_errors("ports", range(0), lambda: self._leases.lease(batch, task, living))
+        if self._leases.problem:
+            self._failed["ports"] = str(self._leases.problem)
+        return leased
+
+    def release_ports(self, batch: str, task: str) -> None:
+        self._tolerate_errors("ports", None, lambda: self._leases.give_back(batch, task))
+
+    def close(self) -> None:
+        """Leases stay, and so do the slots of attempts that run on."""
+        self._tolerate_errors("ports", None, self._leases.close)
+        self._engines.unregister()
+
+    def _read_others(self) -> OtherEngines:
+        others = list(self._engines.list_others(clean_up=self._lock.is_held))
+        refusals = self._refusals.read_others(time.time(), clean_up=self._lock.is_held)
+        busy = sorted((each for each in others if each.slots), key=lambda each: (-each.slots, each.engine))
+        waiting = sum(each.waiting for each in others)
+        return OtherEngines(sum(each.slots for each in busy), _format_engines(busy), waiting, refusals)
+
+    def _list_live_engines(self) -> set[str]:
+        return {each.id for each in self._engines.list_others(clean_up=False)}
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """With the lock, or without it if it can't be had."""
+        self._tolerate_errors("lock", None, self._lock.acquire)
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+    def _tolerate_errors(self, what: str, otherwise: T, act: Callable[[], T]) -> T:
+        try:
+            done = act()
+        except OSError as error:
+            self._failed[what] = str(error)
+            return otherwise
+        self._failed.pop(what, None)
+        return done
+
+
+def _format_engines(busy: Sequence[OtherEngine]) -> str:
+    named = [f"{each.engine} ({each.slots})" for each in busy[:_MAX_NAMED_ENGINES]]
+    more = len(busy) - len(named)
+    return ", ".join([*named, *([f"{more} more"] if more else [])])

@@ -1,0 +1,141 @@
+"""What setups made, by their keys: a folder each, which is there whole or not at all, and a lock each.
+
+A lock dies with its holder. Nothing in here is ever linked to: agents change what they are given.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from plait.system.copy_tree import TreeCopier, copy_metadata
+from plait.system.disk import measure_tree, remove_tree, tree_size
+from plait.system.state_paths import make_private_folder
+
+_KEY = re.compile(r"[0-9a-f]{40}\Z")
+_LOCK_FLAGS = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+
+
+class TreeCache:
+    def __init__(self, folder: Path) -> None:
+        make_private_folder(folder)
+        self._folder = folder
+
+    @contextmanager
+    def lock(
+        self, key: str, *, shared: bool = False, on_wait: Callable[[], None] | None = None
+    ) -> Iterator[bool]:
+        """Alone, or with others who only read. `wait` is called before waiting; without one, False instead of waiting."""
+        path, how = self._folder / f"{key}.lock", fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+        while True:
+            fd = os.open(path, _LOCK_FLAGS, 0o600)
+            try:
+                if not _try_lock(fd, how, on_wait):
+                    yield False
+                    return
+                if _still_exists(path, fd):
+                    yield True
+                    return
+            finally:
+                os.close(fd)
+
+    def tree_path(self, key: str) -> Path:
+        return self._folder / key / "tree"
+
+    def is_complete(self, key: str) -> bool:
+        """Whether it is there as it was stored: a machine that lost its power may have lost some of it."""
+        entry = self._folder / key
+        try:
+            told = json.loads((entry / "size.json").read_bytes())
+            size = measure_tree(entry / "tree")
+            os.utime(entry)  # it was used
+        except (OSError, ValueError):
+            return False
+        return bool(told == [size.files, size.bytes])
+
+    def store(self, key: str, root: Path, paths: Sequence[str], copier: TreeCopier) -> bool:
+        """By who holds the lock alone. False: something could not be read, and nothing is kept."""
+        fresh = self._folder / f"{key}.new"
+        self.discard(key)
+        try:
+            for path in paths:
+                dest = fresh / "tree" / path
+                make_private_folder(dest.parent)
+                status = copier.copy(str(root / path), str(dest))
+                if status is not None:
+                    copy_metadata(str(dest), status)
+            if copier.skipped_count:
+                return False
+            size = measure_tree(fresh / "tree")
+            (fresh / "size.json").write_text(json.dumps([size.files, size.bytes]))
+            fresh.rename(self._folder / key)
+        finally:
+            remove_tree(fresh)
+        return True
+
+    def discard(self, key: str) -> None:
+        """By who holds the lock alone; one that is half removed is not taken for whole."""
+        gone = self._folder / f"{key}.gone"
+        remove_tree(gone)
+        remove_tree(self._folder / f"{key}.new")
+        with suppress(FileNotFoundError):
+            (self._folder / key).rename(gone)
+        remove_tree(gone)
+
+    def remove(self, key: str) -> None:
+        """With its lock, for who holds that alone."""
+        self.discard(key)
+        (self._folder / f"{key}.lock").unlink(missing_ok=True)
+
+
+def prune_tree_cache(folder: Path, max_bytes: int) -> int:
+    """Remove what was not used for longest until the rest takes no more than this; what is in use stays. Bytes freed."""
+    with suppress(FileNotFoundError):
+        keys = {name.partition(".")[0] for name in os.listdir(folder)}  # noqa: PTH208
+        cache = TreeCache(folder)
+        sizes = {key: _entry_size(folder, key) for key in sorted(keys) if _KEY.match(key)}
+        kept, freed = sum(sizes.values()), 0
+        for key in sorted(sizes, key=lambda key: _last_used(folder / key)):
+            if kept > max_bytes or not (folder / key).exists():
+                with cache.lock(key) as mine:
+                    if mine:
+                        cache.remove(key)
+                        kept, freed = kept - sizes[key], freed + sizes[key]
+        return freed
+    return 0
+
+
+def _entry_size(folder: Path, key: str) -> int:
+    return sum(tree_size(folder / f"{key}{suffix}") for suffix in ("", ".new", ".gone"))
+
+
+def _last_used(entry: Path) -> float:
+    """What is no entry, but was left by one, comes first."""
+    try:
+        return entry.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _try_lock(fd: int, mode: int, on_wait: Callable[[], None] | None) -> bool:
+    try:
+        fcntl.flock(fd, mode | fcntl.LOCK_NB)
+    except BlockingIOError:
+        if on_wait is None:
+            return False
+        on_wait()
+        fcntl.flock(fd, mode)
+    return True
+
+
+def _still_exists(path: Path, fd: int) -> bool:
+    """A lock on a file that was removed keeps nobody out."""
+    try:
+        return os.path.samestat(os.fstat(fd), path.stat())
+    except FileNotFoundError:
+        return False

@@ -1,6 +1,0 @@
-"""The law checker: it folds the records by itself, so that it shares no mistake with the code it checks."""
-
-from plait.testing.audit.auditor import Auditor
-from plait.testing.audit.violation import Violation
-
-__all__ = ["Auditor", "Violation"]

@@ -1,0 +1,103 @@
+"""Hearing an agent's listener out, and telling it what no tool ever should."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+
+from plait.agents.interface import (
+    Activity,
+    ActivityKind,
+    Agent,
+    AgentEvent,
+    AttemptContext,
+    PhaseStarted,
+    ProviderRefused,
+    QuestionAsked,
+    SessionStarted,
+    SpendUpdated,
+)
+from plait.agents.retry_after__waits import RetryAfter
+from plait.core.fast_dataclass import dataclass
+from plait.core.reports import Outcome
+from plait.core.settings import NO_SPEND, Spend
+from plait.core.task import Attempt, Step, Task
+
+SAID_AT = 1_794_700_800.0
+TAIL = 8 << 10  # characters of the end that an exit is judged by
+_WRONG: tuple[object, ...] = (None, True, -1, 1e308, "", "\x1b[31m\0\ud800", [], [[None]], {}, {"": {"": []}})
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """All that a listener told of one attempt."""
+
+    outcome: Outcome
+    signals: tuple[AgentEvent, ...]
+
+    @property
+    def activities(self) -> list[tuple[ActivityKind, str]]:
+        return [(one.kind, one.text) for one in self.signals if isinstance(one, Activity)]
+
+    @property
+    def refused(self) -> list[RetryAfter]:
+        return [one.wait for one in self.signals if isinstance(one, ProviderRefused)]
+
+    @property
+    def sessions(self) -> list[str]:
+        return [one.session for one in self.signals if isinstance(one, SessionStarted)]
+
+    @property
+    def spends(self) -> list[Spend]:
+        return [one.spend for one in self.signals if isinstance(one, SpendUpdated)]
+
+    @property
+    def phases(self) -> list[str]:
+        return [one.name for one in self.signals if isinstance(one, PhaseStarted)]
+
+    @property
+    def asked(self) -> list[str]:
+        return [one.question for one in self.signals if isinstance(one, QuestionAsked)]
+
+
+def heard(agent: Agent, lines: Iterable[object], code: int = 0, before: Spend = NO_SPEND) -> Heard:
+    """What an attempt that printed these lines and exited so comes to; objects are printed as JSON."""
+    listener = agent.create_parser(before)
+    printed = [line if isinstance(line, str) else json.dumps(line, separators=(",", ":")) for line in lines]
+    signals = tuple(signal for line in printed for signal in listener.feed(line))
+    return Heard(listener.finish(code, "\n".join(printed)[-TAIL:], SAID_AT), signals)
+
+
+def brief(*, session: str | None = None, model: str = "", n: int = 1) -> AttemptContext:
+    return AttemptContext(
+        Attempt("7f3a", "04-split", Step.WRITE, n),
+        Task("04-split", "Split it", model=model or None),
+        workspace="/work/tree",
+        task_file="/state/04-split.md",
+        prompt_file="/state/write-1/prompt.md",
+        folder="/state/write-1",
+        session=session,
+    )
+
+
+def mangled(event: Mapping[str, object]) -> Iterator[str]:
+    """The event with something wrong at each of its places in turn, then cut off, endless, and deep."""
+    for wrong in _WRONG:
+        for changed in _changed(event, wrong):
+            yield json.dumps(changed)
+    whole = json.dumps(event)
+    yield from (whole[:end] for end in range(1, len(whole), 7))
+    yield whole[:-1] + ',"more":"' + "x" * (1 << 20) + '"}'
+    yield whole[:-1] + ',"deep":' + "[" * 5000 + "]" * 5000 + "}"
+    yield whole[:-1] + ',"deep":' + '{"a":' * 100_000
+
+
+def _changed(tree: object, wrong: object) -> Iterator[object]:
+    """The tree with one place changed, for each of its places."""
+    yield wrong if not isinstance(tree, Mapping) else {**tree, "type": wrong}
+    if isinstance(tree, Mapping):
+        for name, value in tree.items():
+            yield from ({**tree, name: one} for one in _changed(value, wrong))
+    elif isinstance(tree, list):
+        for place, value in enumerate(tree):
+            yield from ([*tree[:place], one, *tree[place + 1 :]] for one in _changed(value, wrong))

@@ -1,0 +1,93 @@
+"""`python -m plait.testing.simulation`: many simulated runs, every record of them audited. The seeds decide, not the clock."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+
+from plait.testing.laws.violation import tell
+from plait.testing.simulator.campaign import Errand, Tally, do, replay
+from plait.testing.simulator.campaign__report import table
+
+PROCESSES = 2
+CHUNK = 8  # storms per errand: enough to be worth sending, few enough to share the work evenly
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How much is run: storms, storms run twice to be compared, and calm runs crashed after every record."""
+
+    storms: range
+    twins: range
+    calms: range
+
+
+NORMAL = Form(range(1800), range(60), range(60))
+LONG = Form(range(6000), range(200), range(150))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = _parser().parse_args(arguments)
+    if options.seed is not None:
+        return _one(options.kind, options.seed, options.crash, trace=options.trace)
+    form = LONG if options.long else NORMAL
+    if options.seeds is not None:
+        form = Form(options.seeds, range(0), range(0))
+    began = time.perf_counter()
+    total = run_all(form)
+    print(table(total, time.perf_counter() - began, complete=options.long))
+    return 1 if total.violations or (options.long and total.unseen) else 0
+
+
+def run_all(form: Form) -> Tally:
+    errands = [*_errands(form)]
+    total = Tally()
+    with ProcessPoolExecutor(PROCESSES, mp_context=get_context("spawn")) as pool:
+        for tally in pool.map(do, errands):
+            total += tally
+    return total
+
+
+def _errands(form: Form) -> Iterable[Errand]:
+    """The longest first, so that both processes end together."""
+    for seed in form.calms:
+        yield Errand("crash", range(seed, seed + 1))
+    for kind, seeds in (("storm", form.storms), ("twin", form.twins)):
+        for start in range(seeds.start, seeds.stop, CHUNK):
+            yield Errand(kind, range(start, min(start + CHUNK, seeds.stop)))
+
+
+def _one(kind: str, seed: int, crash: int | None, *, trace: bool) -> int:
+    journal, violation = replay(kind, seed, crash)
+    if trace:
+        for record in journal:
+            print(tell(record))
+    print(violation if violation is not None else f"{kind} {seed}: {len(journal)} records, no violation")
+    return 0 if violation is None else 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m plait.testing.simulation", description=__doc__)
+    parser.add_argument("--long", action="store_true", help="more than a million records")
+    parser.add_argument("--seeds", type=_range, metavar="A-B", help="only the storms of these seeds")
+    parser.add_argument("--seed", type=int, metavar="N", help="one run")
+    parser.add_argument("--kind", choices=("storm", "calm"), default="storm", help="of the one run")
+    parser.add_argument(
+        "--crash", type=int, metavar="K", help="let the engine of the one run die after record K"
+    )
+    parser.add_argument("--trace", action="store_true", help="print every record of the one run")
+    return parser
+
+
+def _range(text: str) -> range:
+    first, _, last = text.partition("-")
+    return range(int(first), int(last or first) + 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,233 @@
+"""Where attempts run. What has ended stays known by its name, as exit files do: whoever asks later finds it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from plait.core.decisions import AttemptEnding, AttemptStarted
+from plait.core.reports import (
+    AttemptActive,
+    AttemptAsked,
+    AttemptEnd,
+    AttemptExited,
+    AttemptLaunched,
+    AttemptLost,
+    AttemptPhase,
+    AttemptSession,
+    AttemptUsed,
+    Outcome,
+    Report,
+)
+from plait.core.settings import NO_SPEND, Spend
+from plait.core.status import Category
+from plait.core.task import Attempt, Step
+from plait.testing.laws.violation import Violation
+from plait.testing.simulator.attempts__agents import NEVER, Script, script_for
+from plait.testing.simulator.attempts__providers import Providers
+from plait.testing.simulator.event_queue import Timeline
+from plait.testing.simulator.fault_rates import Weather
+from plait.testing.simulator.seeded_random import Chance
+
+
+@dataclass(slots=True)
+class Run:
+    """One attempt as it really is, whatever the journal believes."""
+
+    order: AttemptStarted
+    script: Script
+    born: float
+    used: Spend = NO_SPEND
+    waiting: bool = False  # for an answer
+    dying: str = ""
+    over: AttemptEnd | None = None
+    said: list[Report] = field(default_factory=list)
+
+    @property
+    def attempt(self) -> Attempt:
+        return self.order.attempt
+
+
+class Site:
+    """Starting an attempt twice starts it once; ending one that is over tells its end again."""
+
+    def __init__(  # noqa: PLR0913, PLR0917 - all it touches
+        self,
+        time: Timeline,
+        providers: Providers,
+        chance: Chance,
+        weather: Weather,
+        send: Callable[[Report], None],
+        commit: Callable[[AttemptStarted], str | None],
+    ) -> None:
+        self._time = time
+        self._providers = providers
+        self._chance = chance
+        self._weather = weather
+        self._send = send
+        self._commit = commit
+        self._runs: dict[Attempt, Run] = {}
+        self._alive: dict[tuple[str, str], Run] = {}
+
+    def start(self, order: AttemptStarted) -> None:
+        run = self._runs.get(order.attempt)
+        if run is not None:
+            if run.over is not None:
+                self._send(run.over)
+            return
+        place = (order.attempt.batch, order.attempt.task)
+        if place in self._alive:
+            raise Violation("workspace", f"{order.attempt} started beside {self._alive[place].attempt}")
+        run = Run(order, script_for(order, self._chance, self._weather), self._time.now)
+        self._runs[order.attempt] = self._alive[place] = run
+        self._time.after(run.script.launches_in, lambda: self._launch(run))
+
+    def end(self, ending: AttemptEnding) -> None:
+        run = self._runs.get(ending.attempt)
+        if run is None:
+            self._send(AttemptLost(ending.attempt, "it was never launched"))
+        elif run.over is not None:
+            self._send(run.over)
+        else:
+            self._signal(run, "hard" if ending.now else "soft")
+
+    def probe(self, attempt: Attempt) -> list[Report]:
+        """What an engine finds that looks for this attempt: its end, or the signs of life of one that goes on."""
+        run = self._runs.get(attempt)
+        if run is None:
+            return []
+        return [run.over] if run.over is not None else list(run.said)
+
+    def lose_all(self, why: str, notice: float | None) -> None:
+        """Everything that runs is gone at once; with `notice`, somebody sees it that much later."""
+        for run in list(self._alive.values()):
+            self._vanish(run, why, notice)
+
+    def _launch(self, run: Run) -> None:
+        if run.over is not None:
+            return
+        self._say(run, AttemptLaunched(run.attempt, 1000 + len(self._runs), f"/work/{run.attempt.task}"))
+        if run.order.attempt.step is Step.WRITE:
+            self._say(run, AttemptSession(run.attempt, f"session-{run.attempt}"))
+            if self._call_provider(run):
+                return
+            self._time.after(run.script.lasts * run.script.patience, lambda: self._recall_provider(run))
+            self._time.after(run.script.asks_at, lambda: self._ask(run))
+        self._time.after(run.script.lasts, lambda: self._finish(run))
+        self._time.after(run.order.idle_timeout / 3, lambda: self._tick(run, 1))
+
+    def _say(self, run: Run, report: Report) -> None:
+        run.said.append(report)
+        self._send(report)
+
+    def _tick(self, run: Run, number: int) -> None:
+        elapsed = self._time.now - run.born
+        if (
+            run.over is not None
+            or run.waiting
+            or elapsed > run.script.speaks_until + run.order.idle_timeout / 3
+        ):
+            return
+        share = 1.0 if run.script.lasts == NEVER else min(1.0, elapsed / run.script.lasts)
+        run.said = [sign for sign in run.said if not isinstance(sign, (AttemptActive, AttemptUsed))]
+        self._say(run, AttemptActive(run.attempt))
+        run.used = Spend(int(run.script.spend.microusd * share), int(run.script.spend.tokens * share))
+        if run.used and number % 2:
+            self._say(run, AttemptUsed(run.attempt, run.used))
+        elif run.order.attempt.step is Step.WRITE:
+            self._say(run, AttemptPhase(run.attempt, f"Phase {number}"))
+        self._time.after(run.order.idle_timeout / 3, lambda: self._tick(run, number + 1))
+
+    def _ask(self, run: Run) -> None:
+        if run.over is None and not run.dying:
+            run.waiting = run.script.waits
+            self._say(run, AttemptAsked(run.attempt, "may I?"))
+
+    def _recall_provider(self, run: Run) -> None:
+        if run.over is None:
+            self._call_provider(run)
+
+    def _call_provider(self, run: Run) -> bool:
+        """Whether the provider turned it away, which ends it."""
+        provider = run.order.provider
+        load = sum(other.order.provider == provider for other in self._alive.values())
+        until = self._providers.refuses(provider, load)
+        if until is None:
+            return False
+        how = self._chance.rng("refused", run.attempt).choice(("after", "at", "silent"))
+        self._over(
+            run,
+            Outcome(
+                Category.RATE_LIMIT,
+                1,
+                "429",
+                spend=run.used,
+                retry_after=until - self._time.now if how == "after" else None,
+                retry_at=until + self._time.offset if how == "at" else None,
+                peak=run.script.peak,
+            ),
+        )
+        return True
+
+    def _finish(self, run: Run) -> None:
+        if run.over is not None or (run.waiting and not run.dying):
+            return
+        if run.script.vanishes:
+            self._vanish(run, "its process is gone", self._chance.rng("notice", run.attempt).uniform(1, 40))
+            return
+        category = run.script.category
+        done = category is Category.OK
+        self._over(
+            run,
+            Outcome(
+                category,
+                0 if done else 1,
+                "" if done else f"it ended with {category}",
+                spend=run.script.spend,
+                session=f"session-{run.attempt}",
+                retry_after=run.script.retry_after,
+                tip=self._commit(run.order) if run.script.changes else None,
+                files=run.script.files,
+                diffstat=(len(run.script.files), 10 * len(run.script.files), 3) if run.script.files else None,
+                question="which one?" if category is Category.QUESTION else None,
+                peak=run.script.peak,
+                winner=self._winner(run) if done else "",
+            ),
+        )
+
+    def _winner(self, run: Run) -> str:
+        names = [each.task for each in run.order.candidates]
+        return self._chance.rng("winner", run.attempt).choice(names) if names else ""
+
+    def _signal(self, run: Run, how: str) -> None:
+        """The same signal twice does what it did once."""
+        if run.dying in {how, "hard"}:
+            return
+        run.dying = how
+        rng = self._chance.rng("ending", run.attempt, how)
+        grace = (
+            rng.uniform(0.01, 0.5) if how == "hard" else 10.0 if run.script.deaf else rng.uniform(0.2, 6.0)
+        )
+        finished = not run.script.deaf and run.script.category is Category.OK and rng.random() < 0.2
+        self._time.after(grace, lambda: self._die(run, finished=finished))
+
+    def _die(self, run: Run, *, finished: bool) -> None:
+        if run.over is not None:
+            return
+        if finished:
+            self._finish(run)
+        else:
+            self._over(
+                run, Outcome(Category.KILLED, -15, "ended by a signal", spend=run.used, peak=run.script.peak)
+            )
+
+    def _over(self, run: Run, outcome: Outcome) -> None:
+        run.over = AttemptExited(run.attempt, outcome)
+        del self._alive[run.attempt.batch, run.attempt.task]
+        self._send(run.over)
+
+    def _vanish(self, run: Run, why: str, notice: float | None) -> None:
+        lost = run.over = AttemptLost(run.attempt, why)
+        del self._alive[run.attempt.batch, run.attempt.task]
+        if notice is not None:
+            self._time.after(notice, lambda: self._send(lost))

@@ -1,0 +1,208 @@
+"""The batch branches: commits that know what is in them, merges, rebuilds and gates. Each job is done once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from plait.core.decisions import AttemptStarted, GateEnding, GateStarted, MergeStarted, RebuildStarted
+from plait.core.reports import (
+    AttemptLost,
+    BranchReport,
+    GateDone,
+    GateLost,
+    MergeConflicted,
+    MergeDone,
+    MergedTask,
+    MergeFailed,
+    RebuildConflict,
+    RebuildDone,
+    RebuildFailed,
+    Report,
+)
+from plait.core.task import Attempt, Step
+from plait.testing.simulator.event_queue import Timeline
+from plait.testing.simulator.fault_rates import Weather
+from plait.testing.simulator.seeded_random import Chance
+
+Change = tuple[str, str]  # a task and the tip that it left
+BLOCKED = (
+    10  # so many merges of a task fail where somebody stands in the way: more than are tried by themselves
+)
+Order = MergeStarted | RebuildStarted | GateStarted
+
+
+@dataclass(slots=True)
+class Job:
+    order: Order
+    result: BranchReport | None = None
+    dropped: bool = False
+
+
+class Integrator:
+    """`commits` maps every commit ever made to the changes in it."""
+
+    def __init__(
+        self, time: Timeline, chance: Chance, weather: Weather, send: Callable[[Report], None]
+    ) -> None:
+        self._time = time
+        self._chance = chance
+        self._weather = weather
+        self._send = send
+        self.commits: dict[str, frozenset[Change]] = {}
+        self._lines: dict[str, list[MergedTask]] = {}
+        self._bases: dict[str, str] = {}
+        self._jobs: dict[tuple[str, str, str, int], Job] = {}
+
+    def found(self, batch: str, base: str) -> None:
+        """A batch begins its branch at `base`."""
+        self.commits[base] = frozenset()
+        self._bases[batch] = base
+        self._lines[batch] = []
+
+    def tasks_in(self, commit: str) -> frozenset[str]:
+        return frozenset(task for task, _ in self.commits[commit])
+
+    def commit(self, order: AttemptStarted) -> str | None:
+        """The tip that a write attempt leaves; without a base it worked in place and leaves none."""
+        if not order.base:
+            return None
+        tip = str(order.attempt)
+        self.commits[tip] = self.commits[order.base] | {(order.attempt.task, tip)}
+        return tip
+
+    def head(self, batch: str) -> str:
+        line = self._lines[batch]
+        return line[-1].commit if line else self._bases[batch]
+
+    def perform(self, order: Order) -> None:
+        key = _key(order)
+        job = self._jobs.get(key)
+        if job is not None:
+            if job.result is not None:
+                self._send(job.result)
+            return
+        job = self._jobs[key] = Job(order)
+        rng = self._chance.rng("job", *key)
+        if isinstance(order, GateStarted):
+            hangs = rng.random() < self._weather.hang / 2 and not self._weather.calm
+            lasts = rng.uniform(5, 50)
+            if not hangs:
+                self._time.after(lasts, lambda: self._finish(job))
+        else:
+            self._time.after(rng.uniform(0.1, 4.0), lambda: self._finish(job))
+
+    def end_gate(self, ending: GateEnding) -> None:
+        job = self._jobs.get(("GateStarted", ending.batch, "", ending.n))
+        if job is None:
+            self._send(GateLost(ending.batch, ending.n, "it was never started"))
+        elif job.result is not None:
+            self._send(job.result)
+        else:
+            rng = self._chance.rng("gate-ending", ending.batch, ending.n)
+            self._time.after(rng.uniform(0.2, 8), lambda: self._end(job, lost=rng.random() < 0.3))
+
+    def probe(self, order: Order | GateEnding) -> BranchReport | None:
+        key = ("GateStarted", order.batch, "", order.n) if isinstance(order, GateEnding) else _key(order)
+        job = self._jobs.get(key)
+        return job.result if job is not None else None
+
+    def interrupt(self, *, gates: bool) -> None:
+        """The engine died: git jobs under way are finished or undone by chance; gates only with the machine."""
+        for key, job in list(self._jobs.items()):
+            if job.result is not None or (isinstance(job.order, GateStarted) and not gates):
+                continue
+            if self._chance.happens(0.5, "interrupted", *key):
+                self._finish(job)
+            else:
+                job.dropped = True
+                del self._jobs[key]
+
+    def _end(self, job: Job, *, lost: bool) -> None:
+        if job.result is not None or job.dropped:
+            return
+        batch, n = job.order.batch, job.order.n
+        job.result = (
+            GateLost(batch, n, "killed") if lost else GateDone(batch, n, passed=False, detail="killed")
+        )
+        self._send(job.result)
+
+    def _finish(self, job: Job) -> None:
+        if job.result is not None or job.dropped:
+            return
+        match job.order:
+            case MergeStarted():
+                job.result = self._merge(job.order)
+            case RebuildStarted():
+                job.result = self._rebuild(job.order)
+            case GateStarted():
+                job.result = self._gate(job.order)
+        self._send(job.result)
+        if isinstance(job.result, MergeFailed) and isinstance(job.order, MergeStarted):
+            self._miss(job.order)
+
+    def _merge(self, order: MergeStarted) -> BranchReport:
+        batch, task, n = order.batch, order.task, order.n
+        if order.onto != self.head(batch):
+            return MergeFailed(batch, task, n, f"the branch is at {self.head(batch)}, not at {order.onto}")
+        if self._chance.happens(self._weather.merge_fail, "merge-fails", batch, task, n):
+            return MergeFailed(batch, task, n, "the disk is full")
+        if n <= BLOCKED and self._chance.happens(self._weather.blocked, "blocked", batch, task):
+            return MergeFailed(batch, task, n, "the branch is checked out")
+        if self._gone(order.tip):
+            return MergeFailed(batch, task, n, "its result is gone")
+        names = (order.tip,) if self._weather.calm else (order.tip, order.onto)
+        if self._chance.happens(self._weather.conflict, "conflicts", *names):
+            return MergeConflicted(batch, task, n, ("src/api.py",))
+        commit = f"{batch}:{task}:m{n}"
+        self.commits[commit] = self.commits[order.onto] | {(task, order.tip)}
+        self._lines[batch].append(MergedTask(task, commit))
+        return MergeDone(batch, task, n, commit)
+
+    def _miss(self, order: MergeStarted) -> None:
+        """What a failed merge has to say besides."""
+        if self._gone(order.tip):
+            name = Attempt(order.batch, order.task, Step.MERGE, order.n)
+            self._send(AttemptLost(name, "its result is gone"))
+
+    def _gone(self, tip: str) -> bool:
+        return self._chance.happens(self._weather.pruned, "pruned", tip)
+
+    def _rebuild(self, order: RebuildStarted) -> RebuildDone | RebuildFailed:
+        batch, n = order.batch, order.n
+        if self._chance.happens(self._weather.merge_fail, "rebuild-fails", batch, n):
+            return RebuildFailed(batch, n, "the disk is full")
+        line: list[MergedTask] = []
+        clashes = []
+        for change in order.line:
+            if self._chance.happens(self._weather.clash, "clashes", batch, n, change.task):
+                clashes.append(RebuildConflict(change.task, ("src/db.py",)))
+                continue
+            commit = f"{batch}:{change.task}:r{n}"
+            below = line[-1].commit if line else self._bases[batch]
+            self.commits[commit] = self.commits[below] | {(change.task, change.tip)}
+            line.append(MergedTask(change.task, commit))
+        self._lines[batch] = line
+        return RebuildDone(batch, n, tuple(line), tuple(clashes))
+
+    def _gate(self, order: GateStarted) -> BranchReport:
+        batch, n = order.batch, order.n
+        if self._chance.happens(self._weather.lost, "gate-lost", batch, n):
+            return GateLost(batch, n, "its machine died")
+        if self._chance.happens(self._weather.gate_flaky, "flaky", batch, n):
+            return GateDone(batch, n, passed=False, detail="flaky")
+        passed = not self.bad_base(batch) and not any(self.bad(tip) for _, tip in self.commits[order.commit])
+        return GateDone(batch, n, passed=passed, detail="" if passed else "tests fail")
+
+    def bad(self, tip: str) -> bool:
+        return self._chance.happens(self._weather.bad_tip, "bad", tip)
+
+    def bad_base(self, batch: str) -> bool:
+        """A base that fails its own gate is put right at some time: otherwise nothing could ever be done."""
+        early = self._time.now < self._weather.horizon / 2
+        return early and self._chance.happens(self._weather.bad_base, "bad-base", batch)
+
+
+def _key(order: Order) -> tuple[str, str, str, int]:
+    task = order.task if isinstance(order, MergeStarted) else ""
+    return (type(order).__name__, order.batch, task, order.n)

@@ -1,0 +1,40 @@
+"""Running verbs as a person would, in this process: the exit code and both outputs."""
+
+from __future__ import annotations
+
+import gc
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from plait.cli.app import run_cli
+
+
+class Capture(Protocol):
+    """What is needed of pytest's capsys."""
+
+    def readouterr(self) -> tuple[str, str]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    code: int
+    out: str
+    err: str
+
+    def __str__(self) -> str:
+        """All that a person sees, for goldens: the exit code last."""
+        parts = [self.out.rstrip("\n")] if self.out else []
+        parts += [f"stderr: {line}" for line in self.err.rstrip("\n").split("\n")] if self.err else []
+        return "\n".join([*parts, f"exit {self.code}", ""])
+
+
+def ask(capture: Capture, where: Path, *words: str) -> Answer:
+    """`plait -C WHERE WORDS…`"""
+    capture.readouterr()
+    try:
+        code = run_cli(["-C", str(where), *words])
+    finally:
+        gc.enable()  # short-lived processes go without, this one does not
+    out, err = capture.readouterr()
+    return Answer(code, out, err)

@@ -1,0 +1,92 @@
+"""Model jobs as processes forked from one that has imported what all of them need: real ones, without most of a second each.
+
+`python -m tests.support.forked_jobs` is that one: it reads what to start, an object per line, and answers with exit codes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NoReturn, Self
+
+from plait.runtime.model_job import __main__ as modeljob
+
+_PATIENCE = 60  # seconds: no job here takes that long
+
+
+class Forks:
+    """One job after another; its exit code is negative where a signal ended it, as `subprocess` has it."""
+
+    def __init__(self) -> None:
+        self._parent = subprocess.Popen(
+            [sys.executable, "-m", "tests.support.forked_jobs"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._parent.communicate()
+
+    def run(self, spec: str, workspace: Path, env: Mapping[str, str], stdin: str, out: Path) -> int:
+        """What `python -m plait.runtime.model_job SPEC` does there; `stdin` and `out` are files."""
+        told = {"spec": spec, "workspace": str(workspace), "env": dict(env), "stdin": stdin, "out": str(out)}
+        assert self._parent.stdin is not None
+        assert self._parent.stdout is not None
+        self._parent.stdin.write(f"{json.dumps(told)}\n")
+        self._parent.stdin.flush()
+        return int(self._parent.stdout.readline())
+
+
+def main() -> None:
+    _warm_up()
+    requests, answers = os.dup(0), os.dup(1)  # a job has others
+    with os.fdopen(requests) as lines, os.fdopen(answers, "w") as told:
+        for line in lines:
+            pid = os.fork()
+            if pid == 0:
+                _become(json.loads(line))
+            _, status = os.waitpid(pid, 0)
+            told.write(f"{os.waitstatus_to_exitcode(status)}\n")
+            told.flush()
+
+
+def _warm_up() -> None:
+    import openai  # noqa: PLC0415 - only in the process that is forked
+
+    import plait.runtime.model_job.runner  # noqa: F401, PLC0415
+
+    with openai.OpenAI(api_key="none", base_url="http://127.0.0.1:1/v1") as client:
+        assert (
+            client.chat.completions is not None
+        )  # parts of the client are imported when they are first used
+
+
+def _become(told: dict[str, Any]) -> NoReturn:
+    """The job's own process, with nothing of this one but what it has imported. Any: JSON that `run` wrote."""
+    signal.alarm(_PATIENCE)
+    os.closerange(3, 64)
+    os.environ.clear()
+    os.environ.update(told["env"])
+    os.chdir(told["workspace"])
+    os.dup2(os.open(told["stdin"], os.O_RDONLY), 0)
+    out = os.open(told["out"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    for stream in (1, 2):
+        os.dup2(out, stream)
+    sys.stdin = os.fdopen(0, closefd=False)
+    modeljob.main([told["spec"]])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,138 @@
+"""Small repositories, made by git in a checkout, and what git itself makes of a merge there."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from plait.core.fast_dataclass import dataclass
+from plait.git.command import LOCATION_VARIABLES
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    to: str
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A file that can be run."""
+
+    text: str
+
+
+Content = str | bytes | Link | Script | None
+Files = Mapping[str, Content]
+
+
+def environment() -> dict[str, str]:
+    """This process's own, without anything that says how git behaves."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    return {**kept, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+
+
+class Repository:
+    """A checkout whose owner is called "Somebody"; its first branch has a name of its own."""
+
+    def __init__(self, top: Path, *options: str) -> None:
+        self.top = top
+        self.env = environment()
+        if not (top / ".git").exists():
+            top.mkdir(parents=True, exist_ok=True)
+            self.git("init", "-q", "--initial-branch=trunk", *options)
+            self.git("config", "user.name", "Somebody")
+            self.git("config", "user.email", "somebody@example.org")
+
+    @property
+    def git_dir(self) -> Path:
+        return self.top / ".git"
+
+    def git(self, *words: str, feed: str = "", at: Path | None = None) -> str:
+        return self.run(*words, feed=feed, at=at, check=True).stdout.rstrip("\n")
+
+    def run(
+        self, *words: str, feed: str = "", at: Path | None = None, check: bool = False
+    ) -> subprocess.CompletedProcess[str]:
+        assert not LOCATION_VARIABLES & self.env.keys()
+        done = subprocess.run(  # noqa: S603 - words of the tests' own
+            ["git", *words],  # noqa: S607
+            cwd=at or self.top,
+            env=self.env,
+            input=feed,
+            capture_output=True,
+            text=True,
+            errors="surrogateescape",
+            check=False,
+        )
+        if check and done.returncode:
+            raise AssertionError(f"git {' '.join(words)}: {done.stdout}{done.stderr}")
+        return done
+
+    def commit(self, files: Files | Callable[[Path], object], base: str = "", message: str = "work") -> str:
+        """Go to `base`, write the files (None: remove it) or let somebody work there, and commit whatever is there."""
+        if base:
+            self.git("checkout", "-q", "-f", "--detach", base)
+            self.git("clean", "-qffdx")
+        if callable(files):
+            files(self.top)
+        else:
+            for name, content in files.items():
+                put(self.top / name, content)
+        self.git("add", "-A")
+        self.git("commit", "-q", "--allow-empty", "-m", message)
+        return self.git("rev-parse", "HEAD")
+
+    def tree(self, commit: str) -> str:
+        return self.git("rev-parse", f"{commit}^{{tree}}")
+
+    def files(self, commit: str) -> dict[str, str]:
+        """The content of every file."""
+        names = self.git("ls-tree", "-r", "-z", "--name-only", commit).split("\0")
+        return {name: self.run("show", f"{commit}:{name}", check=True).stdout for name in names if name}
+
+    def merged(self, onto: str, tip: str) -> str | None:
+        """The tree that `git merge` leaves in this checkout; None: a conflict."""
+        self.git("checkout", "-q", "-f", "--detach", onto)
+        done = self.run("merge", "-q", "--no-ff", "-m", "merge", tip)
+        return self._outcome(done, "merge")
+
+    def applied(self, onto: str, base: str, tip: str) -> str | None:
+        """The tree that is left when the change from `base` to `tip` is picked onto `onto`; None: a conflict."""
+        change = self.git("commit-tree", f"{tip}^{{tree}}", "-p", base, "-m", "change")
+        self.git("checkout", "-q", "-f", "--detach", onto)
+        done = self.run("cherry-pick", "--allow-empty", "--keep-redundant-commits", change)
+        return self._outcome(done, "cherry-pick")
+
+    def _outcome(self, done: subprocess.CompletedProcess[str], verb: str) -> str | None:
+        if done.returncode == 0:
+            return self.tree("HEAD")
+        # Git 2.39 gives up on some conflicts between files and folders.
+        assert "CONFLICT" in done.stdout or "BUG: merge-ort" in done.stderr, done
+        (self.git_dir / "index.lock").unlink(missing_ok=True)
+        self.run(verb, "--quit")
+        self.git("reset", "-q", "--hard")
+        self.git("clean", "-qffdx")
+        return None
+
+
+def put(path: Path, content: Content) -> None:
+    if path.is_symlink() or path.is_file():
+        path.unlink()
+    elif path.is_dir():
+        shutil.rmtree(path)
+    if content is None:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    match content:
+        case Link(to):
+            path.symlink_to(to)
+        case Script(text):
+            path.write_text(text)
+            path.chmod(0o755)
+        case bytes():
+            path.write_bytes(content)
+        case str():
+            path.write_text(content)

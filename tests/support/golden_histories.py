@@ -1,0 +1,119 @@
+"""Golden histories: journals of earlier days, each with what it came to. New code must read the same out of them.
+
+`python -m tests.support.golden_histories FOLDER` writes new ones; the old ones are never written again.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from plait.core.events import Record
+from plait.core.reducers.dispatch import evolve
+from plait.core.state import BatchState, State
+from plait.core.views import make_batch_view
+from plait.store import codec
+
+MOST_RECORDS = 450
+SEEDS = range(400)
+_UNSAID: tuple[object, ...] = (None, "", False, 0, (), [], {}, {"microusd": 0, "tokens": 0})
+
+
+class TaskEnd(msgspec.Struct, frozen=True, omit_defaults=True):
+    status: str
+    reason: str
+    attempts: int
+    tries: int
+    microusd: int
+    tokens: int
+    winner: str = ""
+
+
+class BatchEnd(msgspec.Struct, frozen=True, omit_defaults=True):
+    status: str
+    head: str
+    tasks: dict[str, TaskEnd]
+    shipped: str = ""
+    pr_url: str = ""
+    unshipped: str | None = None
+    title: str = ""
+    body: str = ""
+
+
+def replay(lines: Iterable[bytes]) -> State:
+    state = State()
+    for line in lines:
+        evolve(state, codec.decode_record(line))
+    return state
+
+
+def outcome(state: State) -> dict[str, BatchEnd]:
+    """What a history came to: small enough to read, large enough that a change of meaning shows."""
+    return {name: _batch(state, batch) for name, batch in state.batches.items()}
+
+
+def _batch(state: State, batch: BatchState) -> BatchEnd:
+    view = make_batch_view(state, batch)
+    tasks = {
+        task.id: TaskEnd(
+            task.status.value,
+            task.reason,
+            task.attempt,
+            kept.tries,
+            task.cost.microusd,
+            task.cost.tokens,
+            task.winner or "",
+        )
+        for task, kept in zip(view.tasks, batch.tasks, strict=True)
+    }
+    said = batch.pull_request_override
+    return BatchEnd(
+        view.status.value, view.head, tasks, view.shipped, view.pr_url, view.unshipped, said.title, said.body
+    )
+
+
+def write(folder: Path, name: str, records: Iterable[Record]) -> None:
+    # Read back once: a whole number where a fraction is meant is written as what it is.
+    lines = [codec.encode_record(codec.decode_record(codec.encode_record(record))) for record in records]
+    (folder / f"{name}.jsonl").write_bytes(b"\n".join(lines) + b"\n")
+    told = msgspec.json.format(msgspec.json.encode(outcome(replay(lines))), indent=1)
+    (folder / f"{name}.outcome.json").write_bytes(told + b"\n")
+
+
+def _choose() -> dict[int, tuple[Record, ...]]:
+    """Few storms that together hold every kind of event, and all that an event can say: the one that adds the most first."""
+    from plait.testing.simulator.engine__run import run  # noqa: PLC0415 - only for writing new ones
+    from plait.testing.simulator.scenario import stormy  # noqa: PLC0415
+
+    journals = {seed: run(stormy(seed)).journal for seed in SEEDS}
+    kinds = {seed: _said(journal) for seed, journal in journals.items() if len(journal) <= MOST_RECORDS}
+    missing, chosen = set[str]().union(*kinds.values()), dict[int, tuple[Record, ...]]()
+    while missing and kinds:
+        seed = max(kinds, key=lambda seed: (len(kinds[seed] & missing), -seed))
+        if not kinds[seed] & missing:
+            break
+        chosen[seed] = journals[seed]
+        missing -= kinds.pop(seed)
+    return chosen
+
+
+def _said(journal: Iterable[Record]) -> set[str]:
+    """The kinds of its events, and their fields that are not what they are when nothing is said."""
+    found = set[str]()
+    for event in (record.event for record in journal):
+        told = msgspec.to_builtins(event)
+        kind = codec.kind_of(event)
+        found |= {kind, *(f"{kind}.{name}" for name, value in told.items() if value not in _UNSAID)}
+    return found
+
+
+def main(folder: str) -> None:
+    for seed, journal in _choose().items():
+        write(Path(folder), f"v{codec.VERSION}-storm-{seed}", journal)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,120 @@
+"""Histories written by hand: to show what each law forbids, and that the Auditor sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import wraps
+from typing import Any
+
+from plait.core import decisions as d, reports as r, requests as q
+from plait.core.events import Event, Record
+from plait.core.plan import Plan
+from plait.core.settings import Settings
+from plait.core.status import Category, TaskStatus
+from plait.core.task import Attempt, Phase, Step, Task
+from plait.testing.laws.auditor import Auditor
+from plait.testing.laws.violation import Violation
+
+SETTINGS = Settings(agents=("amber",), providers=(("amber", "north"),), max_parallel=2, retries=1)
+WRITE, VERIFY = Step.WRITE, Step.VERIFY
+
+# Any, below: fields of the event that is to differ from the plain one.
+
+
+def breaks(law: str) -> Callable[[Callable[[], object]], Callable[[], None]]:
+    """Make a test of a history: it passes when the history breaks this law and no other."""
+
+    def made(history: Callable[[], object]) -> Callable[[], None]:
+        @wraps(history)
+        def test() -> None:
+            broken = _broken(history)
+            assert broken is not None, f"nobody noticed that {law!r} was broken"
+            assert broken.law == law, broken
+
+        return test
+
+    return made
+
+
+def _broken(history: Callable[[], object]) -> Violation | None:
+    try:
+        history()
+    except Violation as violation:
+        return violation
+    return None
+
+
+class History:
+    """Two tasks, `a` and `b`, told one record at a time; commits are named by what is in them.
+
+    `b` needs `a`, or (`apart`) they are independent, or (`shared`) they touch one file; `wants` is a file that `b` alone
+    touches. `task` are fields of `a`.
+    """
+
+    def __init__(
+        self,
+        settings: Settings = SETTINGS,
+        *,
+        apart: bool = False,
+        shared: bool = False,
+        wants: str = "",
+        **task: Any,
+    ) -> None:
+        self.auditor = Auditor(lambda commit: frozenset(commit.split("+")[1:]), ("B",))
+        self.now = 1000.0
+        self._seq = 0
+        tasks = (replace(Task("a"), **task), Task("b"))
+        holds = (("file:x",), ("file:x",)) if shared else ((), (f"file:{wants}",) if wants else ())
+        phases = (Phase("1", total=1), Phase("2", after=("1",), total=1)) if "phase" in task else ()
+        plan = Plan(tasks, ((), () if apart or shared else (0,)), holds, (2.0, 1.0), phases)
+        self(r.EngineTaken(1), q.Submit("s", "B", plan, settings, base="base"), d.RequestGranted("s"))
+
+    def __call__(self, *events: Event) -> History:
+        for event in events:
+            self._seq += 1
+            self.auditor.observe(Record(self._seq, self.now, event))
+        return self
+
+    def later(self, seconds: float = 5.0) -> History:
+        self.now += seconds
+        return self
+
+    def rests(self, wake: float | None = None) -> None:
+        self.auditor.quiet(self.now, wake)
+
+    def grants(self, request: q.Request, *tasks: str) -> History:
+        return self(request, d.RequestGranted(request.id, tasks))
+
+    def starts(self, task: str = "a", **other: Any) -> History:
+        return self(start(task, **other))
+
+    def exits(self, task: str = "a", category: Category = Category.OK, n: int = 1, **other: Any) -> History:
+        tip = f"base+{task}" if category is Category.OK else None
+        outcome = replace(r.Outcome(category, tip=tip), **other)
+        return self.later()(r.AttemptExited(name(task, n), outcome))
+
+    def merges(self, task: str = "a", onto: str = "base") -> History:
+        self(d.StepPassed(name(task), Step.MERGE), d.MergeStarted("B", task, 1, onto, f"base+{task}", onto))
+        return self.later()(r.MergeDone("B", task, 1, f"{onto}+{task}"))
+
+    def done(self, task: str = "a") -> History:
+        return self.starts(task).exits(task).merges(task)(ended(task, TaskStatus.DONE))
+
+
+def name(task: str = "a", n: int = 1, step: Step = WRITE) -> Attempt:
+    return Attempt("B", task, step, n)
+
+
+def start(task: str = "a", n: int = 1, step: Step = WRITE, **other: Any) -> d.AttemptStarted:
+    plain = d.AttemptStarted(name(task, n, step), "amber", "north", 3600.0, 1800.0, base="base")
+    return replace(plain, **other)
+
+
+def ended(task: str, status: TaskStatus, **other: Any) -> d.TaskEnded:
+    return replace(d.TaskEnded("B", task, status, "because"), **other)
+
+
+def again(task: str = "a", at: float = 2000.0, *, counted: bool = True, **other: Any) -> d.RetryGranted:
+    plain = d.RetryGranted("B", task, WRITE, at, Category.TASK, "again", counted)
+    return replace(plain, **other)

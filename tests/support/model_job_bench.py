@@ -1,0 +1,196 @@
+"""A workbench for model jobs: a workspace, a scripted server, and the process itself, started as an engine starts it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from tests.support.forked_jobs import Forks
+from tests.support.model_server.server__server import ModelServer
+
+from plait.agents.drivers.model_agent import ModelAgent
+from plait.agents.interface import (
+    Activity,
+    AgentEvent,
+    AgentSpec,
+    AttemptContext,
+    Command,
+    PhaseStarted,
+    Price,
+)
+from plait.agents.model_jobs.job_spec import encode_options
+from plait.core.reports import Outcome
+from plait.core.task import Attempt, ModelJob, Origin, Step, Task
+
+PATIENCE = 60.0  # seconds: no job here takes that long
+_GLANCE = 0.02
+KEY = "sk-held-by-nobody-0123456789"  # no key
+
+
+@dataclass(frozen=True)
+class Done:
+    """What came of a job: what the listener makes of it, and all that it printed."""
+
+    outcome: Outcome
+    printed: str
+    signals: tuple[AgentEvent, ...]
+    result: Mapping[str, object]
+
+    @property
+    def why(self) -> str:
+        """The last error, whole."""
+        errors = [json.loads(line) for line in self.printed.splitlines() if '"type": "error"' in line]
+        return str(errors[-1]["message"]) if errors else ""
+
+    @property
+    def phases(self) -> list[str]:
+        return [signal.name for signal in self.signals if isinstance(signal, PhaseStarted)]
+
+    @property
+    def activities(self) -> list[str]:
+        return [signal.text for signal in self.signals if isinstance(signal, Activity)]
+
+
+@dataclass
+class Workbench:
+    """`workspace` is a repository; `settings` are those of `[model]`."""
+
+    server: ModelServer
+    workspace: Path
+    folder: Path
+    stack: ExitStack
+    forks: Forks
+    settings: dict[str, object] = field(default_factory=dict)
+    env: dict[str, str] = field(default_factory=dict)
+    prices: tuple[Price, ...] = ()
+
+    def write(self, path: str, text: str) -> Path:
+        file = self.workspace / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        return file
+
+    def read(self, path: str) -> str | None:
+        file = self.workspace / path
+        return file.read_text() if file.is_file() else None
+
+    @property
+    def agent(self) -> ModelAgent:
+        asked = {"base_url": f"{self.server.url}/v1", "key": "BENCH_KEY", **self.settings}
+        return ModelAgent(
+            AgentSpec("model", model="scripted", options=encode_options(asked), prices=self.prices)
+        )
+
+    def task(self, job: ModelJob | None, text: str = "Write it.", **more: object) -> Task:
+        made = Task("job-1", "The job", text, agent="model", job=job, origin=Origin("jobs/job-1.md", 1))
+        return replace(made, **more)  # type: ignore[arg-type]  # fields of a task, by name
+
+    def start(self, task: Task) -> subprocess.Popen[bytes]:
+        """As the engine does: the files first, then the command in the workspace."""
+        command = self._laid_out(task)
+        with self._transcript.open("wb") as out, Path(_stdin(command)).open("rb") as stdin:
+            process = subprocess.Popen(  # noqa: S603 - the agent's own words
+                command.argv, cwd=self.workspace, env=self._environment, stdin=stdin, stdout=out, stderr=out
+            )
+        self.stack.callback(_end, process)
+        return process
+
+    def finish(self, process: subprocess.Popen[bytes]) -> Done:
+        return self._heard(process.wait(PATIENCE))
+
+    def do(self, job: ModelJob | None, text: str = "Write it.", **more: object) -> Done:
+        """The same, forked: for what is not about the process."""
+        return self.do_again(self.task(job, text, **more))
+
+    def do_again(self, task: Task, feedback: str = "", prompt: str = "") -> Done:
+        command = self._laid_out(task, feedback, prompt)
+        spec, stdin = command.argv[-1], _stdin(command)
+        return self._heard(self.forks.run(spec, self.workspace, self._environment, stdin, self._transcript))
+
+    def _laid_out(self, task: Task, feedback: str = "", prompt: str = "") -> Command:
+        self.folder.mkdir(exist_ok=True)
+        brief = AttemptContext(
+            Attempt("b", task.id, Step.WRITE, 1),
+            task,
+            str(self.workspace),
+            str(self.folder / "task.md"),
+            str(self.folder / "prompt.md"),
+            str(self.folder),
+            feedback=feedback,
+        )
+        command = self.agent.build_command(brief)
+        (self.folder / "prompt.md").write_text(prompt)
+        for name, text in command.files:
+            (self.folder / name).write_text(text)
+        return command
+
+    def _heard(self, code: int) -> Done:
+        printed = self._transcript.read_text()
+        listener = self.agent.create_parser()
+        signals = tuple(signal for line in printed.splitlines() for signal in listener.feed(line))
+        ended = listener.finish(128 - code if code < 0 else code, printed[-8192:], time.time())
+        file = self.folder / "result.json"
+        result = json.loads(file.read_text()) if file.exists() else {}
+        return Done(ended, printed, signals, result)
+
+    @property
+    def _environment(self) -> dict[str, str]:
+        return {**os.environ, "BENCH_KEY": KEY, **self.env}
+
+    @property
+    def _transcript(self) -> Path:
+        return self.folder / "transcript"
+
+    def until_there(self, path: Path, process: subprocess.Popen[bytes]) -> None:
+        """A sign from something that the process started."""
+        deadline = time.monotonic() + PATIENCE
+        while not path.exists():
+            assert process.poll() is None, (self.folder / "transcript").read_text()
+            assert time.monotonic() < deadline
+            time.sleep(_GLANCE)
+
+    def git(self, *words: str) -> None:
+        subprocess.run(["git", *words], cwd=self.workspace, check=True)  # noqa: S603, S607 - a test's own words
+
+    def files(self) -> dict[str, str]:
+        """Everything in the workspace but git's own."""
+        return {
+            str(path.relative_to(self.workspace)): path.read_text()
+            for path in sorted(self.workspace.rglob("*"))
+            if path.is_file() and ".git" not in path.relative_to(self.workspace).parts
+        }
+
+
+def whole(path: str, text: str) -> str:
+    """An answer that has a file as a whole."""
+    return f"~~~worksplit:{path}\n{text}\n~~~worksplit\n"
+
+
+def edit(path: str, find: str, replacement: str) -> str:
+    """… one that has an edit."""
+    return f"FILE: {path}\nFIND:\n{find}\nREPLACE:\n{replacement}\nEND\n"
+
+
+@contextmanager
+def workbench(folder: Path, forks: Forks) -> Iterator[Workbench]:
+    """Verification is off: the tests that are about it say so."""
+    workspace = folder / "workspace"
+    subprocess.run(["git", "init", "--quiet", str(workspace)], check=True)  # noqa: S603, S607 - fixed words
+    with ModelServer() as server, ExitStack() as stack:
+        yield Workbench(server, workspace, folder / "attempt", stack, forks, {"verify_replies": False})
+
+
+def _stdin(command: Command) -> str:
+    return command.stdin or os.devnull
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is None:
+        process.kill()
+    process.wait()

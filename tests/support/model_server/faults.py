@@ -1,0 +1,129 @@
+"""What can go wrong with a provider, and for whom.
+
+A fault is written `KIND[:TIMES][;after=SECONDS]`: `429:2` refuses twice and then all is well, `401` always, `429;after=5`
+with a Retry-After. Several in a row: `429:2,500:1`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from enum import StrEnum
+from http import HTTPStatus
+
+from plait.core.fast_dataclass import dataclass
+
+
+class Kind(StrEnum):
+    STATUS = "status"  # refused with a status of HTTP
+    LONG = "long"  # more text than the model takes
+    QUOTA = "quota"  # nothing is left to spend
+    HANG = "hang"  # never answered
+    STALL = "stall"  # begun, and never gone on with
+    CUT = "cut"  # the connection is closed in the middle of an answer
+    RESET = "reset"  # the connection is closed without an answer
+    EMPTY = "empty"  # an answer that says nothing
+    GARBAGE = "garbage"  # an answer that is none
+    BROKEN = "broken"  # a stream that says that it failed
+    ENDLESS = "endless"  # an answer without an end
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """`times` None: always. `after`: the seconds of a Retry-After."""
+
+    kind: Kind
+    status: int = 0
+    times: int | None = None
+    after: float | None = None
+
+    @property
+    def name(self) -> str:
+        return str(self.status) if self.kind is Kind.STATUS else self.kind.value
+
+
+_SPEC = re.compile(r"(?P<kind>\d{3}|[a-z]+)(?::(?P<times>\d+))?(?:;after=(?P<after>[\d.]+))?")
+_STATUSES = {Kind.LONG: HTTPStatus.BAD_REQUEST, Kind.QUOTA: HTTPStatus.TOO_MANY_REQUESTS}
+_SAYS = {
+    400: "this request can't be understood",
+    401: "Incorrect API key provided",
+    403: "this key may not use this model",
+    404: "there is no such model",
+    429: "Rate limit reached for requests",
+    500: "the server had an error",
+    503: "the service is unavailable",
+    529: "Overloaded",
+}
+
+
+def parse(text: str) -> tuple[Fault, ...]:
+    """Raises ValueError."""
+    return tuple(_parse(part) for part in text.split(",") if part)
+
+
+def _parse(text: str) -> Fault:
+    found = _SPEC.fullmatch(text)
+    if found is None:
+        raise ValueError(f"{text!r} is no fault; write KIND[:TIMES][;after=SECONDS]")
+    said = found["kind"]
+    kind = Kind.STATUS if said.isdigit() else Kind(said)
+    times = int(found["times"]) if found["times"] else None
+    after = float(found["after"]) if found["after"] else None
+    return Fault(kind, int(said) if kind is Kind.STATUS else _STATUSES.get(kind, 0), times, after)
+
+
+class Faults:
+    """Who is to meet which faults. Each client has a count of its own."""
+
+    def __init__(self) -> None:
+        self._said: dict[str, tuple[Fault, ...]] = {}
+        self._met: dict[str, int] = {}
+
+    def say(self, client: str, faults: tuple[Fault, ...]) -> None:
+        """From now on; what this client met before does not count."""
+        self._said[client] = faults
+        self._met.pop(client, None)
+
+    def meet(self, client: str, faults: tuple[Fault, ...] = ()) -> Fault | None:
+        """The fault of this client's next request; `faults` are those of its address, which count as long as no others
+        were said.
+        """
+        row = self._said.get(client, faults)
+        met = self._met.get(client, 0)
+        self._met[client] = met + 1
+        for fault in row:
+            if fault.times is None or met < fault.times:
+                return fault
+            met -= fault.times
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A fault as a provider says it."""
+
+    status: int
+    message: str
+    kind: Kind
+    after: float | None
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        return {} if self.after is None else {"Retry-After": f"{self.after:g}"}
+
+
+def refusal(fault: Fault) -> Refusal | None:
+    """None: this fault is no refusal."""
+    if not fault.status:
+        return None
+    return Refusal(fault.status, _message(fault), fault.kind, fault.after)
+
+
+def _message(fault: Fault) -> str:
+    match fault.kind:
+        case Kind.LONG:
+            return "prompt is too long: 250011 tokens > 200000 maximum context length"
+        case Kind.QUOTA:
+            return "You exceeded your current quota, please check your plan and billing details"
+        case _:
+            return _SAYS.get(fault.status, f"scripted status {fault.status}")

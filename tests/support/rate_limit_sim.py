@@ -1,0 +1,140 @@
+"""A night: many tasks, and a provider that allows so many requests in each window of time and refuses all others.
+
+Nothing but the core and this provider: time is simulated, every attempt is one request, every merge is done at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from plait.core.decisions import AttemptStarted, Decision, MergeStarted
+from plait.core.events import Record
+from plait.core.graph import build_checked_plan
+from plait.core.reports import AttemptExited, AttemptUsed, MergeDone, Outcome, Report
+from plait.core.requests import ChangeEngineSettings, Request, Submit
+from plait.core.scheduler.rules__drive import decide_due, fold_incoming
+from plait.core.settings import EngineSettings, Settings, Spend
+from plait.core.state import State
+from plait.core.status import Category
+from plait.core.task import Step, Task
+from plait.testing.simulator.event_queue import Timeline
+
+BATCH = "night"
+REFUSED = 2.0  # seconds that a refused attempt takes
+NOTICED = 20.0  # seconds after which a tool tells of the first tokens that it was given
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What the provider allows. `says`: a refusal tells until when; `anchored`: a window begins with its first request,
+    else one follows the other.
+    """
+
+    requests: int = 20
+    window: float = 5 * 3600.0
+    says: bool = True
+    anchored: bool = True
+
+
+@dataclass(slots=True)
+class Provider:
+    terms: Terms
+    opened: float = float("-inf")
+    served: int = 0
+    refused: int = 0
+
+    def ask(self, now: float) -> float | None:
+        """None: it is served. Else when the next window opens."""
+        if now >= self.opened + self.terms.window:
+            passed = (now - self.opened) // self.terms.window if self.opened > float("-inf") else 0
+            aligned = self.opened + passed * self.terms.window
+            self.opened = now if self.terms.anchored or self.opened == float("-inf") else aligned
+            self.served = 0
+        if self.served < self.terms.requests:
+            self.served += 1
+            return None
+        self.refused += 1
+        return self.opened + self.terms.window
+
+
+@dataclass(slots=True)
+class Night:
+    """`lasts` are the seconds of one task's work; `tells`: tools tell of their tokens while they work."""
+
+    tasks: int
+    parallel: int
+    lasts: float
+    terms: Terms
+    tells: bool = True
+    time: Timeline = field(default_factory=Timeline)
+    state: State = field(default_factory=State)
+    records: list[Record] = field(default_factory=list)
+    turns: int = 0
+
+    def run(self) -> Provider:
+        """Until the batch has ended, or nothing more would happen."""
+        provider, mail = Provider(self.terms), [*self._arrivals()]
+        while True:
+            wake = self._turn(provider, mail)
+            if self.state.batches[BATCH].ended is not None:
+                return provider
+            alarm = None if wake is None else wake - self.time.offset
+            upcoming = self.time.next()
+            if upcoming is None and alarm is None:
+                raise AssertionError("nothing more happens, and the batch has not ended")
+            if upcoming is None or (alarm is not None and alarm < upcoming):
+                self.time.skip_to(alarm or 0.0)
+            else:
+                self.time.step()
+
+    def _arrivals(self) -> list[Request | Report]:
+        plan = build_checked_plan([Task(f"t{n:03}") for n in range(self.tasks)]).plan
+        assert plan is not None
+        settings = Settings(
+            agents=("claude",),
+            providers=(("claude", "anthropic"),),
+            max_parallel=self.parallel,
+            timeout=86_400.0,
+            idle_timeout=86_400.0,
+            retries=0,
+        )
+        limit = ChangeEngineSettings("limits", EngineSettings(parallel_limit=0), ("parallel_limit",))
+        return [limit, Submit("submit", BATCH, plan, settings, base="base", branch="plait/night")]
+
+    def _turn(self, provider: Provider, mail: list[Request | Report]) -> float | None:
+        self.turns += 1
+        self.records += fold_incoming(self.state, mail, self.time.wall)
+        mail.clear()
+        decided, wake = decide_due(self.state, self.time.wall)
+        self.records += decided
+        for record in decided:
+            self._perform(record.event, provider, mail)  # type: ignore[arg-type]  # decide makes decisions
+        return wake
+
+    def _perform(self, decision: Decision, provider: Provider, mail: list[Request | Report]) -> None:
+        match decision:
+            case AttemptStarted() if decision.attempt.step is Step.WRITE:
+                self._work(decision, provider, mail)
+            case MergeStarted():
+                commit = f"{decision.onto}+"
+                self._later(0.5, mail, MergeDone(BATCH, decision.task, decision.n, commit))
+            case _:
+                pass
+
+    def _work(self, order: AttemptStarted, provider: Provider, mail: list[Request | Report]) -> None:
+        until = provider.ask(self.time.now)
+        if until is not None:
+            said = until + self.time.offset if self.terms.says else None
+            self._later(
+                REFUSED,
+                mail,
+                AttemptExited(order.attempt, Outcome(Category.RATE_LIMIT, 1, "429", retry_at=said)),
+            )
+            return
+        if self.tells:
+            self._later(NOTICED, mail, AttemptUsed(order.attempt, Spend(1000, 100)))
+        done = Outcome(Category.OK, 0, spend=Spend(5000, 500), tip=f"tip-{order.attempt.task}")
+        self._later(self.lasts, mail, AttemptExited(order.attempt, done))
+
+    def _later(self, delay: float, mail: list[Request | Report], report: Report) -> None:
+        self.time.after(delay, lambda: mail.append(report))

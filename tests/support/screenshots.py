@@ -1,0 +1,129 @@
+"""A project as people have them, with something in every column of the board: for pictures, and for looking at every view."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.support.running_server__serving import ServeProcess
+from tests.support.temp_project__estate import Estate
+
+_ORDERS = """\
+PRICES = {"book": 12.5, "map": 8.0, "globe": 49.0}
+
+
+def total(items):
+    amount = 0
+    for item in items:
+        amount = amount + PRICES[item]
+    return amount
+
+
+def receipt(items):
+    lines = []
+    for item in items:
+        lines.append(item + " " + str(PRICES[item]))
+    lines.append("total " + str(total(items)))
+    return "\\n".join(lines)
+"""
+_ROUNDED = """\
+python3 - <<'END'
+from pathlib import Path
+file = Path("shop/prices.py")
+text = file.read_text()
+text = text.replace("amount = 0", "amount = Decimal(0)").replace("return amount", "return round(amount, 2)")
+file.write_text("from decimal import Decimal\\n\\n" + text)
+END
+printf 'editing shop/prices.py\\n2 tests passed\\n'
+"""
+
+
+@dataclass
+class Gallery:
+    """`batch` is at work, `queue` waits for an approval."""
+
+    estate: Estate
+    server: ServeProcess
+    batch: str
+    queue: str
+
+
+def furnish(estate: Estate, folder: Path) -> None:
+    """`folder` holds what tasks wait for. Before the server starts: its environment says where that is."""
+    folder.mkdir(exist_ok=True)
+    estate.env["HELD"] = str(folder)
+    estate.write("shop/prices.py", _ORDERS)
+    estate.write("shop/slogan.txt", "Maps and books.")
+    estate.write("shop/old_layout.py", "WIDTH = 640")
+    estate.write("check.sh", "test -s shop/prices.py && echo '2 tests passed'")
+    held = "while [ ! -e $HELD/go ]; do sleep 0.1; done"
+    estate.task("00-scaffold", title="Lay out the shop", status="completed")
+    estate.task("01-price-rounding", _ROUNDED, title="Round prices to cents", priority="high")
+    estate.task("02-dead-layouts", "git rm -q shop/old_layout.py", title="Delete the layouts nobody uses")
+    estate.task(
+        "03-search-index",
+        f"echo '═══ Phase 1: Read ═══'; echo '═══ Phase 2: Index ═══'; echo 'indexing 412 titles'; {held}; echo i > shop/index",
+        title="Build the search index once, not per request",
+    )
+    estate.task(
+        "04-split-orders",
+        f"echo 'editing shop/prices.py'; echo 'moving receipt() to shop/receipts.py'; {held}; echo r > shop/receipts.py",
+        title="Split prices and receipts",
+    )
+    estate.task("05-receipt-tests", "echo t > t", needs="[04-split-orders]", title="Tests for receipts")
+    estate.task(
+        "06-docstrings", "echo d > d", needs="[04-split-orders]", title="Docstrings for the public names"
+    )
+    estate.task(
+        "07-translations",
+        "echo 'reading locale/de.po'; echo 'locale/de.po: no such file' >&2; exit 1",
+        title="German translations",
+    )
+    estate.task(
+        "08-slogan",
+        "echo 'Maps, books and globes.' > shop/slogan.txt",
+        title="A slogan that names the globes",
+    )
+    estate.task(
+        "09-promise",
+        "echo 'Books and maps since 1987.' > shop/slogan.txt; while [ ! -e $HELD/late ]; do sleep 0.1; done",
+        title="A slogan with our promise",
+    )
+    for name, title in _LATER.items():
+        estate.task(name, "echo x > x", title=title)
+    estate.begin()
+
+
+_LATER = {
+    "10-changelog": "Start a changelog",
+    "11-focus-order": "Focus order of the checkout form",
+    "12-rate-limit": "Limit logins to five a minute",
+    "13-licence": "Licence headers in every file",
+    "14-readme": "A readme that says how to run it",
+}
+
+
+def hang(estate: Estate, server: ServeProcess, folder: Path) -> Gallery:
+    """Everything is where it stays, as long as nobody makes `go` in the folder."""
+    parallel = [f"{path.stem}" for path in sorted((estate.top / "tasks").glob("0[1-9]*.md"))]
+    server.ask("PATCH", "/api/settings", {"parallelLimit": 10}).raise_for_status()
+    settings = {"retries": 0, "verify": "sh check.sh", "maxBatchSize": 10}
+    batch = server.post("/api/batches", {"taskIds": parallel, "mode": "parallel", "settings": settings})["id"]
+    _until(estate, server, batch, "08-slogan", "done")
+    (folder / "late").touch()
+    queue = server.post("/api/batches", {"taskIds": ["13-licence", "14-readme"], "mode": "queue"})["id"]
+    for task, status in {
+        "01-price-rounding": "done",
+        "09-promise": "conflicted",
+        "07-translations": "failed",
+    }.items():
+        _until(estate, server, batch, task, status)
+    return Gallery(estate, server, batch, queue)
+
+
+def _until(estate: Estate, server: ServeProcess, batch: str, task: str, status: str) -> None:
+    def reached() -> bool:
+        tasks = server.get(f"/api/batches/{batch}")["tasks"]
+        return any(each["taskId"] == task and each["status"] == status for each in tasks)
+
+    estate.until(reached)

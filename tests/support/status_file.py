@@ -1,0 +1,175 @@
+"""Files that statuses are written to, and the people who edit them at the same moment."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from unittest.mock import patch
+
+from plait.core.plan import Problem
+from plait.sources.source_model import Rewrite, SourceStatus, StatusChange, StatusFileWriter
+from plait.sources.status_changes import report_missing_task
+from plait.sources.text import TextEdit, apply_edits, decode, encode
+from plait.system import file_exchange__exchange
+from plait.system.status_files import WriteResult, write_statuses
+
+# The smallest task format there can be: a task is a line `id: mark`.
+_TASK = re.compile(r"^(\w+): (\w+)(?=\r?$)", re.MULTILINE)
+
+
+def rewrite(text: str, changes: Sequence[StatusChange]) -> Rewrite:
+    """An empty text becomes one with these tasks."""
+    if not text:
+        return Rewrite("".join(f"{each.id}: {each.status}\n" for each in changes))
+    edits: list[TextEdit] = []
+    problems: list[Problem] = []
+    for each in changes:
+        found = [place for place in _TASK.finditer(text) if place[1] == each.id]
+        if len(found) == 1:
+            edits.append(TextEdit(*found[0].span(2), each.status))
+        else:
+            problems.append(report_missing_task(each))
+    return Rewrite(apply_edits(text, edits), tuple(problems))
+
+
+def change(name: str, mark: SourceStatus = SourceStatus.DONE, file: str = "TODO.md") -> StatusChange:
+    return StatusChange(name, mark, datetime(2026, 3, 14, tzinfo=UTC), file)
+
+
+_replace = os.replace  # other people's steps are not ours
+
+
+@contextmanager
+def every_step(act: Callable[[int, str], None]) -> Iterator[None]:
+    """Call `act` with a number and a name before each step that a write makes on the disk: it may raise, or kill us."""
+    count = 0
+
+    def wrap(name: str, call: Callable[..., object]) -> Callable[..., object]:
+        def called(*arguments: object, **others: object) -> object:
+            nonlocal count
+            count += 1
+            act(count, name)
+            return call(*arguments, **others)
+
+        return called
+
+    with ExitStack() as stack:
+        for place, name in _STEPS:
+            stack.enter_context(patch.object(place, name, wrap(name, getattr(place, name))))
+        yield
+
+
+_STEPS = (
+    *(
+        (os, name)
+        for name in ("open", "fstat", "fsync", "link", "rename", "replace", "unlink", "listdir", "scandir")
+    ),
+    (file_exchange__exchange, "_in_one_step"),
+)
+
+
+Acts = Sequence[Callable[[], object]]
+
+
+def nothing() -> None:
+    """Nothing happens."""
+
+
+def _next(acts: Iterator[Callable[[], object]]) -> None:
+    next(acts, nothing)()
+
+
+@dataclass
+class Site:
+    """A checkout with one file, plait's locks somewhere else, and time that does not pass: `waits` are the pauses made."""
+
+    folder: Path
+    name: str = "TODO.md"
+    waits: list[float] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.checkout.mkdir(parents=True, exist_ok=True)
+
+    @property
+    def checkout(self) -> Path:
+        return self.folder / "checkout"
+
+    @property
+    def locks(self) -> Path:
+        return self.folder / "state" / "locks"
+
+    @property
+    def path(self) -> Path:
+        return self.checkout / self.name
+
+    @property
+    def text(self) -> str:
+        return decode(self.path.read_bytes())
+
+    @property
+    def beside(self) -> list[str]:
+        """What stands in the checkout that nobody put there."""
+        return sorted(each.name for each in self.checkout.iterdir() if each.name.startswith("."))
+
+    def save(self, text: str) -> None:
+        """As most editors do: another file takes the place of this one."""
+        draft = self.checkout / "draft"
+        draft.write_bytes(encode(text))
+        _replace(draft, self.path)
+
+    def overwrite(self, text: str) -> None:
+        """As the others do: the file is emptied and written anew."""
+        self.path.write_bytes(encode(text))
+
+    def write(
+        self,
+        *names: str,
+        mark: SourceStatus = SourceStatus.DONE,
+        applying: Acts = (),
+        exchanging: Acts = (),
+        pausing: Acts = (),
+        creates: bool = False,
+    ) -> WriteResult:
+        """Set these tasks, while other things happen one by one.
+
+        `applying`: whenever we put statuses into a text; `exchanging`: in the last instant before an exchange and in the
+        first one after it, by turns; `pausing`: while we wait.
+        """
+        applied, exchanged, paused = iter(applying), iter(exchanging), iter(pausing)
+
+        def interrupted(text: str, changes: Sequence[StatusChange]) -> Rewrite:
+            _next(applied)
+            return rewrite(text, changes)
+
+        def pause(seconds: float) -> None:
+            self.waits.append(seconds)
+            _next(paused)
+
+        real = file_exchange__exchange.exchange_files
+
+        def overtaken(one: Path, path: Path) -> None:
+            _next(exchanged)
+            real(one, path)
+            _next(exchanged)
+
+        writer = StatusFileWriter(self.name, interrupted, creates=creates)
+        changes = [change(name, mark, self.name) for name in names]
+        with patch.object(file_exchange__exchange, "exchange", overtaken):
+            return write_statuses(self.checkout, writer, changes, locks=self.locks, pause=pause)
+
+    def write_among_others(self, saved: list[str]) -> WriteResult:
+        """Two people save a line, just before our first exchange and our second. What was saved is put on the list."""
+
+        def adds(line: str) -> Callable[[], None]:
+            def act() -> None:
+                self.save(f"{self.text}{line}\n")
+                saved.append(line)
+
+            return act
+
+        return self.write("one", "three", exchanging=[adds("early"), nothing, adds("late")])

@@ -1,0 +1,96 @@
+"""A clerk: an engine that only answers. It takes the lease and journals what it is asked; nothing is ever performed.
+
+`python -m tests.support.stub_engine STATE [MOST]` says "ready" when it has the lease, and kills itself on its MOSTth request.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from plait.core.reducers.dispatch import evolve
+from plait.core.reports import EngineTaken
+from plait.core.requests import Submit
+from plait.core.scheduler.rules__drive import decide_due, fold_incoming
+from plait.core.state import State
+from plait.git.location import RepoLocation
+from plait.store import batch_files
+from plait.store.inbox import open_inbox
+from plait.store.journal_writer import open_journal_writer
+from plait.store.project_files import INBOX_FILE, JOURNAL_FILE
+from plait.system.state_paths import StateFolder
+
+READY = "ready\n"
+PATIENCE = 60.0  # seconds without a request; no test waits that long
+
+
+class Clerks:
+    """All that were started for one place."""
+
+    def __init__(self, place: RepoLocation) -> None:
+        self._place = place
+        self.started: list[subprocess.Popen[str]] = []
+
+    def start(self, most: int = -1) -> int:
+        """The process id; it may not have the lease yet."""
+        words = [sys.executable, "-m", "tests.support.stub_engine", str(self._place.state), str(most)]
+        child = subprocess.Popen(words, text=True, stdout=subprocess.PIPE)  # noqa: S603 - our own words
+        self.started.append(child)
+        return child.pid
+
+    def come(self, most: int = -1) -> None:
+        """One has the lease when this returns."""
+        self.start(most)
+        out = self.started[-1].stdout
+        assert out is not None
+        assert out.readline() == READY
+
+    def go(self) -> None:
+        for child in self.started:
+            child.kill()
+            child.communicate()
+        self.started.clear()
+
+
+@contextmanager
+def clerks(place: RepoLocation) -> Iterator[Clerks]:
+    made = Clerks(place)
+    try:
+        yield made
+    finally:
+        made.go()
+
+
+def serve(folder: Path, most: int) -> None:
+    state, journal, inbox = (
+        State(),
+        open_journal_writer(folder / JOURNAL_FILE),
+        open_inbox(folder / INBOX_FILE),
+    )
+    for record in journal.read():
+        evolve(state, record)
+    journal.append(fold_incoming(state, [EngineTaken(os.getpid())], time.time()))
+    sys.stdout.write(READY)
+    sys.stdout.flush()
+    while inbox.wait(PATIENCE):
+        for request in inbox.pending():
+            if isinstance(request, Submit):
+                batch_files.read_batch_inputs(
+                    StateFolder(folder), request.batch
+                )  # it must be there before the request is
+            most -= 1
+            if not most:
+                os.kill(os.getpid(), signal.SIGKILL)
+            records = fold_incoming(state, [request], time.time())
+            journal.append([*records, *decide_due(state, time.time())[0]])
+            inbox.mark_taken([request.id])
+
+
+if __name__ == "__main__":
+    serve(Path(sys.argv[1]), int(sys.argv[2]))

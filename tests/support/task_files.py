@@ -1,0 +1,70 @@
+"""A checkout with tasks in files, and somebody who makes and edits them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from plait.client.project_sources import LoadedSources, read_sources
+from plait.client.task_drafts import TaskDraft
+from plait.client.task_editor__create import create_task_file
+from plait.client.task_editor__edit import edit_task_file
+from plait.client.task_editor__saved import SavedTask, hash_version
+from plait.client.task_listing import task_json, tasks_json
+from plait.config.loading__load import load_config
+from plait.core.state import State
+from plait.git.location import RepoLocation
+from plait.sources.text import decode
+
+
+@dataclass(slots=True)
+class Checkout:
+    place: RepoLocation
+
+    @classmethod
+    def at(cls, top: Path) -> Checkout:
+        real = top.resolve()
+        return cls(RepoLocation(real, real / ".plait", repository=False))
+
+    @property
+    def top(self) -> Path:
+        return self.place.top
+
+    def put(self, file: str, text: str | bytes) -> Path:
+        path = self.top / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode() if isinstance(text, str) else text)
+        return path
+
+    def text(self, file: str) -> str:
+        return (self.top / file).read_bytes().decode()
+
+    @property
+    def files(self) -> list[str]:
+        """All but plait's own."""
+        found = (path.relative_to(self.top).as_posix() for path in self.top.rglob("*") if not path.is_dir())
+        return sorted(name for name in found if not name.startswith((".plait/", "plait.toml")))
+
+    def seen(self) -> LoadedSources:
+        return read_sources(self.place, load_config(self.top))
+
+    def create(self, title: str | None = None, **said: object) -> SavedTask:
+        draft = TaskDraft(title, **said)  # type: ignore[arg-type]  # a test's own words
+        return create_task_file(self.place, load_config(self.top), draft)
+
+    def edit(self, name: str, version: str | None = None, **said: object) -> SavedTask:
+        """By default somebody has seen the file as it is now."""
+        if version is None:
+            told = task_json(self.seen(), name, None)
+            version = str(told["version"])
+        draft = TaskDraft(**said)  # type: ignore[arg-type]  # a test's own words
+        return edit_task_file(self.place, load_config(self.top), name, draft, version=version)
+
+    def version(self, file: str) -> str:
+        return hash_version(decode((self.top / file).read_bytes()))
+
+    def tasks(self, state: State | None = None) -> list[dict[str, object]]:
+        return tasks_json(self.seen(), state)
+
+    def task(self, name: str, state: State | None = None) -> dict[str, object]:
+        return task_json(self.seen(), name, state)

@@ -1,0 +1,143 @@
+"""A real repository with a task's worktree, and an agent that does with git whatever it likes: for tests of captures."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from plait.core.task import Attempt, Step
+from plait.git.refs import task_branch
+from plait.git.worktrees.capture import capture
+from plait.git.worktrees.capture__putting_back import reset_workspace
+from plait.git.worktrees.saved_work import save_workspace
+from plait.store.interfaces import CapturedChange, CommitInfo, RestoreStatuses
+
+ATTEMPT = Attempt("7f3a", "01-pages", Step.WRITE, 1)
+AUTHOR = CommitInfo(
+    "Make the pages", (("Plait-Batch", "7f3a"), ("Plait-Task", "01-pages"), ("Plait-Attempt", "write-1"))
+)
+
+
+def as_it_is(path: str, base: bytes, new: bytes) -> bytes:
+    """No source at all."""
+    del path, base
+    return new
+
+
+def clean_environment() -> dict[str, str]:
+    """No settings but a repository's own, and nobody's identity."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "EMAIL"))}
+    return {**kept, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+
+
+@dataclass(frozen=True)
+class Plot:
+    """`main` is the user's checkout, `path` the worktree, `base` the commit that it began with."""
+
+    main: Path
+    path: Path
+    base: str
+    env: Mapping[str, str]
+
+    @classmethod
+    def at(cls, folder: Path, files: Mapping[str, bytes | str] | None = None) -> Plot:
+        env = clean_environment()
+        main, path = folder / "main", folder / "work" / "task-01"
+        main.mkdir(parents=True)
+        path.parent.mkdir()
+        made = cls(main, path, "", env)
+        made.git("init", "-q", "-b", "trunk", "--template=", at=main)
+        with (main / ".git" / "config").open("a") as config:
+            config.write("[user]\n\tname = Una User\n\temail = una@example.org\n[gc]\n\tauto = 0\n")
+        for name, content in (files or {"a.txt": "a\n", "b.txt": "b\n", "d/c.txt": "c\n"}).items():
+            made.put(name, content, at=main)
+        made.git("add", "-A", "-f", at=main)
+        made.git("commit", "-q", "-m", "base", at=main)
+        made.git("worktree", "add", "-q", "-b", made.branch, str(path), at=main)
+        base = (main / ".git" / "refs" / "heads" / "trunk").read_text().strip()
+        return cls(main, path, base, env)
+
+    @property
+    def branch(self) -> str:
+        return task_branch(ATTEMPT.batch, ATTEMPT.task)
+
+    @property
+    def common(self) -> Path:
+        return self.main / ".git"
+
+    @property
+    def admin(self) -> Path:
+        return self.common / "worktrees" / self.path.name
+
+    def git(self, *words: str, at: Path | None = None, fails: bool = False) -> str:
+        """Git as an agent or a person runs it."""
+        done = subprocess.run(  # noqa: S603 - words, never a line for a shell
+            ["git", *words],  # noqa: S607 - git as the person has it
+            cwd=at or self.path,
+            env=self.env,
+            capture_output=True,
+            check=False,
+        )
+        if bool(done.returncode) is not fails:
+            raise AssertionError(f"git {' '.join(words)}: {done.returncode} {done.stderr.decode()}")
+        return done.stdout.decode("utf-8", "surrogateescape").rstrip("\n")
+
+    def sparse(self, folder: str) -> None:
+        """Check out one folder only, as plait does it: no setting of the repository says so."""
+        self.put("info/sparse-checkout", f"/*\n!/*/\n/{folder}/\n", at=self.admin)
+        keys = ("core.sparseCheckout", "core.sparseCheckoutCone", "index.sparse")
+        self.git(*(word for key in keys for word in ("-c", f"{key}=true")), "read-tree", "-mu", "HEAD")
+
+    def put(self, name: str, content: bytes | str, at: Path | None = None) -> None:
+        file = (at or self.path) / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content.encode() if isinstance(content, str) else content)
+
+    def commit(self, name: str, content: str) -> str:
+        """A commit of the agent's own."""
+        self.put(name, content)
+        self.git("add", "--", name)
+        self.git("commit", "-q", "-m", f"agent: {name}")
+        return self.git("rev-parse", "HEAD")
+
+    def capture(  # noqa: PLR0913 - it is all that makes a commit
+        self,
+        *,
+        author: CommitInfo = AUTHOR,
+        restore: RestoreStatuses = as_it_is,
+        hooks: bool = False,
+        attempt: Attempt = ATTEMPT,
+        common: Path | None = None,
+        largest: int = 0,
+    ) -> CapturedChange:
+        told = (self.path, attempt, self.base, author, restore)
+        return capture(*told, hooks=hooks, max_file_bytes=largest, environment=self.env, common=common)
+
+    def put_back(self, tip: str) -> None:
+        reset_workspace(self.path, ATTEMPT, tip, environment=self.env)
+
+    def save(self) -> str | None:
+        return save_workspace(self.path, ATTEMPT.batch, ATTEMPT.task, environment=self.env)
+
+    def files(self, commit: str) -> dict[str, str]:
+        """The files of a commit with what is in them."""
+        names = self.git("ls-tree", "-r", "-z", "--name-only", commit, at=self.main).split("\0")
+        return {name: self.show(commit, name) for name in names if name}
+
+    def show(self, commit: str, name: str) -> str:
+        return self.git("cat-file", "-p", f"{commit}:{name}", at=self.main)
+
+    def saved(self) -> dict[str, str]:
+        """The saved refs and their commits."""
+        said = self.git("for-each-ref", "--format=%(refname) %(objectname)", "refs/plait/saved", at=self.main)
+        return dict(line.split() for line in said.splitlines())
+
+    def reaches(self, commit: str) -> bool:
+        """Whether a saved ref keeps this commit alive."""
+        return bool(self.git("for-each-ref", "--contains", commit, "refs/plait/saved", at=self.main))
+
+    def clean(self) -> bool:
+        return self.git("status", "--porcelain=v2", "--untracked-files=all") == ""
